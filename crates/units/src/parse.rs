@@ -1,0 +1,213 @@
+//! Reading and writing quantities as people write them: `"10 Mb/s"`, `"40 ms"`, `"1.5 kB"`.
+
+use crate::amount::{Bytes, Joules, Watts};
+use crate::rate::BitRate;
+use crate::time::{Duration, Instant};
+use std::fmt;
+use std::str::FromStr;
+
+/// Why a text is not the quantity that was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseQuantityError {
+    text: String,
+    why: String,
+    expected: &'static str,
+}
+
+impl fmt::Display for ParseQuantityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" {}; expected {}", self.text, self.why, self.expected)
+    }
+}
+
+impl std::error::Error for ParseQuantityError {}
+
+/// A unit's name and how many base units it is worth.
+type Unit = (&'static str, u64);
+
+const TIME: &[Unit] = &[
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+const TIME_EXPECTED: &str = "a time with a unit (ns, us, ms, s, min, h), such as \"40 ms\"";
+const DATA: &[Unit] = &[
+    ("B", 1),
+    ("kB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+];
+const DATA_EXPECTED: &str = "an amount of data with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"1500 B\"";
+const RATE: &[Unit] = &[
+    ("b/s", 1),
+    ("kb/s", 1_000),
+    ("Mb/s", 1_000_000),
+    ("Gb/s", 1_000_000_000),
+    ("bit/s", 1),
+    ("kbit/s", 1_000),
+    ("Mbit/s", 1_000_000),
+    ("Gbit/s", 1_000_000_000),
+];
+const RATE_EXPECTED: &str = "a bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\"";
+
+/// Splits `"12.5 ms"` into the number's text and the unit's, white space between them optional.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | '_'))).unwrap_or(text.len());
+    // An exponent belongs to the number only when digits follow it: "1e3 B".
+    let end = match text[end..].strip_prefix(['e', 'E']) {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') => {
+            let digits = rest[1..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |n| n + 1);
+            end + 1 + digits
+        }
+        _ => end,
+    };
+    (&text[..end], text[end..].trim_start())
+}
+
+/// The number in base units, rounded to the nearest whole one. Decimal fractions are exact: "0.1 s" is 10^8 ns.
+fn parse_scaled(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseQuantityError> {
+    let refuse = |why: String| ParseQuantityError { text: text.to_owned(), why, expected };
+    let (number, unit) = split(text);
+    if number.is_empty() {
+        return Err(refuse("does not start with a number".to_owned()));
+    }
+    if unit.is_empty() {
+        return Err(refuse("has no unit".to_owned()));
+    }
+    let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
+        return Err(refuse(format!("has the unit \"{unit}\"")));
+    };
+    let value: f64 = number.replace('_', "").parse().map_err(|_| refuse(format!("has the number \"{number}\"")))?;
+    if value < 0.0 {
+        return Err(refuse("is negative".to_owned()));
+    }
+    #[allow(clippy::cast_precision_loss)]
+    let scaled = (value * scale as f64).round();
+    // Above 2^63 neither an f64 nor the arithmetic on the packet path has room.
+    if !scaled.is_finite() || scaled >= 9.2e18 {
+        return Err(refuse("is too large".to_owned()));
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(scaled as u64)
+}
+
+impl FromStr for Duration {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, TIME, TIME_EXPECTED).map(Self::from_nanos)
+    }
+}
+
+impl FromStr for Instant {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, TIME, TIME_EXPECTED).map(Self::from_nanos)
+    }
+}
+
+impl FromStr for Bytes {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, DATA, DATA_EXPECTED).map(Self::new)
+    }
+}
+
+impl FromStr for BitRate {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        parse_scaled(text, RATE, RATE_EXPECTED).map(Self::from_bps)
+    }
+}
+
+/// A non-negative number with one of `units`, each worth the given factor.
+fn parse_float(text: &str, units: &[(&str, f64)], expected: &'static str) -> Result<f64, ParseQuantityError> {
+    let refuse = |why: &str| ParseQuantityError { text: text.to_owned(), why: why.to_owned(), expected };
+    let (number, unit) = split(text);
+    let value: f64 = number.parse().map_err(|_| refuse("does not start with a number"))?;
+    let factor = units.iter().find(|(name, _)| *name == unit).ok_or_else(|| refuse("has an unknown unit or none"))?.1;
+    if value < 0.0 || !value.is_finite() {
+        return Err(refuse("is negative or not finite"));
+    }
+    Ok(value * factor)
+}
+
+impl FromStr for Watts {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = &[("uW", 1e-6), ("mW", 1e-3), ("W", 1.0), ("kW", 1e3)];
+        parse_float(text, units, "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"").map(Self::new)
+    }
+}
+
+impl FromStr for Joules {
+    type Err = ParseQuantityError;
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let units = &[("uJ", 1e-6), ("mJ", 1e-3), ("J", 1.0), ("kJ", 1e3)];
+        parse_float(text, units, "an energy with a unit (uJ, mJ, J, kJ), such as \"2 J\"").map(Self::new)
+    }
+}
+
+/// Writes `value` base units in the largest unit that keeps it at 1 or more, exactly.
+pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
+    let (name, scale) = match value {
+        0 => units[0],
+        _ => *units.iter().find(|(_, scale)| value >= *scale).unwrap_or(&units[units.len() - 1]),
+    };
+    let (whole, rest) = (value / scale, value % scale);
+    if rest == 0 {
+        return write!(f, "{whole} {name}");
+    }
+    let digits = scale.ilog10() as usize;
+    let fraction = format!("{rest:0digits$}");
+    write!(f, "{whole}.{} {name}", fraction.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_read_as_people_write_them() {
+        assert_eq!("40 ms".parse(), Ok(Duration::from_millis(40)));
+        assert_eq!("40ms".parse(), Ok(Duration::from_millis(40)));
+        assert_eq!(" 0.1 s ".parse(), Ok(Duration::from_millis(100)));
+        assert_eq!("5e-3 s".parse(), Ok(Duration::from_millis(5)));
+        assert_eq!("10 Mb/s".parse(), Ok(BitRate::from_mbps(10)));
+        assert_eq!("2.5 Gbit/s".parse(), Ok(BitRate::from_mbps(2500)));
+        assert_eq!("1500 B".parse(), Ok(Bytes::new(1500)));
+        assert_eq!("64 KiB".parse(), Ok(Bytes::new(65_536)));
+        assert_eq!("1319 mW".parse(), Ok(Watts::new(1.319)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let why = |text: &str| text.parse::<BitRate>().unwrap_err().to_string();
+        assert!(why("10 MB/s").contains("has the unit \"MB/s\""), "{}", why("10 MB/s"));
+        assert!(why("10").contains("has no unit"));
+        assert!(why("fast").contains("does not start with a number"));
+        assert!(why("-3 Mb/s").contains("is negative"));
+        assert!(why("1e30 Gb/s").contains("is too large"));
+        assert!(why("1.2.3 Gb/s").contains("has the number"));
+        assert!(why("10 MB/s").contains("such as \"10 Mb/s\""));
+    }
+
+    #[test]
+    fn what_is_written_reads_back() {
+        for nanos in [0, 1, 999, 1_000, 1_500, 2_000_001, 40_000_000, 86_400_000_000_000] {
+            let span = Duration::from_nanos(nanos);
+            assert_eq!(span.to_string().parse(), Ok(span), "{span}");
+        }
+        for bps in [1, 1_500, 10_000_000, 2_500_000_000] {
+            let rate = BitRate::from_bps(bps);
+            assert_eq!(rate.to_string().parse(), Ok(rate), "{rate}");
+        }
+    }
+}
