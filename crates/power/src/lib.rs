@@ -1,1 +1,22 @@
-//! (in progress)
+//! Power and energy of links whose rate changes.
+//!
+//! An [`EnergyMeter`] records, at rate changes only, how long a link spent at each rate and in each transition. The
+//! [`Residency`] it leaves is turned into energy after the run by any [`PowerModel`]: one run tells the energy under
+//! frequency scaling, voltage scaling and every measured device, side by side. `docs/models/power.md` has the
+//! equations, the sources and the limits.
+
+mod catalogue;
+mod device;
+mod error;
+mod ideal;
+mod ledger;
+mod meter;
+mod model;
+
+pub use catalogue::PowerModelInfo;
+pub use device::{Device, DeviceModel, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, ROUTER_8201_32FH, WEDGE_TOFINO};
+pub use error::ModelError;
+pub use ideal::{BelowFloor, IdealModel, Scaling};
+pub use ledger::{EnergyLedger, Traffic, saving};
+pub use meter::{EnergyMeter, RateTime, Residency, TransitionTime};
+pub use model::{PowerModel, TransitionPower};

@@ -1,0 +1,98 @@
+//! What mechanisms there are, for people: names, one-line descriptions, parameters with defaults and sources.
+
+/// A mechanism as a user meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MechanismInfo {
+    /// The name used in scenarios.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+    /// Its parameters, in the order in which people set them.
+    pub parameters: &'static [ParameterInfo],
+}
+
+/// One parameter of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParameterInfo {
+    /// The field's name in the mechanism's configuration.
+    pub name: &'static str,
+    /// The unit or the choices.
+    pub unit: &'static str,
+    /// The default as it would be written in a scenario.
+    pub default: &'static str,
+    /// What it means, with the papers' symbol.
+    pub meaning: &'static str,
+    /// The paper that gives the default, or "reading" where the papers are silent.
+    pub source: &'static str,
+}
+
+/// All mechanisms, in alphabetical order.
+#[must_use]
+pub const fn catalogue() -> &'static [MechanismInfo] {
+    &[PRACTRA]
+}
+
+const fn parameter(
+    name: &'static str,
+    unit: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+    source: &'static str,
+) -> ParameterInfo {
+    ParameterInfo { name, unit, default, meaning, source }
+}
+
+const PRACTRA: MechanismInfo = MechanismInfo {
+    name: "practra",
+    summary: "steps a link's rate up when the queue would break a delay bound, down when an empty queue's forecast allows",
+    source: "Nedevschi et al., NSDI'08; intertwining-2012; troubled-marriage-2016 section II",
+    parameters: &[
+        parameter("rates", "bit rates", "none: must be given", "r_1 < ... < r_n", "intertwining-2012 uses 1..10 Mb/s"),
+        parameter("transition", "time", "2 ms", "delta: nothing is sent after a change", "intertwining-2012"),
+        parameter("min_change_interval", "time", "16 ms", "mRCI: least time between changes", "intertwining-2012"),
+        parameter("delay_bound", "time", "40 ms", "d: bound on queueing delay", "intertwining-2012"),
+        parameter("forecast_weight", "0 < w <= 1", "0.25", "w: weight of the newest sample", "reading"),
+        parameter("forecast_interval", "time", "min_change_interval", "length of a sample", "reading"),
+        parameter(
+            "forecast_start",
+            "first-sample | zero",
+            "first-sample",
+            "forecast before the first sample",
+            "reading",
+        ),
+        parameter("evaluate", "every-event | a tick's time", "every-event", "when the rules are tested", "reading"),
+        parameter("queue_count", "waiting | waiting-and-in-service", "waiting", "what q counts", "reading"),
+        parameter("arrival_count", "offered | accepted", "offered", "whether drops count as arrivals", "reading"),
+        parameter("initial_rate", "bit rate", "the highest", "rate at the start of the run", "reading"),
+    ],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate::{PractRaConfig, RateSet};
+    use netlull_units::{BitRate, Duration};
+
+    fn default_of(name: &str) -> &'static str {
+        PRACTRA.parameters.iter().find(|p| p.name == name).unwrap().default
+    }
+
+    #[test]
+    fn the_catalogue_tells_the_defaults_that_are_built() {
+        let built = PractRaConfig::new(RateSet::from_list(&[BitRate::from_mbps(1)]).unwrap());
+        let span = |name: &str| default_of(name).parse::<Duration>().unwrap();
+        assert_eq!(span("transition"), built.transition);
+        assert_eq!(span("min_change_interval"), built.min_change_interval);
+        assert_eq!(span("delay_bound"), built.delay_bound);
+        assert!((default_of("forecast_weight").parse::<f64>().unwrap() - built.forecast_weight).abs() < 1e-15);
+        let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue_count, built.arrival_count));
+        assert_eq!(debug, "(FirstSample, EveryEvent, Waiting, Offered)");
+    }
+
+    #[test]
+    fn names_are_unique_and_in_order() {
+        assert!(catalogue().windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+}

@@ -1,0 +1,324 @@
+//! practRA: the service rate follows a forecast of the arrivals, one step at a time, within a delay bound.
+//!
+//! Nedevschi et al., NSDI'08, as restated in troubled-marriage-2016 section II and REFERENCE 1.1 to 1.6. What the papers
+//! leave open is an option with a stated default; `docs/models/practra.md` lists them.
+//!
+//! ```text
+//!            up: q/r_i > d  or  (delta rf + q)/r_{i+1} > d - delta
+//!          ------------------------------------------------------->
+//!   r_i                                                             r_{i+1}
+//!          <-------------------------------------------------------
+//!            down: q = 0  and  rf < r_i
+//!
+//!   after either: nothing is sent for delta, and no further change for mRCI
+//! ```
+
+mod config;
+
+pub use config::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount};
+
+use super::forecast::Forecast;
+use super::{Admission, QueueView, RateAction, RateEvent};
+use crate::{ConfigError, Machine};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// A link's practRA controller.
+#[derive(Clone, Debug)]
+pub struct PractRa {
+    steps: Box<[Step]>,
+    transition: Duration,
+    min_change_interval: Duration,
+    evaluate: Evaluate,
+    queue_count: QueueCount,
+    arrival_count: ArrivalCount,
+    start: Instant,
+    forecast: Forecast,
+    /// i, counted from zero.
+    level: usize,
+    /// q in bits, as of the last event.
+    queue_bits: u64,
+    /// The end of mRCI after the last change; the start of the run before the first.
+    hold_until: Instant,
+    /// When the step that a rule asks for is to be tested and made; `NEVER` while no rule asks for one.
+    due: Instant,
+    wake: Instant,
+    action: Option<RateAction>,
+    changes: u64,
+    last: Instant,
+}
+
+/// One rate and what the rules need at it, computed once.
+#[derive(Clone, Debug)]
+struct Step {
+    rate: BitRate,
+    /// floor(d r_i) in bits, see [`waits_too_long`].
+    delay_bits: u64,
+    /// delta in ns, and (d - delta) r_{i+1} in bit ns; `None` at r_n.
+    above: Option<NextUp>,
+    /// r_{i-1} in bit/s, zero at r_1, below which no forecast falls.
+    below: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct NextUp {
+    transition_ns: f64,
+    slack_bit_ns: f64,
+}
+
+/// The step that the rules ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wanted {
+    Up,
+    Stay,
+    Down,
+}
+
+impl PractRa {
+    /// A controller whose run begins at `start`: the sampling and tick grids are counted from there.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range or contradicts another: see [`PractRaConfig::validate`].
+    pub fn new(config: &PractRaConfig, start: Instant) -> Result<Self, ConfigError> {
+        let level = config.validate()?;
+        let interval = config.forecast_interval.unwrap_or(config.min_change_interval);
+        let mut machine = Self {
+            steps: Step::ladder(config),
+            transition: config.transition,
+            min_change_interval: config.min_change_interval,
+            evaluate: config.evaluate,
+            queue_count: config.queue_count,
+            arrival_count: config.arrival_count,
+            start,
+            forecast: Forecast::new(start, interval, config.forecast_weight, config.forecast_start),
+            level,
+            queue_bits: 0,
+            hold_until: start,
+            due: Instant::NEVER,
+            wake: Instant::NEVER,
+            action: None,
+            changes: 0,
+            last: start,
+        };
+        machine.arm(start, machine.wanted());
+        Ok(machine)
+    }
+
+    /// The service rate r_i in bit/s.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.steps[self.level].rate
+    }
+
+    /// rf, the forecast of the arrival rate in bit/s, as of the last event.
+    #[must_use]
+    pub fn forecast(&self) -> f64 {
+        self.forecast.value()
+    }
+
+    /// rf in bit/s as it stands at `now`, with the samples that ended since the last event: for probes of a link that
+    /// has fallen quiet.
+    #[must_use]
+    pub fn forecast_at(&self, now: Instant) -> f64 {
+        let mut forecast = self.forecast.clone();
+        forecast.advance(now);
+        forecast.value()
+    }
+
+    /// How many rate changes there have been.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    #[inline]
+    fn see(&mut self, queue: QueueView) {
+        self.queue_bits = match self.queue_count {
+            QueueCount::Waiting => queue.waiting.as_bits(),
+            QueueCount::WaitingAndInService => (queue.waiting + queue.in_service).as_bits(),
+        };
+    }
+
+    #[inline]
+    fn count(&mut self, size: Bytes, admission: Admission) {
+        if admission == Admission::Accepted || self.arrival_count == ArrivalCount::Offered {
+            self.forecast.arrived(size);
+        }
+    }
+
+    /// The rules 1.1 and 1.2 for the queue and the forecast as they stand, mRCI aside.
+    #[inline]
+    fn wanted(&self) -> Wanted {
+        let step = &self.steps[self.level];
+        if let Some(next) = step.above
+            && (waits_too_long(self.queue_bits, step.delay_bits)
+                || would_wait_too_long(self.queue_bits, self.forecast.value(), next))
+        {
+            return Wanted::Up;
+        }
+        if self.forecast.is_known() && may_slow_down(self.queue_bits, self.forecast.value(), step.below) {
+            return Wanted::Down;
+        }
+        Wanted::Stay
+    }
+
+    /// Tests the rules, changes the rate if they ask for it now, and sets the next wake-up.
+    #[inline]
+    fn follow_rules(&mut self, now: Instant, event: EventKind) {
+        let mut wanted = self.wanted();
+        if wanted != Wanted::Stay && self.are_rules_tested(now, event) {
+            self.change(now, wanted);
+            wanted = self.wanted();
+        }
+        self.arm(now, wanted);
+    }
+
+    /// Whether the rules are tested at this event (reading "every event or on a tick"), mRCI having passed (1.3).
+    #[inline]
+    fn are_rules_tested(&self, now: Instant, event: EventKind) -> bool {
+        match self.evaluate {
+            Evaluate::EveryEvent => now >= self.hold_until,
+            Evaluate::Tick(tick) => {
+                event == EventKind::Timeout && now >= self.due.min(self.first_tick(tick, now.max(self.hold_until)))
+            }
+        }
+    }
+
+    /// Goes one step (1.1, 1.2), falls silent for delta and starts mRCI (1.3).
+    #[cold]
+    fn change(&mut self, now: Instant, wanted: Wanted) {
+        self.level = if wanted == Wanted::Up { self.level + 1 } else { self.level - 1 };
+        self.hold_until = now + self.min_change_interval;
+        self.due = Instant::NEVER;
+        self.changes += 1;
+        self.action = Some(RateAction::SetRate { rate: self.rate(), pause: self.transition });
+    }
+
+    /// Sets the wake-up to the first instant at which a rule could fire without another event.
+    ///
+    /// Two things change by themselves: mRCI ends, and the forecast takes a sample. A sample matters if packets
+    /// arrived in its interval, or if only the forecast still keeps an empty link from stepping down; an empty sample
+    /// lowers the forecast, which can never call for more speed. At r_1 with nothing arrived nothing is left to wait
+    /// for, and the link is quiet.
+    #[inline]
+    fn arm(&mut self, now: Instant, wanted: Wanted) {
+        self.due = match (wanted, self.evaluate) {
+            (Wanted::Stay, _) => Instant::NEVER,
+            (_, Evaluate::EveryEvent) => self.hold_until.max(now),
+            // A tick that is due stays due if its timeout comes late.
+            (_, Evaluate::Tick(_)) if self.due <= now => now,
+            (_, Evaluate::Tick(tick)) => self.first_tick(tick, now.max(self.hold_until)),
+        };
+        let waits_for_forecast = wanted == Wanted::Stay && self.queue_bits == 0 && self.level > 0;
+        let sample_matters = self.forecast.has_arrivals() || waits_for_forecast;
+        self.wake = if sample_matters { self.due.min(self.forecast.boundary()) } else { self.due };
+    }
+
+    /// The first tick of the grid that is not before `earliest`.
+    fn first_tick(&self, tick: Duration, earliest: Instant) -> Instant {
+        let past = (earliest - self.start) % tick;
+        if past.is_zero() { earliest } else { earliest + (tick - past) }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EventKind {
+    Packet,
+    Timeout,
+}
+
+impl Machine for PractRa {
+    type Event = RateEvent;
+    type Action = RateAction;
+
+    #[inline]
+    fn handle(&mut self, now: Instant, event: RateEvent) {
+        debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
+        debug_assert!(self.action.is_none(), "an action was left when the next event came");
+        self.last = now;
+        // Samples end before what happens at the boundary is counted: the intervals are half-open.
+        self.forecast.advance(now);
+        let kind = match event {
+            RateEvent::Arrival { size, admission, queue } => {
+                self.count(size, admission);
+                self.see(queue);
+                EventKind::Packet
+            }
+            RateEvent::Departure { queue } => {
+                self.see(queue);
+                EventKind::Packet
+            }
+            RateEvent::Timeout { queue } => {
+                self.see(queue);
+                EventKind::Timeout
+            }
+        };
+        self.follow_rules(now, kind);
+    }
+
+    #[inline]
+    fn poll_action(&mut self) -> Option<RateAction> {
+        self.action.take()
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        (self.wake != Instant::NEVER).then_some(self.wake)
+    }
+}
+
+impl Step {
+    fn ladder(config: &PractRaConfig) -> Box<[Self]> {
+        let rates = config.rates.as_slice();
+        let step = |(i, &rate): (usize, &BitRate)| Self {
+            rate,
+            delay_bits: delay_in_bits(config.delay_bound, rate),
+            above: rates.get(i + 1).map(|&next| NextUp::new(config, next)),
+            below: if i == 0 { 0.0 } else { rates[i - 1].as_f64() },
+        };
+        rates.iter().enumerate().map(step).collect()
+    }
+}
+
+impl NextUp {
+    #[allow(clippy::cast_precision_loss)]
+    fn new(config: &PractRaConfig, next: BitRate) -> Self {
+        let slack = config.delay_bound - config.transition;
+        Self {
+            transition_ns: config.transition.as_nanos() as f64,
+            slack_bit_ns: (u128::from(slack.as_nanos()) * u128::from(next.as_bps())) as f64,
+        }
+    }
+}
+
+/// floor(d r_i) in bits: what the bound d allows to queue at rate r_i.
+#[allow(clippy::cast_possible_truncation)]
+fn delay_in_bits(delay_bound: Duration, rate: BitRate) -> u64 {
+    let bits = u128::from(delay_bound.as_nanos()) * u128::from(rate.as_bps()) / 1_000_000_000;
+    bits.min(u128::from(u64::MAX)) as u64
+}
+
+/// q/r_i > d (troubled-marriage-2016 section II, REFERENCE 1.1, first half).
+///
+/// Exact: q is whole, so q > d r_i just when q > floor(d r_i).
+#[inline]
+fn waits_too_long(queue_bits: u64, delay_bits: u64) -> bool {
+    queue_bits > delay_bits
+}
+
+/// (delta rf + q)/r_{i+1} > d - delta (troubled-marriage-2016 section II, REFERENCE 1.1, second half).
+///
+/// Multiplied out to bit nanoseconds, so that whole numbers of ns, bits and bit/s compare exactly up to 2^53.
+#[inline]
+#[allow(clippy::cast_precision_loss)]
+fn would_wait_too_long(queue_bits: u64, forecast: f64, next: NextUp) -> bool {
+    next.transition_ns * forecast + queue_bits as f64 * 1e9 > next.slack_bit_ns
+}
+
+/// q = 0 and rf < r_{i-1} (troubled-marriage-2016 section II, REFERENCE 1.2); `rate_below` is zero at r_1.
+#[inline]
+fn may_slow_down(queue_bits: u64, forecast: f64, rate_below: f64) -> bool {
+    queue_bits == 0 && forecast < rate_below
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! Measured routers and switches, scaled to the rates of a simulated link.
+//!
+//! P = P_BASE + sum over ports (P_TRX_IN when plugged + P_PORT + P_TRX_UP when up) + E_BIT bit/s + E_PKT pkt/s
+//! (REFERENCE 2.4). All numbers are of REFERENCE 2.4 unless a comment says otherwise.
+//!
+//! # The scaled device
+//!
+//! A link of 1 to 10 Mb/s is no 100G port. So that utilisation, which is what the rate-dependent power follows, is
+//! kept: with F the port's fastest speed and M the link's maximum rate,
+//! - the link's M stands for F; a service rate r stands for a demand of r F/M;
+//! - the port runs at its slowest speed that meets that demand;
+//! - every bit and every packet of the link stands for F/M of them.
+
+use crate::{ModelError, Residency, Traffic, TransitionPower};
+use netlull_units::{BitRate, Joules, Watts};
+
+/// A measured device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Device {
+    /// The name used in scenarios.
+    pub name: &'static str,
+    /// Who measured it.
+    pub source: &'static str,
+    /// P_BASE: the powered box with every port down and empty, in watts.
+    pub base: Watts,
+    /// How many ports the box has at its fastest speed; not in REFERENCE 2.4, but in the makers' data sheets.
+    pub ports: u32,
+    /// P_TRX_IN: a plugged transceiver, at any speed, in watts.
+    pub transceiver_in: Watts,
+    /// The port's speeds, ascending.
+    pub speeds: &'static [PortSpeed],
+}
+
+/// What one port costs at one speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PortSpeed {
+    /// The speed in bit/s.
+    pub speed: BitRate,
+    /// P_PORT in watts.
+    pub port: Watts,
+    /// P_TRX_UP in watts; measured, and so slightly negative in places.
+    pub transceiver_up: Watts,
+    /// E_BIT in joules per bit.
+    pub per_bit: Joules,
+    /// E_PKT in joules per packet.
+    pub per_packet: Joules,
+}
+
+const FANTASTIC_JOULES: &str = "Fantastic Joules, IMC'25 (NetPowerBench, ETH Zurich)";
+
+const fn speed(gbps: u64, port: f64, transceiver_up: f64, pj_per_bit: f64, nj_per_packet: f64) -> PortSpeed {
+    PortSpeed {
+        speed: BitRate::from_mbps(gbps * 1000),
+        port: Watts::new(port),
+        transceiver_up: Watts::new(transceiver_up),
+        per_bit: Joules::new(pj_per_bit * 1e-12),
+        per_packet: Joules::new(nj_per_packet * 1e-9),
+    }
+}
+
+/// Cisco NCS-55A1-24H: the one box with a measured ladder of speeds and transceivers.
+///
+/// E_BIT and E_PKT are measured at 100G and taken to hold at 50G and 25G.
+pub const NCS_55A1_24H: Device = Device {
+    name: "ncs-55a1-24h",
+    source: FANTASTIC_JOULES,
+    base: Watts::new(319.82),
+    ports: 24,
+    transceiver_in: Watts::new(0.019),
+    speeds: &[
+        speed(25, 0.102, 0.083, 21.5, 58.3),
+        speed(50, 0.183, 0.164, 21.5, 58.3),
+        speed(100, 0.316, 0.194, 21.5, 58.3),
+    ],
+};
+
+/// Cisco 8201-32FH, measured at 100G only: changing the rate changes nothing. Its 32 ports are 400G by data sheet;
+/// 100G is the fastest with numbers, and stands for the link's maximum.
+pub const ROUTER_8201_32FH: Device = Device {
+    name: "8201-32fh",
+    source: FANTASTIC_JOULES,
+    base: Watts::new(253.85),
+    ports: 32,
+    transceiver_in: Watts::new(0.351),
+    speeds: &[speed(100, 0.935, 0.207, 3.2, 13.4)],
+};
+
+/// Cisco Nexus 9336-FX2 with 100G LR transceivers, measured at 100G only: changing the rate changes nothing.
+pub const NEXUS_9336_FX2: Device = Device {
+    name: "nexus-9336-fx2",
+    source: FANTASTIC_JOULES,
+    base: Watts::new(285.31),
+    ports: 36,
+    transceiver_in: Watts::new(2.791),
+    speeds: &[speed(100, 1.903, -0.063, 9.0, 24.8)],
+};
+
+/// Wedge (Tofino): .011, .013 and .014 W per Gb/s at 100G, 25G and 10G are 11, 13 and 14 pJ/bit; per-packet and
+/// transceiver power are not given and taken as zero. The port count is that of the Wedge 100BF-32X, a guess at which Wedge it was.
+pub const WEDGE_TOFINO: Device = Device {
+    name: "wedge-tofino",
+    source: "listed beside Fantastic Joules, IMC'25; primary source not checked",
+    base: Watts::new(108.0),
+    ports: 32,
+    transceiver_in: Watts::new(0.0),
+    speeds: &[speed(10, 0.31, 0.0, 14.0, 0.0), speed(25, 0.52, 0.0, 13.0, 0.0), speed(100, 1.57, 0.0, 11.0, 0.0)],
+};
+
+/// One port of a measured device, with its share of the box, in the place of a simulated link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceModel {
+    device: Device,
+    loaded_ports: u32,
+    transition_power: TransitionPower,
+}
+
+impl DeviceModel {
+    /// A port of a box all of whose ports carry what this link carries: it is charged base / ports.
+    #[must_use]
+    pub const fn new(device: Device) -> Self {
+        Self { device, loaded_ports: device.ports, transition_power: TransitionPower::Higher }
+    }
+
+    /// The same port in a box where `ports` ports carry this load and the others are down and empty: it is charged
+    /// base / `ports`. With 1, the link answers for the whole box.
+    ///
+    /// # Errors
+    /// If `ports` is zero or more than the device has.
+    pub fn with_loaded_ports(self, ports: u32) -> Result<Self, ModelError> {
+        if ports == 0 || ports > self.device.ports {
+            return Err(ModelError::new("ports", ports, "at least 1 and at most the device's ports"));
+        }
+        Ok(Self { loaded_ports: ports, ..self })
+    }
+
+    /// The same model with another reading of the power in transitions.
+    #[must_use]
+    pub const fn with_transition_power(self, transition_power: TransitionPower) -> Self {
+        Self { transition_power, ..self }
+    }
+
+    /// The device.
+    #[must_use]
+    pub const fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// How many ports share the base power.
+    #[must_use]
+    pub const fn loaded_ports(&self) -> u32 {
+        self.loaded_ports
+    }
+
+    /// The reading of the power in transitions.
+    #[must_use]
+    pub const fn transition_power(&self) -> TransitionPower {
+        self.transition_power
+    }
+
+    /// The port's speed for a service rate: the slowest that is at least u times the fastest, u = rate / `max_rate`.
+    #[must_use]
+    pub fn port_speed(&self, rate: BitRate, max_rate: BitRate) -> &'static PortSpeed {
+        let speeds = self.device.speeds;
+        let fastest = &speeds[speeds.len() - 1];
+        let wide = |rate: BitRate| u128::from(rate.as_bps());
+        // speed / F >= rate / M, multiplied out.
+        let meets = |s: &&PortSpeed| wide(s.speed) * wide(max_rate) >= wide(rate) * wide(fastest.speed);
+        speeds.iter().find(meets).unwrap_or(fastest)
+    }
+
+    /// P_BASE / ports + P_TRX_IN, in watts.
+    pub(crate) fn static_power(&self) -> Watts {
+        Watts::new(self.device.base.as_f64() / f64::from(self.loaded_ports)) + self.device.transceiver_in
+    }
+
+    /// P_PORT + P_TRX_UP at the speed for `rate`, in watts.
+    pub(crate) fn rate_power(&self, rate: BitRate, max_rate: BitRate) -> Watts {
+        let speed = self.port_speed(rate, max_rate);
+        speed.port + speed.transceiver_up
+    }
+
+    /// E_BIT bits + E_PKT packets, both times F/M.
+    ///
+    /// The traffic is known for the run, not for each rate; it is spread over the speeds in proportion to what each
+    /// could have carried, rate times time in service. That matters only where E_BIT depends on the speed.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn traffic_energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> Joules {
+        let speeds = self.device.speeds;
+        let scale = speeds[speeds.len() - 1].speed.as_f64() / max_rate.as_f64();
+        let (bits, packets) = (traffic.bits as f64 * scale, traffic.packets as f64 * scale);
+        let cost = |s: &PortSpeed| s.per_bit.as_f64() * bits + s.per_packet.as_f64() * packets;
+        let (mut weighted, mut capacity) = (0.0, 0.0);
+        for spent in residency.in_service() {
+            let could_carry = spent.rate.as_f64() * spent.time.as_secs_f64();
+            weighted += could_carry * cost(self.port_speed(spent.rate, max_rate));
+            capacity += could_carry;
+        }
+        if capacity > 0.0 { Joules::new(weighted / capacity) } else { Joules::ZERO }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PowerModel;
+    use netlull_units::Duration;
+
+    const M: fn(u64) -> BitRate = BitRate::from_mbps;
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-9 * b.abs().max(1.0)
+    }
+
+    #[test]
+    fn every_device_is_well_formed() {
+        for device in [NCS_55A1_24H, ROUTER_8201_32FH, NEXUS_9336_FX2, WEDGE_TOFINO] {
+            assert!(device.speeds.windows(2).all(|pair| pair[0].speed < pair[1].speed), "{}", device.name);
+            // `TransitionPower::Higher` takes the higher rate for the higher power.
+            let power = |s: &PortSpeed| s.port.as_f64() + s.transceiver_up.as_f64();
+            assert!(device.speeds.windows(2).all(|pair| power(&pair[0]) < power(&pair[1])), "{}", device.name);
+            assert!(device.ports > 0 && !device.speeds.is_empty());
+        }
+    }
+
+    #[test]
+    fn the_slowest_speed_that_meets_the_demand() {
+        // M = 10 Mb/s stands for 100G: 1 and 2 Mb/s are 10G and 20G, met by 25G; 3, 4, 5 by 50G; 6 and more by 100G.
+        let ncs = DeviceModel::new(NCS_55A1_24H);
+        let speed = |mbps| ncs.port_speed(M(mbps), M(10)).speed.as_bps() / 1_000_000_000;
+        assert_eq!((1..=10).map(speed).collect::<Vec<_>>(), [25, 25, 50, 50, 50, 100, 100, 100, 100, 100]);
+        // The boundary is met exactly: 2.5 of 10 is 25 of 100.
+        assert_eq!(ncs.port_speed(BitRate::from_bps(2_500_000), M(10)).speed, M(25_000));
+        assert_eq!(ncs.port_speed(BitRate::from_bps(2_500_001), M(10)).speed, M(50_000));
+    }
+
+    #[test]
+    fn the_power_of_a_port_by_hand() {
+        // NCS, 24 loaded ports: 319.82/24 + .019 = 13.344833.. W static; at 100G .316 + .194 = .510 W more, at 25G .185.
+        let ncs = PowerModel::Device(DeviceModel::new(NCS_55A1_24H));
+        assert!(near(ncs.power(M(10), M(10)).as_f64(), 319.82 / 24.0 + 0.019 + 0.510));
+        assert!(near(ncs.power(M(1), M(10)).as_f64(), 319.82 / 24.0 + 0.019 + 0.185));
+        // Alone in the box: 319.82 + .019 + .510 = 320.349 W. From 100G to 25G saves .325 W: a tenth of a percent.
+        let alone = PowerModel::Device(DeviceModel::new(NCS_55A1_24H).with_loaded_ports(1).unwrap());
+        assert!(near(alone.power(M(10), M(10)).as_f64(), 320.349));
+    }
+
+    #[test]
+    fn the_energy_of_traffic_by_hand() {
+        // 10 s at 10 Mb/s, full: 10^8 bit in 8333 packets of 1500 B. Scaled by 100G/10M = 10^4: 10^12 bit, 8.333e7
+        // packets. 21.5 pJ * 10^12 = 21.5 J; 58.3 nJ * 8.333e7 = 4.858139 J.
+        let ncs = PowerModel::Device(DeviceModel::new(NCS_55A1_24H));
+        let traffic = Traffic { bits: 100_000_000, packets: 8333 };
+        let ten = Duration::from_secs(10);
+        let energy = ncs.energy(&Residency::constant(M(10), ten), M(10), traffic);
+        assert!(near(energy.traffic.as_f64(), 21.5 + 4.858_139));
+        assert!(near(energy.rate_dependent.as_f64(), 5.10));
+        assert!(near(energy.static_.as_f64(), (319.82 / 24.0 + 0.019) * 10.0));
+        // The same as at 100G full: 21.5 pJ/bit at 100 Gb/s is 2.15 W, and 10 s of it.
+        assert!(near(21.5, 2.15 * 10.0));
+    }
+
+    #[test]
+    fn where_bits_cost_more_at_low_speed_the_mean_is_weighted_by_capacity() {
+        // Wedge, M = 100 Mb/s: 10 Mb/s runs at 10G (14 pJ), 100 Mb/s at 100G (11 pJ). 10 s each: 100 and 1000 Mbit of
+        // capacity, so (100 * 14 + 1000 * 11)/1100 pJ/bit. 10^8 bit scaled by 1000 = 10^11 bit.
+        let mut meter = crate::EnergyMeter::new(netlull_units::Instant::ZERO, M(10));
+        let at = |secs| netlull_units::Instant::ZERO + Duration::from_secs(secs);
+        meter.rate_changed(at(10), M(100), Duration::ZERO);
+        let wedge = PowerModel::Device(DeviceModel::new(WEDGE_TOFINO));
+        let traffic = Traffic { bits: 100_000_000, packets: 0 };
+        let energy = wedge.energy(&meter.finish(at(20)), M(100), traffic);
+        assert!(near(energy.traffic.as_f64(), 12_400.0 / 1100.0 * 1e-12 * 1e11));
+        assert!(near(energy.rate_dependent.as_f64(), 10.0 * 0.31 + 10.0 * 1.57));
+    }
+
+    #[test]
+    fn one_measured_speed_saves_nothing() {
+        for device in [ROUTER_8201_32FH, NEXUS_9336_FX2] {
+            let model = PowerModel::Device(DeviceModel::new(device));
+            assert_eq!(model.power(M(1), M(10)), model.power(M(10), M(10)));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let why = |ports| DeviceModel::new(NCS_55A1_24H).with_loaded_ports(ports).unwrap_err().to_string();
+        assert_eq!(why(0), "ports is 0; expected at least 1 and at most the device's ports");
+        assert!(why(25).starts_with("ports is 25"));
+    }
+}

@@ -1,0 +1,214 @@
+//! Ideal rate scaling: power as a function of utilisation of the clock, nothing else.
+
+use crate::{ModelError, TransitionPower};
+use netlull_units::Watts;
+
+/// P(u) = P_s + (1 - P_s) g(u), normalised so that P(1) = 1, times the power at full rate (REFERENCE 2.1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IdealModel {
+    static_fraction: f64,
+    scaling: Scaling,
+    max_power: Watts,
+    transition_power: TransitionPower,
+}
+
+/// How the rate-dependent power follows the rate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scaling {
+    /// FS: the clock scales, g(u) = u.
+    Frequency,
+    /// DVS: clock and voltage scale together, g(u) = u^3, down to u = 1/phi where the voltage is at its floor.
+    Voltage {
+        /// phi > 1: the voltage's range, u_max over the u at its floor.
+        phi: f64,
+        /// What happens further down.
+        below_floor: BelowFloor,
+    },
+}
+
+/// Power below u = 1/phi, where the papers are silent (REFERENCE 2.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BelowFloor {
+    /// Reading A: the voltage stays at its floor and the clock still scales, g = u/phi^2.
+    #[default]
+    FrequencyStillScales,
+    /// Reading B: the power stays at its floor, g = 1/phi^3.
+    Clamps,
+}
+
+impl IdealModel {
+    /// Frequency scaling with nothing static, 1 W at full rate.
+    pub(crate) const PLAIN: Self = Self {
+        static_fraction: 0.0,
+        scaling: Scaling::Frequency,
+        max_power: Watts::new(1.0),
+        transition_power: TransitionPower::Higher,
+    };
+
+    /// For ready models, whose phi is known to be good.
+    pub(crate) const fn with_scaling(self, scaling: Scaling) -> Self {
+        Self { scaling, ..self }
+    }
+
+    /// A model with P_s = `static_fraction` of the power at full rate, which is 1 W unless set: energies are then
+    /// fractions of full power times seconds.
+    ///
+    /// # Errors
+    /// If `static_fraction` is outside [0, 1) or phi is not a finite number above 1.
+    pub fn new(static_fraction: f64, scaling: Scaling) -> Result<Self, ModelError> {
+        if let Scaling::Voltage { phi, .. } = scaling
+            && !(phi > 1.0 && phi.is_finite())
+        {
+            return Err(ModelError::new("phi", phi, "a finite number above 1"));
+        }
+        Self::PLAIN.with_scaling(scaling).with_static_fraction(static_fraction)
+    }
+
+    /// The same model with another P_s, a fraction of the power at full rate.
+    ///
+    /// # Errors
+    /// If it is outside [0, 1).
+    pub fn with_static_fraction(self, static_fraction: f64) -> Result<Self, ModelError> {
+        if !(0.0..1.0).contains(&static_fraction) {
+            return Err(ModelError::new("static_fraction", static_fraction, "a number from 0 to below 1"));
+        }
+        Ok(Self { static_fraction, ..self })
+    }
+
+    /// The same model with another power at full rate, in watts.
+    ///
+    /// # Errors
+    /// If it is not a finite number above zero.
+    pub fn with_max_power(self, max_power: Watts) -> Result<Self, ModelError> {
+        if !(max_power.as_f64() > 0.0 && max_power.as_f64().is_finite()) {
+            return Err(ModelError::new("max_power", max_power, "a finite power above 0 W"));
+        }
+        Ok(Self { max_power, ..self })
+    }
+
+    /// The same model with another reading of the power in transitions.
+    #[must_use]
+    pub fn with_transition_power(self, transition_power: TransitionPower) -> Self {
+        Self { transition_power, ..self }
+    }
+
+    /// P_s as a fraction of the power at full rate.
+    #[must_use]
+    pub fn static_fraction(&self) -> f64 {
+        self.static_fraction
+    }
+
+    /// How the rest follows the rate.
+    #[must_use]
+    pub fn scaling(&self) -> Scaling {
+        self.scaling
+    }
+
+    /// The power at full rate, in watts.
+    #[must_use]
+    pub fn max_power(&self) -> Watts {
+        self.max_power
+    }
+
+    /// The reading of the power in transitions.
+    #[must_use]
+    pub fn transition_power(&self) -> TransitionPower {
+        self.transition_power
+    }
+
+    /// P_s, in watts.
+    pub(crate) fn static_power(&self) -> Watts {
+        Watts::new(self.static_fraction * self.max_power.as_f64())
+    }
+
+    /// (1 - P_s) g(u), in watts.
+    pub(crate) fn rate_power(&self, utilisation: f64) -> Watts {
+        Watts::new((1.0 - self.static_fraction) * self.scaling.g(utilisation) * self.max_power.as_f64())
+    }
+}
+
+impl Scaling {
+    /// g(u), the rate-dependent power as a fraction of its maximum, for u as a fraction of u_max (REFERENCE 2.1).
+    #[must_use]
+    pub fn g(self, u: f64) -> f64 {
+        match self {
+            Self::Frequency => u,
+            Self::Voltage { phi, .. } if u * phi >= 1.0 => u * u * u,
+            Self::Voltage { phi, below_floor: BelowFloor::FrequencyStillScales } => u / (phi * phi),
+            Self::Voltage { phi, below_floor: BelowFloor::Clamps } => 1.0 / (phi * phi * phi),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DVS: Scaling = Scaling::Voltage { phi: 2.0, below_floor: BelowFloor::FrequencyStillScales };
+    const CLAMPED: Scaling = Scaling::Voltage { phi: 2.0, below_floor: BelowFloor::Clamps };
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() < 1e-12
+    }
+
+    #[test]
+    fn the_reference_check_by_hand() {
+        // REFERENCE 2.1: at u = .5 FS saves .5 (1-P_s), DVS 1 - .5^3 = .875 of it; at u = .8, .2 and 1 - .512 = .488.
+        for p_s in [0.0, 0.25, 0.5, 0.75] {
+            let saved = |scaling, u| {
+                let model = IdealModel::new(p_s, scaling).unwrap();
+                1.0 - model.static_power().as_f64() - model.rate_power(u).as_f64()
+            };
+            assert!(near(saved(Scaling::Frequency, 0.5), 0.5 * (1.0 - p_s)));
+            assert!(near(saved(Scaling::Frequency, 0.8), 0.2 * (1.0 - p_s)));
+            for dvs in [DVS, CLAMPED] {
+                assert!(near(saved(dvs, 0.5), 0.875 * (1.0 - p_s)));
+                assert!(near(saved(dvs, 0.8), 0.488 * (1.0 - p_s)));
+                assert!(near(saved(dvs, 1.0), 0.0));
+            }
+        }
+    }
+
+    #[test]
+    fn below_the_voltage_floor_the_two_readings_part() {
+        // phi = 2, u = .1: A gives .1/4 = .025, B stays at 1/8 = .125.
+        assert!(near(DVS.g(0.1), 0.025));
+        assert!(near(CLAMPED.g(0.1), 0.125));
+        assert!(near(DVS.g(0.0), 0.0));
+    }
+
+    #[test]
+    fn above_the_voltage_floor_the_power_is_cubic_all_the_way() {
+        // phi = 2: from u = .5 on, .6^3 = .216 in both readings; with phi = 1.25 the floor is at u = .8.
+        assert!(near(DVS.g(0.6), 0.216));
+        assert!(near(CLAMPED.g(0.6), 0.216));
+        let high_floor = Scaling::Voltage { phi: 1.25, below_floor: BelowFloor::FrequencyStillScales };
+        assert!(near(high_floor.g(0.9), 0.729));
+        assert!(near(high_floor.g(0.6), 0.6 / 1.5625));
+    }
+
+    #[test]
+    fn both_readings_are_continuous_at_the_floor() {
+        for phi in [1.5, 2.0, 3.0] {
+            for below_floor in [BelowFloor::FrequencyStillScales, BelowFloor::Clamps] {
+                let scaling = Scaling::Voltage { phi, below_floor };
+                let (under, over) = (scaling.g(1.0 / phi - 1e-9), scaling.g(1.0 / phi + 1e-9));
+                assert!((under - over).abs() < 1e-8, "phi {phi}, {below_floor:?}: {under} and {over}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let why = |p_s, scaling| IdealModel::new(p_s, scaling).unwrap_err().to_string();
+        assert_eq!(why(1.0, Scaling::Frequency), "static_fraction is 1; expected a number from 0 to below 1");
+        assert!(why(-0.1, Scaling::Frequency).starts_with("static_fraction is -0.1"));
+        assert!(why(f64::NAN, Scaling::Frequency).starts_with("static_fraction is NaN"));
+        let voltage = |phi| Scaling::Voltage { phi, below_floor: BelowFloor::Clamps };
+        assert_eq!(why(0.0, voltage(1.0)), "phi is 1; expected a finite number above 1");
+        assert!(why(0.0, voltage(f64::INFINITY)).starts_with("phi is inf"));
+        let model = IdealModel::new(0.0, Scaling::Frequency).unwrap();
+        let why = model.with_max_power(Watts::new(0.0)).unwrap_err().to_string();
+        assert_eq!(why, "max_power is 0 W; expected a finite power above 0 W");
+    }
+}

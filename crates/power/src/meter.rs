@@ -1,0 +1,259 @@
+//! How long a link spent at each rate: exact, and touched only when the rate changes.
+
+use netlull_units::{BitRate, Duration, Instant};
+use std::collections::BTreeMap;
+
+/// Records the time that a link spends at each rate and in each transition, in whole nanoseconds.
+///
+/// ```text
+///            rate_changed(old -> new, pause)            pause over
+///   in service at old  ----------->  transition old->new  ----->  in service at new
+///                                          |
+///                                          | rate_changed: what is left of the pause is dropped
+///                                          v
+///                                    transition new->newer
+/// ```
+/// The state after a pause is found when the meter is next touched, so a pause needs no event of its own.
+///
+/// The times are kept in ordered maps: a handful of rates sits in one node, and a link whose capacity is redrawn at
+/// random tens of thousands of times costs no more per change.
+#[derive(Clone, Debug)]
+pub struct EnergyMeter {
+    rate: BitRate,
+    /// Everything before this instant is in the maps.
+    settled: Instant,
+    pause: Option<Pause>,
+    in_service: BTreeMap<BitRate, u64>,
+    in_transition: BTreeMap<(BitRate, BitRate), u64>,
+    changes: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    old: BitRate,
+    end: Instant,
+}
+
+/// Time spent serving at one rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateTime {
+    /// The service rate in bit/s.
+    pub rate: BitRate,
+    /// The time in service at it, busy or idle, transitions not included.
+    pub time: Duration,
+}
+
+/// Time spent changing from one rate to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TransitionTime {
+    /// The rate before, bit/s.
+    pub old: BitRate,
+    /// The rate after, bit/s.
+    pub new: BitRate,
+    /// The time in pauses of this change, all together.
+    pub time: Duration,
+}
+
+/// Where a link's time went: the result of a run, from which every power model computes its energy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Residency {
+    in_service: Vec<RateTime>,
+    in_transition: Vec<TransitionTime>,
+    changes: u64,
+}
+
+impl EnergyMeter {
+    /// A meter of a link that serves at `rate` from `start` on.
+    #[must_use]
+    pub fn new(start: Instant, rate: BitRate) -> Self {
+        Self {
+            rate,
+            settled: start,
+            pause: None,
+            in_service: BTreeMap::new(),
+            in_transition: BTreeMap::new(),
+            changes: 0,
+        }
+    }
+
+    /// From `now` on the link is set to `rate`, and for the next `pause` it is in transition and sends nothing.
+    ///
+    /// `now` must not be earlier than in a call before. Where a packet in service finishes at the old rate first,
+    /// call this when it has left.
+    pub fn rate_changed(&mut self, now: Instant, rate: BitRate, pause: Duration) {
+        self.settle(now);
+        self.pause = (!pause.is_zero()).then_some(Pause { old: self.rate, end: now + pause });
+        self.rate = rate;
+        self.changes += 1;
+    }
+
+    /// The residency from the start to `now`. A pause still running is counted up to `now`.
+    ///
+    /// The meter can go on afterwards, so a probe may read it during the run.
+    #[must_use]
+    pub fn finish(&self, now: Instant) -> Residency {
+        let mut settled = self.clone();
+        settled.settle(now);
+        let rate_time = |(rate, nanos)| RateTime { rate, time: Duration::from_nanos(nanos) };
+        let transition_time = |((old, new), nanos)| TransitionTime { old, new, time: Duration::from_nanos(nanos) };
+        Residency {
+            in_service: settled.in_service.into_iter().map(rate_time).collect(),
+            in_transition: settled.in_transition.into_iter().map(transition_time).collect(),
+            changes: self.changes,
+        }
+    }
+
+    /// Books the time from the last touch to `now`: first what falls in the pause, then the rest.
+    fn settle(&mut self, now: Instant) {
+        if let Some(Pause { old, end }) = self.pause {
+            let until = end.min(now);
+            *self.in_transition.entry((old, self.rate)).or_default() += (until - self.settled).as_nanos();
+            self.settled = until;
+            if end <= now {
+                self.pause = None;
+            }
+        }
+        if now > self.settled {
+            *self.in_service.entry(self.rate).or_default() += (now - self.settled).as_nanos();
+            self.settled = now;
+        }
+    }
+}
+
+impl Residency {
+    /// The residency of a link that stayed at `rate` for `time`: the reference without any scaling.
+    #[must_use]
+    pub fn constant(rate: BitRate, time: Duration) -> Self {
+        Self { in_service: vec![RateTime { rate, time }], in_transition: Vec::new(), changes: 0 }
+    }
+
+    /// The time in service at each rate, ascending.
+    #[must_use]
+    pub fn in_service(&self) -> &[RateTime] {
+        &self.in_service
+    }
+
+    /// The time in transition for each pair of rates, ascending.
+    #[must_use]
+    pub fn in_transition(&self) -> &[TransitionTime] {
+        &self.in_transition
+    }
+
+    /// How many times the rate was set, changes without a pause included.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// All the time there was.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.in_service.iter().map(|s| s.time).sum::<Duration>() + self.transition_total()
+    }
+
+    /// The time in transitions.
+    #[must_use]
+    pub fn transition_total(&self) -> Duration {
+        self.in_transition.iter().map(|t| t.time).sum()
+    }
+
+    /// The mean of the rate the link was set to, in bit/s; a transition counts at its new rate. Zero over no time.
+    ///
+    /// The sum is exact in whole bit nanoseconds; only the division rounds.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn mean_rate(&self) -> f64 {
+        let area = |rate: BitRate, time: Duration| u128::from(rate.as_bps()) * u128::from(time.as_nanos());
+        let service: u128 = self.in_service.iter().map(|s| area(s.rate, s.time)).sum();
+        let transition: u128 = self.in_transition.iter().map(|t| area(t.new, t.time)).sum();
+        let total = self.total();
+        if total.is_zero() { 0.0 } else { (service + transition) as f64 / total.as_nanos() as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const M: fn(u64) -> BitRate = BitRate::from_mbps;
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + MS(millis)
+    }
+
+    #[test]
+    fn time_goes_to_service_and_to_transitions() {
+        // 0..100 ms at 10, pause 100..102 ms, 102..150 ms at 9, pause 150..152 ms, 152..200 ms at 10.
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(100), M(9), MS(2));
+        meter.rate_changed(at(150), M(10), MS(2));
+        let spent = meter.finish(at(200));
+        assert_eq!(
+            spent.in_service(),
+            [RateTime { rate: M(9), time: MS(48) }, RateTime { rate: M(10), time: MS(148) }]
+        );
+        assert_eq!(
+            spent.in_transition(),
+            [
+                TransitionTime { old: M(9), new: M(10), time: MS(2) },
+                TransitionTime { old: M(10), new: M(9), time: MS(2) }
+            ]
+        );
+        assert_eq!((spent.total(), spent.transition_total(), spent.changes()), (MS(200), MS(4), 2));
+        // (148 + 2) ms at 10 and (48 + 2) ms at 9 Mb/s: (1500 + 450)/200 = 9.75 Mb/s.
+        assert!((spent.mean_rate() - 9.75e6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_pause_is_cut_by_the_end_of_the_run() {
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(10), M(9), MS(5));
+        let spent = meter.finish(at(12));
+        assert_eq!(spent.transition_total(), MS(2));
+        assert_eq!(spent.total(), MS(12));
+    }
+
+    #[test]
+    fn a_pause_is_cut_by_the_next_change() {
+        // The pause of 10 -> 9 would last to 15 ms; at 13 ms the link goes on to 8, paused to 18 ms.
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(10), M(9), MS(5));
+        meter.rate_changed(at(13), M(8), MS(5));
+        let spent = meter.finish(at(20));
+        assert_eq!(
+            spent.in_transition(),
+            [
+                TransitionTime { old: M(9), new: M(8), time: MS(5) },
+                TransitionTime { old: M(10), new: M(9), time: MS(3) }
+            ]
+        );
+        assert_eq!(spent.total(), MS(20));
+        assert!(spent.in_service().iter().all(|s| s.rate != M(9)), "9 Mb/s never came into service");
+    }
+
+    #[test]
+    fn a_change_without_a_pause_is_no_transition() {
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(10), M(3), Duration::ZERO);
+        let spent = meter.finish(at(20));
+        assert_eq!((spent.in_transition().len(), spent.changes()), (0, 1));
+        assert!((spent.mean_rate() - 6.5e6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn reading_the_meter_in_mid_run_changes_nothing() {
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(10), M(9), MS(5));
+        let before = meter.finish(at(12));
+        assert_eq!(meter.finish(at(12)), before);
+        assert_eq!(meter.finish(at(30)).total(), MS(30));
+    }
+
+    #[test]
+    fn no_time_at_all_has_no_mean_rate() {
+        let spent = EnergyMeter::new(at(5), M(10)).finish(at(5));
+        assert_eq!(spent.total(), Duration::ZERO);
+        assert!(spent.mean_rate().abs() < f64::EPSILON);
+    }
+}

@@ -1,0 +1,101 @@
+//! Any power model, and energy from a residency.
+
+use crate::{DeviceModel, EnergyLedger, IdealModel, Residency, Traffic};
+use netlull_units::{BitRate, Duration, Joules, Watts};
+
+/// How a link's power follows its rate and its traffic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PowerModel {
+    /// Ideal frequency or voltage scaling.
+    Ideal(IdealModel),
+    /// A measured device, scaled to the link's rates.
+    Device(DeviceModel),
+}
+
+/// The rate at which a transition's power is charged; the papers are silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TransitionPower {
+    /// At the rate before.
+    Old,
+    /// At the rate after.
+    New,
+    /// At the higher of the two. The default: hardware that changes over is not asleep.
+    #[default]
+    Higher,
+}
+
+impl TransitionPower {
+    pub(crate) fn of(self, old: BitRate, new: BitRate) -> BitRate {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+            Self::Higher => old.max(new),
+        }
+    }
+}
+
+impl PowerModel {
+    /// The power in watts of a link that serves at `rate` and carries nothing; `max_rate` is its rate at u = 1.
+    ///
+    /// `rate` is at most `max_rate`, which is not zero.
+    #[must_use]
+    pub fn power(&self, rate: BitRate, max_rate: BitRate) -> Watts {
+        self.static_power() + self.rate_power(rate, max_rate)
+    }
+
+    /// The same model with another reading of the power in transitions.
+    #[must_use]
+    pub fn with_transition_power(self, reading: TransitionPower) -> Self {
+        match self {
+            Self::Ideal(model) => Self::Ideal(model.with_transition_power(reading)),
+            Self::Device(model) => Self::Device(model.with_transition_power(reading)),
+        }
+    }
+
+    /// E = integral of P dt over a run (REFERENCE 2.2), exact because the power is constant between rate changes:
+    /// a sum over the rates and transitions of the residency, plus what the traffic costs.
+    ///
+    /// `max_rate` in bit/s is the link's rate at u = 1, not zero, and no rate of the residency is above it.
+    #[must_use]
+    pub fn energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> EnergyLedger {
+        let spend = |rate: BitRate, time: Duration| self.rate_power(rate, max_rate) * time;
+        let charged = self.transition_power();
+        EnergyLedger {
+            static_: self.static_power() * residency.total(),
+            rate_dependent: residency.in_service().iter().map(|s| spend(s.rate, s.time)).sum(),
+            transitions: residency.in_transition().iter().map(|t| spend(charged.of(t.old, t.new), t.time)).sum(),
+            traffic: self.traffic_energy(residency, max_rate, traffic),
+        }
+    }
+
+    /// What being on costs at any rate, in watts.
+    fn static_power(&self) -> Watts {
+        match self {
+            Self::Ideal(model) => model.static_power(),
+            Self::Device(model) => model.static_power(),
+        }
+    }
+
+    /// What the rate costs, in watts.
+    fn rate_power(&self, rate: BitRate, max_rate: BitRate) -> Watts {
+        debug_assert!(!max_rate.is_zero() && rate <= max_rate, "a rate of {rate} on a link of at most {max_rate}");
+        match self {
+            Self::Ideal(model) => model.rate_power(rate.as_f64() / max_rate.as_f64()),
+            Self::Device(model) => model.rate_power(rate, max_rate),
+        }
+    }
+
+    fn traffic_energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> Joules {
+        match self {
+            Self::Ideal(_) => Joules::ZERO,
+            Self::Device(model) => model.traffic_energy(residency, max_rate, traffic),
+        }
+    }
+
+    fn transition_power(&self) -> TransitionPower {
+        match self {
+            Self::Ideal(model) => model.transition_power(),
+            Self::Device(model) => model.transition_power(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Columns to numpy arrays.
+
+use netlull_sim::probe::{Column, Table};
+use numpy::IntoPyArray;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Name -> column -> array.
+pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'py, PyDict>> {
+    let all = PyDict::new(py);
+    for table in tables {
+        let columns = PyDict::new(py);
+        for (name, column) in &table.columns {
+            match column {
+                Column::Float(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
+                Column::Count(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
+                Column::Index(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
+            }
+        }
+        all.set_item(table.name, columns)?;
+    }
+    Ok(all)
+}

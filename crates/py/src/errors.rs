@@ -1,0 +1,31 @@
+//! The one place where Rust's errors become Python's exceptions.
+
+use netlull_sim::probe::CaptureError;
+use netlull_sim::run::RunError;
+use netlull_sim::scenario;
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::{PyErr, create_exception};
+
+create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run: the field, its value, what was expected.");
+create_exception!(_core, VerificationError, PyRuntimeError, "A run that is not conserving: a defect of netlull.");
+create_exception!(_core, Cancelled, PyException, "A run that was asked to stop.");
+
+pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+pub(crate) fn capture(error: CaptureError) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+pub(crate) fn internal(error: serde_json::Error) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+pub(crate) fn run(error: RunError) -> PyErr {
+    match error {
+        RunError::Cancelled => Cancelled::new_err(error.to_string()),
+        RunError::Violation(_) => VerificationError::new_err(error.to_string()),
+        RunError::Capture(error) => capture(error),
+    }
+}

@@ -1,0 +1,76 @@
+//! Watching and ending a run from other threads.
+
+use netlull_sim::run;
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a run and its watchers share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    cancelled: AtomicBool,
+    fraction_bits: AtomicU64,
+}
+
+/// Progress of a run, and a way to end it; may be used from any thread.
+#[pyclass(frozen)]
+#[derive(Default)]
+pub(crate) struct Monitor {
+    shared: Arc<Shared>,
+}
+
+#[pymethods]
+impl Monitor {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Ends the run soon; it then raises `Cancelled`.
+    fn cancel(&self) {
+        self.shared.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The simulated share of the run, 0 to 1.
+    #[getter]
+    fn fraction(&self) -> f64 {
+        f64::from_bits(self.shared.fraction_bits.load(Ordering::Relaxed))
+    }
+}
+
+impl Monitor {
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+}
+
+/// Looks at the monitor, and at Python's signals, while a run goes on.
+pub(crate) struct Watcher {
+    shared: Option<Arc<Shared>>,
+    /// What a signal handler raised, `KeyboardInterrupt` after Ctrl-C.
+    pub interrupt: Option<PyErr>,
+}
+
+impl Watcher {
+    pub(crate) fn new(shared: Option<Arc<Shared>>) -> Self {
+        Self { shared, interrupt: None }
+    }
+}
+
+impl run::Monitor for Watcher {
+    fn progress(&mut self, share: f64) -> ControlFlow<()> {
+        if let Some(shared) = &self.shared {
+            shared.fraction_bits.store(share.to_bits(), Ordering::Relaxed);
+            if shared.cancelled.load(Ordering::Relaxed) {
+                return ControlFlow::Break(());
+            }
+        }
+        // Does nothing in any thread but the main one.
+        if let Err(raised) = Python::attach(|py| py.check_signals()) {
+            self.interrupt = Some(raised);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,86 @@
+//! Named random streams: one per component, each a function of the run's seed and the component's name.
+//!
+//! A component keeps its stream when others come or go, so two scenarios that differ in one mechanism see the same
+//! traffic from the same seed (common random numbers).
+
+use netlull_units::Duration;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+/// A stream of random numbers that belongs to one component.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    generator: Xoshiro256PlusPlus,
+}
+
+impl Stream {
+    /// The stream called `name` of a run with `seed`.
+    #[must_use]
+    pub fn new(seed: u64, name: &str) -> Self {
+        // FNV-1a over the name; SplitMix64 (inside `seed_from_u64`) spreads the result over the state.
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        let mixed = hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
+        Self { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
+    }
+
+    /// Uniform on [0, 1), in steps of 2^-53.
+    #[inline]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn unit(&mut self) -> f64 {
+        (self.generator.next_u64() >> 11) as f64 * (1.0 / 9_007_199_254_740_992.0)
+    }
+
+    /// Uniform on [low, high), rounded down to a whole number.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + (self.unit() * (high - low) as f64) as u64
+    }
+
+    /// Exponential with this mean, rounded to a nanosecond, at least one.
+    pub fn exponential(&mut self, mean: Duration) -> Duration {
+        // 1 - U is on (0, 1], so the logarithm is finite. libm gives the same bits on every machine.
+        let factor = -libm::log(1.0 - self.unit());
+        Duration::from_secs_f64(mean.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(Duration::from_nanos(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_name_and_seed_give_the_same_stream_and_others_do_not() {
+        let draw = |seed, name| {
+            let mut stream = Stream::new(seed, name);
+            [stream.unit(), stream.unit(), stream.unit()]
+        };
+        assert_eq!(draw(1, "bursts"), draw(1, "bursts"));
+        assert_ne!(draw(1, "bursts"), draw(2, "bursts"));
+        assert_ne!(draw(1, "bursts"), draw(1, "burstt"));
+    }
+
+    #[test]
+    fn neighbouring_seeds_are_uncorrelated() {
+        let n = 4000;
+        let firsts: Vec<f64> = (0..n).map(|seed| Stream::new(seed, "x").unit()).collect();
+        let mean = firsts.iter().sum::<f64>() / n as f64;
+        let lag = firsts.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / n as f64;
+        // Standard errors: mean 0.289/sqrt(4000) = 0.0046; lag-1 covariance (1/12)/sqrt(4000) = 0.0013.
+        assert!((mean - 0.5).abs() < 0.02, "mean {mean}");
+        assert!(lag.abs() < 0.006, "lag-1 covariance {lag}");
+    }
+
+    #[test]
+    fn exponential_draws_have_their_mean_and_variance() {
+        let mut stream = Stream::new(7, "exponential");
+        let draws: Vec<f64> =
+            (0..100_000).map(|_| stream.exponential(Duration::from_millis(50)).as_secs_f64()).collect();
+        let mean = draws.iter().sum::<f64>() / 1e5;
+        let variance = draws.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / 1e5;
+        // Standard error of the mean: 0.05/sqrt(1e5) = 0.00016.
+        assert!((mean - 0.05).abs() < 0.001, "{mean}");
+        assert!((variance - 0.0025).abs() < 0.0002, "{variance}");
+    }
+}

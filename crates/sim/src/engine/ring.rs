@@ -1,0 +1,139 @@
+//! A growing ring of `Copy` items addressed by how many were ever pushed: no allocation once it has grown.
+
+/// First in, first out; items keep their absolute number.
+pub struct Ring<T> {
+    items: Vec<T>,
+    mask: u64,
+    popped: u64,
+    pushed: u64,
+}
+
+impl<T: Copy> Ring<T> {
+    /// An empty ring.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { items: Vec::new(), mask: 0, popped: 0, pushed: 0 }
+    }
+
+    /// How many items it holds.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.pushed - self.popped
+    }
+
+    /// True if it holds nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pushed == self.popped
+    }
+
+    /// How many items were ever pushed: the number that the next one gets.
+    #[inline]
+    #[must_use]
+    pub fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// How many items were ever taken: the number of the head.
+    #[inline]
+    #[must_use]
+    pub fn popped(&self) -> u64 {
+        self.popped
+    }
+
+    /// Appends an item.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        if self.len() == self.items.len() as u64 {
+            self.grow(item);
+        }
+        let at = self.place(self.pushed);
+        self.items[at] = item;
+        self.pushed += 1;
+    }
+
+    /// Takes the oldest item.
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let item = self.items[self.place(self.popped)];
+        self.popped += 1;
+        Some(item)
+    }
+
+    /// The oldest item.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<&T> {
+        self.get(self.popped)
+    }
+
+    /// The item with this number, if the ring still holds it.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<&T> {
+        (self.popped..self.pushed).contains(&number).then(|| &self.items[self.place(number)])
+    }
+
+    /// Every item, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (self.popped..self.pushed).map(|number| &self.items[self.place(number)])
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)]
+    fn place(&self, number: u64) -> usize {
+        (number & self.mask) as usize
+    }
+
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)]
+    fn grow(&mut self, filler: T) {
+        let size = (self.items.len() * 2).max(16);
+        let mask = size as u64 - 1;
+        let mut items = vec![filler; size];
+        for number in self.popped..self.pushed {
+            items[(number & mask) as usize] = self.items[self.place(number)];
+        }
+        self.items = items;
+        self.mask = mask;
+    }
+}
+
+impl<T: Copy> Default for Ring<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn behaves_as_a_queue_at_any_size(pushes in proptest::collection::vec(any::<bool>(), 0..400)) {
+            let (mut ring, mut model, mut next) = (Ring::new(), VecDeque::new(), 0_u32);
+            for push in pushes {
+                if push {
+                    ring.push(next);
+                    model.push_back(next);
+                    next += 1;
+                } else {
+                    prop_assert_eq!(ring.pop(), model.pop_front());
+                }
+                prop_assert_eq!(ring.len(), model.len() as u64);
+                prop_assert_eq!(ring.front(), model.front());
+                prop_assert!(ring.iter().eq(model.iter()));
+                prop_assert_eq!(ring.get(ring.popped()), model.front());
+                prop_assert_eq!(ring.get(ring.pushed()), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The simulator: packets, links, routes, traffic, controllers, probes, and a verifier that does not trust them.
+//!
+//! ```text
+//! JSON ─► scenario::read_document ─► scenario::Scenario ─► run::run ─► run::RunOutcome { summary, tables }
+//!                                        (checked)            │
+//!                                          engine, net, traffic, tcp, mechanism ─► verify
+//! ```
+
+pub mod engine;
+pub mod net;
+pub mod probe;
+pub mod run;
+pub mod scenario;
+pub mod traffic;
+pub mod verify;

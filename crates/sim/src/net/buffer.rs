@@ -1,0 +1,38 @@
+//! Drop-tail buffers.
+
+use netlull_units::Bytes;
+use std::fmt;
+
+/// How much may wait at a link; the packet being sent does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// Whole packets, whatever their size.
+    Packets(u64),
+    /// Bytes.
+    Bytes(Bytes),
+    /// No limit.
+    Unlimited,
+}
+
+impl Buffer {
+    /// Whether a packet of `size` bytes may join `packets` packets of `bytes` bytes that already wait.
+    #[inline]
+    #[must_use]
+    pub fn admits(self, packets: u64, bytes: u64, size: u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets < limit,
+            Self::Bytes(limit) => bytes + u64::from(size) <= limit.as_u64(),
+            Self::Unlimited => true,
+        }
+    }
+}
+
+impl fmt::Display for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Packets(limit) => write!(f, "{limit} packets"),
+            Self::Bytes(limit) => write!(f, "{} B", limit.as_u64()),
+            Self::Unlimited => f.write_str("unlimited"),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A one-way link: drop-tail buffer, transmitter, propagation.
+//!
+//! A link of fixed rate knows when a packet will arrive the moment it is offered, so it costs the schedule one event
+//! per packet, and only the head of its ring is pending. A link whose rate can change schedules its departures too.
+//!
+//! ```text
+//!  offer ──► loss? ──► buffer full? ──► waiting ──► in service ──► propagating ──► deliver
+//!               lost        dropped      └ queue ┘   └ transmitter ┘    └ flight ┘
+//! ```
+
+use super::buffer::Buffer;
+use super::packet::Packet;
+use super::transmitter::{Departure, RateChange, VariableTransmitter};
+use crate::engine::random::Stream;
+use crate::engine::ring::Ring;
+use crate::engine::schedule::{Schedule, Slot};
+use netlull_mechanism::rate::QueueView;
+use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+
+/// What became of a packet offered to a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// It waits or is being sent.
+    Accepted,
+    /// The buffer was full.
+    Dropped,
+    /// Random loss took it before the buffer.
+    Lost,
+}
+
+/// A packet that is on the link, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InFlight {
+    /// Its first bit is sent.
+    pub starts: u64,
+    /// Its last bit reaches the other end.
+    pub arrives: u64,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// What a link has seen since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkCounters {
+    /// Packets offered, and their bytes.
+    pub offered_packets: u64,
+    /// Bytes offered.
+    pub offered_bytes: u64,
+    /// Packets that found the buffer full.
+    pub dropped_packets: u64,
+    /// Their bytes.
+    pub dropped_bytes: u64,
+    /// Packets that random loss took.
+    pub lost_packets: u64,
+    /// Their bytes.
+    pub lost_bytes: u64,
+    /// Packets that reached the other end.
+    pub delivered_packets: u64,
+    /// Their bytes.
+    pub delivered_bytes: u64,
+    /// Sum over packets of the time each waited before its first bit was sent, in nanoseconds.
+    pub waited_ns: u64,
+    /// Packets that `waited_ns` sums over.
+    pub served_packets: u64,
+    /// The most packets that ever waited at once.
+    pub most_waiting: u64,
+}
+
+/// A transmitter of fixed rate, computed ahead.
+struct FixedTransmitter {
+    serialiser: Serialiser,
+    /// When the last accepted packet's last bit is sent.
+    free_at: u64,
+    /// Number (in the ring) of the first packet whose service has not started.
+    first_waiting: u64,
+    waiting_bytes: u64,
+}
+
+enum Transmitter {
+    Fixed(FixedTransmitter),
+    Variable(Box<VariableTransmitter>),
+}
+
+/// One direction of a cable.
+pub struct Link {
+    /// The node at its other end.
+    pub to: u32,
+    delay: u64,
+    delivery: Slot,
+    buffer: Buffer,
+    flight: Ring<InFlight>,
+    counters: LinkCounters,
+    transmitter: Transmitter,
+    loss: Option<(f64, Stream)>,
+}
+
+/// What a link is built from.
+pub struct LinkParts {
+    /// The node at its other end.
+    pub to: u32,
+    /// Rate, or first rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Probability of random loss and its stream.
+    pub loss: Option<(f64, Stream)>,
+    /// Slot of the arrival of the head at the other end.
+    pub delivery: Slot,
+    /// Slot of the departures, for a link whose rate can change.
+    pub departure: Option<Slot>,
+}
+
+impl Link {
+    /// An idle link.
+    #[must_use]
+    pub fn new(parts: LinkParts) -> Self {
+        let transmitter = match parts.departure {
+            None => Transmitter::Fixed(FixedTransmitter {
+                serialiser: Serialiser::new(parts.rate),
+                free_at: 0,
+                first_waiting: 0,
+                waiting_bytes: 0,
+            }),
+            Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot))),
+        };
+        Self {
+            to: parts.to,
+            delay: parts.delay.as_nanos(),
+            delivery: parts.delivery,
+            buffer: parts.buffer,
+            flight: Ring::new(),
+            counters: LinkCounters::default(),
+            transmitter,
+            loss: parts.loss,
+        }
+    }
+
+    /// Offers a packet to the link.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) -> Admission {
+        self.counters.offered_packets += 1;
+        self.counters.offered_bytes += u64::from(packet.size);
+        if let Some((probability, stream)) = &mut self.loss
+            && stream.unit() < *probability
+        {
+            self.counters.lost_packets += 1;
+            self.counters.lost_bytes += u64::from(packet.size);
+            return Admission::Lost;
+        }
+        let accepted = match &mut self.transmitter {
+            Transmitter::Fixed(fixed) => {
+                fixed.offer(now.as_nanos(), packet, self.delay, self.buffer, &mut self.flight, &mut self.counters)
+            }
+            Transmitter::Variable(variable) => {
+                variable.offer(now, packet, self.buffer, &mut self.counters, schedule)
+            }
+        };
+        if !accepted {
+            self.counters.dropped_packets += 1;
+            self.counters.dropped_bytes += u64::from(packet.size);
+            return Admission::Dropped;
+        }
+        if self.flight.len() == 1 {
+            self.schedule_head(schedule);
+        }
+        Admission::Accepted
+    }
+
+    /// The head of the link has arrived at the other end.
+    #[inline]
+    pub fn deliver(&mut self, schedule: &mut Schedule) -> Option<Packet> {
+        let head = self.flight.pop()?;
+        self.schedule_head(schedule);
+        self.counters.delivered_packets += 1;
+        self.counters.delivered_bytes += u64::from(head.packet.size);
+        Some(head.packet)
+    }
+
+    /// The departure event of a link whose rate can change.
+    pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
+        let Transmitter::Variable(variable) = &mut self.transmitter else { return Departure::None };
+        let departure = variable.advance(now, &mut self.counters, schedule);
+        if let Departure::Packet { packet, starts } = departure {
+            self.flight.push(InFlight { starts: starts.as_nanos(), arrives: now.as_nanos() + self.delay, packet });
+            if self.flight.len() == 1 {
+                self.schedule_head(schedule);
+            }
+        }
+        departure
+    }
+
+    /// Changes the rate of a link whose rate can change; a link of fixed rate stays as it is.
+    pub fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            variable.change_rate(now, change, schedule);
+        }
+    }
+
+    /// The energy meter of a link whose rate can change starts anew.
+    pub fn restart_meter(&mut self, now: Instant) {
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            variable.restart_meter(now);
+        }
+    }
+
+    /// The state of a link whose rate can change.
+    #[must_use]
+    pub fn variable(&self) -> Option<&VariableTransmitter> {
+        match &self.transmitter {
+            Transmitter::Fixed(_) => None,
+            Transmitter::Variable(variable) => Some(variable),
+        }
+    }
+
+    /// What the link has seen since the start.
+    #[must_use]
+    pub fn counters(&self) -> &LinkCounters {
+        &self.counters
+    }
+
+    /// The buffer.
+    #[must_use]
+    pub fn buffer(&self) -> Buffer {
+        self.buffer
+    }
+
+    /// The rate at which the next packet would be sent.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        match &self.transmitter {
+            Transmitter::Fixed(fixed) => fixed.serialiser.rate(),
+            Transmitter::Variable(variable) => variable.rate(),
+        }
+    }
+
+    /// Packets that wait at `now`.
+    #[must_use]
+    pub fn waiting_packets(&self, now: Instant) -> u64 {
+        match &self.transmitter {
+            Transmitter::Fixed(_) => self.flight.iter().filter(|entry| entry.starts > now.as_nanos()).count() as u64,
+            Transmitter::Variable(variable) => variable.waiting_packets(),
+        }
+    }
+
+    /// What waits and what is being sent, as a rate controller sees it.
+    #[must_use]
+    pub fn queue_view(&self) -> QueueView {
+        match &self.transmitter {
+            Transmitter::Fixed(fixed) => QueueView { waiting: Bytes::new(fixed.waiting_bytes), in_service: Bytes::ZERO },
+            Transmitter::Variable(variable) => variable.queue_view(),
+        }
+    }
+
+    /// Every packet on the link: waiting, being sent or propagating.
+    pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
+        let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
+        self.flight.iter().map(|entry| entry.packet).chain(held)
+    }
+
+    #[inline]
+    fn schedule_head(&self, schedule: &mut Schedule) {
+        let next = self.flight.front().map_or(Instant::NEVER, |head| Instant::from_nanos(head.arrives));
+        schedule.set(self.delivery, next);
+    }
+}
+
+impl FixedTransmitter {
+    /// Takes a packet, if the buffer has room, and settles when it starts and arrives.
+    #[inline]
+    fn offer(
+        &mut self,
+        now: u64,
+        packet: Packet,
+        delay: u64,
+        buffer: Buffer,
+        flight: &mut Ring<InFlight>,
+        counters: &mut LinkCounters,
+    ) -> bool {
+        if self.free_at < now {
+            self.serialiser.idle();
+            self.free_at = now;
+        }
+        let starts = self.free_at;
+        self.forget_started(now, flight);
+        if starts > now {
+            let waiting = flight.pushed() - self.first_waiting;
+            if !buffer.admits(waiting, self.waiting_bytes, packet.size) {
+                return false;
+            }
+            self.waiting_bytes += u64::from(packet.size);
+            counters.most_waiting = counters.most_waiting.max(waiting + 1);
+            counters.waited_ns += starts - now;
+        } else {
+            self.first_waiting += 1;
+        }
+        counters.served_packets += 1;
+        self.free_at = starts + self.serialiser.next(packet.size).as_nanos();
+        flight.push(InFlight { starts, arrives: self.free_at + delay, packet });
+        true
+    }
+
+    /// Packets whose service has started no longer wait; one that starts at `now` has started.
+    #[inline]
+    fn forget_started(&mut self, now: u64, flight: &Ring<InFlight>) {
+        // What was delivered had started long before.
+        if self.first_waiting < flight.popped() {
+            self.first_waiting = flight.popped();
+        }
+        while let Some(entry) = flight.get(self.first_waiting)
+            && entry.starts <= now
+        {
+            self.waiting_bytes -= u64::from(entry.packet.size);
+            self.first_waiting += 1;
+        }
+    }
+}

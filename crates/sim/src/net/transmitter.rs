@@ -1,0 +1,332 @@
+//! A transmitter whose rate changes while packets wait and while one is being sent.
+//!
+//! ```text
+//!          offer                     last bit sent, nothing waits
+//!   Idle ────────► Sending ────────────────────────────────────────► Idle
+//!     │ change,      │  ▲  │ last bit sent, a pause is due
+//!     │ pause        │  │  └──────────────► Paused ──► Sending the next, or Idle
+//!     ▼              │  └───── Suspended ◄──┘ (reading `suspend` only)
+//!   Paused           └ change
+//! ```
+
+use super::buffer::Buffer;
+use super::link::LinkCounters;
+use super::packet::Packet;
+use crate::engine::ring::Ring;
+use crate::engine::schedule::{Schedule, Slot};
+use netlull_mechanism::rate::QueueView;
+use netlull_power::EnergyMeter;
+use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+
+pub use crate::scenario::document::InService;
+
+/// A rate change as a controller or a varying capacity asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct RateChange {
+    /// The new rate, above zero.
+    pub rate: BitRate,
+    /// Nothing is sent for this long.
+    pub pause: Duration,
+    /// What happens to the packet being sent.
+    pub in_service: InService,
+}
+
+/// What a departure event brought.
+#[derive(Clone, Copy, Debug)]
+pub enum Departure {
+    /// A packet's last bit has been sent.
+    Packet {
+        /// The packet.
+        packet: Packet,
+        /// When its first bit was sent.
+        starts: Instant,
+    },
+    /// A pause ended.
+    Resumed,
+    /// Nothing.
+    None,
+}
+
+/// A pause that waits for the packet being sent.
+#[derive(Clone, Copy, Debug)]
+enum PauseDue {
+    No,
+    For(Duration),
+    Until(Instant),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    Sending { packet: Packet, starts: Instant, ends: Instant, pause: PauseDue },
+    Paused { until: Instant },
+    Suspended { packet: Packet, starts: Instant, left: Duration, until: Instant },
+}
+
+/// An entry of the rate log: for probes, and for the verifier, which sums it up by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLogEntry {
+    /// When the change was decided.
+    pub at: Instant,
+    /// The new rate.
+    pub rate: BitRate,
+    /// Bytes whose last bit had been sent by then.
+    pub sent_bytes: u64,
+}
+
+/// When the transmitter really went over to a rate: after the packet in service, with its pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EffectiveRate {
+    /// When.
+    pub at: Instant,
+    /// The new rate.
+    pub rate: BitRate,
+    /// The pause that begins here.
+    pub pause: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    since: Instant,
+    packet: Packet,
+}
+
+/// Queue and transmitter of a link whose rate can change.
+pub struct VariableTransmitter {
+    slot: Slot,
+    serialiser: Serialiser,
+    state: State,
+    queue: Ring<Waiting>,
+    waiting_bytes: u64,
+    sent_bytes: u64,
+    largest_packet: u32,
+    log: Vec<RateLogEntry>,
+    effective: Vec<EffectiveRate>,
+    meter: EnergyMeter,
+}
+
+impl VariableTransmitter {
+    /// An idle transmitter at `rate`.
+    #[must_use]
+    pub fn new(rate: BitRate, slot: Slot) -> Self {
+        Self {
+            slot,
+            serialiser: Serialiser::new(rate),
+            state: State::Idle,
+            queue: Ring::new(),
+            waiting_bytes: 0,
+            sent_bytes: 0,
+            largest_packet: 0,
+            log: vec![RateLogEntry { at: Instant::ZERO, rate, sent_bytes: 0 }],
+            effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO }],
+            meter: EnergyMeter::new(Instant::ZERO, rate),
+        }
+    }
+
+    /// The rate at which the next packet is sent.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.serialiser.rate()
+    }
+
+    /// The initial rate and every change since, as decided.
+    #[must_use]
+    pub fn log(&self) -> &[RateLogEntry] {
+        &self.log
+    }
+
+    /// The same as the transmitter carried them out.
+    #[must_use]
+    pub fn effective(&self) -> &[EffectiveRate] {
+        &self.effective
+    }
+
+    /// Time spent at each rate.
+    #[must_use]
+    pub fn meter(&self) -> &EnergyMeter {
+        &self.meter
+    }
+
+    /// Starts the meter anew: results are measured from here.
+    pub fn restart_meter(&mut self, now: Instant) {
+        let rate = self.effective.last().map_or(self.rate(), |last| last.rate);
+        self.meter = EnergyMeter::new(now, rate);
+    }
+
+    /// Bytes whose last bit has been sent.
+    #[must_use]
+    pub fn sent_bytes(&self) -> u64 {
+        self.sent_bytes
+    }
+
+    /// The largest packet seen, in bytes.
+    #[must_use]
+    pub fn largest_packet(&self) -> u32 {
+        self.largest_packet
+    }
+
+    /// Packets that wait.
+    #[must_use]
+    pub fn waiting_packets(&self) -> u64 {
+        self.queue.len()
+    }
+
+    /// What waits and what is being sent.
+    #[inline]
+    #[must_use]
+    pub fn queue_view(&self) -> QueueView {
+        let in_service = match self.state {
+            State::Sending { packet, .. } | State::Suspended { packet, .. } => u64::from(packet.size),
+            State::Idle | State::Paused { .. } => 0,
+        };
+        QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
+    }
+
+    /// Packets that wait or are being sent.
+    pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
+        let sending = match self.state {
+            State::Sending { packet, .. } | State::Suspended { packet, .. } => Some(packet),
+            State::Idle | State::Paused { .. } => None,
+        };
+        sending.into_iter().chain(self.queue.iter().map(|waiting| waiting.packet))
+    }
+
+    /// Takes a packet, if it can be sent at once or the buffer has room.
+    #[inline]
+    pub(super) fn offer(
+        &mut self,
+        now: Instant,
+        packet: Packet,
+        buffer: Buffer,
+        counters: &mut LinkCounters,
+        schedule: &mut Schedule,
+    ) -> bool {
+        self.largest_packet = self.largest_packet.max(packet.size);
+        if matches!(self.state, State::Idle) {
+            self.serialiser.idle();
+            counters.served_packets += 1;
+            self.start(now, packet, schedule);
+            return true;
+        }
+        if !buffer.admits(self.queue.len(), self.waiting_bytes, packet.size) {
+            return false;
+        }
+        self.queue.push(Waiting { since: now, packet });
+        self.waiting_bytes += u64::from(packet.size);
+        counters.most_waiting = counters.most_waiting.max(self.queue.len());
+        true
+    }
+
+    /// The event in the slot: a last bit was sent or a pause ended.
+    pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
+        match self.state {
+            State::Sending { packet, starts, pause, .. } => {
+                self.sent_bytes += u64::from(packet.size);
+                let until = match pause {
+                    PauseDue::No => now,
+                    PauseDue::Until(until) => until,
+                    PauseDue::For(pause) => {
+                        self.go_over(now, pause);
+                        now + pause
+                    }
+                };
+                if until > now {
+                    self.pause(until, schedule);
+                } else {
+                    self.start_next(now, counters, schedule);
+                }
+                Departure::Packet { packet, starts }
+            }
+            State::Suspended { packet, starts, left, .. } => {
+                let ends = now + left;
+                self.state = State::Sending { packet, starts, ends, pause: PauseDue::No };
+                schedule.set(self.slot, ends);
+                Departure::Resumed
+            }
+            State::Paused { .. } => {
+                self.serialiser.idle();
+                self.start_next(now, counters, schedule);
+                Departure::Resumed
+            }
+            State::Idle => {
+                schedule.set(self.slot, Instant::NEVER);
+                Departure::None
+            }
+        }
+    }
+
+    /// Goes over to another rate, at once or after the packet being sent, as the change says.
+    pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
+        let old = self.rate();
+        self.serialiser.set_rate(change.rate);
+        self.log.push(RateLogEntry { at: now, rate: change.rate, sent_bytes: self.sent_bytes });
+        match (self.state, change.in_service) {
+            (State::Sending { packet, starts, ends, .. }, InService::FinishThenPause) if !change.pause.is_zero() => {
+                self.state = State::Sending { packet, starts, ends, pause: PauseDue::For(change.pause) };
+            }
+            (State::Sending { packet, starts, ends, .. }, InService::FinishWhilePausing) => {
+                self.go_over(now, change.pause);
+                self.state = State::Sending { packet, starts, ends, pause: PauseDue::Until(now + change.pause) };
+            }
+            (State::Sending { packet, starts, ends, .. }, InService::Suspend) => {
+                self.go_over(now, change.pause);
+                self.suspend(packet, starts, rescale(ends - now, old, change.rate), now + change.pause, schedule);
+            }
+            (State::Sending { .. } | State::Idle, _) if change.pause.is_zero() => self.go_over(now, change.pause),
+            (State::Sending { .. } | State::Idle, _) => {
+                self.go_over(now, change.pause);
+                self.pause(now + change.pause, schedule);
+            }
+            (State::Paused { until }, _) => {
+                self.go_over(now, change.pause);
+                self.pause(until.max(now + change.pause), schedule);
+            }
+            (State::Suspended { packet, starts, left, until }, _) => {
+                self.go_over(now, change.pause);
+                let left = rescale(left, old, change.rate);
+                self.suspend(packet, starts, left, until.max(now + change.pause), schedule);
+            }
+        }
+    }
+
+    fn go_over(&mut self, now: Instant, pause: Duration) {
+        let rate = self.rate();
+        self.effective.push(EffectiveRate { at: now, rate, pause });
+        self.meter.rate_changed(now, rate, pause);
+    }
+
+    fn pause(&mut self, until: Instant, schedule: &mut Schedule) {
+        self.state = State::Paused { until };
+        schedule.set(self.slot, until);
+    }
+
+    fn suspend(&mut self, packet: Packet, starts: Instant, left: Duration, until: Instant, schedule: &mut Schedule) {
+        self.state = State::Suspended { packet, starts, left, until };
+        schedule.set(self.slot, until);
+    }
+
+    fn start(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) {
+        let ends = now + self.serialiser.next(packet.size);
+        self.state = State::Sending { packet, starts: now, ends, pause: PauseDue::No };
+        schedule.set(self.slot, ends);
+    }
+
+    fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
+        let Some(Waiting { since, packet }) = self.queue.pop() else {
+            self.state = State::Idle;
+            schedule.set(self.slot, Instant::NEVER);
+            return;
+        };
+        self.waiting_bytes -= u64::from(packet.size);
+        counters.waited_ns += (now - since).as_nanos();
+        counters.served_packets += 1;
+        self.start(now, packet, schedule);
+    }
+}
+
+/// What is left of a packet at the old rate, in time at the new one, rounded up so that no bit is sent too early.
+#[allow(clippy::cast_possible_truncation)]
+fn rescale(left: Duration, old: BitRate, new: BitRate) -> Duration {
+    let scaled = (u128::from(left.as_nanos()) * u128::from(old.as_bps())).div_ceil(u128::from(new.as_bps()));
+    Duration::from_nanos(scaled as u64)
+}

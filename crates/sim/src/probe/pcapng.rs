@@ -1,0 +1,206 @@
+//! Packets seen at named links, as a pcapng file that Wireshark opens.
+//!
+//! One interface per link, raw IPv4, nanosecond time stamps. A packet is written when its last bit reaches the far end
+//! of the link. Headers are whole and their checksums right for a payload of zeros; the payload itself is cut off, as
+//! a capture with a snapshot length would.
+
+use crate::net::packet::{LinkId, Packet};
+use crate::scenario::Scenario;
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use netlull_tcp::Flags;
+use netlull_units::Instant;
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A capture that could not be written.
+#[derive(Debug)]
+pub struct CaptureError {
+    path: PathBuf,
+    why: String,
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write {}: {}", self.path.display(), self.why)
+    }
+}
+
+impl std::error::Error for CaptureError {}
+
+/// Address and port of an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// IPv4 address: 10.0.0.1 for the first node.
+    pub address: [u8; 4],
+    /// Port: the flow's number and its role.
+    pub port: u16,
+    /// Whether it speaks TCP.
+    pub tcp: bool,
+}
+
+/// Writes the packets of some links; the file appears under its name only when it is whole.
+pub struct CaptureWriter {
+    writer: PcapNgWriter<BufWriter<File>>,
+    path: PathBuf,
+    partial: PathBuf,
+    interfaces: BTreeMap<LinkId, u32>,
+    hosts: Vec<Host>,
+    finished: bool,
+}
+
+/// IPv4 and TCP headers with all options are at most this long.
+const SNAPLEN: u32 = 120;
+/// Wireshark's default for hosts.
+const TTL: u8 = 64;
+
+impl CaptureWriter {
+    /// A capture of `links` (number and name) into `path`; `hosts` are the run's agents in their order.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn create(path: &Path, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
+        let refuse = |why: String| CaptureError { path: path.to_owned(), why };
+        let name = path.file_name().ok_or_else(|| refuse("it is no file name".to_owned()))?;
+        let partial = path.with_file_name(format!(".{}.partial", name.to_string_lossy()));
+        let file = File::create(&partial).map_err(|error| refuse(error.to_string()))?;
+        let writer = PcapNgWriter::new(BufWriter::new(file)).map_err(|error| refuse(error.to_string()))?;
+        let mut capture =
+            Self { writer, path: path.to_owned(), partial, interfaces: BTreeMap::new(), hosts, finished: false };
+        for (number, &(link, name)) in (0_u32..).zip(links) {
+            capture.interfaces.insert(link, number);
+            let block = InterfaceDescriptionBlock {
+                linktype: DataLink::RAW,
+                snaplen: SNAPLEN,
+                options: vec![
+                    InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+                    InterfaceDescriptionOption::IfTsResol(9),
+                ],
+            };
+            capture.writer.write_pcapng_block(block).map_err(|error| refuse(error.to_string()))?;
+        }
+        Ok(capture)
+    }
+
+    /// A packet has crossed a link.
+    pub(crate) fn packet(&mut self, now: Instant, link: LinkId, packet: &Packet) -> Result<(), CaptureError> {
+        let Some(&interface_id) = self.interfaces.get(&link) else { return Ok(()) };
+        let receiver = self.hosts[packet.agent as usize];
+        let sender = self.hosts[(packet.agent ^ 1) as usize];
+        let data = headers(packet, sender, receiver).map_err(|why| self.refuse(why))?;
+        let block = EnhancedPacketBlock {
+            interface_id,
+            timestamp: Duration::from_nanos(now.as_nanos()),
+            original_len: packet.size,
+            data: Cow::Owned(data),
+            options: Vec::new(),
+        };
+        self.writer.write_pcapng_block(block).map(|_| ()).map_err(|error| self.refuse(error.to_string()))
+    }
+
+    /// Gives the whole file its name.
+    pub(crate) fn finish(mut self) -> Result<(), CaptureError> {
+        use std::io::Write;
+        self.writer.get_mut().flush().map_err(|error| self.refuse(error.to_string()))?;
+        std::fs::rename(&self.partial, &self.path).map_err(|error| self.refuse(error.to_string()))?;
+        self.finished = true;
+        Ok(())
+    }
+
+    fn refuse(&self, why: String) -> CaptureError {
+        CaptureError { path: self.path.clone(), why }
+    }
+}
+
+impl Drop for CaptureWriter {
+    /// A capture that was not finished leaves nothing behind.
+    fn drop(&mut self) {
+        if !self.finished {
+            // Nothing can be done about a file that will not go.
+            let _ = std::fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// The packet's headers as they would be on the wire.
+fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, String> {
+    let protocol = if sender.tcp { IpNumber::TCP } else { IpNumber::UDP };
+    let ip_payload = u16::try_from(packet.size.saturating_sub(20)).map_err(|error| error.to_string())?;
+    let mut ip = Ipv4Header::new(ip_payload, TTL, protocol, sender.address, receiver.address)
+        .map_err(|error| error.to_string())?;
+    ip.header_checksum = ip.calc_header_checksum();
+    let mut bytes = ip.to_bytes().to_vec();
+    if sender.tcp {
+        bytes.extend_from_slice(&tcp_header(packet, sender, receiver)?.to_bytes());
+    } else {
+        let payload = vec![0; usize::from(ip_payload.saturating_sub(8))];
+        let udp = UdpHeader::with_ipv4_checksum(sender.port, receiver.port, &ip, &payload)
+            .map_err(|error| error.to_string())?;
+        bytes.extend_from_slice(&udp.to_bytes());
+    }
+    Ok(bytes)
+}
+
+fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader, String> {
+    let segment = &packet.segment;
+    let has = |flag: Flags| segment.flags.contains(flag);
+    let mut header = TcpHeader::new(sender.port, receiver.port, segment.seq.as_u32(), segment.window);
+    header.acknowledgment_number = segment.ack.as_u32();
+    (header.syn, header.ack, header.fin) = (has(Flags::SYN), has(Flags::ACK), has(Flags::FIN));
+    (header.psh, header.rst) = (has(Flags::PSH), has(Flags::RST));
+    (header.ece, header.cwr) = (has(Flags::ECE), has(Flags::CWR));
+    let mut options = Vec::new();
+    if has(Flags::HAS_MSS) {
+        options.push(TcpOptionElement::MaximumSegmentSize(segment.mss));
+    }
+    if has(Flags::HAS_WINDOW_SCALE) {
+        options.extend([TcpOptionElement::Noop, TcpOptionElement::WindowScale(segment.window_scale)]);
+    }
+    if has(Flags::HAS_TIMESTAMPS) {
+        let timestamp = TcpOptionElement::Timestamp(segment.ts_val, segment.ts_ecr);
+        options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, timestamp]);
+    }
+    header.set_options(&options).map_err(|error| error.to_string())?;
+    let payload = vec![0; usize::from(segment.len)];
+    header.checksum = header
+        .calc_checksum_ipv4_raw(sender.address, receiver.address, &payload)
+        .map_err(|error| error.to_string())?;
+    Ok(header)
+}
+
+impl CaptureWriter {
+    /// A capture of the named links of `scenario` into `path`: node n has the address 10.0.0.1 + n, flow f the ports
+    /// 10000 + f (sender) and 20000 + f (receiver).
+    ///
+    /// # Errors
+    /// If a name is unknown or the file cannot be created.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn of(scenario: &Scenario, names: &[String], path: &Path) -> Result<Self, CaptureError> {
+        let refuse = |why: String| CaptureError { path: path.to_owned(), why };
+        let find = |name: &String| {
+            let found = scenario.links.iter().position(|link| link.name == *name);
+            let known = || scenario.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
+            let unknown = || refuse(format!("\"{name}\" is no link; expected of {}", known()));
+            found.map(|index| (index as LinkId, scenario.links[index].name.as_str())).ok_or_else(unknown)
+        };
+        let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
+        let address = |node: usize| (0x0a00_0001 + node as u32).to_be_bytes();
+        let hosts = scenario.flow_paths().enumerate().flat_map(|(flow, ends)| {
+            let host = |node: usize, first: u16| Host {
+                address: address(node),
+                port: first.wrapping_add(flow as u16),
+                tcp: flow < scenario.tcp_flows.len(),
+            };
+            [host(ends.from, 10_000), host(ends.to, 20_000)]
+        });
+        Self::create(path, &links, hosts.collect())
+    }
+}

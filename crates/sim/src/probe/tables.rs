@@ -1,0 +1,250 @@
+//! Tables of a run: rate, link, flow, window, drop.
+
+use netlull_units::{Duration, Instant};
+
+/// One column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Floating point: times in seconds, sizes in bytes where they may be missing (NaN).
+    Float(Vec<f64>),
+    /// Counts, bytes and rates.
+    Count(Vec<u64>),
+    /// Index of a link or flow in the summary.
+    Index(Vec<u32>),
+}
+
+impl Column {
+    /// Number of rows.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Float(values) => values.len(),
+            Self::Count(values) => values.len(),
+            Self::Index(values) => values.len(),
+        }
+    }
+
+    /// True if there is no row.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A table of named columns of equal length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: Vec<(&'static str, Column)>,
+}
+
+/// What a link looks like at the end of a bin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkSample {
+    /// Bytes offered since the start.
+    pub arrived_bytes: u64,
+    /// Bytes delivered since the start.
+    pub delivered_bytes: u64,
+    /// Packets dropped since the start.
+    pub dropped_packets: u64,
+    /// Packets that wait now.
+    pub queue_packets: u64,
+    /// Rate now, bit/s.
+    pub rate_bps: u64,
+}
+
+/// What a flow looks like at the end of a bin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowSample {
+    /// Bytes on the wire that the sender has sent since the start.
+    pub sent_bytes: u64,
+    /// Bytes the receiver's application has got since the start.
+    pub delivered_bytes: u64,
+    /// Congestion window and slow-start threshold, for TCP.
+    pub windows: Option<(u64, u64)>,
+}
+
+#[derive(Default)]
+struct LinkColumns {
+    time: Vec<f64>,
+    link: Vec<u32>,
+    arrived: Vec<u64>,
+    delivered: Vec<u64>,
+    dropped: Vec<u64>,
+    queue: Vec<u64>,
+    rate: Vec<u64>,
+}
+
+#[derive(Default)]
+struct FlowColumns {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    sent: Vec<u64>,
+    delivered: Vec<u64>,
+    cwnd: Vec<f64>,
+    ssthresh: Vec<f64>,
+}
+
+#[derive(Default)]
+struct WindowColumns {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    cwnd: Vec<u64>,
+    ssthresh: Vec<u64>,
+}
+
+#[derive(Default)]
+struct DropColumns {
+    time: Vec<f64>,
+    link: Vec<u32>,
+    flow: Vec<u32>,
+}
+
+/// Collects the tables of one run.
+pub struct Recorder {
+    interval: Option<Duration>,
+    window: Option<WindowColumns>,
+    drops: Option<DropColumns>,
+    links: LinkColumns,
+    flows: FlowColumns,
+    link_before: Vec<LinkSample>,
+    flow_before: Vec<FlowSample>,
+}
+
+/// Which event tables to keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventTables {
+    /// Table `window`.
+    pub window: bool,
+    /// Table `drop`.
+    pub drops: bool,
+}
+
+impl Recorder {
+    /// A recorder for `links` links and `flows` flows, with bins of `interval`.
+    #[must_use]
+    pub fn new(interval: Option<Duration>, events: EventTables, links: usize, flows: usize) -> Self {
+        Self {
+            interval,
+            window: events.window.then(WindowColumns::default),
+            drops: events.drops.then(DropColumns::default),
+            links: LinkColumns::default(),
+            flows: FlowColumns::default(),
+            link_before: vec![LinkSample::default(); links],
+            flow_before: vec![FlowSample::default(); flows],
+        }
+    }
+
+    /// The end of the bin after `now`.
+    #[must_use]
+    pub fn next_bin(&self, now: Instant) -> Instant {
+        self.interval.map_or(Instant::NEVER, |interval| now + interval)
+    }
+
+    /// Whether congestion windows are recorded.
+    #[must_use]
+    pub fn records_windows(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// The end of a link's bin.
+    pub fn link(&mut self, now: Instant, link: u32, sample: LinkSample) {
+        let before = std::mem::replace(&mut self.link_before[link as usize], sample);
+        self.links.time.push(now.as_secs_f64());
+        self.links.link.push(link);
+        self.links.arrived.push(sample.arrived_bytes - before.arrived_bytes);
+        self.links.delivered.push(sample.delivered_bytes - before.delivered_bytes);
+        self.links.dropped.push(sample.dropped_packets - before.dropped_packets);
+        self.links.queue.push(sample.queue_packets);
+        self.links.rate.push(sample.rate_bps);
+    }
+
+    /// The end of a flow's bin.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn flow(&mut self, now: Instant, flow: u32, sample: FlowSample) {
+        let before = std::mem::replace(&mut self.flow_before[flow as usize], sample);
+        let (cwnd, ssthresh) = sample.windows.map_or((f64::NAN, f64::NAN), |(cwnd, ssthresh)| (cwnd as f64, ssthresh as f64));
+        self.flows.time.push(now.as_secs_f64());
+        self.flows.flow.push(flow);
+        self.flows.sent.push(sample.sent_bytes - before.sent_bytes);
+        self.flows.delivered.push(sample.delivered_bytes - before.delivered_bytes);
+        self.flows.cwnd.push(cwnd);
+        self.flows.ssthresh.push(ssthresh);
+    }
+
+    /// A congestion window has changed.
+    pub fn window(&mut self, now: Instant, flow: u32, cwnd: u64, ssthresh: u64) {
+        if let Some(columns) = &mut self.window {
+            columns.time.push(now.as_secs_f64());
+            columns.flow.push(flow);
+            columns.cwnd.push(cwnd);
+            columns.ssthresh.push(ssthresh);
+        }
+    }
+
+    /// A packet of a flow was dropped or lost at a link.
+    pub fn drop(&mut self, now: Instant, link: u32, flow: u32) {
+        if let Some(columns) = &mut self.drops {
+            columns.time.push(now.as_secs_f64());
+            columns.link.push(link);
+            columns.flow.push(flow);
+        }
+    }
+
+    /// The tables that were asked for.
+    #[must_use]
+    pub fn into_tables(self) -> Vec<Table> {
+        use Column::{Count, Float, Index};
+        let mut tables = Vec::new();
+        if self.interval.is_some() {
+            let (links, flows) = (self.links, self.flows);
+            tables.push(Table {
+                name: "link",
+                columns: vec![
+                    ("time_s", Float(links.time)),
+                    ("link", Index(links.link)),
+                    ("arrived_bytes", Count(links.arrived)),
+                    ("delivered_bytes", Count(links.delivered)),
+                    ("dropped_packets", Count(links.dropped)),
+                    ("queue_packets", Count(links.queue)),
+                    ("rate_bps", Count(links.rate)),
+                ],
+            });
+            tables.push(Table {
+                name: "flow",
+                columns: vec![
+                    ("time_s", Float(flows.time)),
+                    ("flow", Index(flows.flow)),
+                    ("sent_bytes", Count(flows.sent)),
+                    ("delivered_bytes", Count(flows.delivered)),
+                    ("cwnd_bytes", Float(flows.cwnd)),
+                    ("ssthresh_bytes", Float(flows.ssthresh)),
+                ],
+            });
+        }
+        if let Some(windows) = self.window {
+            tables.push(Table {
+                name: "window",
+                columns: vec![
+                    ("time_s", Float(windows.time)),
+                    ("flow", Index(windows.flow)),
+                    ("cwnd_bytes", Count(windows.cwnd)),
+                    ("ssthresh_bytes", Count(windows.ssthresh)),
+                ],
+            });
+        }
+        if let Some(drops) = self.drops {
+            tables.push(Table {
+                name: "drop",
+                columns: vec![
+                    ("time_s", Float(drops.time)),
+                    ("link", Index(drops.link)),
+                    ("flow", Index(drops.flow)),
+                ],
+            });
+        }
+        tables
+    }
+}

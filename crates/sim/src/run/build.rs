@@ -1,0 +1,192 @@
+//! From a scenario to its world.
+
+use super::slots::{Population, Slots};
+use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
+use crate::engine::random::Stream;
+use crate::engine::schedule::Schedule;
+use crate::net::link::{Link, LinkParts};
+use crate::net::packet::LinkId;
+use crate::net::routing::NextHop;
+use crate::probe::{CaptureWriter, EventTables, Recorder};
+use crate::scenario::document::Verify;
+use crate::scenario::{FlowPath, LinkSpec, Scenario};
+use crate::traffic::DatagramSource;
+use crate::verify::replay::{Replay, ReplayLink};
+use netlull_mechanism::Machine;
+use netlull_mechanism::rate::PractRa;
+use netlull_tcp::{Endpoint, SeqNr};
+use netlull_units::{Duration, Instant};
+
+impl LinkSpec {
+    /// Whether its rate can change.
+    fn varies(&self) -> bool {
+        self.control.is_some() || self.capacity.is_some()
+    }
+
+    /// The rate it starts at.
+    fn first_rate(&self) -> netlull_units::BitRate {
+        self.control.as_ref().and_then(|control| control.practra.initial_rate).unwrap_or(self.rate)
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl World {
+    /// The world of `scenario` at time zero; `capture` writes the packets of the links it names.
+    #[must_use]
+    pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
+        let numbered = |has: &dyn Fn(&LinkSpec) -> bool| -> Vec<LinkId> {
+            let links = scenario.links.iter().enumerate().filter(|(_, link)| has(link));
+            links.map(|(index, _)| index as LinkId).collect()
+        };
+        let variable_links = numbered(&LinkSpec::varies);
+        let controlled = numbered(&|link| link.control.is_some());
+        let redrawn = numbered(&|link| link.capacity.is_some());
+        let flows = scenario.flow_paths().count();
+        let slots = Slots::new(Population {
+            departures: variable_links.len(),
+            links: scenario.links.len(),
+            controllers: controlled.len(),
+            redraws: redrawn.len(),
+            endpoints: 2 * scenario.tcp_flows.len(),
+            flows,
+        });
+        let mut world = Self {
+            now: Instant::ZERO,
+            end: Instant::ZERO + scenario.duration,
+            events: 0,
+            schedule: Schedule::new(slots.count()),
+            slots,
+            routes: scenario.routes.clone(),
+            links: links(scenario, &slots, &variable_links),
+            controller_of: vec![None; scenario.links.len()],
+            variable_links,
+            agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
+            endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
+            connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
+            sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
+            controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
+            redraws: redrawn.iter().filter_map(|&link| redraw(scenario, link)).collect(),
+            baseline: Baseline {
+                at: Instant::ZERO,
+                links: Vec::new(),
+                agents: Vec::new(),
+                tcp: Vec::new(),
+                delivered: Vec::new(),
+                rate_changes: Vec::new(),
+            },
+            observers: observers(scenario, flows, capture),
+        };
+        for (index, controller) in world.controllers.iter().enumerate() {
+            world.controller_of[controller.link as usize] = Some(index as u32);
+        }
+        world.baseline = world.counters_now();
+        world.first_events(scenario);
+        world
+    }
+
+    /// What is due before anything has happened.
+    fn first_events(&mut self, scenario: &Scenario) {
+        for (index, controller) in self.controllers.iter().enumerate() {
+            self.schedule.set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
+        }
+        for (index, redrawn) in self.redraws.iter_mut().enumerate() {
+            let first = Instant::ZERO + redrawn.stream.exponential(redrawn.capacity.mean_interval);
+            self.schedule.set(self.slots.redraw(index), first);
+        }
+        for (index, flow) in scenario.tcp_flows.iter().enumerate() {
+            let mut stream = Stream::new(scenario.seed, &format!("start.{}", flow.path.name));
+            let jitter = match flow.jitter.as_nanos() {
+                0 => Duration::ZERO,
+                below => Duration::from_nanos(stream.between(0, below)),
+            };
+            self.schedule.set(self.slots.source(index), flow.start + jitter);
+        }
+        for (index, source) in self.sources.iter().enumerate() {
+            self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), source.next());
+        }
+        if !scenario.warm_up.is_zero() {
+            self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
+        }
+        self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn links(scenario: &Scenario, slots: &Slots, variable: &[LinkId]) -> Vec<Link> {
+    let build = |(index, spec): (usize, &LinkSpec)| {
+        let departure = variable.iter().position(|&link| link as usize == index).map(Slots::departure);
+        let loss = spec.loss.filter(|&probability| probability > 0.0);
+        Link::new(LinkParts {
+            to: spec.to as u32,
+            rate: spec.first_rate(),
+            delay: spec.delay,
+            buffer: spec.buffer,
+            loss: loss.map(|probability| (probability, Stream::new(scenario.seed, &format!("loss.{}", spec.name)))),
+            delivery: slots.delivery(index),
+            departure,
+        })
+    };
+    scenario.links.iter().enumerate().map(build).collect()
+}
+
+/// Sender and receiver of a flow. The receiver of datagrams sends nothing, so its way out is never taken.
+#[allow(clippy::cast_possible_truncation)]
+fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
+    let agent = |from: usize, to: usize| {
+        let column = scenario.routes.column(to).unwrap_or(0);
+        let out = match scenario.routes.next_hop(from as u32, column) {
+            NextHop::Link(link) => link,
+            NextHop::Here | NextHop::Unreachable => 0,
+        };
+        Agent { node: from as u32, out, peer_column: column, counters: AgentCounters::default() }
+    };
+    [agent(path.from, path.to), agent(path.to, path.from)]
+}
+
+/// Client and server of a connection, with initial sequence numbers from the flow's own stream.
+#[allow(clippy::cast_possible_truncation)]
+fn endpoints(seed: u64, flow: &crate::scenario::TcpFlow) -> [Endpoint; 2] {
+    let mut stream = Stream::new(seed, &format!("iss.{}", flow.path.name));
+    let mut iss = || SeqNr::new(stream.between(0, 1 << 32) as u32);
+    [Endpoint::client(&flow.config, iss()), Endpoint::server(&flow.config, iss())]
+}
+
+fn controller(scenario: &Scenario, link: LinkId) -> Option<Controlled> {
+    let control = scenario.links[link as usize].control.as_ref()?;
+    // The scenario has validated the configuration.
+    let machine = PractRa::new(&control.practra, Instant::ZERO).ok()?;
+    Some(Controlled { link, machine, in_service: control.in_service })
+}
+
+fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
+    let spec = &scenario.links[link as usize];
+    let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
+    Some(Redrawn { link, capacity: spec.capacity?, stream })
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) -> Observers {
+    let probe = &scenario.probe;
+    let events = EventTables { window: probe.window, drops: probe.drops };
+    let all_links = || (0..scenario.links.len()).collect();
+    let all_flows = || (0..flows).collect();
+    let replay = (scenario.verify == Verify::Replay).then(|| {
+        let line = |spec: &LinkSpec| ReplayLink {
+            name: spec.name.clone(),
+            rate: spec.rate,
+            delay: spec.delay,
+            buffer: spec.buffer,
+            varies: spec.varies(),
+        };
+        Box::new(Replay::new(scenario.links.iter().map(line).collect()))
+    });
+    Observers {
+        recorder: Recorder::new(probe.interval, events, scenario.links.len(), flows),
+        links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
+        flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
+        drops: probe.drops,
+        capture,
+        capture_error: None,
+        replay,
+    }
+}

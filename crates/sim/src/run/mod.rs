@@ -1,0 +1,61 @@
+//! Runs a scenario: builds its world, lets time pass, measures, verifies.
+
+mod build;
+mod outcome;
+mod slots;
+mod summary;
+mod world;
+
+pub use outcome::{RunError, RunOutcome};
+pub use summary::{EnergySummary, FlowSummary, LinkSummary, Residence, Summary};
+pub use world::World;
+
+use crate::probe::CaptureWriter;
+use crate::scenario::Scenario;
+use netlull_units::Duration;
+use std::ops::ControlFlow;
+
+/// Watches a run from outside; it cannot change it, only end it early.
+pub trait Monitor {
+    /// Called now and then with the simulated share of the run, 0 to 1.
+    fn progress(&mut self, share: f64) -> ControlFlow<()>;
+}
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Monitor for Unwatched {
+    fn progress(&mut self, _: f64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Events between two looks of the monitor.
+const EVENTS_PER_LOOK: u32 = 1 << 16;
+
+/// Runs `scenario`; `capture` writes the packets of the links it names.
+///
+/// # Errors
+/// [`RunError::Cancelled`] if the monitor ended it, [`RunError::Violation`] if the verifier found something impossible,
+/// [`RunError::Capture`] if packets could not be written.
+pub fn run(
+    scenario: &Scenario,
+    monitor: &mut dyn Monitor,
+    capture: Option<CaptureWriter>,
+) -> Result<RunOutcome, RunError> {
+    let mut world = World::new(scenario, capture);
+    while world.advance(EVENTS_PER_LOOK) {
+        if monitor.progress(share(world.now().as_nanos(), scenario.duration)).is_break() {
+            return Err(RunError::Cancelled);
+        }
+    }
+    if monitor.progress(1.0).is_break() {
+        return Err(RunError::Cancelled);
+    }
+    world.finish(scenario)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn share(now: u64, duration: Duration) -> f64 {
+    now as f64 / duration.as_nanos() as f64
+}

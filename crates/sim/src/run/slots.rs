@@ -1,0 +1,150 @@
+//! Who owns which slot of the schedule: the written order of simultaneous events.
+//!
+//! At the same nanosecond, in this order: (1) departures from links whose rate varies, (2) arrivals at the far ends of
+//! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
+//! the order of the flows, sender before receiver; (6) traffic sources and connections that open, in the order of the
+//! flows; (7) the start of measurement; (8) the ends of probe bins. So a packet that leaves a full buffer at t makes
+//! room for one that arrives at t, and a probe sees the state after everything else.
+
+use crate::engine::schedule::Slot;
+
+/// What a slot stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The n-th link whose rate varies: a departure.
+    Departure(usize),
+    /// A link: an arrival at its far end.
+    Delivery(usize),
+    /// The n-th controller.
+    Controller(usize),
+    /// The n-th varying capacity.
+    Redraw(usize),
+    /// A TCP endpoint's timer.
+    Timer(usize),
+    /// A flow: its start, or its next datagram.
+    Source(usize),
+    /// Measurement starts.
+    WarmUp,
+    /// A probe's bin ends.
+    Probe,
+}
+
+/// The first slot of each kind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    deliveries: Slot,
+    controllers: Slot,
+    redraws: Slot,
+    timers: Slot,
+    sources: Slot,
+    warm_up: Slot,
+}
+
+/// How many of each kind there are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Population {
+    pub departures: usize,
+    pub links: usize,
+    pub controllers: usize,
+    pub redraws: usize,
+    pub endpoints: usize,
+    pub flows: usize,
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl Slots {
+    pub fn new(population: Population) -> Self {
+        let deliveries = population.departures as Slot;
+        let controllers = deliveries + population.links as Slot;
+        let redraws = controllers + population.controllers as Slot;
+        let timers = redraws + population.redraws as Slot;
+        let sources = timers + population.endpoints as Slot;
+        let warm_up = sources + population.flows as Slot;
+        Self { deliveries, controllers, redraws, timers, sources, warm_up }
+    }
+
+    pub fn count(&self) -> usize {
+        self.warm_up as usize + 2
+    }
+
+    pub fn departure(index: usize) -> Slot {
+        index as Slot
+    }
+
+    pub fn delivery(&self, link: usize) -> Slot {
+        self.deliveries + link as Slot
+    }
+
+    pub fn controller(&self, index: usize) -> Slot {
+        self.controllers + index as Slot
+    }
+
+    pub fn redraw(&self, index: usize) -> Slot {
+        self.redraws + index as Slot
+    }
+
+    #[inline]
+    pub fn timer(&self, endpoint: usize) -> Slot {
+        self.timers + endpoint as Slot
+    }
+
+    pub fn source(&self, flow: usize) -> Slot {
+        self.sources + flow as Slot
+    }
+
+    pub fn warm_up(&self) -> Slot {
+        self.warm_up
+    }
+
+    pub fn probe(&self) -> Slot {
+        self.warm_up + 1
+    }
+
+    /// Whose slot it is; the common ones are found first.
+    #[inline]
+    pub fn owner(&self, slot: Slot) -> Owner {
+        let from = |first: Slot| (slot - first) as usize;
+        if slot < self.controllers {
+            if slot < self.deliveries { Owner::Departure(slot as usize) } else { Owner::Delivery(from(self.deliveries)) }
+        } else if slot < self.redraws {
+            Owner::Controller(from(self.controllers))
+        } else if slot < self.timers {
+            Owner::Redraw(from(self.redraws))
+        } else if slot < self.sources {
+            Owner::Timer(from(self.timers))
+        } else if slot < self.warm_up {
+            Owner::Source(from(self.sources))
+        } else if slot == self.warm_up {
+            Owner::WarmUp
+        } else {
+            Owner::Probe
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_slot_has_its_owner_in_the_written_order() {
+        let slots = Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, endpoints: 2, flows: 2 });
+        let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(slot as Slot)).collect();
+        let written = [
+            Owner::Departure(0),
+            Owner::Delivery(0),
+            Owner::Delivery(1),
+            Owner::Controller(0),
+            Owner::Redraw(0),
+            Owner::Timer(0),
+            Owner::Timer(1),
+            Owner::Source(0),
+            Owner::Source(1),
+            Owner::WarmUp,
+            Owner::Probe,
+        ];
+        assert_eq!(owners, written);
+        assert_eq!(slots.owner(slots.timer(1)), Owner::Timer(1));
+        assert_eq!(slots.owner(slots.probe()), Owner::Probe);
+    }
+}

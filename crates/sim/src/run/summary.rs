@@ -1,0 +1,417 @@
+//! Totals and means of a run, over the time measured, and the ledger for its verifier.
+
+use super::world::World;
+use crate::net::link::LinkCounters;
+use crate::net::packet::LinkId;
+use crate::probe::{Column, Table};
+use crate::scenario::{LinkSpec, Scenario, TransferSize};
+use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, TcpLedger, VariableLedger};
+use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
+use netlull_units::Duration;
+use serde::Serialize;
+
+/// A run in numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The scenario's name.
+    pub name: String,
+    /// The seed.
+    pub seed: u64,
+    /// Version of netlull.
+    pub version: &'static str,
+    /// Simulated time.
+    pub duration_s: f64,
+    /// Not measured.
+    pub warm_up_s: f64,
+    /// Measured.
+    pub measured_s: f64,
+    /// Events handled.
+    pub events: u64,
+    /// Packets that crossed a link, each counted at each link, since the start.
+    pub packet_hops: u64,
+    /// Which verifier ran.
+    pub verify: crate::scenario::document::Verify,
+    /// How many checks it made.
+    pub checks: u64,
+    /// Links, in the order of the scenario.
+    pub links: Vec<LinkSummary>,
+    /// Flows, TCP first.
+    pub flows: Vec<FlowSummary>,
+}
+
+/// A link over the time measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkSummary {
+    /// Name.
+    pub name: String,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// (Maximum) rate, bit/s.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    pub delay_s: f64,
+    /// Buffer, with its unit.
+    pub buffer: String,
+    /// Packets offered.
+    pub offered_packets: u64,
+    /// Bytes offered.
+    pub offered_bytes: u64,
+    /// Packets that found the buffer full.
+    pub dropped_packets: u64,
+    /// Packets that random loss took.
+    pub lost_packets: u64,
+    /// Packets delivered.
+    pub delivered_packets: u64,
+    /// Bytes delivered.
+    pub delivered_bytes: u64,
+    /// Dropped over offered.
+    pub drop_fraction: f64,
+    /// Bits delivered per second.
+    pub throughput_bps: f64,
+    /// Bits delivered over what the link's rates would have carried.
+    pub utilisation: f64,
+    /// Service rate averaged over time; a transition counts at its new rate.
+    pub mean_rate_bps: f64,
+    /// Changes of the rate.
+    pub rate_changes: u64,
+    /// Waiting packets averaged over time.
+    pub mean_queue_packets: f64,
+    /// Most packets that waited at once, since the start.
+    pub max_queue_packets: u64,
+    /// Mean time that a packet waited before its first bit was sent.
+    pub mean_wait_s: f64,
+    /// Time at each rate.
+    pub residency: Vec<Residence>,
+    /// Energy under each power model.
+    pub energy: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Time at one rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Residence {
+    /// Rate, bit/s.
+    pub rate_bps: u64,
+    /// In service.
+    pub seconds: f64,
+    /// In transitions to it.
+    pub transition_seconds: f64,
+}
+
+/// A link's energy under one model. Joules; an ideal model without a stated power has 1 W at its maximum rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct EnergySummary {
+    /// What being on costs.
+    pub static_j: f64,
+    /// What the rate costs.
+    pub rate_dependent_j: f64,
+    /// What bits and packets cost.
+    pub traffic_j: f64,
+    /// What the rate costs in transitions.
+    pub transitions_j: f64,
+    /// All of it.
+    pub total_j: f64,
+    /// The same link and traffic at the maximum rate all the time.
+    pub reference_j: f64,
+    /// 1 - total/reference.
+    pub saving: f64,
+}
+
+/// A flow over the time measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Name.
+    pub name: String,
+    /// tcp, cbr, poisson or bursts.
+    pub kind: &'static str,
+    /// Sending node.
+    pub from: String,
+    /// Receiving node.
+    pub to: String,
+    /// When it opened, or would send first; null if it never did.
+    pub start_s: Option<f64>,
+    /// Packets the sender sent: TCP's segments of any kind, or datagrams.
+    pub packets_sent: u64,
+    /// Their bytes on the wire.
+    pub bytes_sent: u64,
+    /// Packets from the sender that buffers dropped or links lost.
+    pub packets_dropped: u64,
+    /// Dropped over sent.
+    pub loss_fraction: f64,
+    /// Bytes the receiving application got (TCP: in order, without headers; datagrams: on the wire).
+    pub delivered_bytes: u64,
+    /// Bits delivered per second.
+    pub goodput_bps: f64,
+    /// TCP segments sent again.
+    pub retransmissions: u64,
+    /// TCP retransmission timeouts.
+    pub timeouts: u64,
+    /// TCP fast retransmits.
+    pub fast_retransmits: u64,
+    /// From opening to the last byte acknowledged; null while it goes on.
+    pub completion_time_s: Option<f64>,
+    /// Congestion window averaged over time; null for datagrams.
+    pub mean_cwnd_bytes: Option<f64>,
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summary {
+    let measured = world.now - world.baseline.at;
+    Summary {
+        name: scenario.name.clone(),
+        seed: scenario.seed,
+        version: env!("CARGO_PKG_VERSION"),
+        duration_s: scenario.duration.as_secs_f64(),
+        warm_up_s: scenario.warm_up.as_secs_f64(),
+        measured_s: measured.as_secs_f64(),
+        events: world.events,
+        packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
+        verify: scenario.verify,
+        checks,
+        links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, measured)).collect(),
+        flows: (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, measured)).collect(),
+    }
+}
+
+fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
+    LinkCounters {
+        offered_packets: now.offered_packets - then.offered_packets,
+        offered_bytes: now.offered_bytes - then.offered_bytes,
+        dropped_packets: now.dropped_packets - then.dropped_packets,
+        dropped_bytes: now.dropped_bytes - then.dropped_bytes,
+        lost_packets: now.lost_packets - then.lost_packets,
+        lost_bytes: now.lost_bytes - then.lost_bytes,
+        delivered_packets: now.delivered_packets - then.delivered_packets,
+        delivered_bytes: now.delivered_bytes - then.delivered_bytes,
+        waited_ns: now.waited_ns - then.waited_ns,
+        served_packets: now.served_packets - then.served_packets,
+        most_waiting: now.most_waiting,
+    }
+}
+
+/// Time at each rate; a link of fixed rate was at it all the time.
+fn residency(world: &World, spec: &LinkSpec, index: usize, measured: Duration) -> Residency {
+    match world.links[index].variable() {
+        Some(variable) => variable.meter().finish(world.now),
+        None => Residency::constant(spec.rate, measured),
+    }
+}
+
+fn transition_power(spec: &LinkSpec) -> TransitionPower {
+    spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
+    let (spec, link) = (&scenario.links[index], &world.links[index]);
+    let counters = since(link.counters(), &world.baseline.links[index]);
+    let residency = residency(world, spec, index, measured);
+    let seconds = measured.as_secs_f64();
+    let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
+    let changes = link.variable().map_or(0, |variable| variable.log().len() - 1) - world.baseline.rate_changes[index];
+    let traffic = Traffic { bits: counters.delivered_bytes * 8, packets: counters.delivered_packets };
+    LinkSummary {
+        name: spec.name.clone(),
+        from: scenario.nodes[spec.from].clone(),
+        to: scenario.nodes[spec.to].clone(),
+        rate_bps: spec.rate.as_bps(),
+        delay_s: spec.delay.as_secs_f64(),
+        buffer: spec.buffer.to_string(),
+        offered_packets: counters.offered_packets,
+        offered_bytes: counters.offered_bytes,
+        dropped_packets: counters.dropped_packets,
+        lost_packets: counters.lost_packets,
+        delivered_packets: counters.delivered_packets,
+        delivered_bytes: counters.delivered_bytes,
+        drop_fraction: ratio(counters.dropped_packets, counters.offered_packets),
+        throughput_bps: throughput,
+        utilisation: throughput / residency.mean_rate(),
+        mean_rate_bps: residency.mean_rate(),
+        rate_changes: changes as u64,
+        mean_queue_packets: counters.waited_ns as f64 / measured.as_nanos() as f64,
+        max_queue_packets: counters.most_waiting,
+        mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
+        residency: residences(&residency),
+        energy: energy(scenario, spec, &residency, traffic),
+    }
+}
+
+fn residences(residency: &Residency) -> Vec<Residence> {
+    let mut residences: Vec<Residence> = residency
+        .in_service()
+        .iter()
+        .map(|part| Residence { rate_bps: part.rate.as_bps(), seconds: part.time.as_secs_f64(), transition_seconds: 0.0 })
+        .collect();
+    for part in residency.in_transition() {
+        match residences.binary_search_by_key(&part.new.as_bps(), |residence| residence.rate_bps) {
+            Ok(at) => residences[at].transition_seconds += part.time.as_secs_f64(),
+            Err(at) => residences.insert(
+                at,
+                Residence { rate_bps: part.new.as_bps(), seconds: 0.0, transition_seconds: part.time.as_secs_f64() },
+            ),
+        }
+    }
+    residences
+}
+
+fn energy(
+    scenario: &Scenario,
+    spec: &LinkSpec,
+    residency: &Residency,
+    traffic: Traffic,
+) -> serde_json::Map<String, serde_json::Value> {
+    let reference = Residency::constant(spec.rate, residency.total());
+    let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
+        static_j: energy.static_.as_f64(),
+        rate_dependent_j: energy.rate_dependent.as_f64(),
+        traffic_j: energy.traffic.as_f64(),
+        transitions_j: energy.transitions.as_f64(),
+        total_j: energy.total().as_f64(),
+        reference_j: reference.total().as_f64(),
+        saving: saving(energy, reference),
+    };
+    scenario
+        .power
+        .iter()
+        .map(|power| {
+            let model = power.model.with_transition_power(transition_power(spec));
+            let energy = model.energy(residency, spec.rate, traffic);
+            let reference = model.energy(&reference, spec.rate, traffic);
+            (power.name.clone(), serde_json::json!(summary(&energy, &reference)))
+        })
+        .collect()
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Duration) -> FlowSummary {
+    let (sender, receiver, base) = (2 * flow, 2 * flow + 1, &world.baseline);
+    let sent = world.agents[sender].counters.sent_packets - base.agents[sender].sent_packets;
+    let dropped = world.agents[receiver].counters.dropped_packets - base.agents[receiver].dropped_packets;
+    let delivered = world.delivered(flow) - base.delivered[flow];
+    let connection = world.connections.get(flow);
+    let datagrams = flow.checked_sub(world.connections.len()).map(|index| &scenario.datagram_flows[index]);
+    let path = datagrams.map_or_else(|| &scenario.tcp_flows[flow].path, |flow| &flow.path);
+    let tcp = world.endpoints.get(sender).map(|endpoint| (endpoint.counters(), &base.tcp[sender]));
+    let counted = |count: &dyn Fn(&netlull_tcp::Counters) -> u64| tcp.map_or(0, |(now, then)| count(now) - count(then));
+    let opened = match (connection, datagrams) {
+        (Some(connection), _) => connection.opened,
+        (None, datagrams) => datagrams.map(|flow| flow.start),
+    };
+    let lasted = connection.map(|connection| (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64());
+    FlowSummary {
+        name: path.name.clone(),
+        kind: datagrams.map_or("tcp", |flow| flow.kind()),
+        from: scenario.nodes[path.from].clone(),
+        to: scenario.nodes[path.to].clone(),
+        start_s: opened.map(netlull_units::Instant::as_secs_f64),
+        packets_sent: sent,
+        bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
+        packets_dropped: dropped,
+        loss_fraction: ratio(dropped, sent),
+        delivered_bytes: delivered,
+        goodput_bps: (delivered * 8) as f64 / measured.as_secs_f64(),
+        retransmissions: counted(&|counters| counters.retransmitted_segments),
+        timeouts: counted(&|counters| counters.timeouts),
+        fast_retransmits: counted(&|counters| counters.fast_retransmits),
+        completion_time_s: connection
+            .and_then(|connection| Some((connection.completed? - connection.opened?).as_secs_f64())),
+        mean_cwnd_bytes: connection
+            .zip(lasted)
+            .and_then(|(connection, lasted)| (lasted > 0.0).then(|| connection.cwnd_area / lasted)),
+    }
+}
+
+/// Table `rate`: the initial rate and every change of each link whose rate varies.
+#[allow(clippy::cast_possible_truncation)]
+pub(super) fn rate_table(world: &World) -> Table {
+    let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, link) in world.links.iter().enumerate() {
+        for entry in link.variable().map_or(&[][..], |variable| variable.log()) {
+            times.push(entry.at.as_secs_f64());
+            links.push(index as LinkId);
+            rates.push(entry.rate.as_bps());
+        }
+    }
+    let columns =
+        vec![("time_s", Column::Float(times)), ("link", Column::Index(links)), ("rate_bps", Column::Count(rates))];
+    Table { name: "rate", columns }
+}
+
+/// What the verifier needs, collected apart from what the summary reports.
+pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
+    let mut agents: Vec<AgentLedger> = world.agents.iter().enumerate().map(|(index, _)| agent_ledger(world, scenario, index)).collect();
+    let mut links = Vec::with_capacity(world.links.len());
+    for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
+        let mut held = (0, 0);
+        for packet in link.packets() {
+            held.0 += 1;
+            held.1 += u64::from(packet.size);
+            agents[packet.agent as usize].held += 1;
+        }
+        links.push(LinkLedger {
+            name: spec.name.clone(),
+            from: spec.from,
+            to: spec.to,
+            max_rate: spec.rate,
+            buffer: spec.buffer,
+            counters: *link.counters(),
+            held,
+            variable: variable_ledger(world, spec, index),
+        });
+    }
+    Ledger {
+        end: world.now,
+        measured_from: world.baseline.at,
+        nodes: scenario.nodes.len(),
+        links,
+        agents,
+        tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
+        power: scenario.power.iter().map(|power| power.model).collect(),
+    }
+}
+
+fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<VariableLedger> {
+    let variable = world.links[index].variable()?;
+    Some(VariableLedger {
+        log: variable.log().to_vec(),
+        effective: variable.effective().to_vec(),
+        sent_bytes: variable.sent_bytes(),
+        largest_packet: variable.largest_packet(),
+        residency: variable.meter().finish(world.now),
+        transition_power: transition_power(spec),
+    })
+}
+
+fn agent_ledger(world: &World, scenario: &Scenario, index: usize) -> AgentLedger {
+    let (agent, peer) = (&world.agents[index], &world.agents[index ^ 1]);
+    let role = if index.is_multiple_of(2) { "sender" } else { "receiver" };
+    let flow = scenario.flow_paths().nth(index / 2).map_or("", |path| path.name.as_str());
+    AgentLedger {
+        name: format!("{role} of {flow}"),
+        node: agent.node as usize,
+        sent: agent.counters.sent_packets,
+        addressed: peer.counters.sent_packets,
+        received: agent.counters.received_packets,
+        dropped: agent.counters.dropped_packets,
+        held: 0,
+    }
+}
+
+fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
+    let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
+    TcpLedger {
+        name: scenario.tcp_flows[flow].path.name.clone(),
+        acknowledged: sender.bytes_acked(),
+        delivered: receiver.bytes_delivered(),
+        sent: sender.bytes_sent_once(),
+        size: match world.connections[flow].size {
+            TransferSize::Endless => None,
+            TransferSize::Bytes(bytes) => Some(bytes.as_u64()),
+        },
+    }
+}

@@ -1,0 +1,470 @@
+//! The world of one run: everything that has a state, and the loop that moves it.
+
+use super::outcome::{RunError, RunOutcome};
+use super::slots::{Owner, Slots};
+use super::summary;
+use crate::engine::random::Stream;
+use crate::engine::schedule::Schedule;
+use crate::net::link::{Admission, Link, LinkCounters};
+use crate::net::packet::{AgentId, LinkId, Packet};
+use crate::net::routing::{NextHop, Routes};
+use crate::net::transmitter::{Departure, InService, RateChange};
+use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder};
+use crate::scenario::{Capacity, Scenario, TransferSize};
+use crate::traffic::DatagramSource;
+use crate::verify::ledger;
+use crate::verify::replay::Replay;
+use netlull_mechanism::Machine;
+use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
+use netlull_tcp::{Data, Endpoint, Segment, SeqNr};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first.
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    /// Its node.
+    pub node: u32,
+    /// The link on which it reaches its peer.
+    pub out: LinkId,
+    /// Routing column of its peer's node.
+    pub peer_column: u32,
+    pub counters: AgentCounters,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AgentCounters {
+    /// Packets it sent.
+    pub sent_packets: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// Packets it received.
+    pub received_packets: u64,
+    /// Their bytes on the wire.
+    pub received_bytes: u64,
+    /// Packets to it that buffers dropped or links lost.
+    pub dropped_packets: u64,
+}
+
+/// What the run knows of a TCP connection beside its endpoints.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub size: TransferSize,
+    pub opened: Option<Instant>,
+    pub completed: Option<Instant>,
+    cwnd: u64,
+    cwnd_since: Instant,
+    /// Integral of the congestion window over time, byte seconds.
+    pub cwnd_area: f64,
+}
+
+pub(super) struct Controlled {
+    pub link: LinkId,
+    pub machine: PractRa,
+    pub in_service: InService,
+}
+
+pub(super) struct Redrawn {
+    pub link: LinkId,
+    pub capacity: Capacity,
+    pub stream: Stream,
+}
+
+/// Counters at the start of measurement.
+#[derive(Clone, Debug)]
+pub(super) struct Baseline {
+    pub at: Instant,
+    pub links: Vec<LinkCounters>,
+    pub agents: Vec<AgentCounters>,
+    pub tcp: Vec<netlull_tcp::Counters>,
+    pub delivered: Vec<u64>,
+    pub rate_changes: Vec<usize>,
+}
+
+/// Observers; none of them changes the run.
+pub(super) struct Observers {
+    pub recorder: Recorder,
+    pub links: Vec<LinkId>,
+    pub flows: Vec<u32>,
+    pub drops: bool,
+    pub capture: Option<CaptureWriter>,
+    pub capture_error: Option<CaptureError>,
+    pub replay: Option<Box<Replay>>,
+}
+
+/// Everything that has a state.
+pub struct World {
+    pub(super) now: Instant,
+    pub(super) end: Instant,
+    pub(super) events: u64,
+    pub(super) schedule: Schedule,
+    pub(super) slots: Slots,
+    pub(super) routes: Routes,
+    pub(super) links: Vec<Link>,
+    /// Of each link, which controller it has.
+    pub(super) controller_of: Vec<Option<u32>>,
+    /// Links whose rate varies, in the order of their departure slots.
+    pub(super) variable_links: Vec<LinkId>,
+    pub(super) agents: Vec<Agent>,
+    /// Endpoint of agent a, for TCP's agents.
+    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) connections: Vec<Connection>,
+    pub(super) sources: Vec<DatagramSource>,
+    pub(super) controllers: Vec<Controlled>,
+    pub(super) redraws: Vec<Redrawn>,
+    pub(super) baseline: Baseline,
+    pub(super) observers: Observers,
+}
+
+impl World {
+    /// The current time.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// Handles up to `most` events; false once the run is over. Events at the very end still happen.
+    pub fn advance(&mut self, most: u32) -> bool {
+        for _ in 0..most {
+            let (at, slot) = self.schedule.next();
+            if at > self.end {
+                self.now = self.end;
+                return false;
+            }
+            debug_assert!(at >= self.now, "time went back from {} to {at}", self.now);
+            self.now = at;
+            self.events += 1;
+            match self.slots.owner(slot) {
+                Owner::Delivery(link) => self.deliver(link),
+                Owner::Departure(index) => self.depart(index),
+                Owner::Timer(endpoint) => self.timer(endpoint),
+                Owner::Controller(index) => self.wake_controller(index),
+                Owner::Redraw(index) => self.redraw(index),
+                Owner::Source(flow) => self.source(flow),
+                Owner::WarmUp => self.start_measuring(),
+                Owner::Probe => self.sample(),
+            }
+        }
+        true
+    }
+
+    /// A packet reaches the far end of a link.
+    #[inline]
+    fn deliver(&mut self, index: usize) {
+        let link = &mut self.links[index];
+        let Some(packet) = link.deliver(&mut self.schedule) else { return };
+        let node = link.to;
+        if self.observers.watches_deliveries() {
+            self.observers.delivered(self.now, index, &packet);
+        }
+        match self.routes.next_hop(node, packet.destination) {
+            NextHop::Link(next) => self.offer(next, packet),
+            NextHop::Here => self.receive(packet),
+            // Scenarios with unreachable destinations are refused before they run.
+            NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
+        }
+    }
+
+    /// Offers a packet to a link.
+    #[inline]
+    fn offer(&mut self, index: LinkId, packet: Packet) {
+        let link = &mut self.links[index as usize];
+        let admission = link.offer(self.now, packet, &mut self.schedule);
+        if admission != Admission::Accepted {
+            self.agents[packet.agent as usize].counters.dropped_packets += 1;
+            if self.observers.drops {
+                self.observers.dropped(self.now, index, packet.agent / 2);
+            }
+        }
+        if let Some(replay) = &mut self.observers.replay {
+            replay.offered(self.now, index, &packet, admission);
+        }
+        if let Some(controller) = self.controller_of[index as usize]
+            && admission != Admission::Lost
+        {
+            let admission = match admission {
+                Admission::Accepted => rate::Admission::Accepted,
+                _ => rate::Admission::Dropped,
+            };
+            let queue = self.links[index as usize].queue_view();
+            let size = Bytes::new(u64::from(packet.size));
+            self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+        }
+    }
+
+    /// A packet has arrived where it was going.
+    #[inline]
+    fn receive(&mut self, packet: Packet) {
+        let agent = packet.agent as usize;
+        let counters = &mut self.agents[agent].counters;
+        counters.received_packets += 1;
+        counters.received_bytes += u64::from(packet.size);
+        if let Some(endpoint) = self.endpoints.get_mut(agent) {
+            endpoint.handle_segment(self.now, &packet.segment);
+            self.pump(agent);
+        }
+    }
+
+    /// Sends what an endpoint has to send and looks after its timer.
+    #[inline]
+    fn pump(&mut self, agent: usize) {
+        while let Some(segment) = self.endpoints[agent].poll_transmit(self.now) {
+            let size = segment.wire_len();
+            self.send(agent, segment, size);
+        }
+        let endpoint = &self.endpoints[agent];
+        // Lazy: an event that fires too early re-arms itself.
+        self.schedule.set_if_earlier(self.slots.timer(agent), endpoint.next_timeout());
+        if agent.is_multiple_of(2) {
+            self.watch_sender(agent / 2);
+        }
+    }
+
+    /// Follows a sender's window and whether its transfer is complete.
+    #[inline]
+    fn watch_sender(&mut self, flow: usize) {
+        let (endpoint, connection) = (&self.endpoints[2 * flow], &mut self.connections[flow]);
+        let cwnd = endpoint.cwnd();
+        if cwnd != connection.cwnd {
+            connection.settle_cwnd(self.now);
+            connection.cwnd = cwnd;
+            if self.observers.recorder.records_windows() {
+                self.observers.window(self.now, flow, cwnd, endpoint.ssthresh());
+            }
+        }
+        if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
+            connection.completed = Some(self.now);
+        }
+    }
+
+    /// Puts a packet of an agent on its way to the agent's peer.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)]
+    fn send(&mut self, from: usize, segment: Segment, size: u32) {
+        let agent = &mut self.agents[from];
+        agent.counters.sent_packets += 1;
+        agent.counters.sent_bytes += u64::from(size);
+        let packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_column };
+        let out = agent.out;
+        self.offer(out, packet);
+    }
+
+    /// A last bit is sent, or a pause ends, on a link whose rate varies.
+    fn depart(&mut self, index: usize) {
+        let link = self.variable_links[index] as usize;
+        let departure = self.links[link].depart(self.now, &mut self.schedule);
+        if let (Departure::Packet { .. }, Some(controller)) = (departure, self.controller_of[link]) {
+            let queue = self.links[link].queue_view();
+            self.control(controller as usize, RateEvent::Departure { queue });
+        }
+    }
+
+    fn wake_controller(&mut self, index: usize) {
+        self.schedule.set(self.slots.controller(index), Instant::NEVER);
+        let queue = self.links[self.controllers[index].link as usize].queue_view();
+        self.control(index, RateEvent::Timeout { queue });
+    }
+
+    /// Tells a controller what happened and does what it asks for.
+    #[inline]
+    fn control(&mut self, index: usize, event: RateEvent) {
+        let Controlled { link, machine, in_service } = &mut self.controllers[index];
+        machine.handle(self.now, event);
+        while let Some(RateAction::SetRate { rate, pause }) = machine.poll_action() {
+            let change = RateChange { rate, pause, in_service: *in_service };
+            self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
+        }
+        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
+        let slot = self.slots.controller(index);
+        if self.schedule.at(slot) != wake {
+            self.schedule.set(slot, wake);
+        }
+    }
+
+    /// A varying capacity is redrawn.
+    fn redraw(&mut self, index: usize) {
+        let Redrawn { link, capacity, stream } = &mut self.redraws[index];
+        let rate = BitRate::from_bps(stream.between(capacity.min.as_bps(), capacity.max.as_bps() + 1));
+        let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
+        self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
+        let next = self.now + stream.exponential(capacity.mean_interval);
+        self.schedule.set(self.slots.redraw(index), next);
+    }
+
+    fn timer(&mut self, agent: usize) {
+        self.schedule.set(self.slots.timer(agent), Instant::NEVER);
+        self.endpoints[agent].handle_timeout(self.now);
+        self.pump(agent);
+    }
+
+    /// A connection opens, or a datagram is due.
+    fn source(&mut self, flow: usize) {
+        let slot = self.slots.source(flow);
+        if flow < self.connections.len() {
+            self.schedule.set(slot, Instant::NEVER);
+            self.open(flow);
+            return;
+        }
+        let source = &mut self.sources[flow - self.connections.len()];
+        let size = source.size();
+        source.sent(self.now);
+        self.schedule.set(slot, source.next());
+        let number = self.agents[2 * flow].counters.sent_packets;
+        self.send(2 * flow, datagram(number), size);
+    }
+
+    fn open(&mut self, flow: usize) {
+        let connection = &mut self.connections[flow];
+        connection.opened = Some(self.now);
+        connection.cwnd_since = self.now;
+        let size = connection.size;
+        let endpoint = &mut self.endpoints[2 * flow];
+        connection.cwnd = endpoint.cwnd();
+        endpoint.open(self.now);
+        match size {
+            TransferSize::Endless => endpoint.send(Data::Endless),
+            TransferSize::Bytes(bytes) => {
+                endpoint.send(Data::Bytes(bytes.as_u64()));
+                endpoint.close();
+            }
+        }
+        if self.observers.recorder.records_windows() {
+            let endpoint = &self.endpoints[2 * flow];
+            self.observers.window(self.now, flow, endpoint.cwnd(), endpoint.ssthresh());
+        }
+        self.pump(2 * flow);
+    }
+
+    /// Results are measured from here.
+    fn start_measuring(&mut self) {
+        self.schedule.set(self.slots.warm_up(), Instant::NEVER);
+        for link in &mut self.links {
+            link.restart_meter(self.now);
+        }
+        for connection in &mut self.connections {
+            connection.settle_cwnd(self.now);
+            connection.cwnd_area = 0.0;
+        }
+        self.baseline = self.counters_now();
+    }
+
+    /// Every counter as it stands.
+    pub(super) fn counters_now(&self) -> Baseline {
+        Baseline {
+            at: self.now,
+            links: self.links.iter().map(|link| *link.counters()).collect(),
+            agents: self.agents.iter().map(|agent| agent.counters).collect(),
+            tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
+            delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
+            rate_changes: self.links.iter().map(|link| link.variable().map_or(0, |v| v.log().len() - 1)).collect(),
+        }
+    }
+
+    /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
+    pub(super) fn delivered(&self, flow: usize) -> u64 {
+        let receiver = 2 * flow + 1;
+        match self.endpoints.get(receiver) {
+            Some(endpoint) => endpoint.bytes_delivered(),
+            None => self.agents[receiver].counters.received_bytes,
+        }
+    }
+
+    /// A bin of the probes ends.
+    fn sample(&mut self) {
+        let now = self.now;
+        self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
+        for &index in &self.observers.links {
+            let link = &self.links[index as usize];
+            let counters = link.counters();
+            let sample = LinkSample {
+                arrived_bytes: counters.offered_bytes,
+                delivered_bytes: counters.delivered_bytes,
+                dropped_packets: counters.dropped_packets + counters.lost_packets,
+                queue_packets: link.waiting_packets(now),
+                rate_bps: link.rate().as_bps(),
+            };
+            self.observers.recorder.link(now, index, sample);
+        }
+        for &flow in &self.observers.flows {
+            let sender = 2 * flow as usize;
+            let sample = FlowSample {
+                sent_bytes: self.agents[sender].counters.sent_bytes,
+                delivered_bytes: self.delivered(flow as usize),
+                windows: self.endpoints.get(sender).map(|endpoint| (endpoint.cwnd(), endpoint.ssthresh())),
+            };
+            self.observers.recorder.flow(now, flow, sample);
+        }
+    }
+
+    /// Measures and verifies.
+    pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+        if let Some(error) = self.observers.capture_error.take() {
+            return Err(RunError::Capture(error));
+        }
+        if let Some(capture) = self.observers.capture.take() {
+            capture.finish().map_err(RunError::Capture)?;
+        }
+        for connection in &mut self.connections {
+            connection.settle_cwnd(self.now);
+        }
+        let mut findings = self.observers.replay.take().map(|replay| replay.into_findings()).unwrap_or_default();
+        if scenario.verify != crate::scenario::document::Verify::Off {
+            findings.merge(ledger::check(&summary::ledger(&self, scenario)));
+        }
+        if !findings.violations().is_empty() {
+            return Err(RunError::Violation(findings.violations().to_vec()));
+        }
+        let summary = summary::summarise(&self, scenario, findings.checks());
+        let mut tables = vec![summary::rate_table(&self)];
+        tables.extend(self.observers.recorder.into_tables());
+        Ok(RunOutcome { summary, tables })
+    }
+}
+
+/// A datagram's number stands in for a header that nobody reads.
+#[allow(clippy::cast_possible_truncation)]
+fn datagram(number: u64) -> Segment {
+    Segment { seq: SeqNr::new(number as u32), ..Segment::default() }
+}
+
+impl Connection {
+    pub fn new(size: TransferSize) -> Self {
+        Self { size, opened: None, completed: None, cwnd: 0, cwnd_since: Instant::ZERO, cwnd_area: 0.0 }
+    }
+
+    /// Adds the time since the last change at the window it had.
+    #[allow(clippy::cast_precision_loss)]
+    fn settle_cwnd(&mut self, now: Instant) {
+        self.cwnd_area += self.cwnd as f64 * (now - self.cwnd_since).as_secs_f64();
+        self.cwnd_since = now;
+    }
+}
+
+impl Observers {
+    #[inline]
+    fn watches_deliveries(&self) -> bool {
+        self.replay.is_some() || self.capture.is_some()
+    }
+
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)]
+    fn delivered(&mut self, now: Instant, link: usize, packet: &Packet) {
+        if let Some(replay) = &mut self.replay {
+            replay.delivered(now, link as LinkId, packet);
+        }
+        if let Some(capture) = &mut self.capture
+            && self.capture_error.is_none()
+        {
+            self.capture_error = capture.packet(now, link as LinkId, packet).err();
+        }
+    }
+
+    #[cold]
+    fn dropped(&mut self, now: Instant, link: LinkId, flow: u32) {
+        self.recorder.drop(now, link, flow);
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn window(&mut self, now: Instant, flow: usize, cwnd: u64, ssthresh: u64) {
+        self.recorder.window(now, flow as u32, cwnd, ssthresh);
+    }
+}

@@ -1,0 +1,530 @@
+//! The scenario document: what users write, with units in the values. Unknown fields are refused.
+//!
+//! The JSON Schema that editors use is generated from these types, and Python's types follow it.
+
+use super::quantity::{BufferSize, Quantity, TransferSize};
+use netlull_units::{BitRate, Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A network, its traffic and what to record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// A short name, used in results and titles.
+    #[serde(default = "default_name")]
+    pub name: String,
+    /// What the scenario shows, for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Simulated time of the run.
+    pub duration: Quantity<Duration>,
+    /// Results are measured from here to the end.
+    #[serde(default)]
+    pub warm_up: Quantity<Duration>,
+    /// Largest packet, IP header included.
+    #[serde(default = "default_mtu")]
+    pub mtu: Quantity<Bytes>,
+    /// Seed of every random stream, 0 to 2^63 - 1.
+    #[serde(default = "default_seed")]
+    #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
+    pub seed: u64,
+    /// The verifier that runs after (or beside) the simulation.
+    #[serde(default)]
+    pub verify: Verify,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// The links between them.
+    #[serde(default)]
+    pub link: Vec<LinkDocument>,
+    /// The traffic.
+    #[serde(default)]
+    pub flow: Vec<FlowDocument>,
+    /// TCP options of every flow that does not say otherwise.
+    #[serde(default)]
+    pub tcp: TcpDocument,
+    /// Power models under which every link's energy is reported.
+    #[serde(default = "default_power")]
+    pub power: Vec<PowerDocument>,
+    /// Time series to record. Recording never changes a run.
+    #[serde(default)]
+    pub probe: ProbeDocument,
+}
+
+/// How thoroughly a run is checked for conservation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Checks the run's ledger when it ends: packets, bytes against rate and time, queues, TCP's bytes, energy.
+    #[default]
+    Ledger,
+    /// Also follows every packet through a second, independent model of every link.
+    Replay,
+    /// No check.
+    Off,
+}
+
+/// One link, from one node to another; `duplex` adds the way back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkDocument {
+    /// The link's name; default `FROM-TO`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Also make the link `TO-FROM` with the same rate, delay and buffer (no controller, capacity or loss).
+    #[serde(default)]
+    pub duplex: bool,
+    /// Rate; under a controller or a varying capacity, the maximum.
+    pub rate: Quantity<BitRate>,
+    /// Propagation delay, one way.
+    #[serde(default)]
+    pub delay: Quantity<Duration>,
+    /// Drop-tail buffer: packets that wait, not the one being sent. `BDP` is rate x two-way propagation delay of
+    /// the longest route of any flow across the link, in packets of one MTU, rounded to the nearest.
+    #[serde(default = "default_buffer")]
+    pub buffer: BufferSize,
+    /// A buffer given in BDP holds at least this many packets.
+    #[serde(default = "default_buffer_floor")]
+    #[schemars(range(min = 1))]
+    pub buffer_floor: u64,
+    /// Routing cost.
+    #[serde(default = "default_cost")]
+    #[schemars(range(min = 1))]
+    pub cost: u32,
+    /// What scales the link's rate with its traffic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub controller: Option<ControllerDocument>,
+    /// A capacity that varies by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<CapacityDocument>,
+    /// Random loss on the link, before its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossDocument>,
+}
+
+/// A rate controller.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ControllerDocument {
+    /// practRA (Nedevschi et al., NSDI 2008; docs/models/practra.md).
+    Practra(PractraDocument),
+}
+
+/// practRA and its readings.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PractraDocument {
+    /// The rates to choose from.
+    pub rates: RatesDocument,
+    /// delta: nothing is sent for this long after a change.
+    pub transition: Quantity<Duration>,
+    /// mRCI: at least this long between two changes; above `transition`.
+    pub min_interval: Quantity<Duration>,
+    /// d: the bound on queueing delay.
+    pub delay_bound: Quantity<Duration>,
+    /// w: weight of the newest sample in the forecast, in (0, 1].
+    #[serde(default = "default_forecast_weight")]
+    pub forecast_weight: f64,
+    /// Interval over which arrivals are averaged into a sample; default `min_interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecast_interval: Option<Quantity<Duration>>,
+    /// The forecast before the first sample.
+    #[serde(default)]
+    pub forecast_start: ForecastStartReading,
+    /// Which arrivals the forecast counts.
+    #[serde(default)]
+    pub arrivals: ArrivalsReading,
+    /// What q counts.
+    #[serde(default)]
+    pub queue: QueueReading,
+    /// Test the rules on a tick of this length; default: at every arrival and departure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick: Option<Quantity<Duration>>,
+    /// Rate at the start; default the maximum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rate: Option<Quantity<BitRate>>,
+    /// What happens to the packet being sent when the rate changes.
+    #[serde(default)]
+    pub in_service: InService,
+    /// The rate whose power is charged while the link pauses for a change.
+    #[serde(default)]
+    pub transition_power: TransitionPowerReading,
+}
+
+/// A set of rates.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RatesDocument {
+    /// From, to and step.
+    Steps(RateSteps),
+    /// Every rate, in ascending order.
+    List(Vec<Quantity<BitRate>>),
+}
+
+/// Evenly spaced rates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateSteps {
+    /// Lowest rate.
+    pub from: Quantity<BitRate>,
+    /// Highest rate.
+    pub to: Quantity<BitRate>,
+    /// Difference between neighbours.
+    pub step: Quantity<BitRate>,
+}
+
+/// A forecast before its first sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ForecastStartReading {
+    /// Unknown: it then equals the first sample, and the rate does not go down before.
+    #[default]
+    FirstSample,
+    /// Zero.
+    Zero,
+}
+
+/// Which arrivals a forecast counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalsReading {
+    /// Every packet that arrives, also those the full buffer drops.
+    #[default]
+    Offered,
+    /// Only those that enter the queue.
+    Accepted,
+}
+
+/// What practRA's q counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueReading {
+    /// Packets that wait.
+    #[default]
+    Waiting,
+    /// Packets that wait and the one being sent.
+    WaitingAndInService,
+}
+
+/// The packet being sent when the rate changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InService {
+    /// It finishes at its old rate, then the pause starts.
+    #[default]
+    FinishThenPause,
+    /// It finishes at its old rate while the pause already runs.
+    FinishWhilePausing,
+    /// It stops at once; what is left of it is sent at the new rate after the pause.
+    Suspend,
+}
+
+/// The power charged in a transition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransitionPowerReading {
+    /// The higher of the two rates' powers.
+    #[default]
+    Higher,
+    /// The new rate's power.
+    New,
+    /// The old rate's power.
+    Old,
+}
+
+/// A capacity that varies by itself.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum CapacityDocument {
+    /// Redrawn uniformly on [min, max] after exponential intervals; the link starts at its `rate`.
+    UniformRedraw(UniformRedrawDocument),
+}
+
+/// Uniform redraws.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UniformRedrawDocument {
+    /// Lowest capacity.
+    pub min: Quantity<BitRate>,
+    /// Highest capacity.
+    pub max: Quantity<BitRate>,
+    /// Mean of the intervals between redraws.
+    pub mean_interval: Quantity<Duration>,
+}
+
+/// Random loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum LossDocument {
+    /// Each packet is lost with this probability, independently.
+    Bernoulli(BernoulliDocument),
+}
+
+/// Independent loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BernoulliDocument {
+    /// Probability of loss, in [0, 1).
+    pub probability: f64,
+}
+
+/// One source of traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum FlowDocument {
+    /// A TCP connection, or `count` of them.
+    Tcp(TcpFlowDocument),
+    /// Datagrams at a constant rate.
+    Cbr(CbrDocument),
+    /// Datagrams of one size whose arrivals are a Poisson process.
+    Poisson(CbrDocument),
+    /// Datagrams at a constant rate in bursts of exponential length, one per cycle.
+    Bursts(BurstsDocument),
+}
+
+/// TCP transfers between two nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpFlowDocument {
+    /// The flow's name; with `count` above one, `NAME-1`, `NAME-2`, ...
+    pub name: String,
+    /// The node that opens the connection and sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// When the first connection opens.
+    #[serde(default)]
+    pub start: Quantity<Duration>,
+    /// Each further connection opens this much later.
+    #[serde(default)]
+    pub spacing: Quantity<Duration>,
+    /// Each start is put off by a time drawn uniformly below this.
+    #[serde(default)]
+    pub jitter: Quantity<Duration>,
+    /// How many connections.
+    #[serde(default = "default_count")]
+    #[schemars(range(min = 1, max = 100_000))]
+    pub count: u32,
+    /// How much each sends.
+    #[serde(default)]
+    pub size: TransferSize,
+    /// TCP options of this flow, over the scenario's.
+    #[serde(default)]
+    pub tcp: TcpDocument,
+}
+
+/// Datagrams at a constant or mean rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CbrDocument {
+    /// The flow's name.
+    pub name: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Rate on the wire, headers included.
+    pub rate: Quantity<BitRate>,
+    /// Size of each packet on the wire; default the MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Quantity<Bytes>>,
+    /// When it starts.
+    #[serde(default)]
+    pub start: Quantity<Duration>,
+    /// When it stops; default never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity<Duration>>,
+}
+
+/// Bursts on a fixed cycle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstsDocument {
+    /// The flow's name.
+    pub name: String,
+    /// The node that sends.
+    pub from: String,
+    /// The node that receives.
+    pub to: String,
+    /// Rate on the wire during a burst, headers included.
+    pub rate: Quantity<BitRate>,
+    /// Size of each packet on the wire; default the MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Quantity<Bytes>>,
+    /// A burst starts every cycle and is cut where the next one starts.
+    pub cycle: Quantity<Duration>,
+    /// Mean of a burst's exponential length.
+    pub mean_on: Quantity<Duration>,
+    /// When the first cycle starts.
+    #[serde(default)]
+    pub start: Quantity<Duration>,
+    /// When it stops; default never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity<Duration>>,
+}
+
+/// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpDocument {
+    /// Where unnamed options come from; default `rfc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<TcpPreset>,
+    /// `new_reno` (see `netlull list`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub congestion_control: Option<String>,
+    /// Maximum segment size; default the MTU less 40 bytes of headers, less 12 with timestamps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mss: Option<Quantity<Bytes>>,
+    /// Initial window in segments (RFC 6928: 10).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_window: Option<u32>,
+    /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ack: Option<bool>,
+    /// Longest delay of an acknowledgement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delayed_ack_timeout: Option<Quantity<Duration>>,
+    /// RFC 7323 timestamps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamps: Option<bool>,
+    /// RFC 7323 window scaling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_scaling: Option<bool>,
+    /// Receive buffer, the largest window that is advertised.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receive_buffer: Option<Quantity<Bytes>>,
+    /// RFC 3042 limited transmit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limited_transmit: Option<bool>,
+    /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_ack_timer: Option<PartialAckTimerReading>,
+    /// Retransmission timeout before the first sample (RFC 6298: 1 s).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rto: Option<Quantity<Duration>>,
+    /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_rto: Option<Quantity<Duration>>,
+    /// Largest retransmission timeout (at least 60 s).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_rto: Option<Quantity<Duration>>,
+    /// Granularity G of the retransmission clock (ns-2: 10 ms).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rto_granularity: Option<Quantity<Duration>>,
+    /// What halving starts from after a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssthresh_from: Option<SsthreshReading>,
+}
+
+/// A named set of TCP options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TcpPreset {
+    /// The RFCs' defaults.
+    Rfc,
+    /// ns-2.35's defaults, for comparison with it and with the papers.
+    Ns2,
+}
+
+/// NewReno's two timer variants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PartialAckTimerReading {
+    /// Restart on the first partial acknowledgement only.
+    Impatient,
+    /// Restart on each.
+    SlowButSteady,
+}
+
+/// What ssthresh is half of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SsthreshReading {
+    /// Data in flight (RFC 5681 equation 4).
+    Flight,
+    /// min(cwnd, rwnd), as ns-2 does.
+    Window,
+}
+
+/// A power model and its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PowerDocument {
+    /// Name in results; default the model's, with P_s where it is not zero.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A model of `netlull list`, such as `fs`, `dvs` or `ncs-55a1-24h`.
+    pub model: String,
+    /// P_s as a fraction of the maximum power, in [0, 1); ideal models only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub static_fraction: Option<f64>,
+    /// phi: voltage scales down to u_max/phi; voltage-scaling models only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phi: Option<f64>,
+}
+
+/// What to record over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProbeDocument {
+    /// Width of the bins of the tables `link` and `flow`; none are recorded without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Quantity<Duration>>,
+    /// Record every change of a congestion window (table `window`).
+    #[serde(default)]
+    pub window: bool,
+    /// Record every dropped packet (table `drop`).
+    #[serde(default)]
+    pub drops: bool,
+    /// Links in the tables; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+    /// Flows in the tables; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<String>>,
+}
+
+fn default_name() -> String {
+    "scenario".to_owned()
+}
+
+fn default_mtu() -> Quantity<Bytes> {
+    Quantity(Bytes::new(1500))
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+fn default_buffer() -> BufferSize {
+    BufferSize::BandwidthDelay(1.0)
+}
+
+fn default_buffer_floor() -> u64 {
+    5
+}
+
+fn default_cost() -> u32 {
+    1
+}
+
+fn default_count() -> u32 {
+    1
+}
+
+fn default_forecast_weight() -> f64 {
+    0.25
+}
+
+/// The ideal models without static power and one measured device, side by side.
+fn default_power() -> Vec<PowerDocument> {
+    ["fs", "dvs", "ncs-55a1-24h"]
+        .into_iter()
+        .map(|model| PowerDocument { name: None, model: model.to_owned(), static_fraction: None, phi: None })
+        .collect()
+}

@@ -1,0 +1,23 @@
+//! Scenarios: the document that users write, and the checked scenario that the simulator trusts.
+
+pub mod document;
+mod error;
+mod quantity;
+mod read;
+mod resolve;
+mod tcp_options;
+
+pub use error::ScenarioError;
+pub use quantity::{BufferSize, Quantity, TransferSize};
+pub use read::read_document;
+pub use resolve::{
+    ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, ProbeSpec, Scenario, TcpFlow,
+};
+
+/// The JSON Schema of a scenario document, for editors.
+#[must_use]
+pub fn json_schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(document::Document);
+    schema.insert("title".to_owned(), "netlull scenario".into());
+    schema.to_value()
+}

@@ -1,0 +1,170 @@
+//! Constant, Poisson and bursty sources of datagrams.
+
+use crate::engine::random::Stream;
+use crate::scenario::{ArrivalPattern, DatagramFlow};
+use netlull_units::{Duration, Instant, Serialiser};
+
+/// A source that sends whether or not anything arrives.
+pub struct DatagramSource {
+    size: u32,
+    stop: Instant,
+    next: Instant,
+    spacing: Serialiser,
+    pattern: Pattern,
+}
+
+enum Pattern {
+    Constant,
+    Poisson { mean: Duration, stream: Stream },
+    Bursts(Bursts),
+}
+
+/// One burst a cycle: it starts with the cycle, lasts an exponential time and is cut where the next cycle starts.
+struct Bursts {
+    cycle: Duration,
+    mean_on: Duration,
+    stream: Stream,
+    /// Start of the next cycle.
+    next_cycle: Instant,
+    /// A packet is sent at each multiple of the spacing before this instant.
+    ends: Instant,
+}
+
+impl DatagramSource {
+    /// The source of `flow`; its random stream is named after the flow.
+    #[must_use]
+    pub fn new(flow: &DatagramFlow, seed: u64) -> Self {
+        let stream = || Stream::new(seed, &format!("flow.{}", flow.path.name));
+        let spacing = Serialiser::new(flow.rate);
+        let mut source =
+            Self { size: flow.size, stop: flow.stop, next: flow.start, spacing, pattern: Pattern::Constant };
+        source.pattern = match flow.pattern {
+            ArrivalPattern::Constant => Pattern::Constant,
+            ArrivalPattern::Poisson => {
+                let mean = source.spacing.next(flow.size);
+                source.spacing.idle();
+                Pattern::Poisson { mean, stream: stream() }
+            }
+            ArrivalPattern::Bursts { cycle, mean_on } => Pattern::Bursts(Bursts {
+                cycle,
+                mean_on,
+                stream: stream(),
+                next_cycle: flow.start,
+                ends: flow.start,
+            }),
+        };
+        if let Pattern::Poisson { mean, stream } = &mut source.pattern {
+            source.next = flow.start + stream.exponential(*mean);
+        }
+        source
+    }
+
+    /// Size of each packet on the wire, in bytes.
+    #[must_use]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// When the next packet is due; [`Instant::NEVER`] once the source has stopped.
+    #[must_use]
+    pub fn next(&self) -> Instant {
+        if self.next < self.stop { self.next } else { Instant::NEVER }
+    }
+
+    /// The packet due at `now` is being sent: settles when the next one is.
+    pub fn sent(&mut self, now: Instant) {
+        self.next = match &mut self.pattern {
+            Pattern::Constant => now + self.spacing.next(self.size),
+            Pattern::Poisson { mean, stream } => now + stream.exponential(*mean),
+            Pattern::Bursts(bursts) => {
+                if now == bursts.next_cycle {
+                    bursts.begin(now);
+                    self.spacing.idle();
+                }
+                bursts.after(now + self.spacing.next(self.size))
+            }
+        };
+    }
+}
+
+impl Bursts {
+    fn begin(&mut self, now: Instant) {
+        self.next_cycle = now + self.cycle;
+        self.ends = (now + self.stream.exponential(self.mean_on)).min(self.next_cycle);
+    }
+
+    /// The packet that would follow at `next`, or the first of the next burst.
+    fn after(&self, next: Instant) -> Instant {
+        if next < self.ends { next } else { self.next_cycle }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::FlowPath;
+    use netlull_units::BitRate;
+
+    fn flow(pattern: ArrivalPattern) -> DatagramFlow {
+        DatagramFlow {
+            path: FlowPath { name: "f".to_owned(), from: 0, to: 1 },
+            pattern,
+            rate: BitRate::from_mbps(10),
+            size: 1500,
+            start: Instant::from_nanos(5),
+            stop: Instant::NEVER,
+        }
+    }
+
+    fn times(source: &mut DatagramSource, until: Instant) -> Vec<Instant> {
+        let mut times = vec![];
+        while source.next() < until {
+            let now = source.next();
+            times.push(now);
+            source.sent(now);
+        }
+        times
+    }
+
+    const SECOND: Instant = Instant::from_nanos(1_000_000_000);
+
+    #[test]
+    fn a_constant_source_sends_every_packet_time() {
+        // 1500 B at 10 Mb/s: one packet every 1.2 ms, so ceil((1 s - 5 ns) / 1.2 ms) = 834 in the first second.
+        let mut source = DatagramSource::new(&flow(ArrivalPattern::Constant), 1);
+        let sent = times(&mut source, SECOND);
+        assert_eq!(sent.len(), 834);
+        assert!(sent.windows(2).all(|pair| pair[1] - pair[0] == Duration::from_micros(1200)));
+    }
+
+    #[test]
+    fn a_poisson_source_keeps_its_mean_rate_and_varies() {
+        let mut source = DatagramSource::new(&flow(ArrivalPattern::Poisson), 3);
+        let sent = times(&mut source, Instant::from_nanos(120_000_000_000));
+        // 100,000 packets expected; a Poisson count's standard deviation is its root, 316.
+        assert!((99_000..101_000).contains(&sent.len()), "{}", sent.len());
+        let gaps: Vec<f64> = sent.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
+        let longer = gaps.iter().filter(|gap| **gap > 0.0012).count() as f64 / gaps.len() as f64;
+        assert!((longer - (-1.0_f64).exp()).abs() < 0.01, "P(gap > mean) = 1/e, not {longer}");
+    }
+
+    #[test]
+    fn bursts_start_with_each_cycle_and_have_their_mean_length() {
+        let pattern = ArrivalPattern::Bursts { cycle: Duration::from_secs(1), mean_on: Duration::from_millis(100) };
+        let mut source = DatagramSource::new(&flow(pattern), 1);
+        let sent = times(&mut source, Instant::from_nanos(2_000_000_000_000));
+        let firsts = sent.iter().filter(|at| (at.as_nanos() - 5) % 1_000_000_000 == 0).count();
+        assert_eq!(firsts, 2000, "one burst a cycle");
+        // A burst of length X holds ceil(X / 1.2 ms) packets: 100/1.2 + 1/2 = 83.8 on average, less the cut at 1 s
+        // (5e-5 of them); standard error 83.3/sqrt(2000) = 1.9.
+        let mean = sent.len() as f64 / 2000.0;
+        assert!((mean - 83.8).abs() < 6.0, "{mean}");
+    }
+
+    #[test]
+    fn a_stopped_source_stays_silent() {
+        let stopped = DatagramFlow { stop: Instant::from_nanos(2_000_000), ..flow(ArrivalPattern::Constant) };
+        let mut source = DatagramSource::new(&stopped, 1);
+        assert_eq!(times(&mut source, Instant::NEVER).len(), 2, "at 5 ns and 1.200005 ms");
+    }
+}

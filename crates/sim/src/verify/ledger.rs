@@ -1,0 +1,395 @@
+//! The ledger of a run, and whether it adds up.
+
+use super::Findings;
+use crate::net::buffer::Buffer;
+use crate::net::link::LinkCounters;
+use crate::net::transmitter::{EffectiveRate, RateLogEntry};
+use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
+use netlull_units::{BitRate, Duration, Instant};
+
+/// What a run leaves behind for its verifier.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    /// End of the run.
+    pub end: Instant,
+    /// Start of what the energy meters measured.
+    pub measured_from: Instant,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Links.
+    pub links: Vec<LinkLedger>,
+    /// Senders and receivers.
+    pub agents: Vec<AgentLedger>,
+    /// TCP connections.
+    pub tcp: Vec<TcpLedger>,
+    /// The power models whose energy is reported.
+    pub power: Vec<PowerModel>,
+}
+
+/// A link's ledger.
+#[derive(Clone, Debug)]
+pub struct LinkLedger {
+    /// Name.
+    pub name: String,
+    /// Sending node.
+    pub from: usize,
+    /// Receiving node.
+    pub to: usize,
+    /// Maximum rate.
+    pub max_rate: BitRate,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Counts since the start.
+    pub counters: LinkCounters,
+    /// Packets found on the link at the end, and their bytes.
+    pub held: (u64, u64),
+    /// For a link whose rate varies.
+    pub variable: Option<VariableLedger>,
+}
+
+/// The ledger of a link whose rate varies.
+#[derive(Clone, Debug)]
+pub struct VariableLedger {
+    /// Changes as decided.
+    pub log: Vec<RateLogEntry>,
+    /// Changes as carried out.
+    pub effective: Vec<EffectiveRate>,
+    /// Bytes sent by the end.
+    pub sent_bytes: u64,
+    /// The largest packet.
+    pub largest_packet: u32,
+    /// What the meter says.
+    pub residency: Residency,
+    /// Which power a transition is charged.
+    pub transition_power: TransitionPower,
+}
+
+/// A sender's or receiver's ledger.
+#[derive(Clone, Debug, Default)]
+pub struct AgentLedger {
+    /// Flow and role, for messages.
+    pub name: String,
+    /// Its node.
+    pub node: usize,
+    /// Packets it sent.
+    pub sent: u64,
+    /// Packets that were sent to it.
+    pub addressed: u64,
+    /// Packets it received.
+    pub received: u64,
+    /// Packets to it that buffers dropped or links lost.
+    pub dropped: u64,
+    /// Packets to it found on links at the end.
+    pub held: u64,
+}
+
+/// A TCP connection's ledger, in bytes of the stream from sender to receiver.
+#[derive(Clone, Debug, Default)]
+pub struct TcpLedger {
+    /// Flow.
+    pub name: String,
+    /// Bytes the sender knows to have arrived.
+    pub acknowledged: u64,
+    /// Bytes the receiver's application got, in order.
+    pub delivered: u64,
+    /// Bytes that the sender has ever sent, counted once.
+    pub sent: u64,
+    /// How much the application wanted to send, if that is bounded.
+    pub size: Option<u64>,
+}
+
+/// Checks the whole ledger.
+#[must_use]
+pub fn check(ledger: &Ledger) -> Findings {
+    let mut findings = Findings::default();
+    for link in &ledger.links {
+        link_conserves(&mut findings, link);
+        link_keeps_its_buffer(&mut findings, link);
+        match &link.variable {
+            None => fixed_rate_holds(&mut findings, link, ledger.end),
+            Some(variable) => {
+                varying_rate_holds(&mut findings, link, variable, ledger.end);
+                energy_is_the_integral(&mut findings, link, variable, ledger);
+            }
+        }
+    }
+    for agent in &ledger.agents {
+        let found = agent.received + agent.dropped + agent.held;
+        findings.check(agent.addressed == found, &agent.name, || {
+            format!(
+                "{} packets were sent to it, but {} received + {} dropped + {} on links = {found}",
+                agent.addressed, agent.received, agent.dropped, agent.held
+            )
+        });
+    }
+    nodes_forward_everything(&mut findings, ledger);
+    for tcp in &ledger.tcp {
+        tcp_delivers_what_was_sent(&mut findings, tcp);
+    }
+    findings
+}
+
+fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
+    let c = &link.counters;
+    let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + link.held.0;
+    findings.check(c.offered_packets == packets, &link.name, || {
+        format!("{} packets were offered, but delivered + dropped + lost + held = {packets}", c.offered_packets)
+    });
+    let bytes = c.delivered_bytes + c.dropped_bytes + c.lost_bytes + link.held.1;
+    findings.check(c.offered_bytes == bytes, &link.name, || {
+        format!("{} bytes were offered, but delivered + dropped + lost + held = {bytes}", c.offered_bytes)
+    });
+}
+
+fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
+    if let Buffer::Packets(limit) = link.buffer {
+        findings.check(link.counters.most_waiting <= limit, &link.name, || {
+            format!("{} packets waited, but the buffer holds {limit}", link.counters.most_waiting)
+        });
+    }
+}
+
+const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
+
+/// Bytes <= rate x time, for a link of fixed rate.
+fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
+    let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
+    let most = u128::from(link.max_rate.as_bps()) * u128::from(end.as_nanos());
+    findings.check(sent <= most, &link.name, || {
+        format!("delivered {} bytes in {end}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
+    });
+}
+
+/// Bytes <= rate x time between any two changes, but for the packet that finishes at the rate before.
+fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, end: Instant) {
+    let last = RateLogEntry { at: end, rate: BitRate::default(), sent_bytes: variable.sent_bytes };
+    let ends = variable.log.iter().skip(1).chain(std::iter::once(&last));
+    for (entry, next) in variable.log.iter().zip(ends) {
+        findings.check(entry.at <= next.at && entry.sent_bytes <= next.sent_bytes, &link.name, || {
+            format!("its rate log goes back from {} to {}", entry.at, next.at)
+        });
+        let sent = u128::from(next.sent_bytes.saturating_sub(entry.sent_bytes)) * BIT_NANOS_PER_BYTE;
+        let time = u128::from(next.at.saturating_since(entry.at).as_nanos());
+        // One nanosecond more: departures are rounded down to it.
+        let most = u128::from(entry.rate.as_bps()) * (time + 1);
+        let unfinished = u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE;
+        findings.check(sent <= most + unfinished, &link.name, || {
+            format!(
+                "sent {} bytes from {} to {}, more than {} carries",
+                next.sent_bytes - entry.sent_bytes, entry.at, next.at, entry.rate
+            )
+        });
+    }
+}
+
+/// A stretch of time at one power.
+struct Stretch {
+    rate: BitRate,
+    charged: BitRate,
+    span: Duration,
+}
+
+/// Cuts the time from `from` to `end` into stretches of constant power, from the log alone.
+fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    let clip = |at: Instant| at.max(from).min(end);
+    for (index, entry) in variable.effective.iter().enumerate() {
+        let until = variable.effective.get(index + 1).map_or(end, |next| next.at);
+        let old = if index == 0 { entry.rate } else { variable.effective[index - 1].rate };
+        let charged = match variable.transition_power {
+            TransitionPower::Old => old,
+            TransitionPower::New => entry.rate,
+            TransitionPower::Higher => old.max(entry.rate),
+        };
+        let resumes = (entry.at + entry.pause).min(until);
+        // A pause that the measurement cuts into was metered by a meter that is gone.
+        let pause = if entry.at >= from { clip(resumes).saturating_since(clip(entry.at)) } else { Duration::ZERO };
+        let whole = clip(until).saturating_since(clip(entry.at));
+        stretches.push(Stretch { rate: entry.rate, charged, span: pause });
+        stretches.push(Stretch { rate: entry.rate, charged: entry.rate, span: whole.saturating_sub(pause) });
+    }
+    stretches
+}
+
+/// The meter's account against the log's: time and rate to the nanosecond, energy under every model.
+fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, ledger: &Ledger) {
+    let stretches = stretches(variable, ledger.measured_from, ledger.end);
+    let area: u128 =
+        stretches.iter().map(|part| u128::from(part.rate.as_bps()) * u128::from(part.span.as_nanos())).sum();
+    let metered: u128 = variable
+        .residency
+        .in_service()
+        .iter()
+        .map(|part| (part.rate, part.time))
+        .chain(variable.residency.in_transition().iter().map(|part| (part.new, part.time)))
+        .map(|(rate, time)| u128::from(rate.as_bps()) * u128::from(time.as_nanos()))
+        .sum();
+    findings.check(area == metered, &link.name, || {
+        format!("its meter holds {metered} bit ns of rate over time, but its log says {area}")
+    });
+    for model in &ledger.power {
+        let model = model.with_transition_power(variable.transition_power);
+        let reported = model.energy(&variable.residency, link.max_rate, Traffic::default()).total().as_f64();
+        let integral: f64 =
+            stretches.iter().map(|part| (model.power(part.charged, link.max_rate) * part.span).as_f64()).sum();
+        findings.check((reported - integral).abs() <= 1e-9 * integral.abs().max(1e-12), &link.name, || {
+            format!("energy is {reported} J, but power integrates to {integral} J")
+        });
+    }
+}
+
+fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
+    for node in 0..ledger.nodes {
+        let arrived: u64 = ledger.links.iter().filter(|link| link.to == node).map(|l| l.counters.delivered_packets).sum();
+        let left: u64 = ledger.links.iter().filter(|link| link.from == node).map(|l| l.counters.offered_packets).sum();
+        let here = ledger.agents.iter().filter(|agent| agent.node == node);
+        let (sent, received) = here.fold((0, 0), |(sent, received), a| (sent + a.sent, received + a.received));
+        findings.check(arrived + sent == left + received, &format!("node {node}"), || {
+            format!("{arrived} packets came and {sent} were sent here, but {left} left and {received} stayed")
+        });
+    }
+}
+
+fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
+    findings.check(tcp.acknowledged <= tcp.delivered, &tcp.name, || {
+        format!("{} bytes are acknowledged, but {} were delivered", tcp.acknowledged, tcp.delivered)
+    });
+    findings.check(tcp.delivered <= tcp.sent, &tcp.name, || {
+        format!("{} bytes were delivered, but {} were sent", tcp.delivered, tcp.sent)
+    });
+    findings.check(tcp.size.is_none_or(|size| tcp.sent <= size), &tcp.name, || {
+        format!("{} bytes were sent of a transfer of {:?}", tcp.sent, tcp.size)
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlull_power::EnergyMeter;
+
+    fn counters() -> LinkCounters {
+        LinkCounters {
+            offered_packets: 10,
+            offered_bytes: 10_000,
+            dropped_packets: 2,
+            dropped_bytes: 2_000,
+            delivered_packets: 7,
+            delivered_bytes: 7_000,
+            most_waiting: 3,
+            ..LinkCounters::default()
+        }
+    }
+
+    /// A run in which nothing is wrong: 10 packets from node 0 to node 1, of which 7 arrived, 2 were dropped, 1 is held.
+    fn sound() -> Ledger {
+        let (start, end) = (Instant::ZERO, Instant::from_nanos(1_000_000_000));
+        let (fast, slow) = (BitRate::from_mbps(10), BitRate::from_mbps(5));
+        let change = Instant::from_nanos(500_000_000);
+        let pause = Duration::from_millis(2);
+        let mut meter = EnergyMeter::new(start, fast);
+        meter.rate_changed(change, slow, pause);
+        let variable = VariableLedger {
+            log: vec![
+                RateLogEntry { at: start, rate: fast, sent_bytes: 0 },
+                RateLogEntry { at: change, rate: slow, sent_bytes: 6_000 },
+            ],
+            effective: vec![
+                EffectiveRate { at: start, rate: fast, pause: Duration::ZERO },
+                EffectiveRate { at: change, rate: slow, pause },
+            ],
+            sent_bytes: 7_000,
+            largest_packet: 1_000,
+            residency: meter.finish(end),
+            transition_power: TransitionPower::Higher,
+        };
+        Ledger {
+            end,
+            measured_from: start,
+            nodes: 2,
+            links: vec![LinkLedger {
+                name: "a-b".to_owned(),
+                from: 0,
+                to: 1,
+                max_rate: fast,
+                buffer: Buffer::Packets(3),
+                counters: counters(),
+                held: (1, 1_000),
+                variable: Some(variable),
+            }],
+            agents: vec![
+                AgentLedger { name: "sender".to_owned(), node: 0, sent: 10, ..AgentLedger::default() },
+                AgentLedger {
+                    name: "receiver".to_owned(),
+                    node: 1,
+                    addressed: 10,
+                    received: 7,
+                    dropped: 2,
+                    held: 1,
+                    ..AgentLedger::default()
+                },
+            ],
+            tcp: vec![TcpLedger {
+                name: "t".to_owned(),
+                acknowledged: 6_000,
+                delivered: 7_000,
+                sent: 10_000,
+                size: Some(10_000),
+            }],
+            power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
+        }
+    }
+
+    #[test]
+    fn a_sound_ledger_passes() {
+        let findings = check(&sound());
+        assert_eq!(findings.violations(), []);
+        assert!(findings.checks() > 12);
+    }
+
+    #[test]
+    fn every_rule_finds_its_violation() {
+        let found = |spoil: &dyn Fn(&mut Ledger)| {
+            let mut ledger = sound();
+            spoil(&mut ledger);
+            check(&ledger).violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+        };
+        let has = |text: &str, spoil: &dyn Fn(&mut Ledger)| {
+            let message = found(spoil);
+            assert!(message.contains(text), "{text:?} not in {message:?}");
+        };
+        has("a-b: 10 packets were offered", &|ledger| ledger.links[0].held.0 = 0);
+        has("a-b: 10000 bytes were offered", &|ledger| ledger.links[0].counters.delivered_bytes -= 1);
+        has("a-b: 4 packets waited", &|ledger| ledger.links[0].counters.most_waiting = 4);
+        has("delivered 7000 bytes in", &|ledger| {
+            ledger.links[0].variable = None;
+            ledger.links[0].max_rate = BitRate::from_bps(55_999);
+        });
+        has("more than 5 Mb/s carries", &|ledger| {
+            // 5 Mb/s for 0.5 s is 312,500 B; a packet of 1,000 B may finish at the old rate; 313,501 is one too many.
+            ledger.links[0].variable.as_mut().unwrap().sent_bytes = 6_000 + 313_502;
+        });
+        has("its rate log goes back", &|ledger| {
+            ledger.links[0].variable.as_mut().unwrap().log[1].sent_bytes = 8_000;
+        });
+        has("its meter holds", &|ledger| {
+            ledger.links[0].variable.as_mut().unwrap().effective[1].at = Instant::from_nanos(500_000_001);
+        });
+        has("but power integrates to", &|ledger| {
+            ledger.links[0].variable.as_mut().unwrap().effective[1].pause = Duration::from_millis(3);
+        });
+        has("receiver: 10 packets were sent to it", &|ledger| ledger.agents[1].dropped = 1);
+        has("node 1: 7 packets came", &|ledger| ledger.agents[1].sent = 1);
+        has("t: 8000 bytes are acknowledged", &|ledger| ledger.tcp[0].acknowledged = 8_000);
+        has("t: 7000 bytes were delivered, but 6999", &|ledger| ledger.tcp[0].sent = 6_999);
+        has("of a transfer of", &|ledger| ledger.tcp[0].size = Some(9_999));
+    }
+
+    #[test]
+    fn a_measurement_that_starts_late_is_integrated_from_there() {
+        let mut ledger = sound();
+        ledger.measured_from = Instant::from_nanos(750_000_000);
+        ledger.links[0].variable.as_mut().unwrap().residency =
+            EnergyMeter::new(ledger.measured_from, BitRate::from_mbps(5)).finish(ledger.end);
+        assert_eq!(check(&ledger).violations(), []);
+    }
+}

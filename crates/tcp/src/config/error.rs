@@ -1,0 +1,73 @@
+//! Why a configuration is refused.
+
+use std::fmt;
+
+/// A field of a [`Config`](super::Config) that has no meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    field: &'static str,
+    value: String,
+    expected: &'static str,
+}
+
+impl ConfigError {
+    /// The field's name.
+    #[must_use]
+    pub fn field(&self) -> &'static str {
+        self.field
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}; expected {}", self.field, self.value, self.expected)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Refuses `value` unless it `holds`.
+pub(super) fn expect(
+    holds: bool,
+    field: &'static str,
+    value: impl fmt::Display,
+    expected: &'static str,
+) -> Result<(), ConfigError> {
+    if holds { Ok(()) } else { Err(ConfigError { field, value: value.to_string(), expected }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, DelayedAck, Increase, InitialWindow, RttClock};
+    use netlull_units::{Bytes, Duration};
+
+    #[test]
+    fn the_presets_are_valid() {
+        assert_eq!(Config::default().validate(), Ok(()));
+        assert_eq!(Config::ns2().validate(), Ok(()));
+        assert_eq!(Config::ns2().with_ns2_window(500).validate(), Ok(()));
+    }
+
+    #[test]
+    fn an_error_names_the_field_its_value_and_what_was_expected() {
+        let why = |change: &dyn Fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            config.validate().unwrap_err().to_string()
+        };
+        assert_eq!(why(&|c| c.mss = 20), "mss is 20; expected at least 48 bytes");
+        assert!(why(&|c| c.receive_buffer = Bytes::new(100)).starts_with("receive_buffer is 100 B; expected"));
+        assert!(why(&|c| c.max_rto = Duration::from_secs(5)).starts_with("max_rto is 5 s; expected at least 60 s"));
+        assert!(why(&|c| c.min_rto = Duration::ZERO).starts_with("min_rto is 0 s"));
+        assert!(why(&|c| c.initial_rto = Duration::from_secs(61)).starts_with("initial_rto is 61 s"));
+        assert!(why(&|c| c.rtt_clock = RttClock::Ticks { tick: Duration::ZERO }).starts_with("rtt_clock tick is 0 s"));
+        let delayed = DelayedAck::EverySecond { timeout: Duration::from_millis(501) };
+        assert!(why(&|c| c.delayed_ack = delayed).starts_with("delayed_ack timeout is 501 ms; expected"));
+        assert!(why(&|c| c.timestamp_granularity = Duration::from_secs(2)).starts_with("timestamp_granularity is 2 s"));
+        assert!(why(&|c| c.initial_window = InitialWindow::Segments(0)).starts_with("initial_window is 0"));
+        assert!(why(&|c| c.initial_ssthresh = Some(Bytes::ZERO)).starts_with("initial_ssthresh is 0 B"));
+        assert!(why(&|c| c.increase = Increase::ByteCounting { limit: 0 }).starts_with("increase limit is 0"));
+        assert!(why(&|c| c.duplicate_ack_threshold = 0).starts_with("duplicate_ack_threshold is 0"));
+        assert!(why(&|c| c.max_backoff = 33).starts_with("max_backoff is 33"));
+    }
+}

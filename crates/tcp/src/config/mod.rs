@@ -1,0 +1,228 @@
+//! What can be chosen about an endpoint.
+
+mod error;
+mod options;
+
+pub use error::ConfigError;
+pub use options::{
+    Algorithm, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
+    PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom,
+};
+
+use error::expect;
+use netlull_units::{Bytes, Duration};
+
+/// The largest buffer that windows can describe: 65535 2^14 bytes is just below 2^30 (RFC 7323 section 2.3).
+const LARGEST_BUFFER: u64 = 1 << 30;
+/// RFC 5681 section 4.2.
+const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
+/// RFC 6298 section 2.5: a maximum must be at least 60 s.
+const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
+/// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
+const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
+/// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
+const SMALLEST_MSS: u16 = 48;
+
+/// Everything that can be chosen about an endpoint.
+///
+/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35. Call [`Config::validate`] once, then trust it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Congestion control. Default: NewReno.
+    pub congestion_control: Algorithm,
+    /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
+    /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
+    pub mss: u16,
+
+    /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
+    /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
+    pub receive_buffer: Bytes,
+    /// Who empties the receive buffer. Default: [`Reading::Immediate`].
+    pub reading: Reading,
+    /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
+    pub delayed_ack: DelayedAck,
+
+    /// Offer window scaling (RFC 7323 section 2). Default: true.
+    pub window_scaling: bool,
+    /// Offer timestamps (RFC 7323 section 3), and with them PAWS. Default: true.
+    pub timestamps: bool,
+    /// Tick of the timestamp clock. Default: 1 ms (RFC 7323 section 5.4 allows 1 ms to 1 s; Linux).
+    pub timestamp_granularity: Duration,
+
+    /// Retransmission timeout before the first sample. Default: 1 s (RFC 6298 section 2.1). ns-2: 3 s.
+    pub initial_rto: Duration,
+    /// Smallest retransmission timeout. Default: 1 s (RFC 6298 section 2.4). Linux, ns-2: 200 ms.
+    pub min_rto: Duration,
+    /// Largest retransmission timeout, backed off or not; also the longest interval between zero-window probes.
+    /// Default: 60 s (the least that RFC 6298 section 2.5 allows).
+    pub max_rto: Duration,
+    /// At most so many doublings of the retransmission timeout. Default: 16 (beyond `max_rto`: no limit of its own).
+    /// ns-2: 6.
+    pub max_backoff: u8,
+    /// Clock of the retransmission timer. Default: fine, G = 1 ms.
+    pub rtt_clock: RttClock,
+    /// Which acknowledgements are samples. Default: one per window.
+    pub rtt_sampling: RttSampling,
+    /// Whether the handshake is a sample. Default: it is.
+    pub handshake_rtt: HandshakeRtt,
+
+    /// Initial congestion window. Default: RFC 6928, ten segments.
+    pub initial_window: InitialWindow,
+    /// Initial slow-start threshold in bytes; `None` for no limit (RFC 5681 section 3.1: "arbitrarily high").
+    /// Default: `None`. ns-2: the largest window.
+    pub initial_ssthresh: Option<Bytes>,
+    /// How acknowledgements open the window. Default: RFC 5681, per acknowledgement.
+    pub increase: Increase,
+    /// Whether an unused window grows. Default: it does (RFC 5681).
+    pub growth: Growth,
+    /// What a loss halves. Default: the data in flight (RFC 5681).
+    pub ssthresh_from: SsthreshFrom,
+    /// Slow-start threshold at repeated timeouts. Default: held (RFC 5681).
+    pub repeated_timeout: RepeatedTimeout,
+    /// Fall back to the initial window after sending nothing for an RTO (RFC 5681 section 4.1). Default: true.
+    pub idle_restart: bool,
+
+    /// Duplicate acknowledgements that mean a loss. Default: 3 (RFC 5681 section 3.2).
+    pub duplicate_ack_threshold: u8,
+    /// Which acknowledgements are duplicates. Default: those of RFC 5681.
+    pub duplicate_ack: DuplicateAck,
+    /// Send new segments on the first two duplicate acknowledgements (RFC 3042). Default: true.
+    pub limited_transmit: bool,
+    /// Window after recovery. Default: RFC 6582's option 1, limited by flight.
+    pub full_ack: FullAck,
+    /// Timer in recovery. Default: impatient (RFC 6582 section 3.2).
+    pub partial_ack_timer: PartialAckTimer,
+    /// Timer at fast retransmissions. Default: keeps running (RFC 6298).
+    pub fast_retransmit_timer: FastRetransmitTimer,
+
+    /// Nagle's algorithm: hold small segments while data is in flight (RFC 9293 section 3.7.4). Default: false.
+    pub nagle: bool,
+    /// Time spent in TIME-WAIT. Default: 60 s (Linux `TCP_TIMEWAIT_LEN`; RFC 9293's 2 MSL would be 4 min).
+    pub time_wait: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            congestion_control: Algorithm::NewReno,
+            mss: 1460,
+            receive_buffer: Bytes::new(6 << 20),
+            reading: Reading::Immediate,
+            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
+            window_scaling: true,
+            timestamps: true,
+            timestamp_granularity: Duration::from_millis(1),
+            initial_rto: Duration::from_secs(1),
+            min_rto: Duration::from_secs(1),
+            max_rto: Duration::from_secs(60),
+            max_backoff: 16,
+            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(1) },
+            rtt_sampling: RttSampling::OncePerWindow,
+            handshake_rtt: HandshakeRtt::Sampled,
+            initial_window: InitialWindow::Rfc6928,
+            initial_ssthresh: None,
+            increase: Increase::PerAck,
+            growth: Growth::Always,
+            ssthresh_from: SsthreshFrom::Flight,
+            repeated_timeout: RepeatedTimeout::Hold,
+            idle_restart: true,
+            duplicate_ack_threshold: 3,
+            duplicate_ack: DuplicateAck::SameWindow,
+            limited_transmit: true,
+            full_ack: FullAck::FlightLimited,
+            partial_ack_timer: PartialAckTimer::Impatient,
+            fast_retransmit_timer: FastRetransmitTimer::Keep,
+            nagle: false,
+            time_wait: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Config {
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as its defaults have it.
+    ///
+    /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
+    /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
+    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's connections begin with data where
+    /// these begin with a handshake: its round trip is not sampled, so that timers agree.
+    #[must_use]
+    pub fn ns2() -> Self {
+        Self {
+            mss: 1000,
+            delayed_ack: DelayedAck::Off,
+            timestamps: false,
+            initial_rto: Duration::from_secs(3),
+            min_rto: Duration::from_millis(200),
+            max_backoff: 6,
+            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+            handshake_rtt: HandshakeRtt::Ignored,
+            initial_window: InitialWindow::Segments(2),
+            ssthresh_from: SsthreshFrom::Window,
+            repeated_timeout: RepeatedTimeout::Recompute,
+            duplicate_ack: DuplicateAck::AnyWindow,
+            full_ack: FullAck::Deflated,
+            fast_retransmit_timer: FastRetransmitTimer::Restart,
+            ..Self::default()
+        }
+        .with_ns2_window(20)
+    }
+
+    /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
+    #[must_use]
+    pub fn with_ns2_window(mut self, segments: u32) -> Self {
+        let window = Bytes::new(u64::from(segments) * u64::from(self.mss));
+        self.receive_buffer = window;
+        self.initial_ssthresh = Some(window);
+        self
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// Names the first field that is wrong, its value and what was expected.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        expect(self.mss >= SMALLEST_MSS, "mss", self.mss, "at least 48 bytes")?;
+        let buffer = self.receive_buffer.as_u64();
+        let fits = (u64::from(self.mss)..=LARGEST_BUFFER).contains(&buffer);
+        expect(fits, "receive_buffer", self.receive_buffer, "at least one mss and at most 2^30 bytes")?;
+        if let DelayedAck::EverySecond { timeout } = self.delayed_ack {
+            let fits = !timeout.is_zero() && timeout <= LONGEST_ACK_DELAY;
+            expect(fits, "delayed_ack timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
+        }
+        let granularity = self.timestamp_granularity;
+        let fits = !granularity.is_zero() && granularity <= SLOWEST_TIMESTAMP_CLOCK;
+        expect(fits, "timestamp_granularity", granularity, "more than 0 s and at most 1 s (RFC 7323 section 5.4)")?;
+        self.validate_timer()?;
+        self.validate_window()
+    }
+
+    fn validate_timer(&self) -> Result<(), ConfigError> {
+        let max = self.max_rto;
+        expect(max >= SHORTEST_MAX_RTO, "max_rto", max, "at least 60 s (RFC 6298 section 2.5)")?;
+        let in_range = |span: Duration| !span.is_zero() && span <= max;
+        expect(in_range(self.initial_rto), "initial_rto", self.initial_rto, "more than 0 s and at most max_rto")?;
+        expect(in_range(self.min_rto), "min_rto", self.min_rto, "more than 0 s and at most max_rto")?;
+        expect(self.max_backoff <= 32, "max_backoff", self.max_backoff, "at most 32 doublings")?;
+        match self.rtt_clock {
+            RttClock::Fine { granularity } => {
+                expect(in_range(granularity), "rtt_clock granularity", granularity, "more than 0 s and at most max_rto")
+            }
+            RttClock::Ticks { tick } => {
+                expect(in_range(tick), "rtt_clock tick", tick, "more than 0 s and at most max_rto")
+            }
+        }
+    }
+
+    fn validate_window(&self) -> Result<(), ConfigError> {
+        if let InitialWindow::Segments(segments) = self.initial_window {
+            expect((1..=10_000).contains(&segments), "initial_window", segments, "1 to 10000 segments")?;
+        }
+        if let Some(ssthresh) = self.initial_ssthresh {
+            expect(ssthresh.as_u64() > 0, "initial_ssthresh", ssthresh, "more than 0 bytes")?;
+        }
+        if let Increase::ByteCounting { limit } = self.increase {
+            expect((1..=1000).contains(&limit), "increase limit", limit, "1 to 1000 segments (RFC 3465: 1 or 2)")?;
+        }
+        expect(self.duplicate_ack_threshold >= 1, "duplicate_ack_threshold", self.duplicate_ack_threshold, "at least 1")
+    }
+}

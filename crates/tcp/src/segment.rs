@@ -1,0 +1,204 @@
+//! Segments: what one endpoint hands to the network for the other.
+
+use crate::seq::SeqNr;
+use std::fmt;
+use std::ops::BitOr;
+
+/// An IPv4 header without options, in bytes (RFC 791 section 3.1).
+const IPV4_HEADER: u32 = 20;
+/// A TCP header without options, in bytes (RFC 9293 section 3.1).
+const TCP_HEADER: u32 = 20;
+
+/// Length of the timestamps option in a segment, padded to a multiple of 4 bytes (RFC 7323 section 3.2 and appendix A).
+pub(crate) const TIMESTAMPS_PADDED: u16 = 12;
+
+/// Control bits, and which options are present.
+///
+/// The low 8 bits are the flags byte of the TCP header; the bits above say which of the options that a
+/// [`Segment`] has fields for it carries.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Flags(u16);
+
+impl Flags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The sender has no more data.
+    pub const FIN: Self = Self(0x01);
+    /// Synchronise sequence numbers.
+    pub const SYN: Self = Self(0x02);
+    /// Reset the connection.
+    pub const RST: Self = Self(0x04);
+    /// Push: this segment ends what the application had handed over.
+    pub const PSH: Self = Self(0x08);
+    /// The acknowledgement number is valid.
+    pub const ACK: Self = Self(0x10);
+    /// ECN echo (RFC 3168).
+    pub const ECE: Self = Self(0x40);
+    /// Congestion window reduced (RFC 3168).
+    pub const CWR: Self = Self(0x80);
+    /// The timestamps option is present (RFC 7323): [`Segment::ts_val`], [`Segment::ts_ecr`].
+    pub const HAS_TIMESTAMPS: Self = Self(0x100);
+    /// The maximum segment size option is present (RFC 9293 section 3.7.1): [`Segment::mss`].
+    pub const HAS_MSS: Self = Self(0x200);
+    /// The window scale option is present (RFC 7323): [`Segment::window_scale`].
+    pub const HAS_WINDOW_SCALE: Self = Self(0x400);
+
+    const NAMES: [(Self, &'static str); 10] = [
+        (Self::SYN, "SYN"),
+        (Self::FIN, "FIN"),
+        (Self::RST, "RST"),
+        (Self::PSH, "PSH"),
+        (Self::ACK, "ACK"),
+        (Self::ECE, "ECE"),
+        (Self::CWR, "CWR"),
+        (Self::HAS_TIMESTAMPS, "timestamps"),
+        (Self::HAS_MSS, "mss"),
+        (Self::HAS_WINDOW_SCALE, "window scale"),
+    ];
+
+    /// All bits.
+    #[must_use]
+    pub const fn bits(self) -> u16 {
+        self.0
+    }
+
+    /// The flags byte of the TCP header.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub const fn header_byte(self) -> u8 {
+        self.0 as u8
+    }
+
+    /// True if every flag of `flags` is set.
+    #[inline]
+    #[must_use]
+    pub const fn contains(self, flags: Self) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+
+    /// True if at least one flag of `flags` is set.
+    #[inline]
+    #[must_use]
+    pub const fn intersects(self, flags: Self) -> bool {
+        self.0 & flags.0 != 0
+    }
+
+    /// These flags and those of `flags`.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, flags: Self) -> Self {
+        Self(self.0 | flags.0)
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        self.with(other)
+    }
+}
+
+impl fmt::Debug for Flags {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut set = f.debug_set();
+        for (flag, name) in Self::NAMES {
+            if self.contains(flag) {
+                set.entry(&format_args!("{name}"));
+            }
+        }
+        set.finish()
+    }
+}
+
+/// One segment: the header's fields and the length of the data, whose content nobody here needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Sequence number of the first byte (of the SYN, if that is set).
+    pub seq: SeqNr,
+    /// The next sequence number expected, if [`Flags::ACK`] is set.
+    pub ack: SeqNr,
+    /// The sender's timestamp clock in its own ticks, if [`Flags::HAS_TIMESTAMPS`] is set.
+    pub ts_val: u32,
+    /// The timestamp echoed, if [`Flags::HAS_TIMESTAMPS`] and [`Flags::ACK`] are set.
+    pub ts_ecr: u32,
+    /// The window field as on the wire: in units of 2^scale bytes, in bytes if [`Flags::SYN`] is set.
+    pub window: u16,
+    /// Data in bytes.
+    pub len: u16,
+    /// Largest segment the sender can receive in bytes, if [`Flags::HAS_MSS`] is set.
+    pub mss: u16,
+    /// Control bits and options present.
+    pub flags: Flags,
+    /// The shift that the sender of this SYN applies to its windows, if [`Flags::HAS_WINDOW_SCALE`] is set.
+    pub window_scale: u8,
+}
+
+impl Segment {
+    /// IPv4 header, TCP header and options padded to 4 bytes, in bytes.
+    #[inline]
+    #[must_use]
+    pub const fn header_len(&self) -> u32 {
+        let fixed = IPV4_HEADER + TCP_HEADER;
+        // The common cases first: no option, or timestamps only.
+        let options = self.flags.bits() & 0x700;
+        if options == 0 {
+            return fixed;
+        }
+        if options == Flags::HAS_TIMESTAMPS.bits() {
+            return fixed + TIMESTAMPS_PADDED as u32;
+        }
+        let mss = if self.flags.contains(Flags::HAS_MSS) { 4 } else { 0 };
+        let scale = if self.flags.contains(Flags::HAS_WINDOW_SCALE) { 3 } else { 0 };
+        let timestamps = if self.flags.contains(Flags::HAS_TIMESTAMPS) { 10 } else { 0 };
+        fixed + (mss + scale + timestamps + 3) / 4 * 4
+    }
+
+    /// The IPv4 packet in bytes: headers and data.
+    #[inline]
+    #[must_use]
+    pub const fn wire_len(&self) -> u32 {
+        self.header_len() + self.len as u32
+    }
+
+    /// SEG.LEN of RFC 9293 section 3.3.1: data, and one each for SYN and FIN.
+    #[inline]
+    #[must_use]
+    pub const fn sequence_len(&self) -> u32 {
+        let controls = (self.flags.bits() & (Flags::SYN.bits() | Flags::FIN.bits())).count_ones();
+        self.len as u32 + controls
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_grow_with_their_options() {
+        // 20 + 20; timestamps 10 -> 12; MSS 4 + scale 3 = 7 -> 8; all three 17 -> 20.
+        let len = |flags: Flags| Segment { flags, ..Segment::default() }.header_len();
+        assert_eq!(len(Flags::ACK), 40);
+        assert_eq!(len(Flags::ACK | Flags::HAS_TIMESTAMPS), 52);
+        assert_eq!(len(Flags::SYN | Flags::HAS_MSS), 44);
+        assert_eq!(len(Flags::SYN | Flags::HAS_MSS | Flags::HAS_WINDOW_SCALE), 48);
+        assert_eq!(len(Flags::SYN | Flags::HAS_MSS | Flags::HAS_WINDOW_SCALE | Flags::HAS_TIMESTAMPS), 60);
+        assert_eq!(Segment { len: 1460, flags: Flags::ACK, ..Segment::default() }.wire_len(), 1500);
+    }
+
+    #[test]
+    fn syn_and_fin_take_a_sequence_number_each() {
+        let segment = Segment { len: 10, flags: Flags::SYN | Flags::FIN | Flags::ACK, ..Segment::default() };
+        assert_eq!(segment.sequence_len(), 12);
+    }
+
+    #[test]
+    fn a_segment_is_small() {
+        assert!(size_of::<Segment>() <= 28);
+    }
+
+    #[test]
+    fn flags_print_their_names() {
+        assert_eq!(format!("{:?}", Flags::SYN | Flags::ACK | Flags::HAS_MSS), "{SYN, ACK, mss}");
+        assert_eq!((Flags::SYN | Flags::ACK | Flags::HAS_MSS).header_byte(), 0x12);
+    }
+}
