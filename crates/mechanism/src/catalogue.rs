@@ -51,10 +51,10 @@ const PRACTRA: MechanismInfo = MechanismInfo {
     parameters: &[
         parameter("rates", "bit rates", "none: must be given", "r_1 < ... < r_n", "intertwining-2012 uses 1..10 Mb/s"),
         parameter("transition", "time", "2 ms", "delta: nothing is sent after a change", "intertwining-2012"),
-        parameter("min_change_interval", "time", "16 ms", "mRCI: least time between changes", "intertwining-2012"),
+        parameter("min_interval", "time", "16 ms", "mRCI: least time between changes", "intertwining-2012"),
         parameter("delay_bound", "time", "40 ms", "d: bound on queueing delay", "intertwining-2012"),
         parameter("forecast_weight", "0 < w <= 1", "0.25", "w: weight of the newest sample", "reading"),
-        parameter("forecast_interval", "time", "min_change_interval", "length of a sample", "reading"),
+        parameter("forecast_interval", "time", "min_interval", "length of a sample", "reading"),
         parameter(
             "forecast_start",
             "first-sample | zero",
@@ -62,10 +62,18 @@ const PRACTRA: MechanismInfo = MechanismInfo {
             "forecast before the first sample",
             "reading",
         ),
-        parameter("evaluate", "every-event | a tick's time", "every-event", "when the rules are tested", "reading"),
-        parameter("queue_count", "waiting | waiting-and-in-service", "waiting", "what q counts", "reading"),
-        parameter("arrival_count", "offered | accepted", "offered", "whether drops count as arrivals", "reading"),
+        parameter("tick", "time", "none: every event", "test the rules on a tick of this length", "reading"),
+        parameter("queue", "waiting | waiting_and_in_service", "waiting", "what q counts", "reading"),
+        parameter("arrivals", "offered | accepted", "offered", "whether drops count as arrivals", "reading"),
         parameter("initial_rate", "bit rate", "the highest", "rate at the start of the run", "reading"),
+        parameter(
+            "in_service",
+            "finish_then_pause | finish_while_pausing | suspend",
+            "finish_then_pause",
+            "what becomes of the packet being sent when the rate changes",
+            "reading; ns-2 finishes it at the old rate",
+        ),
+        parameter("transition_power", "higher | new | old", "higher", "whose power a transition is charged", "reading"),
     ],
 };
 
@@ -84,10 +92,10 @@ mod tests {
         let built = PractRaConfig::new(RateSet::from_list(&[BitRate::from_mbps(1)]).unwrap());
         let span = |name: &str| default_of(name).parse::<Duration>().unwrap();
         assert_eq!(span("transition"), built.transition);
-        assert_eq!(span("min_change_interval"), built.min_change_interval);
+        assert_eq!(span("min_interval"), built.min_interval);
         assert_eq!(span("delay_bound"), built.delay_bound);
         assert!((default_of("forecast_weight").parse::<f64>().unwrap() - built.forecast_weight).abs() < 1e-15);
-        let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue_count, built.arrival_count));
+        let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue, built.arrivals));
         assert_eq!(debug, "(FirstSample, EveryEvent, Waiting, Offered)");
     }
 

@@ -19,23 +19,23 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
         .prop_map(|kbps| kbps.into_iter().map(|k| BitRate::from_bps(k * 1000)).collect::<Vec<_>>());
     let evaluate = prop_oneof![Just(Evaluate::EveryEvent), micros(300..40_000).prop_map(Evaluate::Tick)];
     let start = prop_oneof![Just(ForecastStart::Zero), Just(ForecastStart::FirstSample)];
-    let queue_count = prop_oneof![Just(QueueCount::Waiting), Just(QueueCount::WaitingAndInService)];
-    let arrival_count = prop_oneof![Just(ArrivalCount::Offered), Just(ArrivalCount::Accepted)];
+    let queue = prop_oneof![Just(QueueCount::Waiting), Just(QueueCount::WaitingAndInService)];
+    let arrivals = prop_oneof![Just(ArrivalCount::Offered), Just(ArrivalCount::Accepted)];
     let spans = (micros(0..3000), micros(1..30_000), micros(1..60_000), prop::option::of(micros(500..50_000)));
-    let readings = (0.01_f64..=1.0, start, evaluate, queue_count, arrival_count, any::<prop::sample::Index>());
+    let readings = (0.01_f64..=1.0, start, evaluate, queue, arrivals, any::<prop::sample::Index>());
     (rates, spans, readings).prop_map(
         |(rates, (transition, hold, bound, forecast_interval), (weight, start, evaluate, queue, arrival, initial))| {
             PractRaConfig {
                 rates: RateSet::from_list(&rates).unwrap(),
                 transition,
-                min_change_interval: transition + hold,
+                min_interval: transition + hold,
                 delay_bound: transition + bound,
                 forecast_weight: weight,
                 forecast_interval,
                 forecast_start: start,
                 evaluate,
-                queue_count: queue,
-                arrival_count: arrival,
+                queue: queue,
+                arrivals: arrival,
                 initial_rate: Some(rates[initial.index(rates.len())]),
             }
         },
@@ -125,7 +125,7 @@ proptest! {
     fn changes_are_at_least_mrci_apart(config in configs(), packets in packets()) {
         let changes = run(&config, &packets).changes();
         for pair in changes.windows(2) {
-            prop_assert!(pair[1].0 - pair[0].0 >= config.min_change_interval);
+            prop_assert!(pair[1].0 - pair[0].0 >= config.min_interval);
         }
     }
 

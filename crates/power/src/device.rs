@@ -1,7 +1,7 @@
 //! Measured routers and switches, scaled to the rates of a simulated link.
 //!
 //! P = P_BASE + sum over ports (P_TRX_IN when plugged + P_PORT + P_TRX_UP when up) + E_BIT bit/s + E_PKT pkt/s
-//! (REFERENCE 2.4). All numbers are of REFERENCE 2.4 unless a comment says otherwise.
+//! (ETH "NetPowerBench"; Fantastic Joules, IMC'25). All numbers are of these unless a comment says otherwise.
 //!
 //! # The scaled device
 //!
@@ -23,7 +23,7 @@ pub struct Device {
     pub source: &'static str,
     /// P_BASE: the powered box with every port down and empty, in watts.
     pub base: Watts,
-    /// How many ports the box has at its fastest speed; not in REFERENCE 2.4, but in the makers' data sheets.
+    /// How many ports the box has at its fastest speed; not among the measurements, but in the makers' data sheets.
     pub ports: u32,
     /// P_TRX_IN: a plugged transceiver, at any speed, in watts.
     pub transceiver_in: Watts,

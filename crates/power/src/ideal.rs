@@ -3,7 +3,7 @@
 use crate::{ModelError, TransitionPower};
 use netlull_units::Watts;
 
-/// P(u) = P_s + (1 - P_s) g(u), normalised so that P(1) = 1, times the power at full rate (REFERENCE 2.1).
+/// P(u) = P_s + (1 - P_s) g(u), normalised so that P(1) = 1, times the power at full rate (intertwining-2012 section 2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IdealModel {
     static_fraction: f64,
@@ -26,7 +26,7 @@ pub enum Scaling {
     },
 }
 
-/// Power below u = 1/phi, where the papers are silent (REFERENCE 2.1).
+/// Power below u = 1/phi, where the papers are silent (intertwining-2012 section 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BelowFloor {
     /// Reading A: the voltage stays at its floor and the clock still scales, g = u/phi^2.
@@ -128,7 +128,7 @@ impl IdealModel {
 }
 
 impl Scaling {
-    /// g(u), the rate-dependent power as a fraction of its maximum, for u as a fraction of u_max (REFERENCE 2.1).
+    /// g(u), the rate-dependent power as a fraction of its maximum, for u as a fraction of u_max (intertwining-2012 section 2).
     #[must_use]
     pub fn g(self, u: f64) -> f64 {
         match self {
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_reference_check_by_hand() {
-        // REFERENCE 2.1: at u = .5 FS saves .5 (1-P_s), DVS 1 - .5^3 = .875 of it; at u = .8, .2 and 1 - .512 = .488.
+        // At u = .5 FS saves .5 (1-P_s), DVS 1 - .5^3 = .875 of it; at u = .8, .2 and 1 - .512 = .488.
         for p_s in [0.0, 0.25, 0.5, 0.75] {
             let saved = |scaling, u| {
                 let model = IdealModel::new(p_s, scaling).unwrap();

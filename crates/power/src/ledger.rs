@@ -53,7 +53,7 @@ impl Sum for EnergyLedger {
     }
 }
 
-/// ES = 1 - E/E_ref as a fraction (REFERENCE 2.2); times 100 it is the papers' percentage. Zero against a reference of
+/// ES = 1 - E/E_ref as a fraction; times 100 it is the papers' percentage. Zero against a reference of
 /// no energy.
 #[must_use]
 pub fn saving(energy: &EnergyLedger, reference: &EnergyLedger) -> f64 {

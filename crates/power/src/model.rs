@@ -52,7 +52,7 @@ impl PowerModel {
         }
     }
 
-    /// E = integral of P dt over a run (REFERENCE 2.2), exact because the power is constant between rate changes:
+    /// E = integral of P dt over a run, exact because the power is constant between rate changes:
     /// a sum over the rates and transitions of the residency, plus what the traffic costs.
     ///
     /// `max_rate` in bit/s is the link's rate at u = 1, not zero, and no rate of the residency is above it.

@@ -157,10 +157,7 @@ impl FromStr for Joules {
 
 /// Writes `value` base units in the largest unit that keeps it at 1 or more, exactly.
 pub(crate) fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let (name, scale) = match value {
-        0 => units[0],
-        _ => *units.iter().find(|(_, scale)| value >= *scale).unwrap_or(&units[units.len() - 1]),
-    };
+    let (name, scale) = *units.iter().find(|(_, scale)| value >= *scale).unwrap_or(&units[units.len() - 1]);
     let (whole, rest) = (value / scale, value % scale);
     if rest == 0 {
         return write!(f, "{whole} {name}");

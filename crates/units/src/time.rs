@@ -182,6 +182,9 @@ impl Rem for Duration {
 impl fmt::Display for Duration {
     /// The largest unit that keeps the number at 1 or more: `40 ms`, `1.5 s`, `250 ns`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() {
+            return f.write_str("0 s");
+        }
         crate::parse::write_scaled(f, self.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
     }
 }

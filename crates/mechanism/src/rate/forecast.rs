@@ -3,7 +3,7 @@
 use super::ForecastStart;
 use netlull_units::{Bytes, Duration, Instant};
 
-/// rf, the forecast of the arrival rate in bit/s (REFERENCE 1.4).
+/// rf, the forecast of the arrival rate in bit/s (troubled-marriage-2016 section II).
 ///
 /// Sample k covers the half-open interval [start + (k-1) T, start + k T): a packet that arrives on a boundary counts
 /// in the interval that begins there, whatever the order of events at that instant. The grid never moves.
@@ -105,18 +105,18 @@ impl Forecast {
     }
 }
 
-/// The arrival rate in bit/s measured over one interval (REFERENCE 1.4: bytes in the interval over its length).
+/// The arrival rate in bit/s measured over one interval: bytes in the interval over its length.
 #[allow(clippy::cast_precision_loss)]
 fn sample(bits: u64, interval: Duration) -> f64 {
     bits as f64 * 1e9 / interval.as_nanos() as f64
 }
 
-/// rf <- (1-w) rf + w sample (REFERENCE 1.4).
+/// rf <- (1-w) rf + w sample (troubled-marriage-2016 section II).
 fn ewma(forecast: f64, weight: f64, sample: f64) -> f64 {
     (1.0 - weight) * forecast + weight * sample
 }
 
-/// rf after n empty samples: (1-w)^n rf, which is REFERENCE 1.4 applied n times with sample = 0.
+/// rf after n empty samples: (1-w)^n rf, which is the average applied n times with sample = 0.
 ///
 /// Squaring by hand: `powi` may round differently from one platform to the next, and a run must not.
 fn after_empty_samples(forecast: f64, weight: f64, n: u64) -> f64 {

@@ -1,6 +1,6 @@
 //! practRA: the service rate follows a forecast of the arrivals, one step at a time, within a delay bound.
 //!
-//! Nedevschi et al., NSDI'08, as restated in troubled-marriage-2016 section II and REFERENCE 1.1 to 1.6. What the papers
+//! Nedevschi et al., NSDI'08, as restated in troubled-marriage-2016 section II. What the papers
 //! leave open is an option with a stated default; `docs/models/practra.md` lists them.
 //!
 //! ```text
@@ -27,10 +27,10 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 pub struct PractRa {
     steps: Box<[Step]>,
     transition: Duration,
-    min_change_interval: Duration,
+    min_interval: Duration,
     evaluate: Evaluate,
-    queue_count: QueueCount,
-    arrival_count: ArrivalCount,
+    queue: QueueCount,
+    arrivals: ArrivalCount,
     start: Instant,
     forecast: Forecast,
     /// i, counted from zero.
@@ -80,14 +80,14 @@ impl PractRa {
     /// If a value of `config` is out of range or contradicts another: see [`PractRaConfig::validate`].
     pub fn new(config: &PractRaConfig, start: Instant) -> Result<Self, ConfigError> {
         let level = config.validate()?;
-        let interval = config.forecast_interval.unwrap_or(config.min_change_interval);
+        let interval = config.forecast_interval.unwrap_or(config.min_interval);
         let mut machine = Self {
             steps: Step::ladder(config),
             transition: config.transition,
-            min_change_interval: config.min_change_interval,
+            min_interval: config.min_interval,
             evaluate: config.evaluate,
-            queue_count: config.queue_count,
-            arrival_count: config.arrival_count,
+            queue: config.queue,
+            arrivals: config.arrivals,
             start,
             forecast: Forecast::new(start, interval, config.forecast_weight, config.forecast_start),
             level,
@@ -132,7 +132,7 @@ impl PractRa {
 
     #[inline]
     fn see(&mut self, queue: QueueView) {
-        self.queue_bits = match self.queue_count {
+        self.queue_bits = match self.queue {
             QueueCount::Waiting => queue.waiting.as_bits(),
             QueueCount::WaitingAndInService => (queue.waiting + queue.in_service).as_bits(),
         };
@@ -140,7 +140,7 @@ impl PractRa {
 
     #[inline]
     fn count(&mut self, size: Bytes, admission: Admission) {
-        if admission == Admission::Accepted || self.arrival_count == ArrivalCount::Offered {
+        if admission == Admission::Accepted || self.arrivals == ArrivalCount::Offered {
             self.forecast.arrived(size);
         }
     }
@@ -187,7 +187,7 @@ impl PractRa {
     #[cold]
     fn change(&mut self, now: Instant, wanted: Wanted) {
         self.level = if wanted == Wanted::Up { self.level + 1 } else { self.level - 1 };
-        self.hold_until = now + self.min_change_interval;
+        self.hold_until = now + self.min_interval;
         self.due = Instant::NEVER;
         self.changes += 1;
         self.action = Some(RateAction::SetRate { rate: self.rate(), pause: self.transition });
@@ -297,7 +297,7 @@ fn delay_in_bits(delay_bound: Duration, rate: BitRate) -> u64 {
     bits.min(u128::from(u64::MAX)) as u64
 }
 
-/// q/r_i > d (troubled-marriage-2016 section II, REFERENCE 1.1, first half).
+/// q/r_i > d (troubled-marriage-2016 section II, first condition to go up).
 ///
 /// Exact: q is whole, so q > d r_i just when q > floor(d r_i).
 #[inline]
@@ -305,7 +305,7 @@ fn waits_too_long(queue_bits: u64, delay_bits: u64) -> bool {
     queue_bits > delay_bits
 }
 
-/// (delta rf + q)/r_{i+1} > d - delta (troubled-marriage-2016 section II, REFERENCE 1.1, second half).
+/// (delta rf + q)/r_{i+1} > d - delta (troubled-marriage-2016 section II, second condition to go up).
 ///
 /// Multiplied out to bit nanoseconds, so that whole numbers of ns, bits and bit/s compare exactly up to 2^53.
 #[inline]
@@ -314,7 +314,7 @@ fn would_wait_too_long(queue_bits: u64, forecast: f64, next: NextUp) -> bool {
     next.transition_ns * forecast + queue_bits as f64 * 1e9 > next.slack_bit_ns
 }
 
-/// q = 0 and rf < r_{i-1} (troubled-marriage-2016 section II, REFERENCE 1.2); `rate_below` is zero at r_1.
+/// q = 0 and rf < r_{i-1} (troubled-marriage-2016 section II, condition to go down); `rate_below` is zero at r_1.
 #[inline]
 fn may_slow_down(queue_bits: u64, forecast: f64, rate_below: f64) -> bool {
     queue_bits == 0 && forecast < rate_below

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_list_need_not_be_evenly_spaced() {
-        // The exponential set of NSDI'08, REFERENCE 1.11.
+        // The exponential set of NSDI'08.
         assert!(RateSet::from_list(&mbps(&[10, 100, 1_000, 10_000])).is_ok());
     }
 

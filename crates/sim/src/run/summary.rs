@@ -344,7 +344,9 @@ pub(super) fn rate_table(world: &World) -> Table {
 
 /// What the verifier needs, collected apart from what the summary reports.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
-    let mut agents: Vec<AgentLedger> = world.agents.iter().enumerate().map(|(index, _)| agent_ledger(world, scenario, index)).collect();
+    let roles = scenario.flow_paths().flat_map(|path| [("sender", path), ("receiver", path)]);
+    let named = roles.map(|(role, path)| format!("{role} of {}", path.name)).enumerate();
+    let mut agents: Vec<AgentLedger> = named.map(|(index, name)| agent_ledger(world, index, name)).collect();
     let mut links = Vec::with_capacity(world.links.len());
     for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
         let mut held = (0, 0);
@@ -387,12 +389,10 @@ fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<Varia
     })
 }
 
-fn agent_ledger(world: &World, scenario: &Scenario, index: usize) -> AgentLedger {
+fn agent_ledger(world: &World, index: usize, name: String) -> AgentLedger {
     let (agent, peer) = (&world.agents[index], &world.agents[index ^ 1]);
-    let role = if index.is_multiple_of(2) { "sender" } else { "receiver" };
-    let flow = scenario.flow_paths().nth(index / 2).map_or("", |path| path.name.as_str());
     AgentLedger {
-        name: format!("{role} of {flow}"),
+        name,
         node: agent.node as usize,
         sent: agent.counters.sent_packets,
         addressed: peer.counters.sent_packets,

@@ -377,7 +377,8 @@ pub struct TcpDocument {
     /// `new_reno` (see `netlull list`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
-    /// Maximum segment size; default the MTU less 40 bytes of headers, less 12 with timestamps.
+    /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
+    /// MTU less 40 B of headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<Quantity<Bytes>>,
     /// Initial window in segments (RFC 6928: 10).
@@ -427,7 +428,8 @@ pub struct TcpDocument {
 pub enum TcpPreset {
     /// The RFCs' defaults.
     Rfc,
-    /// ns-2.35's defaults, for comparison with it and with the papers.
+    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
+    /// 10,000 segments instead of 20.
     Ns2,
 }
 

@@ -2,13 +2,13 @@
 
 use super::document::{PartialAckTimerReading, SsthreshReading, TcpDocument, TcpPreset};
 use super::error::ScenarioError;
-use netlull_tcp::{Config, PartialAckTimer, SsthreshFrom};
-use netlull_units::Bytes;
+use netlull_tcp::{Algorithm, Config, DelayedAck, InitialWindow, PartialAckTimer, RttClock, SsthreshFrom};
+use netlull_units::{Bytes, Duration};
 
-/// IPv4 and TCP headers without options.
+/// IPv4 and TCP headers without options; the segment size announced does not count options (RFC 6691).
 const HEADERS: u64 = 40;
-/// The timestamps option with its padding (RFC 7323 appendix A).
-const TIMESTAMPS: u64 = 12;
+/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
+const NS2_WINDOW: u32 = 10_000;
 
 /// The configuration of one flow: its own options over the scenario's over the preset's.
 pub(super) fn config(
@@ -24,20 +24,33 @@ pub(super) fn config(
         let table = if own { format!("{field}.tcp") } else { "tcp".to_owned() };
         ScenarioError::new(format!("{table}.{option}"), message)
     };
+    let mss = mss(&options, mtu).map_err(|message| refused("mss", message))?;
     let mut config = match options.preset {
-        None | Some(TcpPreset::Rfc) => Config::default(),
-        Some(TcpPreset::Ns2) => Config::ns2(),
+        None | Some(TcpPreset::Rfc) => Config { mss, ..Config::default() },
+        Some(TcpPreset::Ns2) => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
     };
     if let Some(name) = &options.congestion_control {
-        config.congestion_control = netlull_tcp::by_name(name).ok_or_else(|| {
-            let known: Vec<_> = netlull_tcp::catalogue().iter().map(|info| info.name).collect();
+        config.congestion_control = Algorithm::by_name(name).ok_or_else(|| {
+            let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
             refused("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
         })?;
     }
     apply(&mut config, &options);
-    config.mss = mss(&options, config.timestamps, mtu).map_err(|message| refused("mss", message))?;
-    config.validate().map_err(|error| refused(error.field, format!("is {}; expected {}", error.value, error.expected)))?;
+    config.validate().map_err(|error| {
+        let message = error.to_string();
+        let message = message.strip_prefix(error.field()).map_or(message.as_str(), str::trim_start).to_owned();
+        refused(option_of(error.field()), message)
+    })?;
     Ok(config)
+}
+
+/// The document's name of an option where TCP's configuration has another.
+fn option_of(field: &str) -> &str {
+    match field {
+        "delayed_ack timeout" => "delayed_ack_timeout",
+        "rtt_clock granularity" | "rtt_clock tick" => "rto_granularity",
+        other => other,
+    }
 }
 
 /// What the flow says, else what the scenario says.
@@ -70,9 +83,7 @@ fn set<T>(field: &mut T, given: Option<T>) {
 }
 
 fn apply(config: &mut Config, options: &TcpDocument) {
-    set(&mut config.initial_window, options.initial_window);
-    set(&mut config.delayed_ack, options.delayed_ack);
-    set(&mut config.delayed_ack_timeout, options.delayed_ack_timeout.map(|time| time.0));
+    set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
     set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
@@ -87,7 +98,6 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     set(&mut config.initial_rto, options.initial_rto.map(|time| time.0));
     set(&mut config.min_rto, options.min_rto.map(|time| time.0));
     set(&mut config.max_rto, options.max_rto.map(|time| time.0));
-    set(&mut config.rto_granularity, options.rto_granularity.map(|time| time.0));
     set(
         &mut config.ssthresh_from,
         options.ssthresh_from.map(|reading| match reading {
@@ -95,14 +105,35 @@ fn apply(config: &mut Config, options: &TcpDocument) {
             SsthreshReading::Window => SsthreshFrom::Window,
         }),
     );
+    config.delayed_ack = delayed_ack(config.delayed_ack, options);
+    config.rtt_clock = match (config.rtt_clock, options.rto_granularity) {
+        (clock, None) => clock,
+        (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
+        (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time.0 },
+    };
+}
+
+/// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.
+fn delayed_ack(preset: DelayedAck, options: &TcpDocument) -> DelayedAck {
+    let timeout = options.delayed_ack_timeout.map(|time| time.0);
+    let every_second = |timeout: Option<Duration>| match (timeout, preset) {
+        (Some(timeout), _) | (None, DelayedAck::EverySecond { timeout }) => DelayedAck::EverySecond { timeout },
+        (None, DelayedAck::Off) => Config::default().delayed_ack,
+    };
+    match options.delayed_ack {
+        Some(false) => DelayedAck::Off,
+        Some(true) => every_second(timeout),
+        None if timeout.is_some() => every_second(timeout),
+        None => preset,
+    }
 }
 
 /// The segment size, given or from the MTU, and whether it fits the MTU.
-fn mss(options: &TcpDocument, timestamps: bool, mtu: Bytes) -> Result<u16, String> {
-    let most = mtu.as_u64() - HEADERS - if timestamps { TIMESTAMPS } else { 0 };
+fn mss(options: &TcpDocument, mtu: Bytes) -> Result<u16, String> {
+    let most = mtu.as_u64() - HEADERS;
     let mss = options.mss.map_or(most, |size| size.0.as_u64());
     match u16::try_from(mss) {
         Ok(mss) if mss > 0 && u64::from(mss) <= most => Ok(mss),
-        _ => Err(format!("is {mss} B; expected 1 to {most} B, the MTU less the headers")),
+        _ => Err(format!("is {mss} B; expected 1 to {most} B, the MTU less {HEADERS} B of headers")),
     }
 }

@@ -55,10 +55,10 @@ pub struct PractRaConfig {
     /// delta: how long nothing is sent after a change. Default 2 ms (intertwining-2012; not printed in 2016).
     pub transition: Duration,
     /// mRCI (Delta in 2012): the least time between two changes. Default 16 ms (intertwining-2012).
-    pub min_change_interval: Duration,
+    pub min_interval: Duration,
     /// d: the bound on queueing delay. Default 40 ms (intertwining-2012; not printed in 2016).
     pub delay_bound: Duration,
-    /// w in (0, 1]: the weight of the newest sample. Default 0.25 (REFERENCE 1.4, a recollection).
+    /// w in (0, 1]: the weight of the newest sample. Default 0.25 (a stand-in; no paper prints it).
     pub forecast_weight: f64,
     /// The length of a sample's interval. Default `None`: mRCI (2016 section IV-A: a larger mRCI averages for longer).
     pub forecast_interval: Option<Duration>,
@@ -67,9 +67,9 @@ pub struct PractRaConfig {
     /// Default [`Evaluate::EveryEvent`] (reading).
     pub evaluate: Evaluate,
     /// Default [`QueueCount::Waiting`] (reading).
-    pub queue_count: QueueCount,
+    pub queue: QueueCount,
     /// Default [`ArrivalCount::Offered`] (reading).
-    pub arrival_count: ArrivalCount,
+    pub arrivals: ArrivalCount,
     /// Where the run starts, in bit/s. Default `None`: the highest rate (reading).
     pub initial_rate: Option<BitRate>,
 }
@@ -81,14 +81,14 @@ impl PractRaConfig {
         Self {
             rates,
             transition: Duration::from_millis(2),
-            min_change_interval: Duration::from_millis(16),
+            min_interval: Duration::from_millis(16),
             delay_bound: Duration::from_millis(40),
             forecast_weight: 0.25,
             forecast_interval: None,
             forecast_start: ForecastStart::default(),
             evaluate: Evaluate::default(),
-            queue_count: QueueCount::default(),
-            arrival_count: ArrivalCount::default(),
+            queue: QueueCount::default(),
+            arrivals: ArrivalCount::default(),
             initial_rate: None,
         }
     }
@@ -98,11 +98,11 @@ impl PractRaConfig {
     /// # Errors
     /// Names the first field that is out of range, its value and what was expected.
     pub fn validate(&self) -> Result<usize, ConfigError> {
-        positive("min_change_interval", self.min_change_interval)?;
-        // REFERENCE 1: delta < mRCI.
-        if self.transition >= self.min_change_interval {
+        positive("min_interval", self.min_interval)?;
+        // troubled-marriage-2016 section II: the interval is greater than delta.
+        if self.transition >= self.min_interval {
             let expected = format!("more than transition ({})", self.transition);
-            return Err(ConfigError::new("min_change_interval", self.min_change_interval, expected));
+            return Err(ConfigError::new("min_interval", self.min_interval, expected));
         }
         // The second half of 1.1 leaves d - delta for the queue.
         if self.transition >= self.delay_bound {
@@ -116,7 +116,7 @@ impl PractRaConfig {
             positive("forecast_interval", interval)?;
         }
         if let Evaluate::Tick(tick) = self.evaluate {
-            positive("evaluate.tick", tick)?;
+            positive("tick", tick)?;
         }
         let initial = self.initial_rate.unwrap_or(self.rates.highest());
         self.rates.position(initial).ok_or_else(|| {

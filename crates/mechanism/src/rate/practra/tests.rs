@@ -73,7 +73,7 @@ fn view(waiting: u64, in_service: u64) -> QueueView {
     QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(in_service) }
 }
 
-// --- The arithmetic of REFERENCE 1.9 ---
+// --- The arithmetic of thresholds and climbs ---
 
 #[test]
 fn the_delay_bound_is_three_packets_at_the_lowest_rate_and_thirty_three_at_the_highest() {
@@ -240,7 +240,7 @@ fn late_and_uncalled_timeouts_do_no_harm() {
 #[test]
 fn reading_the_packet_being_sent_can_count_as_queue() {
     // 4000 B wait and 1500 B are being sent at 1 Mb/s: 4000 B are under d r_1 = 5000 B, 5500 B are over it.
-    let both = PractRaConfig { queue_count: QueueCount::WaitingAndInService, ..config(2, 1) };
+    let both = PractRaConfig { queue: QueueCount::WaitingAndInService, ..config(2, 1) };
     assert_eq!(Script::new(&config(2, 1)).at(at(1)).arrives(0, 4000), None);
     assert_eq!(Script::new(&both).at(at(1)).arrives(0, 4000), Some(2));
     // And going down waits for an idle transmitter.
@@ -253,8 +253,8 @@ fn reading_the_packet_being_sent_can_count_as_queue() {
 #[test]
 fn reading_drops_count_as_arrivals_or_not() {
     // 3000 B offered in 16 ms, half of them dropped: 1.5 or 0.75 Mb/s.
-    for (arrival_count, forecast) in [(ArrivalCount::Offered, 1.5e6), (ArrivalCount::Accepted, 0.75e6)] {
-        let mut script = Script::new(&PractRaConfig { arrival_count, ..config(2, 1) });
+    for (arrivals, forecast) in [(ArrivalCount::Offered, 1.5e6), (ArrivalCount::Accepted, 0.75e6)] {
+        let mut script = Script::new(&PractRaConfig { arrivals, ..config(2, 1) });
         script.at(at(1)).arrives(1500, 0);
         script.at(at(2)).dropped(1500, 0);
         script.at(at(16)).timeout(0);
@@ -329,12 +329,12 @@ fn what_is_wrong_is_named() {
     let good = config(10, 10);
     let why = |config: PractRaConfig| PractRa::new(&config, Instant::ZERO).unwrap_err().to_string();
     assert_eq!(
-        why(PractRaConfig { min_change_interval: MS(2), ..good.clone() }),
-        "min_change_interval is 2 ms; expected more than transition (2 ms)"
+        why(PractRaConfig { min_interval: MS(2), ..good.clone() }),
+        "min_interval is 2 ms; expected more than transition (2 ms)"
     );
     assert_eq!(
-        why(PractRaConfig { min_change_interval: Duration::ZERO, ..good.clone() }),
-        "min_change_interval is 0 s; expected a time above zero"
+        why(PractRaConfig { min_interval: Duration::ZERO, ..good.clone() }),
+        "min_interval is 0 s; expected a time above zero"
     );
     assert_eq!(
         why(PractRaConfig { delay_bound: MS(2), ..good.clone() }),

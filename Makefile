@@ -1,0 +1,63 @@
+# What people and CI run. `make help` lists it.
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench clean setup tools lock
+
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := $(VENV)/.packages
+EXTENSION := $(VENV)/.extension
+RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.csv' | sort)
+OUT := out/quick
+
+help: ## List the targets.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: setup ## Reproduce troubled-marriage-2016 on its quick grid; says where the report is.
+	$(BIN)/netlull reproduce troubled-marriage-2016 --quick --out $(OUT)
+
+test: setup tools ## Run all tests, Rust's and Python's.
+	cargo test --workspace --locked
+	$(BIN)/pytest
+
+lint: setup ## Check formatting, lints, types and the arrows between crates and packages.
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
+	$(BIN)/python tools/check_arrows.py
+
+bench: setup tools ## Measure the engine side by side with ns-2.
+	$(BIN)/python benches/run.py
+
+clean: ## Remove what was built; results in out/ stay.
+	rm -rf target $(VENV) python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+setup: $(EXTENSION) # Make the virtual environment and build the extension, where stale.
+
+# The packages are pinned with their hashes; `make lock` renews the pins.
+$(PACKAGES): requirements/dev.lock
+	python3 -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/dev.lock
+	touch $@
+
+$(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+# Programs that some tests compare with. A test that needs one which is missing says so.
+tools: # Install ns-2 and tshark (Debian packages), where missing.
+	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \
+	  else echo "missing:$$missing; tests that need them will say so (Debian: apt-get install $$missing)"; fi; \
+	fi
+
+lock: $(PACKAGES) ## Renew requirements/dev.lock from pyproject.toml.
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes --upgrade \
+	  --no-emit-index-url --quiet --custom-compile-command "make lock" --output-file requirements/dev.lock

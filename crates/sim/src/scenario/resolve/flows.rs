@@ -1,0 +1,115 @@
+//! Flows of the document: who sends what, when, to whom.
+
+use super::{ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, Result, TcpFlow, check_name, refuse, two_nodes};
+use crate::scenario::document::{BurstsDocument, CbrDocument, Document, FlowDocument, TcpFlowDocument};
+use crate::scenario::quantity::Quantity;
+use crate::scenario::tcp_options;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// An IPv4 header and a UDP header.
+const DATAGRAM_HEADER: u64 = 28;
+
+pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<(Vec<TcpFlow>, Vec<DatagramFlow>)> {
+    let (mut tcp, mut datagrams) = (Vec::new(), Vec::new());
+    for flow in &document.flow {
+        match flow {
+            FlowDocument::Tcp(flow) => tcp.extend(tcp_flows(document, nodes, flow)?),
+            FlowDocument::Cbr(flow) => datagrams.push(steady_flow(document, nodes, flow, ArrivalPattern::Constant)?),
+            FlowDocument::Poisson(flow) => datagrams.push(steady_flow(document, nodes, flow, ArrivalPattern::Poisson)?),
+            FlowDocument::Bursts(flow) => datagrams.push(burst_flow(document, nodes, flow)?),
+        }
+    }
+    Ok((tcp, datagrams))
+}
+
+fn flow_path(nodes: &Nodes<'_>, name: &str, from: &str, to: &str) -> Result<FlowPath> {
+    check_name("flow.name", name)?;
+    let (from, to) = two_nodes(nodes, &format!("flow.{name}"), from, to)?;
+    Ok(FlowPath { name: name.to_owned(), from, to })
+}
+
+/// A start must fall into the run.
+fn start(field: &str, start: Duration, document: &Document) -> Result<Instant> {
+    if start >= document.duration.0 {
+        let message = format!("is {start}; expected a time before the run ends at {}", document.duration.0);
+        return refuse(format!("{field}.start"), message);
+    }
+    Ok(Instant::ZERO + start)
+}
+
+fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> Result<Vec<TcpFlow>> {
+    let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
+    let field = format!("flow.{}", flow.name);
+    if !(1..=100_000).contains(&flow.count) {
+        return refuse(format!("{field}.count"), format!("is {}; expected 1 to 100000", flow.count));
+    }
+    let first = start(&field, flow.start.0, document)?;
+    let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu.0)?;
+    let numbered = |number: u32| match flow.count {
+        1 => path.clone(),
+        _ => FlowPath { name: format!("{}-{}", path.name, number + 1), ..path.clone() },
+    };
+    Ok((0..flow.count)
+        .map(|number| TcpFlow {
+            path: numbered(number),
+            start: first + flow.spacing.0.saturating_mul(u64::from(number)),
+            jitter: flow.jitter.0,
+            size: flow.size,
+            config: config.clone(),
+        })
+        .collect())
+}
+
+fn steady_flow(
+    document: &Document,
+    nodes: &Nodes<'_>,
+    flow: &CbrDocument,
+    pattern: ArrivalPattern,
+) -> Result<DatagramFlow> {
+    let field = format!("flow.{}", flow.name);
+    Ok(DatagramFlow {
+        path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
+        pattern,
+        rate: flow_rate(&field, flow.rate.0)?,
+        size: datagram_size(&field, flow.packet, document.mtu.0)?,
+        start: start(&field, flow.start.0, document)?,
+        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
+    })
+}
+
+fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> Result<DatagramFlow> {
+    let field = format!("flow.{}", flow.name);
+    let (cycle, mean_on) = (flow.cycle.0, flow.mean_on.0);
+    if cycle.is_zero() {
+        return refuse(format!("{field}.cycle"), "is 0 s; expected more");
+    }
+    if mean_on.is_zero() {
+        return refuse(format!("{field}.mean_on"), "is 0 s; expected more");
+    }
+    Ok(DatagramFlow {
+        path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
+        pattern: ArrivalPattern::Bursts { cycle, mean_on },
+        rate: flow_rate(&field, flow.rate.0)?,
+        size: datagram_size(&field, flow.packet, document.mtu.0)?,
+        start: start(&field, flow.start.0, document)?,
+        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
+    })
+}
+
+fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {
+    if rate.is_zero() || rate > FASTEST {
+        return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
+    }
+    Ok(rate)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn datagram_size(field: &str, packet: Option<Quantity<Bytes>>, mtu: Bytes) -> Result<u32> {
+    let size = packet.map_or(mtu, |packet| packet.0).as_u64();
+    if !(DATAGRAM_HEADER..=mtu.as_u64()).contains(&size) {
+        let message = format!("is {size} B; expected {DATAGRAM_HEADER} B of headers to the MTU, {} B", mtu.as_u64());
+        return refuse(format!("{field}.packet"), message);
+    }
+    Ok(size as u32)
+}
+

@@ -1,0 +1,345 @@
+//! From the document to the scenario that the simulator trusts: every name resolved, every value in range.
+
+mod flows;
+mod links;
+mod paths;
+mod power;
+
+use super::document::{Document, InService, Verify};
+use super::error::ScenarioError;
+use super::quantity::{Quantity, TransferSize};
+use crate::net::buffer::Buffer;
+use crate::net::routing::{Edge, Routes};
+use netlull_mechanism::rate::PractRaConfig;
+use netlull_power::{PowerModel, TransitionPower};
+use netlull_units::{BitRate, Duration, Instant};
+use std::collections::BTreeMap;
+
+type Result<T> = std::result::Result<T, ScenarioError>;
+type Nodes<'a> = BTreeMap<&'a str, usize>;
+
+/// A scenario that is ready to run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Simulated time.
+    pub duration: Duration,
+    /// Results are measured from here.
+    pub warm_up: Duration,
+    /// Seed of the random streams.
+    pub seed: u64,
+    /// The verifier.
+    pub verify: Verify,
+    /// Names of the nodes.
+    pub nodes: Vec<String>,
+    /// Links.
+    pub links: Vec<LinkSpec>,
+    /// The links as routing sees them.
+    pub edges: Vec<Edge>,
+    /// TCP flows, in the order of the document, `count` unfolded.
+    pub tcp_flows: Vec<TcpFlow>,
+    /// Datagram flows, in the order of the document.
+    pub datagram_flows: Vec<DatagramFlow>,
+    /// Routes to every node that a packet is for.
+    pub routes: Routes,
+    /// Power models to report.
+    pub power: Vec<NamedPower>,
+    /// What to record.
+    pub probe: ProbeSpec,
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub struct LinkSpec {
+    /// Its name.
+    pub name: String,
+    /// The node that sends.
+    pub from: usize,
+    /// The node that receives.
+    pub to: usize,
+    /// (Maximum) rate.
+    pub rate: BitRate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// Buffer.
+    pub buffer: Buffer,
+    /// Rate controller.
+    pub control: Option<Control>,
+    /// Varying capacity.
+    pub capacity: Option<Capacity>,
+    /// Probability of random loss.
+    pub loss: Option<f64>,
+}
+
+/// A rate controller and the link's readings of it.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// practRA's parameters.
+    pub practra: PractRaConfig,
+    /// The packet being sent when the rate changes.
+    pub in_service: InService,
+    /// The power charged in a transition.
+    pub transition_power: TransitionPower,
+}
+
+/// A capacity redrawn uniformly on [min, max] after exponential intervals.
+#[derive(Clone, Copy, Debug)]
+pub struct Capacity {
+    /// Lowest.
+    pub min: BitRate,
+    /// Highest.
+    pub max: BitRate,
+    /// Mean interval.
+    pub mean_interval: Duration,
+}
+
+/// Where a flow goes.
+#[derive(Clone, Debug)]
+pub struct FlowPath {
+    /// The flow's name.
+    pub name: String,
+    /// The node that sends.
+    pub from: usize,
+    /// The node that receives.
+    pub to: usize,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+pub struct TcpFlow {
+    /// Name and ends.
+    pub path: FlowPath,
+    /// When it opens, before jitter.
+    pub start: Instant,
+    /// The opening is put off by a time drawn uniformly below this.
+    pub jitter: Duration,
+    /// How much it sends.
+    pub size: TransferSize,
+    /// TCP options.
+    pub config: netlull_tcp::Config,
+}
+
+/// When a datagram source sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArrivalPattern {
+    /// At a constant rate.
+    Constant,
+    /// A Poisson process.
+    Poisson,
+    /// Constant within bursts of exponential length, one per cycle.
+    Bursts {
+        /// From the start of a burst to the start of the next.
+        cycle: Duration,
+        /// Mean length.
+        mean_on: Duration,
+    },
+}
+
+/// An open-loop source of datagrams.
+#[derive(Clone, Debug)]
+pub struct DatagramFlow {
+    /// Name and ends.
+    pub path: FlowPath,
+    /// When it sends.
+    pub pattern: ArrivalPattern,
+    /// Rate (constant, mean, or within a burst).
+    pub rate: BitRate,
+    /// Size of each packet on the wire, in bytes.
+    pub size: u32,
+    /// First packet.
+    pub start: Instant,
+    /// Nothing is sent from here on.
+    pub stop: Instant,
+}
+
+impl DatagramFlow {
+    /// The kind as the document says it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self.pattern {
+            ArrivalPattern::Constant => "cbr",
+            ArrivalPattern::Poisson => "poisson",
+            ArrivalPattern::Bursts { .. } => "bursts",
+        }
+    }
+}
+
+/// A power model under a name.
+#[derive(Clone, Debug)]
+pub struct NamedPower {
+    /// Name in results.
+    pub name: String,
+    /// The model.
+    pub model: PowerModel,
+}
+
+/// What to record.
+#[derive(Clone, Debug, Default)]
+pub struct ProbeSpec {
+    /// Width of bins.
+    pub interval: Option<Duration>,
+    /// Congestion windows at every change.
+    pub window: bool,
+    /// Drops.
+    pub drops: bool,
+    /// Which links, by index; all if `None`.
+    pub links: Option<Vec<usize>>,
+    /// Which flows, by index (TCP flows first); all if `None`.
+    pub flows: Option<Vec<usize>>,
+}
+
+/// The longest run: room for sums of times in 64 bits.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+/// The smallest MTU that IPv4 allows (RFC 791).
+const SMALLEST_MTU: u64 = 68;
+/// The largest IPv4 packet.
+const LARGEST_MTU: u64 = 65_535;
+/// Rates above this overflow the serialiser's arithmetic.
+const FASTEST: BitRate = BitRate::from_mbps(1_000_000_000);
+/// More bins than this are a mistake.
+const MOST_BINS: u64 = 10_000_000;
+
+impl Scenario {
+    /// Checks a document and resolves every name in it.
+    ///
+    /// # Errors
+    /// Names the first field that is wrong, its value and what was expected.
+    pub fn from_document(document: &Document) -> Result<Self> {
+        check_frame(document)?;
+        let nodes = node_index(&document.nodes)?;
+        let mtu = document.mtu.0;
+        let wiring = links::wire_up(document, &nodes)?;
+        let (tcp_flows, datagram_flows) = flows::flows(document, &nodes)?;
+        let routes = paths::routes(&nodes, &wiring, &tcp_flows, &datagram_flows);
+        let reach = paths::two_way_delays(&wiring, &routes, &tcp_flows, &datagram_flows)?;
+        let links = wiring
+            .iter()
+            .zip(&reach)
+            .map(|(wire, two_way)| links::link(wire, *two_way, mtu))
+            .collect::<Result<Vec<_>>>()?;
+        unique_names(&links, &tcp_flows, &datagram_flows)?;
+        let probe = probe(document, &links, &tcp_flows, &datagram_flows)?;
+        Ok(Self {
+            name: document.name.clone(),
+            duration: document.duration.0,
+            warm_up: document.warm_up.0,
+            seed: document.seed,
+            verify: document.verify,
+            nodes: document.nodes.clone(),
+            edges: wiring.iter().map(|wire| wire.edge).collect(),
+            links,
+            tcp_flows,
+            datagram_flows,
+            routes,
+            power: document.power.iter().enumerate().map(|(index, power)| power::named_power(index, power)).collect::<Result<_>>()?,
+            probe,
+        })
+    }
+
+    /// Paths and kinds of all flows: TCP first, then datagrams.
+    pub fn flow_paths(&self) -> impl Iterator<Item = &FlowPath> {
+        let datagrams = self.datagram_flows.iter().map(|flow| &flow.path);
+        self.tcp_flows.iter().map(|flow| &flow.path).chain(datagrams)
+    }
+}
+
+fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T> {
+    Err(ScenarioError::new(field, message))
+}
+
+fn check_frame(document: &Document) -> Result<()> {
+    let (duration, warm_up, mtu) = (document.duration.0, document.warm_up.0, document.mtu.0);
+    if duration.is_zero() || duration > LONGEST {
+        return refuse("duration", format!("is {duration}; expected more than 0 s and at most {LONGEST}"));
+    }
+    if warm_up >= duration {
+        return refuse("warm_up", format!("is {warm_up}; expected less than the duration, {duration}"));
+    }
+    if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu.as_u64()) {
+        return refuse("mtu", format!("is {} B; expected {SMALLEST_MTU} to {LARGEST_MTU} B", mtu.as_u64()));
+    }
+    if i64::try_from(document.seed).is_err() {
+        return refuse("seed", format!("is {}; expected 0 to {}", document.seed, i64::MAX));
+    }
+    Ok(())
+}
+
+/// Node names and their indices.
+fn node_index(names: &[String]) -> Result<Nodes<'_>> {
+    let mut index = BTreeMap::new();
+    for (number, name) in names.iter().enumerate() {
+        check_name("nodes", name)?;
+        if index.insert(name.as_str(), number).is_some() {
+            return refuse("nodes", format!("\"{name}\" is named twice; expected different names"));
+        }
+    }
+    if index.len() < 2 {
+        return refuse("nodes", format!("has {} names; expected at least two", index.len()));
+    }
+    Ok(index)
+}
+
+/// A name must fit into a path such as `link.N1-N2.rate`.
+fn check_name(field: &str, name: &str) -> Result<()> {
+    if name.is_empty() || name.contains(['.', '=', '\n', '"']) {
+        return refuse(field, format!("\"{name}\" is no name; expected text without '.', '=' and quotes"));
+    }
+    Ok(())
+}
+
+fn node(nodes: &Nodes<'_>, field: &str, name: &str) -> Result<usize> {
+    nodes.get(name).copied().ok_or_else(|| {
+        let known: Vec<_> = nodes.keys().copied().collect();
+        ScenarioError::new(field, format!("\"{name}\" is no node; expected one of {}", known.join(", ")))
+    })
+}
+
+fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(usize, usize)> {
+    let ends = (node(nodes, &format!("{field}.from"), from)?, node(nodes, &format!("{field}.to"), to)?);
+    if ends.0 == ends.1 {
+        return refuse(format!("{field}.to"), format!("\"{to}\" is where it comes from; expected another node"));
+    }
+    Ok(ends)
+}
+
+fn unique_names(links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Result<()> {
+    let twice = |names: Vec<&str>, field: &str| {
+        let mut sorted = names;
+        sorted.sort_unstable();
+        match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => refuse(field, format!("\"{}\" is named twice; expected different names", pair[0])),
+            None => Ok(()),
+        }
+    };
+    twice(links.iter().map(|link| link.name.as_str()).collect(), "link")?;
+    let flows = tcp.iter().map(|flow| flow.path.name.as_str()).chain(datagrams.iter().map(|flow| flow.path.name.as_str()));
+    twice(flows.collect(), "flow")
+}
+
+fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Result<ProbeSpec> {
+    let wanted = &document.probe;
+    if let Some(Quantity(interval)) = wanted.interval
+        && (interval.is_zero() || document.duration.0.as_nanos() / interval.as_nanos() > MOST_BINS)
+    {
+        let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
+        return refuse("probe.interval", message);
+    }
+    let flow_names: Vec<_> = tcp.iter().map(|flow| &flow.path).chain(datagrams.iter().map(|flow| &flow.path)).collect();
+    let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
+        let find = |name: &String| {
+            known.iter().position(|have| have == name).ok_or_else(|| {
+                ScenarioError::new(field, format!("\"{name}\" is unknown; expected of {}", known.join(", ")))
+            })
+        };
+        names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()
+    };
+    Ok(ProbeSpec {
+        interval: wanted.interval.map(|interval| interval.0),
+        window: wanted.window,
+        drops: wanted.drops,
+        links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
+        flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
+    })
+}
+

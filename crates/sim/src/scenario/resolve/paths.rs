@@ -1,0 +1,53 @@
+//! Routes of the flows, and how long each link's longest round trip is.
+
+use super::links::Wire;
+use super::{DatagramFlow, FlowPath, Nodes, Result, TcpFlow};
+use crate::net::routing::{Edge, Routes};
+use crate::scenario::ScenarioError;
+use netlull_units::Duration;
+
+pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Routes {
+    let ends = tcp.iter().flat_map(|flow| [flow.path.to, flow.path.from]).chain(datagrams.iter().map(|flow| flow.path.to));
+    let mut destinations: Vec<usize> = ends.collect();
+    destinations.sort_unstable();
+    destinations.dedup();
+    Routes::shortest(nodes.len(), &wires.iter().map(|wire| wire.edge).collect::<Vec<_>>(), &destinations)
+}
+
+/// For every link, the two-way propagation delay of the longest route of any flow across it; for a link that no
+/// flow crosses, twice its own. Refuses a flow that cannot reach its destination, or TCP's acknowledgements theirs.
+pub(super) fn two_way_delays(
+    wires: &[Wire<'_>],
+    routes: &Routes,
+    tcp: &[TcpFlow],
+    datagrams: &[DatagramFlow],
+) -> Result<Vec<Duration>> {
+    let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
+    let path = |flow: &FlowPath, from: usize, to: usize, whose: &str| {
+        routes.path(from, to, &edges).ok_or_else(|| {
+            let message = format!("{whose} cannot get there: no links lead from node {from} to node {to}");
+            ScenarioError::new(format!("flow.{}.to", flow.name), message)
+        })
+    };
+    let delay = |path: &[u32]| path.iter().map(|&link| wires[link as usize].document.delay.0).sum::<Duration>();
+    let mut longest = vec![Duration::ZERO; wires.len()];
+    let mut across = |path: &[u32], two_way: Duration| {
+        for &link in path {
+            longest[link as usize] = longest[link as usize].max(two_way);
+        }
+    };
+    for flow in tcp.iter().map(|flow| &flow.path) {
+        let there = path(flow, flow.from, flow.to, "its data")?;
+        let back = path(flow, flow.to, flow.from, "the acknowledgements of its data")?;
+        let two_way = delay(&there) + delay(&back);
+        across(&there, two_way);
+        across(&back, two_way);
+    }
+    for flow in datagrams.iter().map(|flow| &flow.path) {
+        let there = path(flow, flow.from, flow.to, "its data")?;
+        across(&there, delay(&there) * 2);
+    }
+    let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
+    Ok(longest.into_iter().zip(wires).map(own).collect())
+}
+

@@ -1,0 +1,47 @@
+//! Power models of the document.
+
+use super::{NamedPower, Result, refuse};
+use crate::scenario::ScenarioError;
+use crate::scenario::document::PowerDocument;
+use netlull_power::{BelowFloor, IdealModel, PowerModel, Scaling};
+
+pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<NamedPower> {
+    let field = format!("power.{index}");
+    let Some(model) = PowerModel::by_name(&document.model) else {
+        let known: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
+        let message = format!("\"{}\" is unknown; expected one of {}", document.model, known.join(", "));
+        return refuse(format!("{field}.model"), message);
+    };
+    let model = match (model, document.static_fraction, document.phi) {
+        (model, None, None) => model,
+        (PowerModel::Ideal(ideal), share, phi) => PowerModel::Ideal(ideal_with(&field, ideal, share, phi)?),
+        (PowerModel::Device(_), _, _) => {
+            return refuse(field, format!("\"{}\" is measured; expected no static_fraction or phi", document.model));
+        }
+    };
+    let default_name = || match document.static_fraction {
+        Some(share) if share > 0.0 => format!("{}-{share}", document.model),
+        _ => document.model.clone(),
+    };
+    Ok(NamedPower { name: document.name.clone().unwrap_or_else(default_name), model })
+}
+
+fn ideal_with(field: &str, model: IdealModel, share: Option<f64>, phi: Option<f64>) -> Result<IdealModel> {
+    let refused = |error: netlull_power::ModelError| {
+        ScenarioError::new(format!("{field}.{}", error.field), format!("is {}; expected {}", error.value, error.expected))
+    };
+    let below = |scaling: Scaling| match scaling {
+        Scaling::Voltage { below_floor, .. } => Some(below_floor),
+        Scaling::Frequency => None,
+    };
+    let scaling = match (model.scaling(), phi) {
+        (scaling, None) => scaling,
+        (Scaling::Frequency, Some(_)) => {
+            return refuse(format!("{field}.phi"), "is given for frequency scaling; expected no phi");
+        }
+        (voltage, Some(phi)) => {
+            Scaling::Voltage { phi, below_floor: below(voltage).unwrap_or(BelowFloor::FrequencyStillScales) }
+        }
+    };
+    IdealModel::new(share.unwrap_or(model.static_fraction()), scaling).map_err(refused)
+}

@@ -1,0 +1,43 @@
+//! What the tests share: from JSON to an outcome.
+#![allow(dead_code)]
+
+use netlull_sim::probe::{Column, Table};
+use netlull_sim::run::{FlowSummary, LinkSummary, RunOutcome, Unwatched, run};
+use netlull_sim::scenario::{Scenario, ScenarioError, read_document};
+use serde_json::Value;
+
+/// Reads and checks a scenario.
+pub fn scenario(json: &Value) -> Result<Scenario, ScenarioError> {
+    Scenario::from_document(&read_document(&json.to_string())?)
+}
+
+/// Runs a scenario with the replay verifier beside it; anything impossible fails the test.
+pub fn outcome(mut json: Value) -> RunOutcome {
+    json["verify"] = "replay".into();
+    let scenario = scenario(&json).unwrap_or_else(|error| panic!("{error}"));
+    run(&scenario, &mut Unwatched, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn link<'a>(outcome: &'a RunOutcome, name: &str) -> &'a LinkSummary {
+    outcome.summary.links.iter().find(|link| link.name == name).expect("a link of that name")
+}
+
+pub fn flow<'a>(outcome: &'a RunOutcome, name: &str) -> &'a FlowSummary {
+    outcome.summary.flows.iter().find(|flow| flow.name == name).expect("a flow of that name")
+}
+
+pub fn table<'a>(outcome: &'a RunOutcome, name: &str) -> &'a Table {
+    outcome.tables.iter().find(|table| table.name == name).expect("a table of that name")
+}
+
+pub fn floats(table: &Table, column: &str) -> Vec<f64> {
+    match &table.columns.iter().find(|(name, _)| *name == column).expect("a column of that name").1 {
+        Column::Float(values) => values.clone(),
+        Column::Count(values) => values.iter().map(|value| *value as f64).collect(),
+        Column::Index(values) => values.iter().map(|value| f64::from(*value)).collect(),
+    }
+}
+
+pub fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!((found - expected).abs() <= tolerance, "found {found}, expected {expected} within {tolerance}");
+}

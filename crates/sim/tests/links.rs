@@ -1,0 +1,224 @@
+//! Links: serialisation, queues, drops, rate changes, against arithmetic and queueing theory.
+
+mod common;
+
+use common::{close, floats, flow, link, outcome, scenario, table};
+use serde_json::{Value, json};
+
+fn one_link(duration: &str, link: Value, flows: Value) -> Value {
+    let mut wire = json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited" });
+    for (key, value) in link.as_object().expect("a table") {
+        wire[key] = value.clone();
+    }
+    json!({ "duration": duration, "nodes": ["a", "b"], "link": [wire], "flow": flows })
+}
+
+fn cbr(rate: &str) -> Value {
+    json!({ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": rate })
+}
+
+#[test]
+fn a_packet_arrives_when_arithmetic_says_to_the_nanosecond() {
+    // 1500 B at 7 Mb/s take 12000/7 us = 1714285.714 ns; back to back the n-th ends at floor(n 12000/7 us). A source at
+    // 100 Mb/s keeps the link busy. Arrivals are deliveries, 5 ms later. The replay verifier compares every packet; here
+    // the count: all packets n with floor(n * 1714285.714 ns) + 5 ms <= 1 s are n <= 580.4.
+    let run = outcome(one_link("1 s", json!({ "rate": "7 Mb/s" }), json!([cbr("100 Mb/s")])));
+    assert_eq!(link(&run, "a-b").delivered_packets, 580);
+    // Offered: one packet every 120 us, the first at 0, the last at 1 s: 8334.
+    assert_eq!(link(&run, "a-b").offered_packets, 8334);
+}
+
+#[test]
+fn drop_tail_holds_its_limit_in_packets_and_in_bytes() {
+    let burst = |buffer: &str| {
+        // 12 packets of 1500 B arrive 12 us apart at a link that needs 1.2 ms for each.
+        let flows = json!([{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1 Gb/s", "stop": "140 us" }]);
+        let run = outcome(one_link("1 s", json!({ "buffer": buffer }), flows));
+        (flow(&run, "c").packets_sent, link(&run, "a-b").delivered_packets, link(&run, "a-b").max_queue_packets)
+    };
+    // One is being sent, the buffer holds the others.
+    assert_eq!(burst("5 packets"), (12, 6, 5));
+    assert_eq!(burst("7500 B"), (12, 6, 5));
+    assert_eq!(burst("8999 B"), (12, 6, 5), "5.999 packets are five");
+    assert_eq!(burst("unlimited"), (12, 12, 11));
+}
+
+#[test]
+fn a_packet_that_leaves_makes_room_for_one_that_arrives_at_the_same_instant() {
+    // Two sources of one packet per 1.2 ms into a link that sends one per 1.2 ms, buffer of one packet. At each instant
+    // 1.2 n ms one departs and two arrive: the first takes the place, the second is dropped (from the second round on).
+    let source = |name: &str| json!({ "kind": "cbr", "name": name, "from": "a", "to": "b", "rate": "10 Mb/s", "stop": "12 ms" });
+    let run = outcome(one_link("1 s", json!({ "buffer": "1 packet" }), json!([source("x"), source("y")])));
+    assert_eq!((flow(&run, "x").packets_dropped, flow(&run, "y").packets_dropped), (0, 9));
+}
+
+#[test]
+fn poisson_arrivals_at_a_fixed_rate_wait_as_m_d_1_says() {
+    // M/D/1: mean wait rho s / (2 (1 - rho)); at rho = 0.8 and s = 1.2 ms it is 2.4 ms, and rho^2 / (2 (1 - rho)) = 1.6
+    // packets wait on average.
+    let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
+    let run = outcome(one_link("2000 s", json!({}), flows));
+    // 1.3 million packets; the waits are correlated over about 1/(1-rho)^2 of them: a few percent.
+    close(link(&run, "a-b").mean_wait_s, 2.4e-3, 0.1e-3);
+    close(link(&run, "a-b").mean_queue_packets, 1.6, 0.08);
+    close(link(&run, "a-b").utilisation, 0.8, 0.01);
+}
+
+#[test]
+fn random_loss_takes_its_share() {
+    let lossy = json!({ "loss": { "kind": "bernoulli", "probability": 0.1 } });
+    let run = outcome(one_link("120 s", lossy, json!([cbr("10 Mb/s")])));
+    // 100,000 packets, standard deviation sqrt(100000 * 0.1 * 0.9) = 95.
+    close(link(&run, "a-b").lost_packets as f64, 10_000.0, 400.0);
+    close(flow(&run, "c").loss_fraction, 0.1, 0.004);
+}
+
+fn practra(fields: &Value) -> Value {
+    let mut controller = json!({
+        "kind": "practra", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" },
+        "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "40 ms",
+    });
+    for (key, value) in fields.as_object().expect("a table") {
+        controller[key] = value.clone();
+    }
+    json!({ "controller": controller })
+}
+
+#[test]
+fn an_idle_link_goes_down_to_its_lowest_rate_and_stays() {
+    // One packet at the start. The first sample ends at 50 ms; from then on one step down per mRCI: nine changes.
+    let flows = json!([{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "10 Mb/s", "stop": "1 ms" }]);
+    let run = outcome(one_link("10 s", practra(&json!({})), flows));
+    let summary = link(&run, "a-b");
+    assert_eq!(summary.rate_changes, 9);
+    let last = summary.residency.first().expect("the lowest rate");
+    assert_eq!(last.rate_bps, 1_000_000);
+    // Ideal frequency scaling: the saving is what the mean rate, with pauses at the higher rate, says it is.
+    assert!(summary.energy["fs"]["saving"].as_f64().expect("a number") > 0.85);
+    assert!(summary.energy["dvs"]["saving"].as_f64() > summary.energy["fs"]["saving"].as_f64());
+}
+
+#[test]
+fn a_loaded_link_follows_its_load_and_changes_at_most_once_per_interval() {
+    let run = outcome(one_link("20 s", practra(&json!({})), json!([cbr("4.5 Mb/s")])));
+    let rates = table(&run, "rate");
+    let times = floats(rates, "time_s");
+    assert!(times[1..].windows(2).all(|pair| pair[1] - pair[0] >= 0.05 - 1e-12), "{times:?}");
+    // 4.5 Mb/s fits into 5 Mb/s, and not into 4.
+    let settled = floats(rates, "rate_bps").last().copied().expect("a rate");
+    close(settled, 5e6, 1.0);
+    close(link(&run, "a-b").utilisation, 0.9, 0.02);
+}
+
+#[test]
+fn every_reading_of_the_packet_in_service_conserves_and_differs() {
+    let mean_wait = |reading: &str| {
+        let bursts = json!([{ "kind": "bursts", "name": "b", "from": "a", "to": "b", "rate": "10 Mb/s",
+                              "cycle": "300 ms", "mean_on": "100 ms" }]);
+        let run = outcome(one_link("60 s", practra(&json!({ "in_service": reading })), bursts));
+        assert!(link(&run, "a-b").rate_changes > 100);
+        link(&run, "a-b").mean_wait_s
+    };
+    let waits = ["finish_then_pause", "finish_while_pausing", "suspend"].map(mean_wait);
+    assert!(waits[0] != waits[1] && waits[1] != waits[2] && waits[0] != waits[2], "{waits:?}");
+}
+
+#[test]
+fn a_redrawn_capacity_has_its_mean_and_its_range() {
+    let capacity = json!({ "capacity": { "kind": "uniform_redraw", "min": "1 Mb/s", "max": "10 Mb/s", "mean_interval": "50 ms" } });
+    let run = outcome(one_link("500 s", capacity, json!([cbr("1 Mb/s")])));
+    // 10,000 draws of mean 5.5 Mb/s, weighted by exponential times: standard error 2.6 sqrt(2/10000) = 0.037 Mb/s.
+    close(link(&run, "a-b").mean_rate_bps, 5.5e6, 0.15e6);
+    let rates = floats(table(&run, "rate"), "rate_bps");
+    assert!(rates.iter().all(|rate| (1e6..=10e6).contains(rate)));
+    close(rates.len() as f64, 10_000.0, 400.0);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_another_does_not() {
+    let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
+    let run = |seed: u64| {
+        let mut json = one_link("5 s", practra(&json!({})), flows.clone());
+        json["seed"] = seed.into();
+        let run = outcome(json);
+        (serde_json::to_string(&run.summary).expect("writes"), run.tables)
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1).0, run(2).0);
+}
+
+#[test]
+fn observing_never_changes_a_run() {
+    let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
+    let run = |probe: Value| {
+        let mut json = one_link("5 s", practra(&json!({ })), flows.clone());
+        json["probe"] = probe;
+        let mut summary = outcome(json).summary;
+        summary.events = 0; // the probe's own events
+        serde_json::to_string(&summary).expect("writes")
+    };
+    assert_eq!(run(json!({})), run(json!({ "interval": "1 ms", "window": true, "drops": true })));
+}
+
+#[test]
+fn results_are_measured_after_the_warm_up() {
+    let flows = json!([{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "5 Mb/s", "start": "5 s" }]);
+    let mut json = one_link("10 s", json!({}), flows);
+    json["warm_up"] = "6 s".into();
+    let run = outcome(json);
+    close(run.summary.measured_s, 4.0, 1e-9);
+    close(flow(&run, "c").goodput_bps, 5e6, 5e3);
+}
+
+#[test]
+fn bins_add_up_to_the_whole() {
+    let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "12 Mb/s" }]);
+    let mut json = one_link("3 s", json!({ "buffer": "10 packets" }), flows);
+    json["probe"] = json!({ "interval": "100 ms", "drops": true });
+    let run = outcome(json);
+    let bins = table(&run, "link");
+    assert_eq!(floats(bins, "time_s").len(), 30);
+    let sum = |column: &str| floats(bins, column).iter().sum::<f64>();
+    close(sum("arrived_bytes"), link(&run, "a-b").offered_bytes as f64, 0.0);
+    close(sum("delivered_bytes"), link(&run, "a-b").delivered_bytes as f64, 0.0);
+    close(sum("dropped_packets"), link(&run, "a-b").dropped_packets as f64, 0.0);
+    assert_eq!(floats(table(&run, "drop"), "time_s").len() as u64, link(&run, "a-b").dropped_packets);
+}
+
+fn refusal(json: &Value) -> String {
+    scenario(json).map(|_| ()).expect_err("must be refused").to_string()
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_field_value_and_expectation() {
+    let link_with = |fields: Value| refusal(&one_link("1 s", fields, json!([cbr("1 Mb/s")])));
+    assert_eq!(link_with(json!({ "rate": "0 Mb/s" })), "link.a-b.rate: is 0 b/s; expected more than 0 b/s and at most 1000000 Gb/s");
+    assert!(link_with(json!({ "rate": "-1 Mb/s" })).contains("is negative"));
+    assert!(link_with(json!({ "to": "c" })).starts_with("link.a-c.to: \"c\" is no node; expected one of a, b"));
+    assert!(link_with(json!({ "buffer": "100 B" })).contains("less than one packet; expected at least 1500 B"));
+    assert!(link_with(json!({ "buffer": "0 packets" })).contains("expected at least 1"));
+    assert!(link_with(json!({ "loss": { "kind": "bernoulli", "probability": 1.0 } })).contains("loss.probability: is 1;"));
+    let mrci = link_with(practra(&json!({ "min_interval": "2 ms" })));
+    assert_eq!(mrci, "link.a-b.controller.min_interval: is 2 ms; expected more than transition (2 ms)");
+    assert!(link_with(practra(&json!({ "rates": [] }))).starts_with("link.a-b.controller.rates: "));
+    assert!(link_with(practra(&json!({ "rates": ["2 Mb/s", "1 Mb/s"] }))).starts_with("link.a-b.controller.rates"));
+    assert!(link_with(practra(&json!({ "rates": ["1 Mb/s", "2 Mb/s"] }))).contains("expected the link's rate, 10 Mb/s"));
+    assert!(link_with(practra(&json!({ "forecast_weight": 0.0 }))).contains("forecast_weight: is 0;"));
+    let frame = |duration: &str| refusal(&one_link(duration, json!({}), json!([])));
+    assert!(frame("0 s").starts_with("duration: is 0 s; expected more than 0 s"));
+    let flow_with = |flow: Value| refusal(&one_link("1 s", json!({}), json!([flow])));
+    assert!(flow_with(json!({ "kind": "cbr", "name": "c", "from": "b", "to": "a", "rate": "1 Mb/s" })).contains("flow.c.to: its data cannot get there"));
+    assert!(flow_with(json!({ "kind": "tcp", "name": "t", "from": "a", "to": "b" })).contains("the acknowledgements of its data cannot get there"));
+    assert!(flow_with(json!({ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1 Mb/s", "start": "2 s" })).contains("flow.c.start: is 2 s"));
+    assert!(flow_with(json!({ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1 Mb/s", "packet": "10 B" })).contains("flow.c.packet: is 10 B"));
+    let mut twice = one_link("1 s", json!({}), json!([cbr("1 Mb/s"), cbr("2 Mb/s")]));
+    assert!(refusal(&twice).contains("flow: \"c\" is named twice"));
+    twice["flow"] = json!([]);
+    twice["seed"] = (u64::MAX).into();
+    assert!(refusal(&twice).starts_with("seed: is 18446744073709551615; expected 0 to"));
+    twice["seed"] = 1.into();
+    twice["power"] = json!([{ "model": "warp" }]);
+    assert!(refusal(&twice).contains("power.0.model: \"warp\" is unknown; expected one of"));
+    twice["power"] = json!([{ "model": "fs", "static_fraction": 1.5 }]);
+    assert!(refusal(&twice).contains("static_fraction"), "{}", refusal(&twice));
+}

@@ -1,0 +1,99 @@
+"""What the time series say: rates in bins, the service rate, and how long TCP takes to come back after a loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from netlull.plot import bin_rate
+
+if TYPE_CHECKING:
+    from netlull.papers import Recorded
+
+Floats = npt.NDArray[np.float64]
+
+LINK = "N1-N2"
+FLOW = "tcp"
+
+
+def floats(table: pa.Table, name: str) -> Floats:
+    """A column as floats."""
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+
+
+def _of(recorded: Recorded, series: str, key: str, name: str) -> pa.Table:
+    table = recorded.series(series)
+    return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
+
+
+def arrivals(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
+    """Arrival rate at N1's link to N2, all flows, in bins of this width: time (s) and rate (bit/s)."""
+    rows = _of(recorded, "link", "link", LINK)
+    return bin_rate(floats(rows, "time_s"), floats(rows, "arrived_bytes"), width_s)
+
+
+def sending(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
+    """TCP's own sending rate in bins of this width: time (s) and rate (bit/s)."""
+    rows = _of(recorded, "flow", "flow", FLOW)
+    return bin_rate(floats(rows, "time_s"), floats(rows, "sent_bytes"), width_s)
+
+
+def service(recorded: Recorded) -> tuple[Floats, Floats]:
+    """The service rate's changes: time (s) and rate from then on (bit/s)."""
+    rows = _of(recorded, "rate", "link", LINK)
+    return floats(rows, "time_s"), floats(rows, "rate_bps")
+
+
+def service_at(recorded: Recorded, time_s: Floats) -> Floats:
+    """The service rate at these times, in bit/s."""
+    changes, rates = service(recorded)
+    index = np.clip(np.searchsorted(changes, time_s, side="right") - 1, 0, None)
+    return np.asarray(rates[index], dtype=np.float64)
+
+
+def losses(recorded: Recorded) -> Floats:
+    """When TCP's packets were dropped, on any link, in seconds."""
+    return floats(_of(recorded, "drop", "flow", FLOW), "time_s")
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """How TCP comes back: seconds from a loss to the full rate, for each loss that made the rate fall."""
+
+    times_s: tuple[float, ...]
+    unfinished: int
+    episodes: int
+
+    @property
+    def median_s(self) -> float:
+        """The median; 0 if no loss ever made the rate fall."""
+        return float(np.median(self.times_s)) if self.times_s else 0.0
+
+
+def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
+    """Follows every loss episode (drops less than 1 s apart) until the arrival rate is back.
+
+    An episode whose rate never falls below `fallen_bps` took nothing to recover from. One that ends in the next loss
+    or with the run before the rate is back counts with its length, a lower bound, and as unfinished.
+    """
+    time, rate = arrivals(recorded, 1.0)
+    drops = losses(recorded)
+    if not len(drops) or not len(time):
+        return Recovery((), 0, 0)
+    starts = drops[np.concatenate(([True], np.diff(drops) > 1.0))]
+    found: list[float] = []
+    unfinished = 0
+    for start, end in zip(starts, [*starts[1:], time[-1] + 0.5], strict=True):
+        inside = (time - 0.5 > start) & (time - 0.5 < end)
+        fell = inside & (rate < fallen_bps)
+        if not fell.any():
+            continue
+        back = inside & (rate >= reached_bps) & (time > time[fell][0])
+        found.append(float(time[back][0] + 0.5 - start) if back.any() else float(end - start))
+        unfinished += not back.any()
+    return Recovery(tuple(found), unfinished, len(starts))

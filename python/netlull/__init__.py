@@ -1,0 +1,93 @@
+"""netlull: a laboratory for energy-saving networking under TCP.
+
+Build or load a `Scenario`, `run` it, look at the `Result`; or give a `Sweep` a grid and seeds.
+See docs/how-to/python.md.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from netlull.elements import (
+        Bernoulli,
+        Bursts,
+        Cbr,
+        Link,
+        Poisson,
+        Power,
+        Practra,
+        Probe,
+        RateSteps,
+        Tcp,
+        TcpOptions,
+        UniformRedraw,
+    )
+    from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
+    from netlull.result import Result
+    from netlull.scenario import Scenario
+    from netlull.sweep import Axis, AxisPoint, Experiment, Point, Progress, Sweep, SweepResult
+
+__all__ = [
+    "Axis",
+    "AxisPoint",
+    "Bernoulli",
+    "Bursts",
+    "Cancelled",
+    "Cbr",
+    "Experiment",
+    "FieldPathError",
+    "InputError",
+    "Link",
+    "Monitor",
+    "OutputError",
+    "Point",
+    "Poisson",
+    "Power",
+    "Practra",
+    "Probe",
+    "Progress",
+    "RateSteps",
+    "Result",
+    "ResultError",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "SweepError",
+    "SweepResult",
+    "Tcp",
+    "TcpOptions",
+    "UniformRedraw",
+    "VerificationError",
+    "__version__",
+    "catalogue",
+    "schema",
+]
+
+_ELEMENTS = "Bernoulli Bursts Cbr Link Poisson Power Practra Probe RateSteps Tcp TcpOptions UniformRedraw"
+_HOMES = {
+    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull.elements": _ELEMENTS,
+    "netlull.errors": "FieldPathError InputError OutputError ResultError SweepError",
+    "netlull.result": "Result",
+    "netlull.scenario": "Scenario",
+    "netlull.sweep": "Axis AxisPoint Experiment Point Progress Sweep SweepResult",
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what is asked for when it is asked for, so that `netlull --help` does not wait for Arrow."""
+    home = _HOME_OF.get(name)
+    if home is None:
+        raise AttributeError(f"module 'netlull' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,7 @@
+"""`python -m netlull`: the `netlull` command."""
+
+import sys
+
+from netlull.cli import main
+
+sys.exit(main())

@@ -1,0 +1,186 @@
+"""Scenario documents as plain JSON values, and the paths into them: `link.N1-N2.controller.min_interval`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from netlull.errors import FieldPathError, InputError
+
+__all__ = ["fields_of", "get", "parse_setting", "plain", "put", "remove"]
+
+Path = str
+"""Keys separated by dots; entries of arrays by name (a link without one: FROM-TO) or by index."""
+
+
+def fields_of(element: Any) -> dict[str, object]:
+    """The document of a builder element (`Link`, `Tcp`, ...): its fields that are set, and its `kind`."""
+    kind = getattr(type(element), "kind", None)
+    document: dict[str, object] = {} if kind is None else {"kind": kind}
+    for field in dataclasses.fields(element):
+        value = getattr(element, field.name)
+        if value is not None:
+            document[field.name.rstrip("_")] = value
+    return document
+
+
+def plain(value: Any, path: Path = "") -> Any:
+    """`value` as JSON knows it: builder elements become tables, tuples lists, NumPy numbers numbers.
+
+    Raises:
+        InputError: names the field that holds something else (a date, NaN, an object).
+    """
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        number = float(value)
+        if math.isfinite(number):
+            return number
+        raise InputError(f"{path or 'scenario'}: {number} is no finite number")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = fields_of(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [plain(item, f"{path}.{index}" if path else str(index)) for index, item in enumerate(value)]
+    expected = "expected text, a number, true or false, a list or a table"
+    raise InputError(f"{path or 'scenario'}: {value!r} is a {type(value).__name__}; {expected}")
+
+
+def parse_setting(setting: str) -> tuple[Path, object]:
+    """Splits `path=value`; a value that reads as TOML is that value, anything else is text.
+
+    Raises:
+        InputError: there is no `=`, or no path before it.
+    """
+    path, equals, text = setting.partition("=")
+    path, text = path.strip(), text.strip()
+    if not equals or not path:
+        raise InputError(f'--set "{setting}": expected path=value, such as link.N1-N2.rate="10 Mb/s"')
+    return path, _toml_value(text)
+
+
+def _toml_value(text: str) -> object:
+    if "\n" in text:
+        return text
+    try:
+        value = tomllib.loads(f"value = {text}\n")["value"]
+        return plain(value)
+    except (tomllib.TOMLDecodeError, InputError):
+        return text
+
+
+def _entry_name(item: object) -> str | None:
+    if not isinstance(item, Mapping):
+        return None
+    if isinstance(item.get("name"), str):
+        return str(item["name"])
+    if isinstance(item.get("from"), str) and isinstance(item.get("to"), str):
+        return f"{item['from']}-{item['to']}"
+    return str(item["model"]) if isinstance(item.get("model"), str) else None
+
+
+def _choices(node: object) -> dict[str, str | int]:
+    """What the next part of a path can be, and the key or index that it stands for."""
+    if isinstance(node, Mapping):
+        return {str(key): str(key) for key in node}
+    if isinstance(node, list):
+        by_index: dict[str, str | int] = {str(index): index for index in range(len(node))}
+        named = ((_entry_name(item), index) for index, item in enumerate(node))
+        return by_index | {name: index for name, index in named if name is not None}
+    return {}
+
+
+def _step(node: object, rest: str) -> tuple[str | int, str] | None:
+    """The key that `rest` starts with, and what follows it. Names may hold dots, so the longest one wins."""
+    choices = _choices(node)
+    fitting = [name for name in choices if rest == name or rest.startswith(f"{name}.")]
+    if not fitting:
+        return None
+    name = max(fitting, key=len)
+    return choices[name], rest[len(name) + 1 :]
+
+
+def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
+    wanted = rest.partition(".")[0]
+    where = path[: len(path) - len(rest)].rstrip(".") or "the scenario"
+    if isinstance(node, list):
+        names = [name for name in map(_entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
+        listed = f"expected one of {', '.join(names)}" if node else "it has no entries"
+        return FieldPathError(f'{path}: "{wanted}" is no entry of {where}; {listed}')
+    if isinstance(node, Mapping):
+        listed = ", ".join(map(str, node)) or "nothing"
+        return FieldPathError(f'{path}: "{wanted}" is no field of {where}; it has {listed}')
+    return FieldPathError(f"{path}: {where} holds {node!r}, which has no fields")
+
+
+def get(document: object, path: Path) -> Any:
+    """The value at `path`.
+
+    Raises:
+        FieldPathError: the path leads nowhere; lists what there is.
+    """
+    node, rest = document, path
+    while rest:
+        step = _step(node, rest)
+        if step is None:
+            raise _refuse(path, rest, node)
+        key, rest = step
+        node = node[key]  # type: ignore[index]  # _step only answers for mappings and lists
+    return node
+
+
+def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any, str | int] | None:
+    """The table or list that holds the last part of `path`, and its key there; None if there is none to be had."""
+    node: Any = document
+    rest = path
+    while True:
+        step = _step(node, rest)
+        if step is None:
+            if not isinstance(node, dict):
+                raise _refuse(path, rest, node)
+            key, _, after = rest.partition(".")
+            if not key:
+                raise FieldPathError(f'"{path}": expected keys separated by dots, such as link.N1-N2.rate')
+            if not create:
+                return None
+            if after:
+                node[key] = {}
+            step = (key, after)
+        here, rest = step
+        if not rest:
+            return node, here
+        node = node[here]
+
+
+def put(document: dict[str, Any], path: Path, value: object) -> None:
+    """Sets the value at `path`, making the tables on the way; changes `document`.
+
+    Raises:
+        FieldPathError: an entry of an array does not exist, or a value on the way is no table.
+    """
+    found = _parent(document, path, create=True)
+    if found is not None:
+        node, key = found
+        node[key] = plain(value, path)
+
+
+def remove(document: dict[str, Any], path: Path) -> None:
+    """Removes what is at `path`, if anything; changes `document`.
+
+    Raises:
+        FieldPathError: an entry of an array on the way does not exist.
+    """
+    found = _parent(document, path, create=False)
+    if found is not None:
+        node, key = found
+        if isinstance(node, dict):
+            node.pop(key, None)
+        else:
+            del node[key]

@@ -1,0 +1,93 @@
+"""The only door to the compiled core: documents go in as JSON, results come out as JSON and columns."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import numbers
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull import _core
+from netlull._core import Cancelled, Monitor, RawResult, ScenarioError, VerificationError, __version__
+from netlull._documents import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "MAX_SEED",
+    "Cancelled",
+    "Monitor",
+    "RawResult",
+    "ScenarioError",
+    "VerificationError",
+    "__version__",
+    "canonical",
+    "catalogue",
+    "check_seed",
+    "identity",
+    "run",
+    "schema",
+    "trace",
+]
+
+MAX_SEED = 2**63 - 1
+
+
+def canonical(document: Mapping[str, object]) -> str:
+    """Validates a scenario document and writes it out with every default filled in.
+
+    Raises:
+        ScenarioError: names the field, its value and what was expected.
+    """
+    return _core.canonical(json.dumps(plain(document)))
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
+
+
+def catalogue() -> dict[str, list[dict[str, Any]]]:
+    """The mechanisms, TCPs and power models that the core knows, with their parameters and sources."""
+    loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
+    return loaded
+
+
+def check_seed(seed: object, field: str = "seed") -> int:
+    """The seed, if the core can take it.
+
+    Raises:
+        ScenarioError: the seed is no whole number from 0 to 2^63 - 1.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, numbers.Integral) or not 0 <= int(seed) <= MAX_SEED:
+        raise ScenarioError(f"{field}: {seed!r} is out of range; expected a whole number from 0 to {MAX_SEED}")
+    return int(seed)
+
+
+def run(scenario_json: str, seed: int | None = None, monitor: Monitor | None = None) -> RawResult:
+    """Simulates; the GIL is released meanwhile.
+
+    Raises:
+        ScenarioError: the scenario or the seed cannot be used.
+        VerificationError: the run broke a conservation law (a bug in the simulator).
+        Cancelled: `monitor.cancel()` was called.
+    """
+    return _core.run(scenario_json, None if seed is None else check_seed(seed), monitor)
+
+
+def trace(
+    scenario_json: str, links: Sequence[str], path: Path, seed: int | None = None, monitor: Monitor | None = None
+) -> RawResult:
+    """Simulates and writes the packets seen at `links` to `path` as pcapng; raises what `run` raises, and `OSError`."""
+    return _core.trace(scenario_json, list(links), str(path), None if seed is None else check_seed(seed), monitor)
+
+
+@functools.cache
+def identity() -> str:
+    """Version and build of the core, such as `0.1.0+3f2a9c01d4e5`: results of another build are not reused."""
+    binary = Path(_core.__file__)
+    return f"{__version__}+{hashlib.sha256(binary.read_bytes()).hexdigest()[:12]}"

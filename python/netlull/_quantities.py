@@ -1,0 +1,57 @@
+"""Quantities as numbers in a unit of choice: `"10 ms"` in `"ms"` is 10.0. For axes; the core reads its own."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+__all__ = ["in_unit"]
+
+_SCALES: tuple[dict[str, Fraction], ...] = (
+    {
+        "ns": Fraction(1, 10**9),
+        "us": Fraction(1, 10**6),
+        "µs": Fraction(1, 10**6),
+        "ms": Fraction(1, 1000),
+        "s": Fraction(1),
+        "min": Fraction(60),
+        "h": Fraction(3600),
+    },
+    {
+        f"{prefix}{bit}/s": Fraction(scale)
+        for prefix, scale in (("", 1), ("k", 10**3), ("M", 10**6), ("G", 10**9))
+        for bit in ("b", "bit")
+    },
+    {
+        "B": Fraction(1),
+        "kB": Fraction(10**3),
+        "MB": Fraction(10**6),
+        "GB": Fraction(10**9),
+        "KiB": Fraction(2**10),
+        "MiB": Fraction(2**20),
+        "GiB": Fraction(2**30),
+    },
+    {"packets": Fraction(1), "packet": Fraction(1)},
+    {"BDP": Fraction(1)},
+)
+_NUMBER_AND_UNIT = re.compile(r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?)?\s*(\S*)\s*")
+
+
+def in_unit(text: str, unit: str) -> float | None:
+    """The number of a quantity in another unit of its kind; None if it is no quantity of that kind.
+
+    A unit outside the scenario's (such as "%") fits only itself; `"BDP"` alone is 1 BDP.
+    """
+    found = _NUMBER_AND_UNIT.fullmatch(text)
+    if found is None or not any(found.groups()):
+        return None
+    number, own = found.groups()
+    if number is None and own != "BDP":
+        return None
+    value = Fraction((number or "1").replace("_", ""))
+    if own == unit:
+        return float(value)
+    for scales in _SCALES:
+        if own in scales and unit in scales:
+            return float(value * scales[own] / scales[unit])
+    return None

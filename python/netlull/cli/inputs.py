@@ -1,0 +1,51 @@
+"""Options that several commands share, and the scenario that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from netlull.scenario import Scenario
+
+__all__ = ["json_option", "load_scenario", "scenario_argument", "seed_option", "set_option"]
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+scenario_argument: _Decorator = click.argument("file", metavar="FILE")
+seed_option: _Decorator = click.option("--seed", type=int, metavar="N", help="Seed; default the scenario's.")
+set_option: _Decorator = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PATH=VALUE",
+    help="Change the scenario, such as link.N1-N2.rate='5 Mb/s'. May be given several times.",
+)
+json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scenario:
+    """The scenario of a file or a ready one, with `--set` and `--seed` applied before it is checked.
+
+    Raises:
+        InputError: a path, a setting or the file cannot be used.
+        ScenarioError: starts with the file and names the field, its value and what was expected.
+    """
+    from netlull import _engine
+    from netlull._documents import parse_setting
+    from netlull.ready import find
+    from netlull.scenario import Scenario
+
+    values = dict(parse_setting(setting) for setting in settings)
+    if seed is not None:
+        values["seed"] = _engine.check_seed(seed)
+    path: Path = find(file)
+    try:
+        return Scenario.from_file(path, values=values)
+    except _engine.ScenarioError as error:
+        raise InputError(f"{file}: {error}") from None

@@ -1,0 +1,51 @@
+"""`netlull list` and `netlull schema`: what there is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from netlull.cli.inputs import json_option
+
+__all__ = ["list_command", "schema_command"]
+
+_KINDS = ("papers", "mechanisms", "tcp", "power", "scenarios")
+
+
+@click.command("list")
+@click.argument("kind", required=False, type=click.Choice(_KINDS), metavar="[papers|mechanisms|tcp|power|scenarios]")
+@json_option
+def list_command(kind: str | None, as_json: bool) -> None:
+    """List papers, mechanisms, TCPs, power models and ready scenarios, or one of these kinds."""
+    kinds = _KINDS if kind is None else (kind,)
+    found = {wanted: _entries(wanted) for wanted in kinds}
+    if as_json:
+        click.echo(json.dumps(found if kind is None else found[kind], indent=2, ensure_ascii=False))
+        return
+    from netlull.cli.tables import print_listing
+
+    print_listing(found)
+
+
+def _entries(kind: str) -> list[dict[str, Any]]:
+    if kind == "papers":
+        from netlull import papers
+
+        return [{"name": paper.key, "description": paper.title} for paper in papers.find()]
+    if kind == "scenarios":
+        from netlull import ready
+
+        return [{"name": name, "description": ready.description(path)} for name, path in ready.ready().items()]
+    from netlull import _engine
+
+    return _engine.catalogue()[kind]
+
+
+@click.command("schema")
+def schema_command() -> None:
+    """Print the JSON Schema of a scenario, for editors."""
+    from netlull import _engine
+
+    click.echo(json.dumps(_engine.schema(), indent=2, ensure_ascii=False))

@@ -1,0 +1,48 @@
+"""Numbers as people read them: a sensible number of digits, and a unit that keeps them short."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["count", "digits", "percent", "scaled"]
+
+_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
+_NONE = "-"
+
+
+def digits(value: float | None, significant: int = 4) -> str:
+    """`significant` digits, no exponent for everyday sizes, "-" for nothing."""
+    if value is None or math.isnan(value):
+        return _NONE
+    if value == 0:
+        return "0"
+    if not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{significant - 1}e}"
+    decimals = max(0, significant - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def scaled(value: float | None, unit: str, significant: int = 4) -> str:
+    """With the prefix that leaves 1 to 999 before the unit: `9.433 Mb/s`, `12.5 ms`, `0 s`."""
+    if value is None or math.isnan(value):
+        return _NONE
+    size = abs(value)
+    # 999.96 rounds to 1000: choose the prefix of what will be shown.
+    factor, prefix = next(((f, p) for f, p in _PREFIXES if size * (1 + 0.5 * 10**-significant) >= f), _PREFIXES[-1])
+    if size == 0:
+        factor, prefix = 1.0, ""
+    return f"{digits(value / factor, significant)} {prefix}{unit}"
+
+
+def count(value: int | None) -> str:
+    """A whole number in groups of three."""
+    return _NONE if value is None else f"{value:,}".replace(",", " ")
+
+
+def percent(share: float | None) -> str:
+    """A share as a percentage; small ones keep two digits that say something."""
+    if share is None or math.isnan(share):
+        return _NONE
+    value = 100 * share
+    return f"{value:.1f} %" if abs(value) >= 1 or value == 0 else f"{digits(value, 2)} %"

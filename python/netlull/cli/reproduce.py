@@ -1,0 +1,76 @@
+"""`netlull reproduce`: papers' figures and claims, judged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.cli.inputs import json_option
+from netlull.cli.progress import bar
+
+if TYPE_CHECKING:
+    from netlull.papers import PaperOutcome
+    from netlull.sweep import Progress
+
+__all__ = ["reproduce_command"]
+
+
+@click.command("reproduce")
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--quick", "scope", flag_value="quick", default="quick", help="A part of the grid (the default).")
+@click.option("--full", "scope", flag_value="full", help="The whole grid.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path("out"), metavar="DIR", help="Default: out.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds where there is randomness.")
+@click.option("--readings", is_flag=True, help="Also vary the readings where the paper is silent.")
+@json_option
+def reproduce_command(  # one per option
+    keys: tuple[str, ...],
+    scope: str,
+    out: Path,
+    workers: int | None,
+    seeds: int | None,
+    readings: bool,
+    as_json: bool,
+) -> None:
+    """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report."""
+    from netlull.errors import InputError
+    from netlull.papers import PaperError
+    from netlull.papers.run import reproduce
+
+    with bar("reproduce") as show:
+
+        def shown(progress: Progress) -> None:
+            show(progress.fraction, f"{progress.done}/{progress.total} runs")
+
+        try:
+            outcomes = reproduce(
+                keys, scope=scope, out=out, seeds=seeds, workers=workers, readings=readings, progress=shown
+            )
+        except PaperError as error:
+            raise InputError(str(error)) from None
+    if as_json:
+        click.echo(json.dumps([_document(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
+        return
+    from netlull.cli.tables import print_claims
+
+    for outcome in outcomes:
+        print_claims(outcome)
+        click.echo(f"report: {outcome.report}")
+
+
+def _document(outcome: PaperOutcome) -> dict[str, Any]:
+    claims = [_claim(claim) for claim in outcome.claims]
+    return {
+        "key": outcome.key,
+        "claims": claims,
+        "report": str(outcome.report),
+        "figures": [str(path) for path in outcome.figures],
+    }
+
+
+def _claim(claim: Any) -> dict[str, Any]:
+    return {field: str(getattr(claim, field)) for field in ("id", "statement", "theirs", "ours", "verdict")}

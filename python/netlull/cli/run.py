@@ -1,0 +1,91 @@
+"""`netlull run`: one scenario, once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
+from netlull.cli.progress import bar, watched
+
+if TYPE_CHECKING:
+    from netlull.result import Result
+    from netlull.scenario import Scenario
+
+__all__ = ["run_command"]
+
+_BINS = 500
+_LEAST_BIN_NS = 1_000_000
+
+
+@click.command("run")
+@scenario_argument
+@seed_option
+@set_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
+)
+@click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="How to check conservation.")
+@json_option
+def run_command(
+    file: str, seed: int | None, settings: tuple[str, ...], out: Path | None, verify: str | None, as_json: bool
+) -> None:
+    """Simulate FILE (a scenario file, or the name of a ready scenario) and print what happened."""
+    scenario = load_scenario(file, settings, seed)
+    if verify is not None:
+        scenario = scenario.with_values({"verify": verify})
+    if out is not None:
+        scenario = with_default_probe(scenario)
+    with contextlib.ExitStack() as stack:
+        stage = stack.enter_context(_stage(out)) if out is not None else None
+        result = simulate(scenario)
+        if stage is not None:
+            _write(result, stage)
+    if as_json:
+        click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
+        return
+    from netlull.cli.tables import print_summary
+
+    print_summary(result.summary)
+    if out is not None:
+        click.echo(f"written to {out}")
+
+
+def _stage(out: Path) -> contextlib.AbstractContextManager[Path]:
+    from netlull.output import staged_folder
+    from netlull.result import MANIFEST
+
+    return staged_folder(out, ours=MANIFEST)
+
+
+def _write(result: Result, stage: Path) -> None:
+    from netlull.plot import run_figures
+
+    figures = stage / "figures"
+    figures.mkdir()
+    run_figures(result, figures)
+    result.write_into(stage)
+
+
+def simulate(scenario: Scenario) -> Result:
+    """Runs the scenario in this thread with a bar; Ctrl-C raises KeyboardInterrupt."""
+    from netlull._engine import Monitor
+
+    monitor = Monitor()
+    with bar(scenario.name) as show, watched(monitor, show):
+        return scenario.run(monitor=monitor)
+
+
+def with_default_probe(scenario: Scenario) -> Scenario:
+    """The scenario, recording 500 bins and every window if it does not say what to record."""
+    from netlull._quantities import in_unit
+
+    if "probe" in scenario.to_dict():
+        return scenario
+    duration_ns = in_unit(scenario.duration, "ns") or 0.0
+    bin_ns = max(round(duration_ns / _BINS), _LEAST_BIN_NS)
+    return scenario.with_values({"probe": {"interval": f"{bin_ns} ns", "window": True}})

@@ -1,0 +1,63 @@
+"""`netlull sweep`: a grid of scenarios times seeds, on all cores, resumed where it stopped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netlull.cli.inputs import json_option
+from netlull.cli.progress import bar
+
+if TYPE_CHECKING:
+    from netlull.sweep import Progress, Sweep, SweepResult
+
+__all__ = ["sweep_command"]
+
+
+@click.command("sweep")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Store; default out/NAME. Resumes from it.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
+@json_option
+def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int | None, as_json: bool) -> None:
+    """Run the sweep that FILE describes; what its store already has is not run again."""
+    from netlull.sweep import Sweep
+
+    sweep = Sweep.from_file(file)
+    if seeds is not None:
+        sweep = sweep.replaced(seeds=seeds)
+    store = out or Path("out") / _name(file)
+    result = _run(sweep, store, workers)
+    for what in result.damaged:
+        click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
+    if as_json:
+        document = {
+            "store": str(store),
+            "executed": result.executed,
+            "reused": result.reused,
+            "rows": result.table.to_pylist(),
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    from netlull.cli.tables import print_sweep
+
+    print_sweep(result)
+    click.echo(f"{result.executed} runs simulated, {result.reused} taken from the store; written to {store}")
+
+
+def _name(file: Path) -> str:
+    """`sweep.toml` in a folder goes by the folder's name."""
+    return file.stem if file.stem != "sweep" else file.resolve().parent.name
+
+
+def _run(sweep: Sweep, store: Path, workers: int | None) -> SweepResult:
+    with bar("sweep") as show:
+
+        def shown(progress: Progress) -> None:
+            show(progress.fraction, f"{progress.done}/{progress.total} runs")
+
+        return sweep.run(store, workers=workers, progress=shown)

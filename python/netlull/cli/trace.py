@@ -1,0 +1,36 @@
+"""`netlull trace`: the packets at links, for Wireshark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from netlull.cli.inputs import load_scenario, scenario_argument, seed_option, set_option
+from netlull.cli.progress import bar, watched
+
+__all__ = ["trace_command"]
+
+
+@click.command("trace")
+@scenario_argument
+@click.option(
+    "--link", "links", multiple=True, required=True, metavar="NAME", help="A link. May be given several times."
+)
+@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.pcapng", help="The file to write.")
+@seed_option
+@set_option
+def trace_command(file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
+    """Simulate FILE and write the packets seen at the named links as pcapng, one interface per link."""
+    from netlull import _engine
+    from netlull.errors import OutputError
+    from netlull.output import staged_file
+
+    scenario = load_scenario(file, settings, seed)
+    monitor = _engine.Monitor()
+    with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
+        try:
+            _engine.trace(scenario.canonical(), links, stage, None, monitor)
+        except OSError as error:
+            raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from None
+    click.echo(f"written to {out}")

@@ -1,0 +1,210 @@
+"""The parts of a scenario as Python values. They follow the JSON Schema field by field (a test compares them).
+
+Quantities are text with a unit (`"10 Mb/s"`, `"40 ms"`, `"1500 B"`), as in a file. A field left at None takes the
+schema's default. Nothing is checked here: `Scenario` has the core check the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+__all__ = [
+    "Bernoulli",
+    "Bursts",
+    "Cbr",
+    "Flow",
+    "Link",
+    "Poisson",
+    "Power",
+    "Practra",
+    "Probe",
+    "RateSteps",
+    "Tcp",
+    "TcpOptions",
+    "UniformRedraw",
+]
+
+
+@dataclass(frozen=True)
+class RateSteps:
+    """Evenly spaced rates: `from_`, `from_` + `step`, ..., `to` (bit rates)."""
+
+    from_: str
+    to: str
+    step: str
+
+
+@dataclass(frozen=True)
+class Practra:
+    """The practRA rate controller; `rates` is a list of bit rates or `RateSteps`, the other quantities are times.
+
+    See docs/models/practra.md for the rules and the readings.
+    """
+
+    kind: ClassVar[str] = "practra"
+    rates: Sequence[str] | RateSteps
+    transition: str
+    min_interval: str
+    delay_bound: str
+    _: KW_ONLY
+    forecast_weight: float | None = None
+    forecast_interval: str | None = None
+    arrivals: str | None = None
+    queue: str | None = None
+    tick: str | None = None
+    initial_rate: str | None = None
+    in_service: str | None = None
+    transition_power: str | None = None
+
+
+@dataclass(frozen=True)
+class UniformRedraw:
+    """A capacity redrawn uniformly on [`min`, `max`] (bit rates) after exponential intervals."""
+
+    kind: ClassVar[str] = "uniform_redraw"
+    min: str
+    max: str
+    mean_interval: str
+
+
+@dataclass(frozen=True)
+class Bernoulli:
+    """Each packet is lost with this probability, in [0, 1), independently."""
+
+    kind: ClassVar[str] = "bernoulli"
+    probability: float
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link from one node to another: bit rate, one-way propagation delay, drop-tail buffer."""
+
+    from_: str
+    to: str
+    rate: str
+    delay: str | None = None
+    buffer: str | None = None
+    _: KW_ONLY
+    name: str | None = None
+    duplex: bool | None = None
+    buffer_floor: int | None = None
+    cost: int | None = None
+    controller: Practra | None = None
+    capacity: UniformRedraw | None = None
+    loss: Bernoulli | None = None
+
+
+@dataclass(frozen=True)
+class TcpOptions:
+    """TCP options; what is left out comes from the scenario's `tcp`, then from the preset (`rfc` or `ns2`)."""
+
+    _: KW_ONLY
+    preset: str | None = None
+    congestion_control: str | None = None
+    mss: str | None = None
+    initial_window: int | None = None
+    delayed_ack: bool | None = None
+    delayed_ack_timeout: str | None = None
+    timestamps: bool | None = None
+    window_scaling: bool | None = None
+    receive_buffer: str | None = None
+    limited_transmit: bool | None = None
+    partial_ack_timer: str | None = None
+    initial_rto: str | None = None
+    min_rto: str | None = None
+    max_rto: str | None = None
+    rto_granularity: str | None = None
+    ssthresh_from: str | None = None
+
+
+@dataclass(frozen=True)
+class Tcp:
+    """One TCP connection, or `count` of them, `spacing` apart; `size` is `"endless"` or an amount of data."""
+
+    kind: ClassVar[str] = "tcp"
+    name: str
+    from_: str
+    to: str
+    size: str | None = None
+    _: KW_ONLY
+    start: str | None = None
+    spacing: str | None = None
+    jitter: str | None = None
+    count: int | None = None
+    tcp: TcpOptions | None = None
+
+
+@dataclass(frozen=True)
+class Cbr:
+    """Datagrams at a constant bit rate on the wire."""
+
+    kind: ClassVar[str] = "cbr"
+    name: str
+    from_: str
+    to: str
+    rate: str
+    _: KW_ONLY
+    packet: str | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True)
+class Poisson:
+    """Datagrams of one size whose arrivals are a Poisson process of this mean bit rate."""
+
+    kind: ClassVar[str] = "poisson"
+    name: str
+    from_: str
+    to: str
+    rate: str
+    _: KW_ONLY
+    packet: str | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Datagrams at a constant bit rate in bursts of exponential length of mean `mean_on`, one per `cycle`."""
+
+    kind: ClassVar[str] = "bursts"
+    name: str
+    from_: str
+    to: str
+    rate: str
+    _: KW_ONLY
+    cycle: str
+    mean_on: str
+    packet: str | None = None
+    start: str | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True)
+class Power:
+    """A power model of `netlull list power`, with the ideal models' P_s (`static_fraction`) and phi."""
+
+    model: str
+    _: KW_ONLY
+    name: str | None = None
+    static_fraction: float | None = None
+    phi: float | None = None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What to record over time: bins of `interval` (a time), congestion windows, drops; default all links and flows."""
+
+    interval: str | None = None
+    _: KW_ONLY
+    window: bool | None = None
+    drops: bool | None = None
+    links: Sequence[str] | None = None
+    flows: Sequence[str] | None = None
+
+
+Flow = Tcp | Cbr | Poisson | Bursts
+"""Any source of traffic."""

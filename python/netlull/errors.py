@@ -1,0 +1,25 @@
+"""What users can get wrong outside a scenario's fields (those raise `netlull.ScenarioError`)."""
+
+from __future__ import annotations
+
+__all__ = ["FieldPathError", "InputError", "OutputError", "ResultError", "SweepError"]
+
+
+class InputError(ValueError):
+    """Something given to netlull cannot be used; the message names it and says what was expected."""
+
+
+class FieldPathError(InputError):
+    """A path such as `link.N1-N2.rate` leads nowhere."""
+
+
+class SweepError(InputError):
+    """A sweep's description, or the store it resumes from, cannot be used."""
+
+
+class ResultError(InputError):
+    """A stored result is missing, truncated or damaged; the message names the file."""
+
+
+class OutputError(InputError):
+    """Results cannot be written where they were asked for."""

@@ -1,0 +1,58 @@
+"""Papers reproduced: their folders read and checked, their claims judged, their figures drawn.
+
+A folder under `papers/` says what a paper claims and how to run it; see papers/README.md for its files.
+"""
+
+from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Tolerance, load
+from netlull.papers.grid import Cell, Grid
+from netlull.papers.outcome import (
+    Drawn,
+    Evidence,
+    Headline,
+    JudgedClaim,
+    PaperOutcome,
+    Part,
+    Recorded,
+    Tabled,
+    Verdict,
+    judge,
+    number,
+)
+from netlull.papers.source import find, folder_of
+from netlull.papers.toml import PaperError
+
+__all__ = [
+    "Alternative",
+    "Cell",
+    "Claim",
+    "Drawn",
+    "Evidence",
+    "Grid",
+    "Headline",
+    "JudgedClaim",
+    "Paper",
+    "PaperError",
+    "PaperInfo",
+    "PaperOutcome",
+    "Part",
+    "Reading",
+    "Recorded",
+    "Tabled",
+    "Tolerance",
+    "Verdict",
+    "find",
+    "folder_of",
+    "judge",
+    "load",
+    "number",
+    "reproduce",
+]
+
+
+def __getattr__(name: str) -> object:
+    """`reproduce` is loaded when it is used: listing papers needs no simulator."""
+    if name == "reproduce":
+        from netlull.papers.run import reproduce
+
+        return reproduce
+    raise AttributeError(f"module 'netlull.papers' has no attribute {name!r}")

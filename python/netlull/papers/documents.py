@@ -1,0 +1,281 @@
+"""What a paper folder says: the paper, its claims and the readings of its silences."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from netlull.papers.toml import Fields, PaperError, read
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
+"""Every paper folder has these files."""
+
+
+@dataclass(frozen=True)
+class PaperInfo:
+    """Enough to list a paper and to find its folder."""
+
+    key: str
+    title: str
+    folder: Path
+
+
+@dataclass(frozen=True)
+class SeriesRun:
+    """One run whose time series are recorded: a point of the sweep."""
+
+    name: str
+    experiment: str
+    point: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A part of the sweep: its experiments, the kept values of its axes and the number of seeds."""
+
+    description: str
+    experiments: tuple[str, ...]
+    keep: Mapping[str, tuple[float, ...]]
+    seeds: int
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """A figure or table of the paper and what becomes of it here."""
+
+    id: str
+    label: str
+    title: str
+    reproduced: str
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A claim's numbers, fixed before our result was looked at."""
+
+    claim: str
+    file: Path
+    values: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        """One of them; missing, it is the file's fault."""
+        if name not in self.values:
+            where = f"{self.file.parent.name}/{self.file.name}: claim.{self.claim}.tolerance.{name}"
+            raise PaperError(f"{where}: is missing; expected a number")
+        return self.values[name]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper, how it is judged, and why a part of it may not hold."""
+
+    id: str
+    title: str
+    statement: str
+    where: str
+    theirs: str
+    measured: str
+    tolerance: Tolerance
+    reason: str
+    why: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another answer to a reading's question: a change of the scenario, of an axis, or of the metric that is judged."""
+
+    name: str
+    label: str
+    effect: str
+    set: Mapping[str, Any] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+    axes: tuple[Mapping[str, Any], ...] = ()
+    use: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A place where the paper is silent: what was chosen, why, and what it matters."""
+
+    id: str
+    question: str
+    choice: str
+    reason: str
+    effect: str
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper folder, read and checked."""
+
+    info: PaperInfo
+    authors: tuple[str, ...]
+    venue: str
+    year: int
+    doi: str
+    simulator: str
+    summary: str
+    parameters: Mapping[str, str]
+    figures: tuple[PaperFigure, ...]
+    quick: Scope
+    series: tuple[SeriesRun, ...]
+    series_interval: str
+    claims: tuple[Claim, ...]
+    readings: tuple[Reading, ...]
+    search_over: tuple[str, ...]
+
+
+def load(folder: Path) -> Paper:
+    """Reads a paper folder.
+
+    Raises:
+        PaperError: a file is missing or malformed; names the file, the field and the value.
+    """
+    for name in FILES:
+        if not (folder / name).is_file():
+            raise PaperError(f"{folder.name}/{name}: the file is missing; a paper folder has {', '.join(FILES)}")
+    top = read(folder / "paper.toml")
+    info = _info(top, folder)
+    readings, search_over = _readings(folder / "readings.toml")
+    quick = top.table("quick")
+    series = top.table("series")
+    paper = Paper(
+        info=info,
+        authors=tuple(top.texts("authors")),
+        venue=top.text("venue"),
+        year=top.whole("year", 1900),
+        doi=top.text("doi"),
+        simulator=top.text("simulator"),
+        summary=top.text("summary"),
+        parameters={name: str(value) for name, value in top.mapping("parameters").items()},
+        figures=tuple(_figure(item) for item in top.tables("figure", "id")),
+        quick=_scope(quick),
+        series=tuple(_series(item) for item in series.tables("run", "name")),
+        series_interval=series.text("interval"),
+        claims=_claims(folder / "claims.toml"),
+        readings=readings,
+        search_over=search_over,
+    )
+    series.close()
+    top.close()
+    return paper
+
+
+def read_info(folder: Path) -> PaperInfo:
+    """Key and title of a paper folder."""
+    return _info(read(folder / "paper.toml"), folder)
+
+
+def _info(top: Fields, folder: Path) -> PaperInfo:
+    key = top.text("key")
+    if key != folder.name:
+        raise top.wrong("key", f'is "{key}"; expected the name of its folder, "{folder.name}"')
+    return PaperInfo(key, top.text("title"), folder)
+
+
+def _figure(item: Fields) -> PaperFigure:
+    made = PaperFigure(item.text("id"), item.text("label"), item.text("title"), item.text("reproduced"))
+    item.close()
+    return made
+
+
+def _scope(item: Fields) -> Scope:
+    keep: dict[str, tuple[float, ...]] = {}
+    for axis, values in item.mapping("keep").items():
+        if not isinstance(values, list) or not values or not all(isinstance(value, int | float) for value in values):
+            raise item.wrong(f"keep.{axis}", f"is {values!r}; expected a list of numbers")
+        keep[axis] = tuple(float(value) for value in values)
+    made = Scope(item.text("description"), tuple(item.texts("experiments")), keep, item.whole("seeds", 1))
+    item.close()
+    return made
+
+
+def _series(item: Fields) -> SeriesRun:
+    point: dict[str, float] = {}
+    for axis, value in item.mapping("point").items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise item.wrong(f"point.{axis}", f"is {value!r}; expected a number")
+        point[axis] = float(value)
+    made = SeriesRun(item.text("name"), item.text("experiment"), point)
+    item.close()
+    return made
+
+
+def _claims(path: Path) -> tuple[Claim, ...]:
+    top = read(path)
+    claims = tuple(_claim(item) for item in top.tables("claim", "id"))
+    if not claims:
+        raise top.wrong("claim", "is missing; expected at least one claim")
+    top.close()
+    return claims
+
+
+def _claim(item: Fields) -> Claim:
+    name = item.text("id")
+    if not re.fullmatch(r"[A-Z][0-9]+", name):
+        raise item.wrong("id", f'is "{name}"; expected a letter and a number, such as "T1"')
+    numbers = item.table("tolerance")
+    tolerance = Tolerance(name, item.file, {name: numbers.number(name) for name in numbers.names()})
+    reasons = item.table("why")
+    claim = Claim(
+        id=name,
+        title=item.text("title"),
+        statement=item.text("statement"),
+        where=item.text("where"),
+        theirs=item.text("theirs"),
+        measured=item.text("measured"),
+        tolerance=tolerance,
+        reason=item.text("reason"),
+        why={name: reasons.text(name) for name in reasons.names()},
+    )
+    item.close()
+    return claim
+
+
+def _readings(path: Path) -> tuple[tuple[Reading, ...], tuple[str, ...]]:
+    top = read(path)
+    readings = tuple(_reading(item) for item in top.tables("reading", "id"))
+    search = tuple(top.texts("search_over"))
+    known = {reading.id for reading in readings}
+    for name in search:
+        if name not in known:
+            raise top.wrong("search_over", f'"{name}" is no reading; expected some of: {", ".join(sorted(known))}')
+    top.close()
+    return readings, search
+
+
+def _reading(item: Fields) -> Reading:
+    alternatives = tuple(_alternative(entry) for entry in item.tables("alternative", "name"))
+    reading = Reading(
+        id=item.text("id"),
+        question=item.text("question"),
+        choice=item.text("choice"),
+        reason=item.text("reason"),
+        effect=item.text("effect", default=""),
+        alternatives=alternatives,
+    )
+    item.close()
+    return reading
+
+
+def _alternative(item: Fields) -> Alternative:
+    axes = item.tables("axis", "name")
+    made = Alternative(
+        name=item.text("name"),
+        label=item.text("label"),
+        effect=item.text("effect", default=""),
+        set=item.mapping("set"),
+        unset=tuple(item.texts("unset")),
+        axes=tuple({key: entry.data[key] for key in entry.names()} for entry in axes),
+        use={column: str(metric) for column, metric in item.mapping("use").items()},
+    )
+    if not (made.set or made.unset or made.axes or made.use):
+        raise item.wrong("set", "is missing; expected a change: set, unset, axis or use")
+    item.close()
+    return made

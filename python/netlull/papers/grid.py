@@ -1,0 +1,117 @@
+"""A sweep's table, asked by experiment and point: samples over seeds, intervals, paired comparisons."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netlull.papers.toml import PaperError
+from netlull.stats import Interval, mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of one experiment: all its seeds."""
+
+    experiment: str
+    point: tuple[tuple[str, float], ...]
+
+    @staticmethod
+    def of(experiment: str, **point: float) -> Cell:
+        """The cell at these axis values."""
+        return Cell(experiment, tuple(sorted((axis, float(value)) for axis, value in point.items())))
+
+    def __str__(self) -> str:
+        """As errors name it."""
+        return " ".join([self.experiment, *(f"{axis}={value:g}" for axis, value in self.point)])
+
+
+class Grid:
+    """Looks up a sweep's table; `use` judges another metric under a column's name."""
+
+    def __init__(self, table: pa.Table, axes: Sequence[str], use: Mapping[str, str] | None = None) -> None:
+        self._use = dict(use or {})
+        self._columns = {name: table[name].to_pylist() for name in table.column_names}
+        present = [axis for axis in axes if axis in self._columns]
+        self._cells: dict[Cell, dict[int, int]] = {}
+        for row, experiment in enumerate(self._columns["experiment"]):
+            values = {axis: self._columns[axis][row] for axis in present}
+            point = {axis: float(value) for axis, value in values.items() if _is_number(value)}
+            self._cells.setdefault(Cell.of(experiment, **point), {})[int(self._columns["seed"][row])] = row
+        self.runs = table.num_rows
+
+    def cells(self, experiment: str) -> list[Cell]:
+        """The points of an experiment, in the sweep's order."""
+        return [cell for cell in self._cells if cell.experiment == experiment]
+
+    def values(self, experiment: str, axis: str) -> list[float]:
+        """An axis's values in an experiment, ascending."""
+        return sorted({value for cell in self.cells(experiment) for name, value in cell.point if name == axis})
+
+    def seeds(self, experiment: str) -> list[int]:
+        """The seeds that ran in an experiment."""
+        return sorted({seed for cell in self.cells(experiment) for seed in self._cells[cell]})
+
+    def samples(self, cell: Cell, metric: str) -> dict[int, float]:
+        """A metric by seed."""
+        column = self._columns.get(self._use.get(metric, metric))
+        if column is None:
+            raise PaperError(f"the sweep has no metric {metric}; it has {', '.join(self._columns)}")
+        rows = self._rows(cell)
+        return {seed: _number(column[rows[seed]]) for seed in sorted(rows)}
+
+    def interval(self, cell: Cell, metric: str, scale: float = 1.0) -> Interval:
+        """A metric's mean over seeds and its 95 % interval."""
+        return mean_interval([value * scale for value in self.samples(cell, metric).values()])
+
+    def difference(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0) -> Interval:
+        """Mean over common seeds of metric(cell) - metric(reference), seed by seed."""
+        pairs = self._pairs(cell, reference, metric)
+        return mean_interval([(a - b) * scale for a, b in pairs])
+
+    def reduction(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0) -> Interval:
+        """Mean over common seeds of 1 - metric(cell) / metric(reference), seed by seed."""
+        return mean_interval([value * scale for value in self.reductions(cell, reference, metric).values()])
+
+    def reductions(self, cell: Cell, reference: Cell, metric: str) -> dict[int, float]:
+        """1 - metric(cell) / metric(reference) by seed; NaN where the reference is 0."""
+        ours, theirs = self.samples(cell, metric), self.samples(reference, metric)
+        common = self._common(cell, reference, list(ours), list(theirs))
+        return {seed: 1 - ours[seed] / theirs[seed] if theirs[seed] else math.nan for seed in common}
+
+    def total(self, metric: str) -> float:
+        """A metric's sum over all runs."""
+        column = self._columns.get(metric)
+        return math.nan if column is None else sum(_number(value) for value in column)
+
+    def _pairs(self, cell: Cell, reference: Cell, metric: str) -> list[tuple[float, float]]:
+        ours, theirs = self.samples(cell, metric), self.samples(reference, metric)
+        common = self._common(cell, reference, list(ours), list(theirs))
+        return [(ours[seed], theirs[seed]) for seed in common]
+
+    def _common(self, cell: Cell, reference: Cell, ours: list[int], theirs: list[int]) -> list[int]:
+        common = [seed for seed in ours if seed in theirs]
+        if not common:
+            raise PaperError(f"{cell} and {reference} share no seed: nothing to compare")
+        return common
+
+    def _rows(self, cell: Cell) -> dict[int, int]:
+        rows = self._cells.get(cell)
+        if rows is None:
+            known = ", ".join(sorted({known.experiment for known in self._cells}))
+            raise PaperError(f"the sweep has no point {cell}; its experiments are {known}")
+        return rows
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else math.nan

@@ -1,0 +1,172 @@
+"""What a reproduction found: parts of claims, verdicts, drawn figures."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from netlull import Progress
+from netlull.papers.documents import Claim, Paper, Tolerance
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+    from matplotlib.figure import Figure
+
+    from netlull.papers.grid import Grid
+    from netlull.stats import Interval
+
+
+class Verdict(enum.Enum):
+    """How a claim fares: every part of it holds, some do, none does."""
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    FAILS = "fails"
+
+    def __str__(self) -> str:
+        """As it is printed."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Part:
+    """One measurable part of a claim: did it hold, and what was measured."""
+
+    id: str
+    holds: bool
+    ours: str
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with our result beside the paper's."""
+
+    id: str
+    title: str
+    statement: str
+    where: str
+    theirs: str
+    ours: str
+    verdict: Verdict
+    explanation: str
+    parts: tuple[Part, ...]
+
+
+class Recorded(Protocol):
+    """A run with its time series, such as `netlull.Result`."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The run in numbers."""
+
+    def series(self, name: str) -> pa.Table:
+        """One of its time series."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that claims are judged by and figures are drawn from."""
+
+    paper: Paper
+    grid: Grid
+    series: Mapping[str, Recorded]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of the report, in one of its sections: figures, energy or appendix."""
+
+    id: str
+    title: str
+    caption: str
+    figure: Figure
+    section: str = "figures"
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """A table of numbers in a section of the report."""
+
+    section: str
+    caption: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One number that says how a reading changes the result."""
+
+    label: str
+    unit: str
+    measure: Callable[[Evidence], float]
+
+
+Watcher = Callable[[Progress], None]
+"""Told how far a sweep is."""
+
+Judge = Callable[[Evidence, Tolerance], Sequence[Part]]
+
+
+@dataclass(frozen=True)
+class PaperOutcome:
+    """A reproduced paper."""
+
+    key: str
+    title: str
+    claims: list[JudgedClaim]
+    report: Path
+    figures: list[Path]
+    scope: str
+    runs: int
+    seconds: float
+    readings: str = ""
+
+    def table(self) -> str:
+        """The claims as a text table: paper, ours, verdict."""
+        from netlull.papers.text import claims_table
+
+        return claims_table(self.claims)
+
+
+def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
+    """The verdict from the parts: *holds* if all hold, *fails* if none does, else *partly*."""
+    if not parts:
+        raise ValueError(f"claim {claim.id} has no parts")
+    held = [part for part in parts if part.holds]
+    verdict = Verdict.HOLDS if len(held) == len(parts) else Verdict.FAILS if not held else Verdict.PARTLY
+    return JudgedClaim(
+        id=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        where=claim.where,
+        theirs=claim.theirs,
+        ours=" ".join(f"[{'yes' if part.holds else 'no'}] {part.ours}" for part in parts),
+        verdict=verdict,
+        explanation=_explanation(claim, parts),
+        parts=tuple(parts),
+    )
+
+
+def _explanation(claim: Claim, parts: Sequence[Part]) -> str:
+    """Why the parts that do not hold do not; the same reason is given once."""
+    reasons: dict[str, None] = {}
+    for part in parts:
+        if not part.holds:
+            reasons.setdefault(claim.why.get(part.id, f"Part “{part.id}” does not hold; no explanation is on record."))
+    return " ".join(reasons)
+
+
+def number(value: Interval, unit: str = "", digits: int = 1) -> str:
+    """`4.2 ± 0.3 %`; without ± for a single run."""
+    if not math.isfinite(value.mean):
+        return "none"
+    spread = ""
+    if value.n > 1 and math.isfinite(value.high):
+        spread = f" ± {(value.high - value.low) / 2:.{digits}f}"
+    return f"{value.mean:.{digits}f}{spread}{' ' + unit if unit else ''}"

@@ -1,0 +1,144 @@
+"""The report page of a reproduction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from netlull import __version__
+from netlull.papers import source
+from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from netlull.papers.documents import Paper
+    from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled
+
+_TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found: the evidence, the judged claims, each drawing with its SVG, and the effects of the readings."""
+
+    evidence: Evidence
+    claims: Sequence[JudgedClaim]
+    drawings: Sequence[tuple[Drawn, str]]
+    variations: Variations | None = None
+
+
+def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: Mapping[str, str]) -> Page:
+    """Puts claims, figures, readings and the manifest on one page."""
+    module = source.module_of(paper.info.folder, "figures")
+    tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
+    notes: Mapping[str, Sequence[str]] = getattr(module, "NOTES", {})
+    sections = {name: _section(name, found.drawings, tables, notes) for name in _TITLES}
+    return Page(
+        title=paper.info.title,
+        subtitle=_source(paper),
+        summary=paper.summary,
+        scope=scope,
+        facts=[Fact(name, value) for name, value in paper.parameters.items()],
+        claims=[_claim(paper, claim) for claim in found.claims],
+        sections=[sections[name] for name in ("figures", "energy") if _filled(sections[name])],
+        readings=_readings(paper),
+        reading_tables=_reading_tables(found.variations, paper),
+        appendix=[sections["appendix"]] if _filled(sections["appendix"]) else [],
+        manifest=[Fact(name, value) for name, value in manifest.items()],
+        scenario=scenario,
+    )
+
+
+def manifest(
+    evidence: Evidence, scope: str, seeds: Sequence[int], seconds: float, origin: Mapping[str, str | None]
+) -> dict[str, str]:
+    """What produced the page."""
+    hops = evidence.grid.total("packet_hops")
+    return {
+        "netlull": __version__,
+        "engine": origin.get("engine") or "unknown",
+        "commit": origin.get("commit") or "unknown",
+        "scope": scope,
+        "seeds": _seeds(seeds),
+        "runs in the sweep": f"{evidence.grid.runs:,}",
+        "recorded runs": str(len(evidence.series)),
+        "packet-hops simulated": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
+        "wall-clock time": f"{seconds:.1f} s (runs found in the store are not simulated again)",
+    }
+
+
+def _source(paper: Paper) -> str:
+    published = f"{paper.venue}, {paper.year}. DOI {paper.doi}."
+    return f"{', '.join(paper.authors)}. {published} The paper's simulator: {paper.simulator}."
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    listed = sorted(seeds)
+    if listed and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"{listed[0]} to {listed[-1]}" if len(listed) > 1 else str(listed[0])
+    return ", ".join(map(str, listed))
+
+
+def _filled(section: Section) -> bool:
+    return bool(section.figures or section.tables)
+
+
+def _section(
+    name: str, drawings: Sequence[tuple[Drawn, str]], tables: Sequence[Tabled], notes: Mapping[str, Sequence[str]]
+) -> Section:
+    return Section(
+        id=name,
+        title=_TITLES[name],
+        text=list(notes.get(name, ())),
+        tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
+        figures=[FigureBlock(item.id, item.title, item.caption, svg) for item, svg in drawings if item.section == name],
+    )
+
+
+def _claim(paper: Paper, claim: JudgedClaim) -> ClaimRow:
+    measured = next(known.measured for known in paper.claims if known.id == claim.id)
+    return ClaimRow(
+        id=claim.id,
+        title=claim.title,
+        statement=claim.statement,
+        where=claim.where,
+        theirs=claim.theirs,
+        measured=measured,
+        parts=[ClaimPart(part.holds, part.ours) for part in claim.parts],
+        verdict=claim.verdict.value,
+        explanation=claim.explanation,
+    )
+
+
+def _readings(paper: Paper) -> list[ReadingRow]:
+    return [
+        ReadingRow(
+            id=reading.id,
+            question=reading.question,
+            choice=reading.choice,
+            reason=reading.reason,
+            effect=reading.effect,
+            alternatives=[
+                Fact(alternative.label, alternative.effect or "not measured yet")
+                for alternative in reading.alternatives
+            ],
+        )
+        for reading in paper.readings
+    ]
+
+
+def _reading_tables(found: Variations | None, paper: Paper) -> list[TableBlock]:
+    if found is None:
+        return []
+    tables = []
+    for what, effects in (
+        ("One reading changed", [found.base, *found.alternatives]),
+        (f"Every combination of {', '.join(paper.search_over)}", found.combinations),
+    ):
+        if effects:
+            tables.append(TableBlock(f"{what}: verdicts (score: 2 for holds, 1 for partly)", *verdict_table(effects)))
+            tables.append(TableBlock(f"{what}: headline numbers", *number_table(effects, paper)))
+    return tables

@@ -1,0 +1,111 @@
+"""What a reproduction runs: a paper's scenario and sweep, cut to a scope and changed by other readings."""
+
+from __future__ import annotations
+
+import copy
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull import Scenario
+from netlull.output import staged_file
+from netlull.papers.toml import PaperError, read_data, written
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from netlull.papers.documents import Alternative, Paper, Scope
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A scenario and a sweep as text, ready to be written side by side."""
+
+    scenario: str
+    sweep: Mapping[str, Any]
+
+    @property
+    def axes(self) -> list[str]:
+        """The names of the sweep's axes."""
+        return [str(axis["name"]) for axis in self.sweep.get("axis", [])]
+
+    @property
+    def experiments(self) -> list[str]:
+        """The names of the sweep's experiments."""
+        return [str(experiment["name"]) for experiment in self.sweep.get("experiment", [])]
+
+    def write(self, folder: Path) -> Path:
+        """Writes `scenario.toml` and `sweep.toml`; returns the sweep's path."""
+        path = folder / "sweep.toml"
+        for file, text in ((folder / "scenario.toml", self.scenario), (path, written(self.sweep))):
+            with staged_file(file) as stage:
+                stage.write_text(text, encoding="utf-8")
+        return path
+
+
+def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: Sequence[Alternative] = ()) -> Plan:
+    """The whole sweep, or the part in `scope`; `seeds` replaces the number of seeds wherever there are several."""
+    folder = paper.info.folder
+    sweep = read_data(folder / "sweep.toml")
+    sweep["scenario"] = "scenario.toml"
+    for change in changes:
+        sweep = _with_axes(folder, sweep, change)
+    if scope is not None:
+        sweep = _within(folder, sweep, scope)
+    if seeds is not None:
+        sweep["seeds"] = seeds
+    return Plan(_scenario(folder, changes), sweep)
+
+
+def _scenario(folder: Path, changes: Sequence[Alternative]) -> str:
+    path = folder / "scenario.toml"
+    values: dict[str, Any] = {}
+    for change in changes:
+        values |= dict(change.set) | dict.fromkeys(change.unset)
+    if not values:
+        return path.read_text(encoding="utf-8")
+    return written(Scenario.from_file(path).with_values(values).to_dict())
+
+
+def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> dict[str, Any]:
+    axes = list(sweep.get("axis", []))
+    for axis in change.axes:
+        names = [known["name"] for known in axes]
+        if axis.get("name") not in names:
+            where = f"{folder.name}/readings.toml: alternative {change.name}"
+            listed = ", ".join(names)
+            raise PaperError(f"{where}: axis {axis.get('name')!r} is not in sweep.toml; expected one of {listed}")
+        axes[names.index(axis["name"])] = dict(axis)
+    return {**sweep, "axis": axes}
+
+
+def _within(folder: Path, sweep: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+    experiments = [copy.deepcopy(item) for item in sweep.get("experiment", []) if item["name"] in scope.experiments]
+    missing = set(scope.experiments) - {item["name"] for item in experiments}
+    if missing:
+        raise PaperError(f"{folder.name}/paper.toml: quick.experiments: {min(missing)!r} is not in sweep.toml")
+    used = {axis for item in experiments for axis in item["axes"]}
+    axes = [_kept(folder, axis, scope.keep) for axis in sweep.get("axis", []) if axis["name"] in used]
+    return {**sweep, "seeds": scope.seeds, "axis": axes, "experiment": experiments}
+
+
+def _kept(folder: Path, axis: Mapping[str, Any], keep: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
+    name = axis["name"]
+    if name not in keep:
+        return dict(axis)
+    field = "point" if "point" in axis else "values"
+    entries = [entry for entry in axis[field] if _number(entry, str(axis.get("unit", ""))) in keep[name]]
+    if len(entries) != len(keep[name]):
+        where = f"{folder.name}/paper.toml: quick.keep.{name}"
+        raise PaperError(f"{where}: {list(keep[name])} are not all values of that axis")
+    return {**axis, field: entries}
+
+
+def _number(entry: Any, unit: str) -> float | None:
+    """The number of an axis entry in the axis's unit; None if it is written in another unit."""
+    value = entry.get("value") if isinstance(entry, dict) else entry
+    if isinstance(value, int | float):
+        return float(value)
+    found = re.fullmatch(rf"\s*([0-9.eE+-]+)\s*{re.escape(unit)}\s*", str(value))
+    return float(found.group(1)) if found else None

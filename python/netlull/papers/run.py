@@ -1,0 +1,119 @@
+"""Reproducing papers: run the sweep, judge the claims, draw the figures, write the report."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlull.output import staged_file
+from netlull.papers import pages, source
+from netlull.papers.documents import Paper, load
+from netlull.papers.effects import Variations, as_text, vary, with_effects
+from netlull.papers.measure import judged, measure
+from netlull.papers.outcome import Drawn, PaperOutcome, Watcher
+from netlull.papers.pages import Findings
+from netlull.papers.plan import Plan, plan
+from netlull.papers.toml import PaperError
+from netlull.plot import save
+from netlull.provenance import origin
+from netlull.report import write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SCOPES = ("quick", "full")
+
+
+def reproduce(
+    keys: Sequence[str],
+    *,
+    scope: str = "quick",
+    out: Path,
+    seeds: int | None = None,
+    workers: int | None = None,
+    readings: bool = False,
+    progress: Watcher | None = None,
+) -> list[PaperOutcome]:
+    """Reproduces papers, all if no key is given; everything goes under `out/KEY/`; what ran before is not run again.
+
+    Args:
+        keys: the papers.
+        scope: "quick" (the paper's own figures, few seeds) or "full" (everything).
+        out: the folder for runs, figures and reports.
+        seeds: replaces the number of seeds wherever there is randomness.
+        workers: runs at a time; default the number of cores.
+        readings: also reruns the quick grid with every alternative reading.
+        progress: told of each run that ends.
+
+    Raises:
+        PaperError: a key is unknown, or a paper folder is wrong.
+    """
+    if scope not in SCOPES:
+        raise PaperError(f'scope "{scope}" is unknown; expected one of: {", ".join(SCOPES)}')
+    if seeds is not None and seeds < 1:
+        raise PaperError(f"seeds: {seeds} is too few; expected at least 1")
+    folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
+    if not folders:
+        raise PaperError("there are no papers: no folder `papers` was found")
+    job = _Job(scope, Path(out), seeds, workers, readings, progress)
+    return [job.reproduce(load(folder)) for folder in folders]
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the command line asked for."""
+
+    scope: str
+    out: Path
+    seeds: int | None
+    workers: int | None
+    readings: bool
+    progress: Watcher | None
+
+    def reproduce(self, paper: Paper) -> PaperOutcome:
+        started = time.monotonic()
+        folder = self.out / paper.info.key
+        planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
+        evidence = measure(paper, planned, folder, workers=self.workers, progress=self.progress)
+        claims = judged(evidence)
+        figures: list[Path] = []
+        drawings: list[tuple[Drawn, str]] = []
+        for drawn in source.module_of(paper.info.folder, "figures").figures(evidence):
+            files = save(drawn.figure, folder / "figures", drawn.id)
+            drawings.append((drawn, files[0].read_text(encoding="utf-8")))
+            figures += files
+        variations = self._readings(paper, folder)
+        seconds = time.monotonic() - started
+        report = self._report(paper, planned, Findings(evidence, claims, drawings, variations), seconds)
+        return PaperOutcome(
+            key=paper.info.key,
+            title=paper.info.title,
+            claims=claims,
+            report=report,
+            figures=figures,
+            scope=self.scope,
+            runs=evidence.grid.runs + len(evidence.series),
+            seconds=seconds,
+            readings=as_text(variations, paper) if variations else "",
+        )
+
+    def _readings(self, paper: Paper, folder: Path) -> Variations | None:
+        if not self.readings:
+            return None
+        found = vary(paper, folder / "readings", seeds=self.seeds, workers=self.workers, progress=self.progress)
+        told = (paper.info.folder / "readings.toml").read_text(encoding="utf-8")
+        for name, text in (("readings.txt", as_text(found, paper)), ("readings.toml", with_effects(told, found))):
+            with staged_file(folder / name) as stage:
+                stage.write_text(text, encoding="utf-8")
+        return found
+
+    def _report(self, paper: Paper, planned: Plan, found: Findings, seconds: float) -> Path:
+        grid = found.evidence.grid
+        quick = self.scope == "quick"
+        scope = f"--quick: {paper.quick.description}." if quick else "--full: every point of Table I."
+        seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
+        manifest = pages.manifest(found.evidence, self.scope, seeds, seconds, origin())
+        page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
+        return write(page, self.out / paper.info.key / "report.html")

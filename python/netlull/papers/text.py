@@ -1,0 +1,43 @@
+"""Tables for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.papers.outcome import JudgedClaim
+
+
+def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
+    """Claim, paper, ours and verdict, wrapped into columns."""
+    fixed = 4 + 8 + 3 * 2
+    share = (width - fixed) // 2
+    header = ["", "paper", "ours", "verdict"]
+    rows = [[claim.id, claim.theirs, claim.ours, claim.verdict.value] for claim in claims]
+    body = table(header, rows, [4, share, share, 8])
+    found = [claim.verdict.value for claim in claims]
+    counts = ", ".join(f"{found.count(word)} {word}" for word in ("holds", "partly", "fails"))
+    return f"{body}\n{len(claims)} claims: {counts}"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    """Rows of wrapped cells under a header."""
+    rule = "  ".join("-" * width for width in widths)
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(header, widths, strict=True)).rstrip(), rule]
+    for row in rows:
+        cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+        for index in range(max(len(cell) for cell in cells)):
+            parts = [cell[index] if index < len(cell) else "" for cell in cells]
+            lines.append("  ".join(f"{part:<{width}}" for part, width in zip(parts, widths, strict=True)).rstrip())
+    return "\n".join(lines)
+
+
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Rows under a header, every column as wide as it needs."""
+    widths = [max(len(row[index]) for row in [header, *rows]) for index in range(len(header))]
+    rule = ["-" * width for width in widths]
+    padded = [[f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)] for row in [header, rule, *rows]]
+    return "\n".join("  ".join(cells).rstrip() for cells in padded)

@@ -1,0 +1,28 @@
+"""Figures in one style: colour-blind-safe, units in every label, the same bytes for the same input.
+
+Nothing here opens a window or needs a display.
+"""
+
+from netlull.plot.lines import Curve, Panel, draw_curves, panel_grid
+from netlull.plot.run import run_figures
+from netlull.plot.series import Trace, bin_rate, draw_traces
+from netlull.plot.style import COLOURS, DOUBLE_COLUMN, SINGLE_COLUMN, figure, legend_above, save, styled, svg_text
+
+__all__ = [
+    "COLOURS",
+    "DOUBLE_COLUMN",
+    "SINGLE_COLUMN",
+    "Curve",
+    "Panel",
+    "Trace",
+    "bin_rate",
+    "draw_curves",
+    "draw_traces",
+    "figure",
+    "legend_above",
+    "panel_grid",
+    "run_figures",
+    "save",
+    "styled",
+    "svg_text",
+]

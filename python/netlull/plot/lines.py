@@ -1,0 +1,112 @@
+"""Curves with confidence bands, in panels that share one legend."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from matplotlib.ticker import FixedLocator, NullLocator
+
+from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from netlull.stats import Interval
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: a value with its interval at each x."""
+
+    label: str
+    x: Sequence[float]
+    y: Sequence[Interval]
+    colour: int = 0
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes: its title, its labels (with units) and its curves."""
+
+    title: str
+    x_label: str
+    y_label: str
+    curves: Sequence[Curve] = field(default_factory=tuple)
+    log_x: bool = True
+    y_from: float | None = None
+    y_to: float | None = None
+
+
+def draw_curves(axes: Axes, panel: Panel) -> None:
+    """Draws a panel's curves; the band is the interval, where there is more than one sample."""
+    for curve in panel.curves:
+        colour = COLOURS[curve.colour % len(COLOURS)]
+        marker = MARKERS[curve.colour % len(MARKERS)]
+        axes.plot(
+            curve.x,
+            [value.mean for value in curve.y],
+            label=curve.label,
+            color=colour,
+            marker=marker,
+            markerfacecolor="white" if curve.dashed else colour,
+            linestyle=(0, (4, 2)) if curve.dashed else "-",
+        )
+        banded = [value.n > 1 and math.isfinite(value.low) and math.isfinite(value.high) for value in curve.y]
+        if any(banded):
+            low = [value.low if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
+            high = [value.high if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
+            axes.fill_between(curve.x, low, high, color=colour, alpha=0.18, linewidth=0)
+    axes.set_title(panel.title, loc="left")
+    axes.set_xlabel(panel.x_label)
+    axes.set_ylabel(panel.y_label)
+    _set_x(axes, panel)
+    _set_y(axes, panel)
+
+
+def panel_grid(
+    panels: Sequence[Panel], columns: int = 2, width: float = DOUBLE_COLUMN, row_height: float = 2.45
+) -> Figure:
+    """A figure of panels, row by row, under one legend."""
+    rows = math.ceil(len(panels) / columns)
+    with styled():
+        drawn = figure(width, rows * row_height + 0.35)
+        grid = drawn.subplots(rows, columns, squeeze=False)
+        used = [axes for row in grid for axes in row]
+        for axes, panel in zip(used, panels, strict=False):
+            draw_curves(axes, panel)
+        for axes in used[len(panels) :]:
+            axes.set_axis_off()
+        # The panel with most curves first, so that a curve and its dashed counterpart share a column.
+        legend_above(drawn, sorted(used[: len(panels)], key=lambda axes: -len(axes.lines)), columns=4)
+    return drawn
+
+
+def _set_x(axes: Axes, panel: Panel) -> None:
+    ticks = sorted({x for curve in panel.curves for x in curve.x})
+    if not ticks:
+        return
+    if panel.log_x:
+        axes.set_xscale("log")
+    if len(ticks) <= 10:
+        axes.xaxis.set_major_locator(FixedLocator(ticks))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+
+
+def _set_y(axes: Axes, panel: Panel) -> None:
+    """Starts and ends the axis where the panel says, but never cuts a curve or its band off."""
+    values = [edge for curve in panel.curves for value in curve.y for edge in (value.mean, value.low, value.high)]
+    finite = [value for value in values if math.isfinite(value)]
+    low, high = axes.get_ylim()
+    if panel.y_from is not None and min(finite, default=0.0) >= panel.y_from:
+        low = panel.y_from
+    if panel.y_to is not None and max(finite, default=0.0) <= panel.y_to:
+        high = panel.y_to
+    if high > low:
+        axes.set_ylim(low, high)

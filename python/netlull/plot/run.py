@@ -1,0 +1,155 @@
+"""The figures of one run: what `netlull run --out` draws."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from netlull.plot.series import Floats, Trace, draw_traces
+from netlull.plot.style import figure, legend_above, save, styled
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from netlull import Result
+
+_MOST_PANELS = 6
+"""Panels of one figure; a run with more links or flows shows the busiest."""
+
+
+def run_figures(result: Result, folder: Path) -> list[Path]:
+    """Draws the time series that the run recorded; returns the files, none if it recorded none."""
+    written: list[Path] = []
+    for name, draw in (("links", _links), ("queues", _queues), ("goodput", _goodput), ("cwnd", _cwnd)):
+        drawn = draw(result)
+        if drawn is not None:
+            written += save(drawn, folder, name)
+    return written
+
+
+def column(table: pa.Table, name: str) -> Floats:
+    """A column as floats."""
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+
+
+def rows_of(table: pa.Table, key: str, name: str) -> pa.Table:
+    """The rows of one link or flow."""
+    return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
+
+
+def _table(result: Result, name: str) -> pa.Table | None:
+    if name not in result.series_names:
+        return None
+    table = result.series(name)
+    return table if table.num_rows else None
+
+
+def _busiest(table: pa.Table, key: str, amount: str) -> list[str]:
+    """Names with traffic, the busiest first when there are too many, else in the order of the table."""
+    totals: dict[str, float] = {}
+    for name, value in zip(pc.cast(table[key], pa.string()).to_pylist(), column(table, amount), strict=True):
+        totals[name] = totals.get(name, 0.0) + float(value)
+    active = [name for name, total in totals.items() if total > 0]
+    return active if len(active) <= _MOST_PANELS else sorted(active, key=lambda name: -totals[name])[:_MOST_PANELS]
+
+
+def _bin_s(time_s: Floats) -> float:
+    return float(time_s[1] - time_s[0]) if len(time_s) > 1 else float(time_s[0])
+
+
+def _links(result: Result) -> Figure | None:
+    table = _table(result, "link")
+    if table is None:
+        return None
+    names = _busiest(table, "link", "arrived_bytes")
+    if not names:
+        return None
+    rates = _table(result, "rate")
+    end = float(column(table, "time_s")[-1])
+    with styled():
+        drawn = figure(height=0.6 + 1.7 * len(names))
+        grid = list(drawn.subplots(len(names), 1, squeeze=False)[:, 0])
+        for axes, name in zip(grid, names, strict=True):
+            rows = rows_of(table, "link", name)
+            time = column(rows, "time_s")
+            arrival = column(rows, "arrived_bytes") * 8 / _bin_s(time) / 1e6
+            traces = [Trace("arrival rate", time, arrival, colour=0, width=0.8)]
+            traces.append(Trace("link rate", *_rate_steps(rates, rows, name, end), colour=1, steps=True))
+            draw_traces(axes, traces, name, "Rate (Mb/s)")
+        legend_above(drawn, grid)
+    return drawn
+
+
+def _rate_steps(rates: pa.Table | None, binned: pa.Table, name: str, end: float) -> tuple[Floats, Floats]:
+    """The link's rate in Mb/s: every change where it was recorded, else at the end of each bin."""
+    if rates is not None:
+        rows = rows_of(rates, "link", name)
+        if rows.num_rows:
+            values = column(rows, "rate_bps") / 1e6
+            return np.append(column(rows, "time_s"), end), np.append(values, values[-1])
+    return column(binned, "time_s"), column(binned, "rate_bps") / 1e6
+
+
+def _queues(result: Result) -> Figure | None:
+    table = _table(result, "link")
+    if table is None:
+        return None
+    names = _busiest(table, "link", "queue_packets")
+    if not names:
+        return None
+    with styled():
+        drawn = figure(height=2.6)
+        axes = drawn.add_subplot()
+        traces = []
+        for colour, name in enumerate(names):
+            rows = rows_of(table, "link", name)
+            traces.append(Trace(name, column(rows, "time_s"), column(rows, "queue_packets"), colour, width=0.8))
+        draw_traces(axes, traces, "Queues", "Queue (packets)")
+        legend_above(drawn, [axes])
+    return drawn
+
+
+def _goodput(result: Result) -> Figure | None:
+    table = _table(result, "flow")
+    if table is None:
+        return None
+    names = _busiest(table, "flow", "delivered_bytes")
+    if not names:
+        return None
+    with styled():
+        drawn = figure(height=2.6)
+        axes = drawn.add_subplot()
+        traces = []
+        for colour, name in enumerate(names):
+            rows = rows_of(table, "flow", name)
+            time = column(rows, "time_s")
+            rate = column(rows, "delivered_bytes") * 8 / _bin_s(time) / 1e6
+            traces.append(Trace(name, time, rate, colour, width=0.8))
+        draw_traces(axes, traces, "Goodput", "Goodput (Mb/s)")
+        legend_above(drawn, [axes])
+    return drawn
+
+
+def _cwnd(result: Result) -> Figure | None:
+    table = _table(result, "window") or _table(result, "flow")
+    if table is None:
+        return None
+    known = table.filter(pc.is_finite(table["cwnd_bytes"]))
+    if known.num_rows == 0:
+        return None
+    names = _busiest(known, "flow", "cwnd_bytes")
+    with styled():
+        drawn = figure(height=2.6)
+        axes = drawn.add_subplot()
+        traces = []
+        for colour, name in enumerate(names):
+            rows = rows_of(known, "flow", name)
+            traces.append(Trace(name, column(rows, "time_s"), column(rows, "cwnd_bytes") / 1e3, colour, steps=True))
+        draw_traces(axes, traces, "Congestion window", "cwnd (kB)")
+        legend_above(drawn, [axes])
+    return drawn

@@ -1,0 +1,111 @@
+"""The style every figure shares, and saving without anything that changes from run to run."""
+
+from __future__ import annotations
+
+import io
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from netlull.output import staged_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+SINGLE_COLUMN = 3.5
+"""Width of one column of a two-column paper, in inches."""
+DOUBLE_COLUMN = 7.2
+"""Width of the page's text, in inches."""
+
+COLOURS: tuple[str, ...] = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56B4E9", "#E69F00", "#444444")
+"""Okabe and Ito's palette, its pale yellow left out; the fourth is Tol's purple."""
+MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X")
+
+# Any: what names the settings have is typed differently from one matplotlib to the next.
+_STYLE: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8.0,
+    "axes.titlesize": 8.5,
+    "axes.labelsize": 8.0,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.6,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.fonttype": "path",
+    "svg.hashsalt": "netlull",
+    "pdf.fonttype": 42,
+    "path.simplify": True,
+    "path.simplify_threshold": 0.5,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draws with netlull's style and leaves the caller's matplotlib settings alone."""
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
+def figure(width: float = DOUBLE_COLUMN, height: float = 5.4) -> Figure:
+    """An empty figure whose panels arrange themselves; call it inside `styled()`."""
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(made)
+    return made
+
+
+def legend_above(figure: Figure, axes: Sequence[Axes], columns: int = 5) -> None:
+    """One legend for all panels, outside them, without repeated entries."""
+    entries: dict[str, Any] = {}
+    for panel in axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    if entries:
+        count = min(columns, len(entries))
+        figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=count)
+
+
+def _svg_bytes(drawn: Figure) -> bytes:
+    buffer = io.BytesIO()
+    drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": "netlull"})
+    return buffer.getvalue()
+
+
+def svg_text(drawn: Figure) -> str:
+    """The figure as SVG text."""
+    with styled():
+        return _svg_bytes(drawn).decode("utf-8")
+
+
+def save(drawn: Figure, folder: Path, name: str) -> list[Path]:
+    """Writes `NAME.svg` and `NAME.pdf` into the folder, each whole or not at all."""
+    with styled():
+        pdf = io.BytesIO()
+        fixed = {"CreationDate": None, "ModDate": None, "Creator": "netlull", "Producer": None}
+        drawn.savefig(pdf, format="pdf", metadata=fixed)
+        contents = {".svg": _svg_bytes(drawn), ".pdf": pdf.getvalue()}
+    written = []
+    for suffix, content in contents.items():
+        path = folder / f"{name}{suffix}"
+        with staged_file(path) as stage:
+            stage.write_bytes(content)
+        written.append(path)
+    return written

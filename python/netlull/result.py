@@ -1,0 +1,282 @@
+"""The result of one run: a summary, time series as Arrow tables, a folder of files that describes itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from netlull import output
+from netlull._documents import get
+from netlull.errors import FieldPathError, InputError, ResultError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from netlull._engine import RawResult
+    from netlull.scenario import Scenario
+
+    Columns = Mapping[str, npt.NDArray[Any]]
+
+__all__ = ["MANIFEST", "Result", "metric"]
+
+MANIFEST = "manifest.json"
+SUMMARY = "summary.json"
+_FORMAT = 1
+_INDEXED = {"link": "links", "flow": "flows"}
+"""Columns of a series that index a list of the summary."""
+
+
+def metric(summary: Mapping[str, Any], path: str) -> float:
+    """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
+
+    NaN where the summary has null, such as the completion time of a transfer that did not complete.
+
+    Raises:
+        FieldPathError: the path leads nowhere, or to no number; says what there is.
+    """
+    view = {"link": summary["links"], "flow": summary["flows"]}
+    view |= {key: value for key, value in summary.items() if key not in {"links", "flows"}}
+    value = get(view, path)
+    if value is None:
+        return float("nan")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        what = f"has the fields {', '.join(value)}" if isinstance(value, dict) else f"is {value!r}"
+        raise FieldPathError(f"{path}: is no number: it {what}")
+    return float(value)
+
+
+class Result:
+    """What a run measured. Times in s, rates in b/s, energy in J, sizes in bytes or packets, as the names say."""
+
+    def __init__(
+        self,
+        summary: dict[str, Any],
+        scenario: dict[str, Any],
+        origin: Mapping[str, str | None],
+        series: Mapping[str, pa.Table | Columns],
+    ) -> None:
+        """For `Scenario.run` and `Result.load`."""
+        self.summary = summary
+        """The run in numbers: totals, links with their energy, flows."""
+        self.scenario = scenario
+        """The canonical scenario that ran, seed included."""
+        self.origin = dict(origin)
+        """`version`, `engine` and `commit` of the netlull that ran it."""
+        self._series: dict[str, pa.Table | Columns] = dict(series)
+
+    @classmethod
+    def from_raw(cls, raw: RawResult, scenario: Scenario) -> Self:
+        """The result of a run that the core has finished."""
+        from netlull.provenance import origin
+
+        return cls(json.loads(raw.summary()), json.loads(scenario.canonical()), origin(), raw.tables())
+
+    @property
+    def links(self) -> pa.Table:
+        """One row per link; energy as columns `energy.MODEL.total_j`, `energy.MODEL.saving`, ..."""
+        return _wide_table(self.summary["links"])
+
+    @property
+    def flows(self) -> pa.Table:
+        """One row per flow."""
+        return _wide_table(self.summary["flows"])
+
+    @property
+    def series_names(self) -> tuple[str, ...]:
+        """The time series that were recorded."""
+        return tuple(self._series)
+
+    def series(self, name: str) -> pa.Table:
+        """A time series; names of links and flows are dictionary-encoded text.
+
+        Raises:
+            InputError: it was not recorded; lists those that were.
+        """
+        import pyarrow as pa
+
+        columns = self._series.get(name)
+        if columns is None:
+            recorded = ", ".join(self._series) or "none"
+            raise InputError(f'series "{name}" was not recorded; recorded: {recorded}. [probe] says what is')
+        if not isinstance(columns, pa.Table):
+            columns = pa.table({key: self._decoded(key, column) for key, column in columns.items()})
+            self._series[name] = columns
+        return columns
+
+    def _decoded(self, key: str, column: npt.NDArray[Any]) -> pa.Array:
+        import numpy as np
+        import pyarrow as pa
+
+        if key not in _INDEXED:
+            return pa.array(column)
+        names = pa.array([entry["name"] for entry in self.summary[_INDEXED[key]]], pa.string())
+        return pa.DictionaryArray.from_arrays(pa.array(column.astype(np.int32)), names)
+
+    def link(self, name: str) -> dict[str, Any]:
+        """A link's part of the summary.
+
+        Raises:
+            FieldPathError: there is no such link; lists those that there are.
+        """
+        return _entry(self.summary["links"], "link", name)
+
+    def flow(self, name: str) -> dict[str, Any]:
+        """A flow's part of the summary.
+
+        Raises:
+            FieldPathError: there is no such flow; lists those that there are.
+        """
+        return _entry(self.summary["flows"], "flow", name)
+
+    def metric(self, path: str) -> float:
+        """A number of the summary by its path, such as `link.N1-N2.mean_rate_bps`; NaN for null.
+
+        Raises:
+            FieldPathError: the path leads nowhere, or to no number; says what there is.
+        """
+        return metric(self.summary, path)
+
+    def _table(self, name: str) -> pa.Table:
+        return {"links": lambda: self.links, "flows": lambda: self.flows}.get(name, lambda: self.series(name))()
+
+    def to_pandas(self, name: str) -> pd.DataFrame:
+        """A series, or `"links"` or `"flows"`, as a pandas data frame (needs `netlull[pandas]`)."""
+        return self._table(name).to_pandas()
+
+    def to_polars(self, name: str) -> pl.DataFrame:
+        """A series, or `"links"` or `"flows"`, as a polars data frame (needs `netlull[polars]`)."""
+        import polars as pl
+
+        frame = pl.from_arrow(self._table(name))
+        if not isinstance(frame, pl.DataFrame):
+            raise TypeError(f"polars made a {type(frame).__name__} of {name}")
+        return frame
+
+    def save(self, folder: str | Path) -> None:
+        """Writes summary.json, manifest.json, links.parquet, flows.parquet and a Parquet file per series.
+
+        All or nothing: the folder appears complete, an earlier result in its place is replaced, other files never.
+
+        Raises:
+            OutputError: the folder cannot be written, or holds something else.
+        """
+        with output.staged_folder(Path(folder), ours=MANIFEST) as stage:
+            self.write_into(stage)
+
+    def write_into(self, folder: Path) -> None:
+        """Writes the files of `save` into a folder that exists, the manifest last."""
+        import pyarrow.parquet as pq
+
+        output.write_json(folder / SUMMARY, self.summary)
+        tables = {"links": self.links, "flows": self.flows} | {name: self.series(name) for name in self._series}
+        for name, table in tables.items():
+            pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+        names = [SUMMARY, *(f"{name}.parquet" for name in tables)]
+        manifest = {
+            "format": _FORMAT,
+            "kind": "netlull run",
+            **self.origin,
+            "seed": self.summary["seed"],
+            "series": list(self._series),
+            "files": {name: output.file_record(folder / name) for name in names},
+            "scenario": self.scenario,
+        }
+        output.write_json(folder / MANIFEST, manifest)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Reads what `save` wrote, and checks every file against the manifest.
+
+        Raises:
+            ResultError: names the file that is missing, truncated or damaged.
+        """
+        import pyarrow.parquet as pq
+
+        folder = Path(folder)
+        manifest = _read_manifest(folder)
+        for name, record in manifest["files"].items():
+            _check_file(folder / name, record)
+        series = {
+            name: pq.read_table(folder / f"{name}.parquet", read_dictionary=[*_INDEXED]) for name in manifest["series"]
+        }
+        series = {name: table.cast(_int32_keys(table.schema)) for name, table in series.items()}
+        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        origin = {key: manifest[key] for key in ("version", "engine", "commit")}
+        return cls(summary, manifest["scenario"], origin, series)
+
+    def __repr__(self) -> str:
+        """A short description."""
+        return f"Result({self.summary['name']!r}, seed {self.summary['seed']}, {self.summary['events']} events)"
+
+
+def _int32_keys(schema: pa.Schema) -> pa.Schema:
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in _INDEXED else field for field in schema
+    ]
+    return pa.schema(fields)
+
+
+def _entry(entries: list[dict[str, Any]], what: str, name: str) -> dict[str, Any]:
+    for entry in entries:
+        if entry["name"] == name:
+            return entry
+    names = ", ".join(entry["name"] for entry in entries) or "none"
+    raise FieldPathError(f'there is no {what} "{name}"; expected one of {names}')
+
+
+def _flattened(value: Any, path: str = "") -> dict[str, Any]:
+    if not isinstance(value, dict):
+        return {path: value}
+    flat: dict[str, Any] = {}
+    for key, item in value.items():
+        flat |= _flattened(item, f"{path}.{key}" if path else key)
+    return flat
+
+
+def _wide_table(entries: list[dict[str, Any]]) -> pa.Table:
+    import pyarrow as pa
+
+    rows = [_flattened(entry) for entry in entries]
+    columns = {name: [row.get(name) for row in rows] for name in rows[0]} if rows else {}
+    arrays = {name: pa.array(values) for name, values in columns.items()}
+    missing = pa.null()
+    return pa.table(
+        {name: array.cast(pa.float64()) if array.type == missing else array for name, array in arrays.items()}
+    )
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / MANIFEST
+    try:
+        manifest: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ResultError(f"{path}: is missing; expected the folder of a run saved with netlull") from None
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise ResultError(f"{path}: is truncated or damaged: it is no JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or "files" not in manifest:
+        raise ResultError(f"{path}: is no manifest of a run in format {_FORMAT}")
+    return dict(manifest)
+
+
+def _check_file(path: Path, record: Mapping[str, Any]) -> None:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing; the manifest lists it") from None
+    except OSError as error:
+        raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(content) != record["bytes"]:
+        raise ResultError(f"{path}: is truncated or damaged: {len(content)} bytes, the manifest says {record['bytes']}")
+    if hashlib.sha256(content).hexdigest() != record["sha256"]:
+        raise ResultError(f"{path}: is damaged: its checksum is not the manifest's")

@@ -1,0 +1,238 @@
+"""Scenarios: read from a file, from text, or built from Python values; checked once, by the core."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import hashlib
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from netlull import _engine
+from netlull._documents import plain, put, remove
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from netlull._engine import Monitor
+    from netlull.elements import Flow, Link, Power, Probe, TcpOptions
+    from netlull.result import Result
+
+__all__ = ["Scenario"]
+
+
+class Scenario:
+    """A network, its traffic and what to record. Immutable, and valid: whatever exists has passed the core's check.
+
+    Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
+    schema's defaults (`netlull.schema()`).
+
+    Raises:
+        ScenarioError: names the field, its value and what was expected.
+    """
+
+    def __init__(  # noqa: PLR0913  # the schema's fields
+        self,
+        *,
+        duration: str,
+        nodes: Sequence[str],
+        links: Iterable[Link | Mapping[str, object]] = (),
+        flows: Iterable[Flow | Mapping[str, object]] = (),
+        name: str | None = None,
+        description: str | None = None,
+        warm_up: str | None = None,
+        mtu: str | None = None,
+        seed: int | None = None,
+        verify: str | None = None,
+        tcp: TcpOptions | Mapping[str, object] | None = None,
+        power: Iterable[Power | Mapping[str, object]] | None = None,
+        probe: Probe | Mapping[str, object] | None = None,
+    ) -> None:
+        fields = {
+            "name": name,
+            "description": description,
+            "duration": duration,
+            "warm_up": warm_up,
+            "mtu": mtu,
+            "seed": seed,
+            "verify": verify,
+            "nodes": nodes,
+            "link": list(links),
+            "flow": list(flows),
+            "tcp": tcp,
+            "power": None if power is None else list(power),
+            "probe": probe,
+        }
+        self._adopt({key: value for key, value in fields.items() if value is not None})
+
+    def _adopt(self, document: Mapping[str, object]) -> None:
+        self._document: dict[str, Any] = plain(document)
+        self._canonical = _engine.canonical(self._document)
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, object]) -> Self:
+        """A scenario from a mapping with the schema's fields.
+
+        Raises:
+            ScenarioError: names the field, its value and what was expected.
+        """
+        scenario = cls.__new__(cls)
+        scenario._adopt(mapping)  # noqa: SLF001  # its own
+        return scenario
+
+    @classmethod
+    def from_toml(cls, text: str, origin: str = "<text>", *, values: Mapping[str, object] | None = None) -> Self:
+        """A scenario from TOML text; `values` are applied before it is checked (see `with_values`).
+
+        Raises:
+            InputError: the text is no TOML; the message starts with `origin`.
+            ScenarioError: names the field, its value and what was expected.
+        """
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{origin}: is no TOML: {error}") from None
+        return cls.from_dict(_changed(document, values or {}))
+
+    @classmethod
+    def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
+        """A scenario from a TOML file; `values` are applied before it is checked (see `with_values`).
+
+        Raises:
+            InputError: the file cannot be read or is no TOML.
+            ScenarioError: names the field, its value and what was expected.
+        """
+        return cls.from_toml(read_text(Path(path)), str(path), values=values)
+
+    def with_values(self, mapping: Mapping[str, object]) -> Self:
+        """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
+
+        A path is keys separated by dots; entries of arrays go by name (a link without one: FROM-TO) or by index.
+        None removes the field, so that its default holds.
+
+        Raises:
+            FieldPathError: a path names an entry that does not exist; lists those that do.
+            ScenarioError: names the field, its value and what was expected.
+        """
+        return self.with_changes(mapping)
+
+    def with_changes(self, *steps: Mapping[str, object]) -> Self:
+        """Several `with_values` in order, checked once, at the end.
+
+        Raises:
+            FieldPathError: a path names an entry that does not exist; lists those that do.
+            ScenarioError: names the field, its value and what was expected.
+        """
+        document: Mapping[str, object] = self._document
+        for step in steps:
+            document = _changed(document, step)
+        return self.from_dict(document)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scenario as it was given, as a document of its own."""
+        return copy.deepcopy(self._document)
+
+    def canonical(self) -> str:
+        """The scenario as JSON with every default filled in, in the schema's order."""
+        return self._canonical
+
+    @property
+    def name(self) -> str:
+        """The scenario's short name."""
+        return str(self._complete["name"])
+
+    @property
+    def seed(self) -> int:
+        """The seed of a run that is given none."""
+        return int(self._complete["seed"])
+
+    @property
+    def duration(self) -> str:
+        """The simulated time of a run, with its unit."""
+        return str(self._complete["duration"])
+
+    @functools.cached_property
+    def key(self) -> str:
+        """Identifies this scenario's runs, whatever their seed: changes with its content and the core's build."""
+        document = {field: value for field, value in self._complete.items() if field not in {"seed", "description"}}
+        text = json.dumps(document, sort_keys=True) + _engine.identity()
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @functools.cached_property
+    def _complete(self) -> dict[str, Any]:
+        document: dict[str, Any] = json.loads(self._canonical)
+        return document
+
+    def run(
+        self,
+        seed: int | None = None,
+        *,
+        probe: Probe | Mapping[str, object] | None = None,
+        verify: str | None = None,
+        monitor: Monitor | None = None,
+    ) -> Result:
+        """Simulates the scenario. Other Python threads go on meanwhile; Ctrl-C stops it with KeyboardInterrupt.
+
+        Args:
+            seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
+            probe: replaces the scenario's probe. What is recorded never changes the run.
+            verify: replaces the scenario's: "ledger", "replay" or "off".
+            monitor: tells the simulated fraction to other threads, and lets them cancel.
+
+        Raises:
+            ScenarioError: the seed, the probe or `verify` cannot be used.
+            VerificationError: the run broke a conservation law: a bug in the simulator.
+            Cancelled: `monitor.cancel()` was called.
+        """
+        from netlull.result import Result
+
+        changes = {"probe": probe, "verify": verify, "seed": seed if seed is None else _engine.check_seed(seed)}
+        changes = {field: value for field, value in changes.items() if value is not None}
+        scenario = self.with_values(changes) if changes else self
+        raw = _engine.run(scenario.canonical(), None, monitor)
+        return Result.from_raw(raw, scenario)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal scenarios run alike: their canonical forms are equal."""
+        return isinstance(other, Scenario) and self._canonical == other._canonical
+
+    def __hash__(self) -> int:
+        """Of the canonical form."""
+        return hash(self._canonical)
+
+    def __repr__(self) -> str:
+        """A short description."""
+        complete = self._complete
+        sizes = (f"{len(complete[part])} {part}s" for part in ("link", "flow"))
+        return f"Scenario({self.name!r}, {complete['duration']}, {', '.join(sizes)})"
+
+
+def _changed(document: Mapping[str, object], values: Mapping[str, object]) -> dict[str, Any]:
+    changed: dict[str, Any] = copy.deepcopy(dict(document))
+    for path, value in values.items():
+        if value is None:
+            remove(changed, path)
+        else:
+            put(changed, path, value)
+    return changed
+
+
+def read_text(path: Path) -> str:
+    """The text of a file that a user named.
+
+    Raises:
+        InputError: it does not exist, is a folder, may not be read, or is no UTF-8 text.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; expected a file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is no UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

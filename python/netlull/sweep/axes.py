@@ -1,0 +1,132 @@
+"""The dimensions of a sweep: axes and their points, and the experiments that combine axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from netlull import _engine
+from netlull._quantities import in_unit
+from netlull.errors import SweepError
+
+__all__ = ["RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds"]
+
+RESERVED_COLUMNS = ("experiment", "seed")
+
+
+@dataclass(frozen=True)
+class AxisPoint:
+    """One place on an axis: its value, how it is labelled, and what it sets and unsets in the scenario."""
+
+    value: float | str
+    label: str | None = None
+    set: Mapping[str, object] = field(default_factory=dict)
+    unset: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The label; without one, the value."""
+        return self.label if self.label is not None else _shown(self.value)
+
+    def changes(self) -> dict[str, object]:
+        """What `Scenario.with_values` takes: None removes."""
+        return {**dict.fromkeys(self.unset), **self.set}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A dimension of the grid: either one `path` that takes each of `values`, or general `points`.
+
+    `unit` is what the axis's column is in: values that are quantities are converted to it.
+
+    Raises:
+        SweepError: the axis has no points, has both forms or none, or a value does not fit the unit.
+    """
+
+    name: str
+    path: str | None = None
+    values: Sequence[object] = ()
+    points: Sequence[AxisPoint] = ()
+    unit: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be an axis."""
+        where = f"axis.{self.name}"
+        if not self.name or self.name in RESERVED_COLUMNS:
+            raise SweepError(f'{where}: "{self.name}" cannot name an axis; expected another name')
+        if self.points and (self.values or self.path is not None):
+            raise SweepError(f"{where}: has points and also path or values; expected one of the two")
+        if self.values and self.path is None:
+            raise SweepError(f"{where}.path: is missing; expected a path such as link.N1-N2.rate")
+        if not self.points and not self.values:
+            raise SweepError(f"{where}: has no points; expected `path` with `values`, or `point` entries")
+        texts = [point.text for point in self.resolved]
+        doubled = [text for text in texts if texts.count(text) > 1]
+        if doubled:
+            raise SweepError(f'{where}: the point "{doubled[0]}" is there twice')
+
+    @property
+    def resolved(self) -> tuple[AxisPoint, ...]:
+        """The points, with numbers in the axis's unit where it has one."""
+        if self.path is None:
+            return tuple(
+                AxisPoint(self._number(point.value), point.text, point.set, point.unset) for point in self.points
+            )
+        path = self.path
+        return tuple(AxisPoint(self._number(value), _shown(value), {path: value}) for value in self.values)
+
+    def _number(self, value: object) -> float | str:
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+        if self.unit is None or not isinstance(value, str):
+            return _shown(value)
+        number = in_unit(value, self.unit)
+        if number is None:
+            raise SweepError(f'axis.{self.name}: "{value}" is no quantity in {self.unit}; expected one, or no unit')
+        return number
+
+    @property
+    def is_numeric(self) -> bool:
+        """True if every point's value is a number."""
+        return all(isinstance(point.value, float) for point in self.resolved)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A grid over some of the sweep's axes (default: all), with its own seeds and changes to the scenario if wanted."""
+
+    name: str
+    axes: Sequence[str] | None = None
+    seeds: int | Sequence[int] | None = None
+    set: Mapping[str, object] = field(default_factory=dict)
+    unset: Sequence[str] = ()
+
+    def changes(self) -> dict[str, object]:
+        """What `Scenario.with_values` takes: None removes."""
+        return {**dict.fromkeys(self.unset), **self.set}
+
+
+def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
+    """A number of seeds as 1, 2, ..., or a list of them.
+
+    Raises:
+        SweepError: there are none, one is there twice, or one is out of range.
+    """
+    if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
+        raise SweepError(f"{where}: {seeds!r} is no number of seeds; expected 1 or more, or a list of seeds")
+    chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    if not chosen:
+        raise SweepError(f"{where}: is empty; expected at least one seed")
+    try:
+        chosen = tuple(_engine.check_seed(seed, where) for seed in chosen)
+    except _engine.ScenarioError as error:
+        raise SweepError(str(error)) from None
+    if len(set(chosen)) != len(chosen):
+        raise SweepError(f"{where}: holds a seed twice")
+    return chosen
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,126 @@
+"""Reading sweep.toml; unknown fields are refused, errors name the field."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from netlull import _engine
+from netlull.errors import InputError, SweepError
+from netlull.scenario import Scenario, read_text
+from netlull.sweep.axes import Axis, AxisPoint, Experiment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["read_sweep"]
+
+_WORDS: dict[type, str] = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
+
+
+def read_sweep(path: Path) -> dict[str, Any]:
+    """What `Sweep` takes, from a file.
+
+    Raises:
+        InputError: the file, or the scenario it names, cannot be read or used.
+        ScenarioError: the scenario it names is wrong; the message starts with its file.
+    """
+    try:
+        document = tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: is no TOML: {error}") from None
+    try:
+        return _sweep(document, path)
+    except SweepError as error:
+        raise SweepError(f"{path}: {error}") from None
+
+
+def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
+    _only(
+        document,
+        "",
+        {"scenario": (str,), "seeds": (int, list), "metrics": (dict,), "axis": (list,), "experiment": (list,)},
+    )
+    if "scenario" not in document:
+        raise SweepError("scenario: is missing; expected a scenario file, relative to this one")
+    scenario_path = path.parent / document["scenario"]
+    try:
+        scenario = Scenario.from_file(scenario_path)
+    except _engine.ScenarioError as error:
+        raise _engine.ScenarioError(f"{scenario_path}: {error}") from None
+    metrics = document.get("metrics", {})
+    _only(metrics, "metrics", dict.fromkeys(metrics, (str,)))
+    axes = [_axis(table, f"axis.{index}") for index, table in enumerate(document.get("axis", []))]
+    if not axes and not document.get("experiment"):
+        raise SweepError("axis: is missing: the sweep has no points; expected [[axis]] entries")
+    experiments = [
+        _experiment(table, f"experiment.{index}") for index, table in enumerate(document.get("experiment", []))
+    ]
+    return {
+        "scenario": scenario,
+        "axes": axes,
+        "seeds": document.get("seeds", 1),
+        "metrics": metrics,
+        "experiments": experiments,
+    }
+
+
+def _axis(table: Any, where: str) -> Axis:
+    where = _named(table, where)
+    _only(table, where, {"name": (str,), "unit": (str,), "path": (str,), "values": (list,), "point": (list,)})
+    points = [_point(entry, f"{where}.point.{index}") for index, entry in enumerate(table.get("point", []))]
+    return Axis(table["name"], table.get("path"), tuple(table.get("values", [])), tuple(points), table.get("unit"))
+
+
+def _point(table: Any, where: str) -> AxisPoint:
+    _table(table, where)
+    _only(table, where, {"value": (str, int, float), "label": (str,), "set": (dict,), "unset": (list,)})
+    if "value" not in table:
+        raise SweepError(f"{where}.value: is missing; expected the point's place on the axis")
+    return AxisPoint(table["value"], table.get("label"), table.get("set", {}), _texts(table, where, "unset"))
+
+
+def _experiment(table: Any, where: str) -> Experiment:
+    where = _named(table, where)
+    _only(table, where, {"name": (str,), "axes": (list,), "seeds": (int, list), "set": (dict,), "unset": (list,)})
+    axes = _texts(table, where, "axes") if "axes" in table else None
+    return Experiment(table["name"], axes, table.get("seeds"), table.get("set", {}), _texts(table, where, "unset"))
+
+
+def _table(table: Any, where: str) -> None:
+    if not isinstance(table, dict):
+        raise SweepError(f"{where}: is {table!r}; expected a table")
+
+
+def _named(table: Any, where: str) -> str:
+    """The table's place by its name, which it must have."""
+    _table(table, where)
+    if not isinstance(table.get("name"), str) or not table["name"]:
+        raise SweepError(f"{where}.name: is missing; expected a name")
+    return f"{where.partition('.')[0]}.{table['name']}"
+
+
+def _texts(table: dict[str, Any], where: str, field: str) -> tuple[str, ...]:
+    entries = table.get(field, [])
+    if not all(isinstance(entry, str) for entry in entries):
+        raise SweepError(f"{where}.{field}: is {entries!r}; expected a list of texts")
+    return tuple(entries)
+
+
+def _only(table: dict[str, Any], where: str, fields: dict[str, tuple[type, ...]]) -> None:
+    """Refuses unknown fields and values of another type."""
+    for name, value in table.items():
+        place = f"{where}.{name}" if where else name
+        if name not in fields:
+            raise SweepError(f"{place}: is unknown; expected one of {', '.join(fields)}")
+        kinds = fields[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            expected = " or ".join(_WORDS[kind] for kind in kinds)
+            raise SweepError(f"{place}: is {value!r}; expected {expected}")

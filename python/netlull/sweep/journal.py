@@ -1,0 +1,116 @@
+"""The journal of a sweep: one line per finished run, only ever added to, each with a checksum.
+
+A line is a JSON object `{"check": CHECKSUM, "record": RECORD}`, written with one system call. A process that is killed
+leaves at most one broken line, the last; a damaged one is found wherever it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+from netlull import output
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Contents", "Journal"]
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a journal holds: records by key, and what is wrong with the lines that hold none."""
+
+    records: dict[str, dict[str, Any]]
+    damaged: tuple[str, ...]
+    sound_lines: tuple[bytes, ...]
+
+
+class Journal:
+    """Appends records to a file; `open` has removed damaged lines from it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def open(cls, path: Path) -> tuple[Self, Contents]:
+        """Reads the journal, writes it anew without its damaged lines if it has any, and opens it to append.
+
+        Raises:
+            OSError: the file cannot be read or written.
+        """
+        contents = read(path)
+        if contents.damaged:
+            with output.staged_file(path) as stage:
+                stage.write_bytes(b"".join(contents.sound_lines))
+        return cls(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)), contents
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Adds a record, which has a `key`; once this returns, killing the process does not lose it.
+
+        Raises:
+            OSError: the disk is full, for example; a part of the line may be in the file.
+        """
+        line = _line(record)
+        written = os.write(self._descriptor, line)
+        while written < len(line):
+            written += os.write(self._descriptor, line[written:])
+
+    def close(self) -> None:
+        """Hands everything to the disk."""
+        os.fsync(self._descriptor)
+        os.close(self._descriptor)
+
+
+def read(path: Path) -> Contents:
+    """The records of a journal; a file that does not exist holds none.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raw = b""
+    records: dict[str, dict[str, Any]] = {}
+    damaged: list[str] = []
+    sound: list[bytes] = []
+    for number, line in enumerate(raw.splitlines(keepends=True), start=1):
+        record, why = _record(line)
+        if record is None:
+            damaged.append(f"{path.name} line {number} {why}")
+        else:
+            records[record["key"]] = record
+            sound.append(line)
+    return Contents(records, tuple(damaged), tuple(sound))
+
+
+def _text(record: dict[str, Any]) -> str:
+    return json.dumps(record, separators=(",", ":"), allow_nan=False)
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    text = _text(record)
+    return f'{{"check":"{_checksum(text)}","record":{text}}}\n'.encode()
+
+
+def _record(line: bytes) -> tuple[dict[str, Any] | None, str]:
+    """A line's record, or why it has none."""
+    if not line.endswith(b"\n"):
+        return None, "is truncated"
+    try:
+        entry = json.loads(line)
+        record, check = entry["record"], entry["check"]
+        key = record["key"]
+    except (ValueError, TypeError, KeyError):
+        return None, "is damaged: it is no record"
+    if not isinstance(key, str) or _checksum(_text(record)) != check:
+        return None, "is damaged: its checksum is wrong"
+    return record, ""

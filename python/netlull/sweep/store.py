@@ -1,0 +1,101 @@
+"""The folder of a sweep: sweep.json (what it is), journal.jsonl (finished runs), results.parquet (at the end)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull import output
+from netlull.errors import OutputError, SweepError
+from netlull.provenance import origin
+from netlull.sweep.journal import Journal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+__all__ = ["DESCRIPTION", "TABLE", "Store"]
+
+DESCRIPTION = "sweep.json"
+JOURNAL = "journal.jsonl"
+TABLE = "results.parquet"
+
+
+class Store:
+    """Finished runs of a sweep on disk, held by one process at a time."""
+
+    def __init__(
+        self, folder: Path, journal: Journal, known: dict[str, dict[str, Any]], damaged: tuple[str, ...]
+    ) -> None:
+        self._folder = folder
+        self._journal = journal
+        self.known = known
+        """Summaries of the finished runs, by key."""
+        self.damaged = damaged
+        """What was wrong with lines of the journal; their runs are not known."""
+
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, folder: Path, description: Mapping[str, Any]) -> Iterator[Store]:
+        """Makes the folder or resumes from it.
+
+        Raises:
+            OutputError: it cannot be written, or holds other files.
+            SweepError: another process is writing to it.
+        """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            names = {path.name for path in folder.iterdir() if ".partial-" not in path.name}
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        if names and not names & {DESCRIPTION, JOURNAL}:
+            raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); expected a new folder or a sweep's")
+        with _locked(folder):
+            with output.staged_file(folder / DESCRIPTION) as stage:
+                output.write_json(stage, {"format": 1, "kind": "netlull sweep", **origin(), **description})
+            try:
+                journal, contents = Journal.open(folder / JOURNAL)
+            except OSError as error:
+                raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
+            known = {key: record["summary"] for key, record in contents.records.items()}
+            try:
+                yield cls(folder, journal, known, contents.damaged)
+            finally:
+                journal.close()
+
+    def record(self, key: str, seed: int, summary: dict[str, Any]) -> None:
+        """Keeps a finished run.
+
+        Raises:
+            OutputError: the disk is full, for example.
+        """
+        try:
+            self._journal.append({"key": key, "seed": seed, "summary": summary})
+        except OSError as error:
+            raise OutputError(f"{self._folder / JOURNAL}: cannot be written: {error.strerror or error}") from None
+
+    def write_table(self, table: pa.Table) -> None:
+        """Writes results.parquet; the same table gives the same bytes."""
+        import pyarrow.parquet as pq
+
+        with output.staged_file(self._folder / TABLE) as stage:
+            pq.write_table(table, stage, compression="zstd")
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Holds the folder; the lock goes with the process, however it ends."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise SweepError(f"{folder}: another sweep is writing there; expected it to end first") from None
+    try:
+        yield
+    finally:
+        os.close(descriptor)

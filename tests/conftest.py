@@ -1,0 +1,112 @@
+"""A small network that every test may run, and the command line as a subprocess."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from netlull import Scenario
+from netlull.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SMALL = """
+name = "small"
+duration = "2 s"
+nodes = ["a", "b", "c"]
+
+[[link]]
+from = "a"
+to = "b"
+rate = "10 Mb/s"
+delay = "5 ms"
+buffer = "20 packets"
+[link.controller]
+kind = "practra"
+rates = { from = "1 Mb/s", to = "10 Mb/s", step = "1 Mb/s" }
+transition = "2 ms"
+min_interval = "16 ms"
+delay_bound = "10 ms"
+
+[[link]]
+from = "b"
+to = "a"
+rate = "10 Mb/s"
+delay = "5 ms"
+
+[[link]]
+from = "b"
+to = "c"
+duplex = true
+rate = "10 Mb/s"
+delay = "5 ms"
+
+[[flow]]
+kind = "tcp"
+name = "tcp"
+from = "a"
+to = "c"
+
+[[flow]]
+kind = "bursts"
+name = "noise"
+from = "a"
+to = "c"
+rate = "8 Mb/s"
+cycle = "200 ms"
+mean_on = "40 ms"
+"""
+"""A link under practRA (a-b), a long TCP flow and random bursts."""
+
+
+@pytest.fixture(scope="session")
+def small() -> Scenario:
+    return Scenario.from_toml(SMALL)
+
+
+@pytest.fixture
+def small_file(tmp_path: Path) -> Path:
+    path = tmp_path / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that must be refused: exit code 2, one line on stderr, nothing else. Returns the line."""
+
+    def run(*arguments: str | Path) -> str:
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert code == 2, captured.err
+        assert captured.out == ""
+        assert captured.err.startswith("netlull: ")
+        assert captured.err.count("\n") == 1
+        assert "Traceback" not in captured.err
+        return captured.err
+
+    return run
+
+
+@pytest.fixture
+def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """Runs a command that must work. Returns what it printed."""
+
+    def run(*arguments: str | Path) -> str:
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        assert code == 0, captured.err
+        return captured.out
+
+    return run
+
+
+def start(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
+    """Starts `netlull` as a process of its own."""
+    command = [sys.executable, "-m", "netlull", *map(str, arguments)]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options)

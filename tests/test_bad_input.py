@@ -1,0 +1,194 @@
+"""Bad input on the command line: exit code 2, and one line that names the field, the value and what was expected."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Refused = Callable[..., str]
+
+CASES = {
+    "unknown field": (["link.a-b.speed=3"], ["link.a-b", "unknown field `speed`", "expected one of"]),
+    "unknown field at the top": (["speed=3"], ["unknown field `speed`"]),
+    "wrong unit": (["link.a-b.rate=10 MB/s"], ["link.a-b.rate", '"10 MB/s"', "Mb/s"]),
+    "no unit": (["duration=10"], ["duration", "10", "a time with a unit"]),
+    "zero rate": (["link.b-a.rate=0 b/s"], ["link.b-a.rate", "0 b/s", "above"]),
+    "negative rate": (["link.b-a.rate=-5 Mb/s"], ["link.b-a.rate", '"-5 Mb/s"', "negative"]),
+    "zero rate of a flow": (["flow.noise.rate=0 b/s"], ["flow.noise.rate", "0 b/s"]),
+    "unknown node of a link": (["link.a-b.to=z"], ["link.", ".to", '"z"', "a, b, c"]),
+    "unknown node of a flow": (["flow.tcp.to=z"], ["flow.tcp.to", '"z"', "a, b, c"]),
+    "unknown congestion control": (["tcp.congestion_control=magic"], ["tcp.congestion_control", '"magic"', "new_reno"]),
+    "unknown controller": (["link.a-b.controller.kind=magic"], ["link.a-b.controller.kind", '"magic"', "practra"]),
+    "unknown power model": (['power=[{ model = "coal" }]'], ["power", '"coal"', "fs"]),
+    "unreachable destination": (['nodes=["a", "b", "c", "d"]', "flow.tcp.to=d"], ["flow.tcp", '"d"']),
+    "mRCI below delta": (["link.a-b.controller.min_interval=1 ms"], ["link.a-b.controller.min_interval", "1 ms", "2 ms"]),
+    "mRCI equal to delta": (["link.a-b.controller.min_interval=2 ms"], ["link.a-b.controller.min_interval", "2 ms"]),
+    "empty rate set": (["link.a-b.controller.rates=[]"], ["link.a-b.controller.rates"]),
+    "rate set with a zero": (['link.a-b.controller.rates=["0 b/s", "10 Mb/s"]'], ["link.a-b.controller.rates"]),
+    "rate set that ends above the link": (
+        ['link.a-b.controller.rates=["1 Mb/s", "20 Mb/s"]'],
+        ["link.a-b.controller.rates", "20 Mb/s", "10 Mb/s"],
+    ),
+    "buffer below a packet": (["link.a-b.buffer=1000 B"], ["link.a-b.buffer", "1"]),
+    "buffer of no packets": (["link.a-b.buffer=0 packets"], ["link.a-b.buffer", "0 packets"]),
+    "duration 0": (["duration=0 s"], ["duration", "0"]),
+    "negative duration": (["duration=-1 s"], ["duration", '"-1 s"', "negative"]),
+    "warm-up beyond the end": (["warm_up=3 s"], ["warm_up", "3 s"]),
+    "negative seed in the file": (["seed=-1"], ["seed", "-1"]),
+    "loss of 1": (['link.b-a.loss={ kind = "bernoulli", probability = 1.0 }'], ["link.b-a.loss.probability", "1"]),
+    "weight of 0": (["link.a-b.controller.forecast_weight=0"], ["link.a-b.controller.forecast_weight", "0"]),
+    "unknown verifier": (["verify=maybe"], ["verify", "maybe", "ledger"]),
+    "unknown link of a probe": (['probe={ interval = "1 ms", links = ["z"] }'], ["probe.links", '"z"']),
+    "two flows of one name": (["flow.noise.name=tcp"], ["flow.tcp", "twice"]),
+    "set of an unknown entry": (["link.a-z.rate=1 Mb/s"], ["link.a-z.rate", '"a-z"', "a-b, b-a, b-c"]),
+    "set without a value": (["duration"], ["duration", "path=value"]),
+}
+
+
+@pytest.mark.parametrize(("settings", "says"), CASES.values(), ids=CASES)
+def test_a_bad_scenario_is_refused(refused: Refused, small_file: Path, settings: list[str], says: list[str]) -> None:
+    line = refused("run", small_file, *(part for setting in settings for part in ("--set", setting)))
+    for words in says:
+        assert words in line, line
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**63), str(2**80)])
+def test_seeds_out_of_range(refused: Refused, small_file: Path, seed: str) -> None:
+    line = refused("run", small_file, "--seed", seed)
+    assert f"seed: {seed} is out of range" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "nowhere.toml"], ["nowhere.toml", "no such file", "dumbbell"]),
+        (["run"], ["FILE"]),
+        (["run", "dumbbell", "--seed", "x"], ["--seed", "'x'"]),
+        (["run", "dumbbell", "--verify", "maybe"], ["--verify", "maybe", "ledger"]),
+        (["fly"], ["fly"]),
+        (["list", "birds"], ["birds", "mechanisms"]),
+        (["sweep", "nowhere.toml"], ["nowhere.toml", "no such file"]),
+        (["reproduce", "nobody-1999"], ["nobody-1999"]),
+        (["trace", "dumbbell", "--out", "x.pcapng"], ["--link"]),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_bad_commands(refused: Refused, arguments: list[str], says: list[str]) -> None:
+    line = refused(*arguments)
+    for words in says:
+        assert words in line, line
+
+
+@pytest.mark.parametrize("where", ["/proc/netlull", "a-file/out"])
+def test_an_output_folder_that_cannot_be_written(
+    refused: Refused, small_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a-file").write_text("not a folder")
+    line = refused("run", small_file, "--out", where)
+    assert "cannot be written" in line
+    assert where in line
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a-file", "small.toml"]
+
+
+def test_an_output_folder_with_other_files_is_left_alone(refused: Refused, small_file: Path, tmp_path: Path) -> None:
+    line = refused("run", small_file, "--out", tmp_path)
+    assert "holds other files" in line
+    assert small_file.exists()
+
+
+def test_an_output_that_is_a_file(refused: Refused, small_file: Path) -> None:
+    assert "is a file; expected a folder" in refused("run", small_file, "--out", small_file)
+
+
+def test_a_trace_that_cannot_be_written(refused: Refused, small_file: Path) -> None:
+    line = refused("trace", small_file, "--link", "a-b", "--out", "/proc/netlull/x.pcapng")
+    assert "/proc/netlull/x.pcapng: cannot be written" in line
+
+
+def test_a_trace_of_an_unknown_link(refused: Refused, small_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.pcapng"
+    line = refused("trace", small_file, "--link", "a-z", "--out", out)
+    assert '"a-z"' in line
+    assert "a-b" in line
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+
+
+SWEEP = """
+scenario = "small.toml"
+[metrics]
+goodput = "flow.tcp.goodput_bps"
+"""
+
+SWEEPS = {
+    "no axes": ("", ["axis", "no points"]),
+    "no values": ('[[axis]]\nname = "d"\npath = "duration"\nvalues = []', ["axis.d", "no points"]),
+    "no points": ('[[axis]]\nname = "d"\npoint = []', ["axis.d", "no points"]),
+    "no path": ('[[axis]]\nname = "d"\nvalues = ["1 s"]', ["axis.d.path", "missing"]),
+    "unknown field": ('[[axis]]\nname = "d"\nstep = 1', ["axis.d.step", "unknown", "values"]),
+    "wrong unit": (
+        '[[axis]]\nname = "d"\nunit = "ms"\npath = "duration"\nvalues = ["1 Mb/s"]',
+        ["axis.d", '"1 Mb/s"', "ms"],
+    ),
+    "value that the scenario refuses": (
+        '[[axis]]\nname = "d"\npath = "duration"\nvalues = ["1 s", "0 s"]',
+        ["sweep at d=0 s", "duration"],
+    ),
+    "path that leads nowhere": (
+        '[[axis]]\nname = "r"\npath = "link.a-z.rate"\nvalues = ["1 Mb/s"]',
+        ["sweep at r=1 Mb/s", '"a-z"', "a-b"],
+    ),
+    "experiment over an unknown axis": (
+        '[[axis]]\nname = "d"\npath = "duration"\nvalues = ["1 s"]\n[[experiment]]\nname = "e"\naxes = ["x"]',
+        ["experiment.e.axes", '"x"', "d"],
+    ),
+    "axis named like a column": (
+        '[[axis]]\nname = "goodput"\npath = "duration"\nvalues = ["1 s"]',
+        ['"goodput"', "two columns"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rest", "says"), SWEEPS.values(), ids=SWEEPS)
+def test_a_bad_sweep_is_refused(refused: Refused, small_file: Path, rest: str, says: list[str]) -> None:
+    path = small_file.parent / "sweep.toml"
+    path.write_text(SWEEP + rest)
+    line = refused("sweep", path, "--out", small_file.parent / "store")
+    assert str(path) in line or "sweep at" in line
+    for words in says:
+        assert words in line, line
+    assert not (small_file.parent / "store").exists()
+
+
+@pytest.mark.parametrize(
+    ("replace", "by", "says"),
+    [
+        ("flow.tcp.goodput_bps", "flow.tcp.happiness", ["metrics.goodput", '"happiness"', "goodput_bps"]),
+        ("flow.tcp.goodput_bps", "flow.tcp.kind", ["metrics.goodput", "is no number"]),
+        ("[metrics]\n", "seeds = 0\n[metrics]\n", ["seeds", "0", "1 or more"]),
+        ("[metrics]\n", "seeds = []\n[metrics]\n", ["seeds", "empty"]),
+        ("[metrics]\n", "seeds = [1, 1]\n[metrics]\n", ["seeds", "twice"]),
+        ("[metrics]\n", "seeds = [-1]\n[metrics]\n", ["seeds", "-1", "out of range"]),
+        ("small.toml", "other.toml", ["other.toml", "no such file"]),
+        ('scenario = "small.toml"', "", ["scenario", "missing"]),
+        ('goodput = "flow.tcp.goodput_bps"', "", ["metrics", "empty"]),
+    ],
+)
+def test_a_bad_head_of_a_sweep_is_refused(
+    refused: Refused, small_file: Path, replace: str, by: str, says: list[str]
+) -> None:
+    path = small_file.parent / "sweep.toml"
+    axis = '[[axis]]\nname = "d"\npath = "duration"\nvalues = ["100 ms"]'
+    path.write_text(SWEEP.replace(replace, by) + axis)
+    line = refused("sweep", path, "--out", small_file.parent / "store")
+    for words in says:
+        assert words in line, line
+
+
+def test_errors_of_the_core_keep_to_one_line(refused: Refused, tmp_path: Path) -> None:
+    path = tmp_path / "odd.toml"
+    path.write_text(f"duration = {json.dumps('1\n\ns')}\nnodes = []")
+    refused("run", path)

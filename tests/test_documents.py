@@ -1,0 +1,163 @@
+"""Paths into documents (`--set`, `with_values`, metrics), and values that JSON can hold."""
+
+from __future__ import annotations
+
+import copy
+import datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from netlull import Link, Practra, RateSteps
+from netlull._documents import get, parse_setting, plain, put, remove
+from netlull.errors import FieldPathError, InputError
+
+DOCUMENT: dict[str, Any] = {
+    "duration": "1 s",
+    "link": [
+        {"from": "a", "to": "b", "rate": "1 Mb/s"},
+        {"from": "b", "to": "c", "name": "core.west", "rate": "2 Mb/s", "controller": {"kind": "practra"}},
+    ],
+    "flow": [{"name": "tcp", "kind": "tcp"}],
+    "power": [{"model": "fs"}],
+}
+
+
+@pytest.fixture
+def document() -> dict[str, Any]:
+    return copy.deepcopy(DOCUMENT)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("duration", "1 s"),
+        ("link.a-b.rate", "1 Mb/s"),  # a link without a name goes by FROM-TO
+        ("link.0.rate", "1 Mb/s"),  # or by its index
+        ("link.core.west.rate", "2 Mb/s"),  # names may hold dots
+        ("link.core.west.controller.kind", "practra"),
+    ],
+)
+def test_a_path_leads_to_a_value(document: dict[str, Any], path: str, value: str) -> None:
+    assert get(document, path) == value
+    put(document, path, "new")
+    assert get(document, path) == "new"
+
+
+def test_power_models_go_by_their_model(document: dict[str, Any]) -> None:
+    put(document, "power.fs.static_fraction", 0.25)
+    assert document["power"] == [{"model": "fs", "static_fraction": 0.25}]
+
+
+def test_tables_on_the_way_are_made(document: dict[str, Any]) -> None:
+    put(document, "tcp.delayed_ack", True)
+    assert document["tcp"] == {"delayed_ack": True}
+    put(document, "link.a-b.controller.rates.step", "1 Mb/s")
+    assert document["link"][0]["controller"] == {"rates": {"step": "1 Mb/s"}}
+
+
+def test_removing_leaves_the_rest(document: dict[str, Any]) -> None:
+    remove(document, "link.core.west.controller")
+    remove(document, "link.a-b.controller")  # not there: nothing to do
+    remove(document, "tcp.delayed_ack")
+    assert "controller" not in document["link"][1]
+    assert "tcp" not in document
+    remove(document, "link.a-b")
+    assert [link["name"] for link in document["link"]] == ["core.west"]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("link.a-c.rate", '"a-c" is no entry of link; expected one of a-b, core.west'),
+        ("link.7.rate", '"7" is no entry of link'),
+        ("duration.x", "duration holds '1 s', which has no fields"),
+        ("", "expected keys separated by dots"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_named(document: dict[str, Any], path: str, says: str) -> None:
+    with pytest.raises(FieldPathError, match=says.replace(".", r"\.")):
+        put(document, path, 1)
+    assert document == DOCUMENT
+
+
+def test_reading_a_field_that_is_not_there_lists_those_that_are(document: dict[str, Any]) -> None:
+    with pytest.raises(FieldPathError, match="it has from, to, rate"):
+        get(document, "link.a-b.speed")
+
+
+@pytest.mark.parametrize(
+    ("setting", "path", "value"),
+    [
+        ("duration=10 s", "duration", "10 s"),
+        ('duration="10 s"', "duration", "10 s"),
+        ("seed = 7", "seed", 7),
+        ("tcp.delayed_ack=true", "tcp.delayed_ack", True),
+        ("link.a-b.controller.forecast_weight=0.5", "link.a-b.controller.forecast_weight", 0.5),
+        ("probe={ interval = '1 ms' }", "probe", {"interval": "1 ms"}),
+        ('probe.links=["a-b"]', "probe.links", ["a-b"]),
+        ("name=a=b", "name", "a=b"),
+        ("name=2020-01-01", "name", "2020-01-01"),  # a TOML date, which no field takes
+        ("name=1\nseed=2", "name", "1\nseed=2"),  # one setting sets one field
+        ("name=", "name", ""),
+    ],
+)
+def test_a_setting_is_toml_or_text(setting: str, path: str, value: object) -> None:
+    assert parse_setting(setting) == (path, value)
+
+
+@pytest.mark.parametrize("setting", ["duration", "=3", " = 3"])
+def test_a_setting_needs_a_path_and_a_value(setting: str) -> None:
+    with pytest.raises(InputError, match="expected path=value"):
+        parse_setting(setting)
+
+
+def test_builder_elements_become_tables() -> None:
+    rates = RateSteps("1 Mb/s", "10 Mb/s", "1 Mb/s")
+    link = Link("a", "b", "10 Mb/s", controller=Practra(rates, "2 ms", "16 ms", "40 ms"))
+    assert plain(link) == {
+        "from": "a",
+        "to": "b",
+        "rate": "10 Mb/s",
+        "controller": {
+            "kind": "practra",
+            "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},
+            "transition": "2 ms",
+            "min_interval": "16 ms",
+            "delay_bound": "40 ms",
+        },
+    }
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    values = plain({"seed": np.int64(3), "weights": (np.float64(0.5), np.float32(0.25))})
+    assert values == {"seed": 3, "weights": [0.5, 0.25]}
+    assert type(values["seed"]) is int
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), datetime.date(2020, 1, 1), b"bytes", object()])
+def test_what_json_cannot_hold_is_named(value: object) -> None:
+    with pytest.raises(InputError, match=r"^link\.0\.rate: "):
+        plain({"link": [{"rate": value}]})
+
+
+_scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+_values = st.recursive(_scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=10)
+
+
+@given(_values)
+def test_plain_values_stay_as_they_are(value: object) -> None:
+    assert plain(value) == value
+
+
+@given(st.lists(st.sampled_from(["x", "y", "link", "0", "a-b", "core.west"]), min_size=1, max_size=5), st.integers())
+def test_what_is_put_is_got_or_refused(keys: list[str], value: int) -> None:
+    document = copy.deepcopy(DOCUMENT)
+    path = ".".join([*keys, "leaf"])
+    try:
+        put(document, path, value)
+    except FieldPathError:
+        return
+    assert get(document, path) == value

@@ -1,0 +1,45 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from netlull.cli.numbers import count, digits, percent, scaled
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (9_433_217.0, "9.433 Mb/s"),
+        (999_960.0, "1 Mb/s"),
+        (999.4, "999.4 b/s"),
+        (0.0, "0 b/s"),
+        (1e9, "1 Gb/s"),
+        (None, "-"),
+        (math.nan, "-"),
+    ],
+)
+def test_rates(value: float | None, text: str) -> None:
+    assert scaled(value, "b/s") == text
+
+
+def test_small_times() -> None:
+    assert scaled(0.0125, "s") == "12.5 ms"
+    assert scaled(3.2e-6, "s") == "3.2 µs"
+
+
+def test_digits() -> None:
+    assert digits(123.456) == "123.5"
+    assert digits(0.001234567) == "0.001235"
+    assert digits(12) == "12"
+    assert digits(1e-7) == "1.000e-07"
+    assert digits(-2.5) == "-2.5"
+
+
+def test_counts_and_shares() -> None:
+    assert count(1_234_567) == "1 234 567"
+    assert count(None) == "-"
+    assert percent(0.1234) == "12.3 %"
+    assert percent(0.000123) == "0.012 %"
+    assert percent(0) == "0.0 %"

@@ -1,0 +1,414 @@
+"""Paper folders: what is refused, how claims are judged, and one reproduction from end to end."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from netlull import papers
+from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
+from netlull.papers.measure import judged
+from netlull.papers.plan import plan
+from netlull.papers.source import module_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FOLDER = Path(__file__).resolve().parents[1] / "papers" / "troubled-marriage-2016"
+RTT = (1.0, 10.0, 50.0, 100.0)
+MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
+SEEDS = (1, 2, 3, 4)
+
+
+# ---- What is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the paper's folder that a test may damage."""
+    copy = tmp_path / "papers" / FOLDER.name
+    shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("claims.toml", 'id = "T3"', 'id = "third"', 'claims.toml: claim.third.id: is "third"; expected a letter'),
+        ("claims.toml", 'id = "T3"', 'id = "T2"', 'claims.toml: claim.T2: "T2" appears twice'),
+        (
+            "claims.toml",
+            "rank_max = -0.8",
+            'rank_max = "low"',
+            'claim.T5.tolerance.rank_max: is "low"; expected a number',
+        ),
+        (
+            "claims.toml",
+            'title = "The time series"',
+            "titel = 1",
+            "claims.toml: claim.T9.title: is missing; expected text",
+        ),
+        (
+            "claims.toml",
+            'id = "T1"',
+            'id = "T1"\ncolour = "red"',
+            "claims.toml: claim.T1.colour: is unknown; expected one of",
+        ),
+        ("claims.toml", "[[claim]]", "[[claim", "claims.toml: is not valid TOML"),
+        ("paper.toml", "year = 2016", 'year = "then"', 'paper.toml: year: is "then"; expected a whole number'),
+        ("paper.toml", 'key = "troubled', 'key = "un-troubled', "paper.toml: key: is "),
+        (
+            "paper.toml",
+            "seeds = 4",
+            "seeds = 0",
+            "paper.toml: quick.seeds: is 0; expected a whole number of at least 1",
+        ),
+        (
+            "readings.toml",
+            'search_over = ["',
+            'search_over = ["weather", "',
+            '"weather" is no reading; expected some of',
+        ),
+        ("readings.toml", 'choice = "', 'effects = "', "readings.toml: reading.delay-bound.choice: is missing"),
+    ],
+)
+def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: str, message: str) -> None:
+    path = folder / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(PaperError, match=re.escape(message)):
+        load(folder)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "claims.toml").unlink()
+    with pytest.raises(PaperError, match=re.escape("claims.toml: the file is missing")):
+        load(folder)
+
+
+def test_a_missing_tolerance_is_named_when_it_is_needed(folder: Path) -> None:
+    path = folder / "claims.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("gap_min = 0.02, ", ""), encoding="utf-8")
+    evidence = world_of_the_paper(load(folder))
+    with pytest.raises(PaperError, match=re.escape("claim.T3.tolerance.gap_min: is missing; expected a number")):
+        judged(evidence)
+
+
+def test_an_unknown_paper_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(PaperError, match=r'"happy-marriage" is no paper; the papers are: .*troubled-marriage-2016'):
+        papers.folder_of("happy-marriage")
+
+
+def test_an_unknown_scope_and_no_seeds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PaperError, match='scope "slow" is unknown; expected one of: quick, full'):
+        papers.reproduce([FOLDER.name], scope="slow", out=tmp_path)
+    with pytest.raises(PaperError, match="seeds: 0 is too few"):
+        papers.reproduce([FOLDER.name], seeds=0, out=tmp_path)
+
+
+def test_papers_are_found() -> None:
+    info = next(info for info in papers.find() if info.key == FOLDER.name)
+    assert info.title.startswith("Network interface power management")
+    assert info.folder.is_dir()
+
+
+# ---- The plan --------------------------------------------------------------------------------------------------------
+
+
+def test_quick_holds_exactly_the_points_of_the_papers_figures() -> None:
+    paper = load(FOLDER)
+    quick = plan(paper, paper.quick)
+    axes = {axis["name"]: len(axis.get("point", axis.get("values"))) for axis in quick.sweep["axis"]}
+    assert axes == {"rtt": 4, "mrci": 5, "bon": 1, "bn": 1}
+    assert quick.experiments == ["single", "single-tcponly", "background", "background-tcponly", "both", "both-tcponly"]
+
+
+def test_full_holds_all_of_table_1() -> None:
+    full = plan(load(FOLDER), None)
+    size = {axis["name"]: len(axis.get("point", axis.get("values"))) for axis in full.sweep["axis"]}
+    runs = 0
+    for experiment in full.sweep["experiment"]:
+        runs += int(np.prod([size[axis] for axis in experiment["axes"]])) * experiment.get("seeds", full.sweep["seeds"])
+    # 20 + 4, 800 + 160, 800 + 160, 3200 + 640
+    assert runs == 5784
+
+
+def test_every_alternative_is_a_valid_scenario(tmp_path: Path) -> None:
+    from netlull import Sweep
+
+    paper = load(FOLDER)
+    for reading in paper.readings:
+        for alternative in reading.alternatives:
+            changed = plan(paper, paper.quick, changes=[alternative])
+            points = Sweep.from_file(changed.write(tmp_path / reading.id / alternative.name)).points()
+            assert len(points) == 72, reading.id
+
+
+# ---- The grid --------------------------------------------------------------------------------------------------------
+
+
+def test_reductions_are_paired_by_seed() -> None:
+    # Seed by seed: 1 - 5/10 = 0.5 and 1 - 12/20 = 0.4; unpaired means would give 1 - 8.5/15 = 0.433.
+    rows = [
+        {"experiment": "pc", "rtt": 1.0, "seed": 1, "goodput": 5.0},
+        {"experiment": "pc", "rtt": 1.0, "seed": 2, "goodput": 12.0},
+        {"experiment": "tcponly", "rtt": 1.0, "seed": 1, "goodput": 10.0},
+        {"experiment": "tcponly", "rtt": 1.0, "seed": 2, "goodput": 20.0},
+    ]
+    grid = Grid(pa.Table.from_pylist(rows), ["rtt"])
+    found = grid.reduction(Cell.of("pc", rtt=1), Cell.of("tcponly", rtt=1), "goodput")
+    assert found.mean == pytest.approx(0.45)
+    assert found.n == 2
+    with pytest.raises(PaperError, match="no point pc rtt=2"):
+        grid.interval(Cell.of("pc", rtt=2), "goodput")
+    with pytest.raises(PaperError, match="no metric badput"):
+        grid.interval(Cell.of("pc", rtt=1), "badput")
+
+
+def test_another_metric_is_judged_under_the_same_name() -> None:
+    table = pa.table({"experiment": ["a"], "seed": [1], "loss": [0.1], "drop_n1": [0.3]})
+    assert Grid(table, [], {"loss": "drop_n1"}).interval(Cell.of("a"), "loss").mean == pytest.approx(0.3)
+
+
+# ---- Verdicts --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("held", "verdict"),
+    [((True, True), Verdict.HOLDS), ((True, False), Verdict.PARTLY), ((False, False), Verdict.FAILS)],
+)
+def test_a_verdict_is_all_some_or_none_of_the_parts(held: tuple[bool, ...], verdict: Verdict) -> None:
+    claim = load(FOLDER).claims[0]
+    assert judge(claim, [Part(f"part{index}", part, "x") for index, part in enumerate(held)]).verdict is verdict
+
+
+def test_a_part_that_fails_without_a_reason_says_so() -> None:
+    claim = load(FOLDER).claims[0]
+    assert "no explanation is on record" in judge(claim, [Part("unheard-of", False, "x")]).explanation
+    assert judge(claim, [Part("unheard-of", True, "x")]).explanation == ""
+
+
+Quantity = "Callable[[str, float, float], float]"
+
+
+def table(
+    rate: Callable[[str, float, float], float],
+    reduction: Callable[[str, float, float], float],
+    loss: Callable[[str, float, float], float],
+    changes: Callable[[str, float, float], float],
+) -> pa.Table:
+    """The sweep's table from four functions of experiment, RTT and mRCI (0 in TCPonly), with a little noise."""
+    noise = np.random.default_rng(7)
+    rows: list[dict[str, Any]] = []
+    for experiment, at in (("single", {}), ("background", {"bon": 100.0}), ("both", {"bon": 100.0, "bn": 50.0})):
+        seeds = SEEDS[:1] if experiment == "single" else SEEDS
+        for rtt in RTT:
+            for seed in seeds:
+                base = 8e6 * (1 + 0.01 * noise.standard_normal())
+                for mrci in (0.0, *MRCI):
+                    wobble = 1 + 0.001 * noise.standard_normal()
+                    name = experiment if mrci else f"{experiment}-tcponly"
+                    row = {
+                        "experiment": name,
+                        "rtt": rtt,
+                        "mrci": mrci or None,
+                        "bon": None,
+                        "bn": None,
+                        "seed": seed,
+                        **at,
+                    }
+                    row["goodput_bps"] = base * (1 - (reduction(experiment, rtt, mrci) if mrci else 0)) * wobble
+                    row["mean_rate_bps"] = 10e6 * (rate(experiment, rtt, mrci) if mrci else 1) * wobble
+                    row["loss"] = loss(experiment, rtt, mrci) * wobble
+                    row["rate_changes"] = changes(experiment, rtt, mrci) if mrci else 0.0
+                    rows.append(row)
+    return pa.Table.from_pylist(rows)
+
+
+class Recording:
+    """A run with time series, made of functions of time; bins of 50 ms."""
+
+    def __init__(
+        self,
+        arrival: Callable[[np.ndarray], np.ndarray],
+        service: Callable[[np.ndarray], np.ndarray] = lambda time: 0 * time + 10e6,
+        drops: tuple[float, ...] = (),
+    ) -> None:
+        time = np.arange(1, 6001) * 0.05
+        sent = arrival(time) * 0.05 / 8
+        link, flow = ["N1-N2"] * len(time), ["tcp"] * len(time)
+        self.summary: dict[str, Any] = {"duration_s": 300.0}
+        self._series = {
+            "link": pa.table({"time_s": time, "link": link, "arrived_bytes": sent}),
+            "flow": pa.table({"time_s": time, "flow": flow, "sent_bytes": sent}),
+            "rate": pa.table({"time_s": time - 0.05, "link": link, "rate_bps": service(time)}),
+            "drop": pa.table(
+                {"time_s": pa.array(drops, pa.float64()), "flow": pa.array(["tcp"] * len(drops), pa.string())}
+            ),
+        }
+
+    def series(self, name: str) -> pa.Table:
+        return self._series[name]
+
+
+def constant(rate: float) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda time: 0 * time + rate
+
+
+def sawtooth(recovery_s: float, top: float = 10e6) -> Callable[[np.ndarray], np.ndarray]:
+    """Every 20 s the rate falls to 40 % of the top and is back after `recovery_s`."""
+    return lambda time: top * np.minimum(0.4 + 0.6 * (time % 20) / recovery_s, 1)
+
+
+LOSSES = tuple(np.arange(20.0, 300.0, 20.0) - 0.01)
+
+
+def recordings(*, like_the_paper: bool) -> dict[str, Recording]:
+    slow, fast = Recording(sawtooth(14), sawtooth(14), LOSSES), Recording(sawtooth(6), drops=LOSSES)
+    flat = Recording(constant(5e6), constant(5e6))
+    found = dict.fromkeys([run.name for run in load(FOLDER).series], flat)
+    if like_the_paper:
+        found |= {
+            "fig3a": Recording(constant(9.9e6), lambda time: 9.5e6 + 0.5e6 * np.sign(np.sin(time))),
+            "fig3b": slow,
+            "fig3c": Recording(constant(9.9e6)),
+            "fig3d": Recording(sawtooth(6)),
+            "fig3-rtt100-tcponly": fast,
+            "fig5b": Recording(sawtooth(6), sawtooth(6)),
+            "fig5d": Recording(sawtooth(6), constant(5e6)),
+            "fig7b": Recording(sawtooth(6, top=5e6)),
+        }
+    else:
+        wild = Recording(constant(5e6), lambda time: 5.5e6 + 4.5e6 * np.sign(np.sin(time)))
+        found |= {"fig3a": flat, "fig3c": wild, "fig3b": Recording(constant(5e6)), "fig7b": Recording(constant(9e6))}
+    return found
+
+
+def grow(mrci: float) -> float:
+    """0 at mRCI 10 ms, 1 at 1000 ms."""
+    return float(np.log10(mrci / 10) / 2)
+
+
+def world_of_the_paper(paper: papers.Paper) -> Evidence:
+    """Numbers that say what the paper says."""
+
+    def rate(experiment: str, rtt: float, mrci: float) -> float:
+        if experiment == "single":
+            return {1.0: 0.99, 10.0: 0.98, 50.0: 0.85, 100.0: 0.7}[rtt] - (0.05 if mrci == 10 else 0)
+        by_rtt = {"background": (0.8, 0.75, 0.6, 0.5), "both": (0.5, 0.5, 0.45, 0.4)}[experiment]
+        return by_rtt[RTT.index(rtt)]
+
+    def reduction(experiment: str, rtt: float, mrci: float) -> float:
+        if experiment == "single":
+            return {1.0: 0.0, 10.0: 0.01, 50.0: 0.15, 100.0: 0.3}[rtt] * (1 - 0.7 * grow(mrci))
+        by_rtt = {"background": (0.1, 0.2, 0.35, 0.4), "both": (0.09, 0.15, 0.2, 0.2)}[experiment]
+        return by_rtt[RTT.index(rtt)] + 0.1 * grow(mrci)
+
+    def loss(experiment: str, rtt: float, mrci: float) -> float:
+        return 0.01 if experiment == "single" or not mrci else 0.03
+
+    changes = lambda experiment, rtt, mrci: 5000 / mrci  # noqa: E731
+    return Evidence(
+        paper,
+        Grid(table(rate, reduction, loss, changes), ["rtt", "mrci", "bon", "bn"]),
+        recordings(like_the_paper=True),
+    )
+
+
+def opposite_world(paper: papers.Paper) -> Evidence:
+    """Numbers that contradict the paper everywhere."""
+
+    def rate(experiment: str, rtt: float, mrci: float) -> float:
+        if experiment == "single":
+            return 0.5 if rtt <= 10 else 1.0
+        by_rtt = {"background": (0.7, 0.8, 0.9, 0.95), "both": (0.9, 0.92, 0.95, 0.6)}[experiment]
+        return by_rtt[RTT.index(rtt)]
+
+    def reduction(experiment: str, rtt: float, mrci: float) -> float:
+        if experiment == "single":
+            return 0.2 if rtt <= 10 else 0.05 * grow(mrci)
+        by_rtt = {"background": (0.28, 0.27, 0.26, 0.25), "both": (0.2, 0.27, 0.3, 0.4)}[experiment]
+        return by_rtt[RTT.index(rtt)] - 0.2 * grow(mrci)
+
+    def loss(experiment: str, rtt: float, mrci: float) -> float:
+        return 0.01 if not mrci else 0.06 if experiment == "single" else 0.005
+
+    changes = lambda experiment, rtt, mrci: mrci  # noqa: E731
+    return Evidence(
+        paper,
+        Grid(table(rate, reduction, loss, changes), ["rtt", "mrci", "bon", "bn"]),
+        recordings(like_the_paper=False),
+    )
+
+
+@pytest.mark.parametrize("claim", [f"T{number}" for number in range(1, 10)])
+def test_each_claim_holds_on_numbers_that_say_what_the_paper_says(claim: str) -> None:
+    found = {known.id: known for known in judged(world_of_the_paper(load(FOLDER)))}[claim]
+    assert found.verdict is Verdict.HOLDS, found.ours
+
+
+@pytest.mark.parametrize("claim", [f"T{number}" for number in range(1, 10)])
+def test_each_claim_fails_on_numbers_that_contradict_it(claim: str) -> None:
+    found = {known.id: known for known in judged(opposite_world(load(FOLDER)))}[claim]
+    assert found.verdict is Verdict.FAILS, found.ours
+
+
+def test_every_part_that_can_fail_has_its_explanation() -> None:
+    """In the opposite world every part fails, so every part needs a reason on record or an honest blank."""
+    paper = load(FOLDER)
+    for claim, found in zip(paper.claims, judged(opposite_world(paper)), strict=True):
+        unknown = set(claim.why) - {part.id for part in found.parts}
+        assert not unknown, f"{claim.id}: why.{unknown} names no part"
+
+
+# ---- How long TCP takes to come back ---------------------------------------------------------------------------------
+
+
+def test_recovery_is_timed_from_the_loss_to_the_full_rate() -> None:
+    # After each loss the rate climbs from 4 to 10 Mb/s in 6 s: the second that ends at 6 s is the first above 9.4 Mb/s.
+    series = module_of(FOLDER, "series")
+    found = series.recoveries(Recording(sawtooth(6), drops=LOSSES), 9.4e6, 9e6)
+    assert 5 <= found.median_s <= 7
+    assert found.unfinished == 0
+    assert found.episodes == len(LOSSES)
+
+
+def test_a_recovery_cut_off_by_the_next_loss_counts_as_unfinished() -> None:
+    series = module_of(FOLDER, "series")
+    found = series.recoveries(Recording(sawtooth(40), drops=LOSSES), 9.5e6, 9e6)
+    assert found.unfinished == len(found.times_s) > 0
+    assert found.median_s == pytest.approx(20, abs=1)
+
+
+def test_a_flow_that_never_slows_down_needs_no_recovery() -> None:
+    series = module_of(FOLDER, "series")
+    found = series.recoveries(Recording(constant(10e6), drops=LOSSES), 9.5e6, 9e6)
+    assert found.median_s == 0
+    assert not found.times_s
+
+
+# ---- From end to end -------------------------------------------------------------------------------------------------
+
+
+def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_path: Path) -> None:
+    scenario = folder / "scenario.toml"
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")
+    out = tmp_path / "out"
+    outcome = papers.reproduce([str(folder)], out=out, seeds=2)[0]
+    assert [claim.id for claim in outcome.claims] == [f"T{number}" for number in range(1, 10)]
+    assert {path.name for path in outcome.figures} >= {"fig2.svg", "fig2.pdf", "fig7.svg", "energy.svg"}
+    page = outcome.report.read_text(encoding="utf-8")
+    assert "--quick" in page
+    assert "T9" in outcome.table()
+    before = {path: path.read_bytes() for path in outcome.figures if path.suffix == ".svg"}
+
+    again = papers.reproduce([str(folder)], out=out, seeds=2, workers=1)[0]
+    assert [claim.ours for claim in again.claims] == [claim.ours for claim in outcome.claims]
+    assert {path: path.read_bytes() for path in before} == before

@@ -1,0 +1,139 @@
+"""The report: complete, self-contained, well-formed, escaped."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING
+
+import pytest
+
+from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock, render, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>'
+VOID = {"meta", "br", "img", "link", "hr", "input"}
+
+
+def page() -> Page:
+    claims = [
+        ClaimRow("T1", "Calm", "It holds.", "Fig. 2", "10 Mb/s", "mean", [ClaimPart(True, "9.9 Mb/s")], "holds", ""),
+        ClaimRow(
+            "T2", "Storm", "a < b", "Fig. 4", "huge", "mean", [ClaimPart(False, "3 %")], "fails", "Buffers & bounds."
+        ),
+    ]
+    return Page(
+        title="A paper",
+        subtitle="Authors, venue",
+        summary="What it says.",
+        scope="--quick: little",
+        facts=[Fact("RTT", "1 ms")],
+        claims=claims,
+        sections=[Section("figures", "Figures", figures=[FigureBlock("fig2", "Fig. 2", "Four panels.", SVG)])],
+        readings=[
+            ReadingRow("d", "The bound d", "40 ms", "Not printed.", "Much.", [Fact("d = 5 ms", "T1 holds → fails")])
+        ],
+        reading_tables=[TableBlock("Verdicts", ["reading", "T1"], [["as chosen", "holds"]])],
+        appendix=[Section("appendix", "Appendix", figures=[FigureBlock("a1", "bON = 1 ms", "Panels.", SVG)])],
+        manifest=[Fact("netlull", "0.1.0"), Fact("seeds", "1 to 4")],
+        scenario='name = "x"  # <tag>',
+    )
+
+
+class Checker(HTMLParser):
+    """Follows open tags, and collects ids and what the page refers to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids.append(value)
+            if name in {"src", "href"} and value:
+                self.references.append(value)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+
+def checked(html: str) -> Checker:
+    checker = Checker()
+    checker.feed(html)
+    checker.close()
+    return checker
+
+
+def test_the_page_is_well_formed_and_its_links_lead_somewhere() -> None:
+    found = checked(render(page()))
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    inside = [reference[1:] for reference in found.references if reference.startswith("#")]
+    assert set(inside) <= set(found.ids)
+
+
+def test_the_page_asks_nothing_of_the_network() -> None:
+    html = render(page())
+    found = checked(html)
+    assert all(reference.startswith(("#", "data:")) for reference in found.references)
+    assert not re.search(r"(src|href|url\()\s*=?\s*[\"']?https?:", html)
+    assert "<script" not in html
+    assert "@import" not in html
+
+
+def test_the_page_holds_each_claim_with_paper_ours_and_verdict_in_words() -> None:
+    html = render(page())
+    for text in (
+        "T1",
+        "T2",
+        "10 Mb/s",
+        "9.9 Mb/s",
+        "3 %",
+        "Buffers &amp; bounds.",
+        "holds",
+        "fails",
+        "--quick: little",
+    ):
+        assert text in html
+    assert "1 holds" in html
+    assert "0 partly" in html
+
+
+def test_the_page_holds_readings_figures_tables_and_manifest() -> None:
+    html = render(page())
+    for text in ("The bound d", "T1 holds → fails", "as chosen", "1 to 4", 'alt="Fig. 2. Four panels."', "bON = 1 ms"):
+        assert text in html
+    assert html.count("data:image/svg+xml;base64,") == 2
+
+
+def test_text_is_escaped() -> None:
+    html = render(dataclasses.replace(page(), summary="<b>bold</b>"))
+    assert "&lt;b&gt;bold" in html
+    assert "# &lt;tag&gt;" in html
+    assert "a &lt; b" in html
+
+
+def test_dark_and_light_and_print_are_styled() -> None:
+    html = render(page())
+    assert "prefers-color-scheme: dark" in html
+    assert "@media print" in html
+
+
+@pytest.mark.parametrize("section", ["appendix", "reading_tables", "readings"])
+def test_empty_parts_leave_no_hole(section: str) -> None:
+    assert checked(render(dataclasses.replace(page(), **{section: []}))).open == []
+
+
+def test_the_page_is_written_whole(tmp_path: Path) -> None:
+    path = write(page(), tmp_path / "out" / "report.html")
+    assert path.read_text(encoding="utf-8") == render(page())
+    assert [item.name for item in path.parent.iterdir()] == ["report.html"]
