@@ -46,7 +46,7 @@ $(PACKAGES): requirements/dev.lock
 	touch $@
 
 $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
+	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	touch $@
 
 # Programs that some tests compare with. A test that needs one which is missing says so.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from netlull import Scenario
 from netlull.cli import main
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from netlull import Link, Practra, RateSteps
 from netlull._documents import get, parse_setting, plain, put, remove
 from netlull.errors import FieldPathError, InputError

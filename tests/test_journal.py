@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from netlull.sweep.journal import Journal, read
 
 RECORDS = [{"key": f"run-{seed}", "seed": seed, "summary": {"x": seed / 3, "name": "ü"}} for seed in range(3)]

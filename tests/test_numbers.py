@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from netlull.cli.numbers import count, digits, percent, scaled
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from conftest import SMALL
 from netlull import (
     Bernoulli,
@@ -152,11 +153,11 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
 
 
 def test_dates_in_a_scenario_are_named() -> None:
-    with pytest.raises(InputError, match="^duration: "):
+    with pytest.raises(InputError, match=r"^duration: "):
         Scenario.from_toml("duration = 10:00:00\nnodes = []")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 2**70, True, 1.5])
 def test_seeds_out_of_range_are_refused(small: Scenario, seed: int) -> None:
-    with pytest.raises(ScenarioError, match="seed: .* is out of range; expected a whole number from 0 to"):
+    with pytest.raises(ScenarioError, match=r"seed: .* is out of range; expected a whole number from 0 to"):
         small.run(seed)

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+
 from netlull.stats import Interval, mean_interval, paired_difference, paired_ratio, relative_reduction
 
 _numbers = st.floats(-1e6, 1e6, allow_nan=False)
@@ -18,9 +19,13 @@ _numbers = st.floats(-1e6, 1e6, allow_nan=False)
 def test_intervals_are_scipys(values: list[float], level: float) -> None:
     ours = mean_interval(values, level)
     spread = scipy.stats.sem(values)
-    low, high = scipy.stats.t.interval(level, len(values) - 1, loc=np.mean(values), scale=spread) if spread else (
-        ours.mean,
-        ours.mean,
+    low, high = (
+        scipy.stats.t.interval(level, len(values) - 1, loc=np.mean(values), scale=spread)
+        if spread
+        else (
+            ours.mean,
+            ours.mean,
+        )
     )
     assert ours.n == len(values)
     assert ours.low == pytest.approx(low, abs=1e-6)

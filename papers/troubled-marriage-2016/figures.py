@@ -108,7 +108,7 @@ def four_panels(evidence: Evidence, experiment: str, point: dict[str, float]) ->
 
 def _over_time(evidence: Evidence, number: int, title: str) -> Drawn:
     caption = (
-        "Service rate of N1, and arrival rate at N1 with (TCP+PC) and without (TCPonly) power control in bins of 0.2 s. "
+        "Service rate of N1, and arrival rate at N1 with (TCP+PC) and without (TCPonly) power control, bins of 0.2 s. "
         "(a) RTT 10, mRCI 10 ms. (b) RTT 100, mRCI 10 ms. (c) RTT 10, mRCI 1000 ms. (d) RTT 100, mRCI 1000 ms. "
         "The first 50 s of one run of 300 s."
     )

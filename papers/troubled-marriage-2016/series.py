@@ -76,24 +76,31 @@ class Recovery:
 
 
 def recoveries(recorded: Recorded, reached_bps: float, fallen_bps: float) -> Recovery:
-    """Follows every loss episode (drops less than 1 s apart) until the arrival rate is back.
+    """Follows every loss episode (drops less than 1 s apart) until the arrival rate, over the last second, is back.
 
     An episode whose rate never falls below `fallen_bps` took nothing to recover from. One that ends in the next loss
     or with the run before the rate is back counts with its length, a lower bound, and as unfinished.
     """
-    time, rate = arrivals(recorded, 1.0)
+    time, rate = last_second(recorded)
     drops = losses(recorded)
     if not len(drops) or not len(time):
         return Recovery((), 0, 0)
     starts = drops[np.concatenate(([True], np.diff(drops) > 1.0))]
     found: list[float] = []
     unfinished = 0
-    for start, end in zip(starts, [*starts[1:], time[-1] + 0.5], strict=True):
-        inside = (time - 0.5 > start) & (time - 0.5 < end)
-        fell = inside & (rate < fallen_bps)
-        if not fell.any():
+    for start, end in zip(starts, [*starts[1:], time[-1]], strict=True):
+        inside = (time > start) & (time <= end)
+        fallen = time[inside & (rate < fallen_bps)]
+        if not len(fallen):
             continue
-        back = inside & (rate >= reached_bps) & (time > time[fell][0])
-        found.append(float(time[back][0] + 0.5 - start) if back.any() else float(end - start))
-        unfinished += not back.any()
+        back = time[inside & (time > fallen[0]) & (rate >= reached_bps)]
+        found.append(float(back[0] - start) if len(back) else float(end - start))
+        unfinished += not len(back)
     return Recovery(tuple(found), unfinished, len(starts))
+
+
+def last_second(recorded: Recorded) -> tuple[Floats, Floats]:
+    """Arrival rate over the second that ends at each time, every 50 ms: time (s) and rate (bit/s)."""
+    middle, rate = arrivals(recorded, 0.05)
+    sums = np.concatenate(([0.0], np.cumsum(rate)))
+    return middle[19:] + 0.025, (sums[20:] - sums[:-20]) / 20

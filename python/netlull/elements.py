@@ -51,6 +51,7 @@ class Practra:
     _: KW_ONLY
     forecast_weight: float | None = None
     forecast_interval: str | None = None
+    forecast_start: str | None = None
     arrivals: str | None = None
     queue: str | None = None
     tick: str | None = None

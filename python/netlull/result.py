@@ -115,7 +115,8 @@ class Result:
         import pyarrow as pa
 
         if key not in _INDEXED:
-            return pa.array(column)
+            # NaN says that there is no such value (a window of datagrams): null in Arrow.
+            return pa.array(column, from_pandas=True)
         names = pa.array([entry["name"] for entry in self.summary[_INDEXED[key]]], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(column.astype(np.int32)), names)
 

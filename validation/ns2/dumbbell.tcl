@@ -64,6 +64,7 @@ proc finish {} {
             dict set total $name [expr {[dict get $total $name] + $value}]
         }
     }
+    dict set total goodput_bps [format %.1f [dict get $total goodput_bps]]
     print_pairs stdout "" $total
     print_pairs stdout "" [list \
         drops_n1 [$monitor_n1 set pdrops_] \

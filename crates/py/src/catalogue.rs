@@ -22,7 +22,7 @@ pub(crate) fn catalogue() -> PyResult<String> {
         .iter()
         .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
         .collect();
-    let tcp: Vec<_> = netlull_tcp::catalogue()
+    let tcp: Vec<_> = netlull_tcp::Algorithm::catalogue()
         .iter()
         .map(|tcp| json!({ "name": tcp.name, "description": tcp.summary, "source": tcp.source }))
         .collect();

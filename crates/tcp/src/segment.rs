@@ -147,10 +147,10 @@ impl Segment {
         if options == Flags::HAS_TIMESTAMPS.bits() {
             return fixed + TIMESTAMPS_PADDED as u32;
         }
-        let mss = if self.flags.contains(Flags::HAS_MSS) { 4 } else { 0 };
+        let mss: u32 = if self.flags.contains(Flags::HAS_MSS) { 4 } else { 0 };
         let scale = if self.flags.contains(Flags::HAS_WINDOW_SCALE) { 3 } else { 0 };
         let timestamps = if self.flags.contains(Flags::HAS_TIMESTAMPS) { 10 } else { 0 };
-        fixed + (mss + scale + timestamps + 3) / 4 * 4
+        fixed + (mss + scale + timestamps).next_multiple_of(4)
     }
 
     /// The IPv4 packet in bytes: headers and data.

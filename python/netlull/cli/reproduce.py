@@ -12,7 +12,7 @@ from netlull.cli.inputs import json_option
 from netlull.cli.progress import bar
 
 if TYPE_CHECKING:
-    from netlull.papers import PaperOutcome
+    from netlull.papers import JudgedClaim, PaperOutcome
     from netlull.sweep import Progress
 
 __all__ = ["reproduce_command"]
@@ -55,22 +55,30 @@ def reproduce_command(  # one per option
     if as_json:
         click.echo(json.dumps([_document(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))
         return
-    from netlull.cli.tables import print_claims
-
     for outcome in outcomes:
-        print_claims(outcome)
+        click.secho(f"{outcome.key}: {outcome.title}", bold=True)
+        click.echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.seconds:.0f} s\n")
+        click.echo(outcome.table())
+        if outcome.readings:
+            click.echo(f"\n{outcome.readings}")
         click.echo(f"report: {outcome.report}")
 
 
 def _document(outcome: PaperOutcome) -> dict[str, Any]:
-    claims = [_claim(claim) for claim in outcome.claims]
     return {
         "key": outcome.key,
-        "claims": claims,
+        "scope": outcome.scope,
+        "claims": [_claim(claim) for claim in outcome.claims],
         "report": str(outcome.report),
         "figures": [str(path) for path in outcome.figures],
     }
 
 
-def _claim(claim: Any) -> dict[str, Any]:
-    return {field: str(getattr(claim, field)) for field in ("id", "statement", "theirs", "ours", "verdict")}
+def _claim(claim: JudgedClaim) -> dict[str, str]:
+    return {
+        "id": claim.id,
+        "statement": claim.statement,
+        "theirs": claim.theirs,
+        "ours": claim.ours,
+        "verdict": claim.verdict.value,
+    }

@@ -16,13 +16,14 @@ from netlull.cli.numbers import count, digits, percent, scaled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.papers import PaperOutcome
     from netlull.sweep import SweepResult
 
-__all__ = ["print_claims", "print_listing", "print_summary", "print_sweep"]
+__all__ = ["print_listing", "print_summary", "print_sweep"]
 
 _MOST_ROWS = 20
 _WIDTH_WITHOUT_TERMINAL = 150
+_WIDE = 145
+"""Columns that every table has room in."""
 
 Summary = dict[str, Any]
 
@@ -33,16 +34,26 @@ def _console() -> Console:
     return Console(width=width, highlight=False)
 
 
-def _table(title: str, columns: Sequence[str], *, words: int = 1) -> Table:
+def _table(columns: Sequence[str], *, words: int = 1) -> Table:
     """A table whose first `words` columns are text and whose others are numbers."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
-        table.add_column(column, justify="left" if index < words else "right", overflow="fold")
+        table.add_column(Text(column), justify="left" if index < words else "right", overflow="fold")
     return table
 
 
 def _add(table: Table, cells: Sequence[str], *, style: str | None = None) -> None:
     table.add_row(*(Text(cell) for cell in cells), style=style)
+
+
+def _show(console: Console, title: str, table: Table) -> None:
+    console.print(Text(title, style="bold"))
+    console.print(table)
+
+
+def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -> dict[str, str]:
+    """All columns, or on a narrow terminal the essential ones."""
+    return cells if console.width >= _WIDE else {column: cells[column] for column in essential}
 
 
 def print_summary(summary: Summary) -> None:
@@ -56,116 +67,115 @@ def print_summary(summary: Summary) -> None:
         f"{scaled(float(summary['packet_hops']), '', 3).strip()} packet-hops",
         checked,
     ]
-    console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact)))
+    console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
     if summary["links"]:
-        console.print(_links_table(summary["links"]))
-        console.print(_energy_table(summary["links"]))
+        title = "Links (packets offered, dropped by the buffer, lost on the way; queue in packets)"
+        _show(console, title, _links_table(console, summary["links"]))
+        title = "Energy, and what is saved against the full rate all the time"
+        _show(console, title, _energy_table(summary["links"]))
     if summary["flows"]:
-        console.print(_flows_table(summary["flows"], summary["measured_s"]))
+        _show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
 
 
-def _links_table(links: list[Summary]) -> Table:
-    columns = [
-        "link",
-        "rate",
-        "mean rate",
-        "changes",
-        "throughput",
-        "utilisation",
-        "offered",
-        "dropped",
-        "lost",
-        "mean queue",
-        "max queue",
-        "mean wait",
-    ]
-    table = _table("Links (packets offered, dropped by the buffer, lost on the way; queue in packets)", columns)
-    for link in links[:_MOST_ROWS]:
-        dropped = count(link["dropped_packets"])
-        if link["dropped_packets"]:
-            dropped += f" ({percent(link['drop_fraction'])})"
-        cells = [
-            link["name"],
-            scaled(link["rate_bps"], "b/s"),
-            scaled(link["mean_rate_bps"], "b/s"),
-            count(link["rate_changes"]),
-            scaled(link["throughput_bps"], "b/s"),
-            percent(link["utilisation"]),
-            count(link["offered_packets"]),
-            dropped,
-            count(link["lost_packets"]),
-            digits(link["mean_queue_packets"], 3),
-            count(link["max_queue_packets"]),
-            scaled(link["mean_wait_s"], "s", 3),
-        ]
-        _add(table, cells)
+def _links_table(console: Console, links: list[Summary]) -> Table:
+    essential = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
+    rows = [_chosen(console, _link_cells(link), essential) for link in links[:_MOST_ROWS]]
+    table = _table(list(rows[0]))
+    for row in rows:
+        _add(table, list(row.values()))
     _add_rest(table, len(links))
     return table
+
+
+def _link_cells(link: Summary) -> dict[str, str]:
+    dropped = count(link["dropped_packets"])
+    if link["dropped_packets"]:
+        dropped += f" ({percent(link['drop_fraction'])})"
+    return {
+        "link": link["name"],
+        "rate": scaled(link["rate_bps"], "b/s"),
+        "mean rate": scaled(link["mean_rate_bps"], "b/s"),
+        "changes": count(link["rate_changes"]),
+        "throughput": scaled(link["throughput_bps"], "b/s"),
+        "utilisation": percent(link["utilisation"]),
+        "offered": count(link["offered_packets"]),
+        "dropped": dropped,
+        "lost": count(link["lost_packets"]),
+        "mean queue": digits(link["mean_queue_packets"], 3),
+        "max queue": count(link["max_queue_packets"]),
+        "mean wait": scaled(link["mean_wait_s"], "s", 3),
+    }
 
 
 def _energy_table(links: list[Summary]) -> Table:
+    """Links whose rate varied one by one, the others together."""
     models = list(links[0]["energy"])
-    table = _table("Energy, and what is saved against the full rate all the time", ["link", *models])
-    for link in links[:_MOST_ROWS]:
+    table = _table(["link", *models])
+    varied = [link for link in links if link["rate_changes"]]
+    for link in varied[:_MOST_ROWS]:
         _add(table, [link["name"], *(_energy(link["energy"][model]) for model in models)])
-    _add_rest(table, len(links))
-    if len(links) > 1:
-        totals = [
-            {key: sum(link["energy"][model][key] for link in links) for key in ("total_j", "reference_j")}
-            for model in models
-        ]
-        for total in totals:
-            total["saving"] = 1 - total["total_j"] / total["reference_j"] if total["reference_j"] else float("nan")
-        _add(table, ["all links", *map(_energy, totals)], style="bold")
+    _add_rest(table, len(varied))
+    fixed = [link for link in links if not link["rate_changes"]]
+    if fixed:
+        name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} at full rate"
+        _add(table, [name, *(_energy(_total(fixed, model)) for model in models)])
+    if varied and len(links) > 1:
+        _add(table, ["all links", *(_energy(_total(links, model)) for model in models)], style="bold")
     return table
+
+
+def _total(links: list[Summary], model: str) -> Summary:
+    total, reference = (sum(link["energy"][model][key] for link in links) for key in ("total_j", "reference_j"))
+    return {"total_j": total, "saving": 1 - total / reference if reference else float("nan")}
 
 
 def _energy(energy: Summary) -> str:
     return f"{scaled(energy['total_j'], 'J')}, saves {percent(energy['saving'])}"
 
 
-def _flows_table(flows: list[Summary], measured_s: float) -> Table:
-    columns = [
-        "flow",
-        "kind",
-        "goodput",
-        "packets sent",
-        "loss",
-        "retransmitted",
-        "timeouts",
-        "mean cwnd",
-        "completed in",
-    ]
-    table = _table("Flows", columns, words=2)
-    for flow in flows[:_MOST_ROWS]:
-        tcp = flow["kind"] == "tcp"
-        cells = [
-            flow["name"],
-            flow["kind"],
-            scaled(flow["goodput_bps"], "b/s"),
-            count(flow["packets_sent"]),
-            percent(flow["loss_fraction"]),
-            count(flow["retransmissions"]) if tcp else "-",
-            count(flow["timeouts"]) if tcp else "-",
-            scaled(flow["mean_cwnd_bytes"], "B"),
-            scaled(flow["completion_time_s"], "s"),
-        ]
-        _add(table, cells)
+def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> Table:
+    essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
+    rows = [_chosen(console, _flow_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
+    table = _table(list(rows[0]), words=2)
+    for row in rows:
+        _add(table, list(row.values()))
     _add_rest(table, len(flows))
     if len(flows) > 1:
-        _add(table, _all_flows(flows, measured_s), style="bold")
+        _add(table, list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
     return table
 
 
-def _all_flows(flows: list[Summary], measured_s: float) -> list[str]:
-    total = {
-        key: sum(flow[key] or 0 for flow in flows) for key in ("packets_sent", "packets_dropped", "delivered_bytes")
+def _flow_cells(flow: Summary) -> dict[str, str]:
+    tcp = flow["kind"] == "tcp"
+    return {
+        "flow": flow["name"],
+        "kind": flow["kind"],
+        "goodput": scaled(flow["goodput_bps"], "b/s"),
+        "packets sent": count(flow["packets_sent"]),
+        "loss": percent(flow["loss_fraction"]),
+        "retransmitted": count(flow["retransmissions"]) if tcp else "-",
+        "timeouts": count(flow["timeouts"]) if tcp else "-",
+        "mean cwnd": scaled(flow["mean_cwnd_bytes"], "B"),
+        "completed in": scaled(flow["completion_time_s"], "s"),
     }
-    loss = total["packets_dropped"] / total["packets_sent"] if total["packets_sent"] else float("nan")
-    goodput = 8 * total["delivered_bytes"] / measured_s if measured_s else float("nan")
-    retransmissions, timeouts = (sum(flow[key] or 0 for flow in flows) for key in ("retransmissions", "timeouts"))
-    middle = [scaled(goodput, "b/s"), count(total["packets_sent"]), percent(loss)]
-    return [f"all {len(flows)}", "", *middle, count(retransmissions), count(timeouts), "", ""]
+
+
+def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
+    def total(field: str) -> int:
+        return sum(flow[field] or 0 for flow in flows)
+
+    sent = total("packets_sent")
+    return {
+        "flow": f"all {len(flows)}",
+        "kind": "",
+        "goodput": scaled(8 * total("delivered_bytes") / measured_s if measured_s else None, "b/s"),
+        "packets sent": count(sent),
+        "loss": percent(total("packets_dropped") / sent if sent else None),
+        "retransmitted": count(total("retransmissions")),
+        "timeouts": count(total("timeouts")),
+        "mean cwnd": "",
+        "completed in": "",
+    }
 
 
 def _add_rest(table: Table, entries: int) -> None:
@@ -178,15 +188,14 @@ def print_sweep(result: SweepResult) -> None:
     summary = result.summarise()
     many = len(set(summary["experiment"].to_pylist())) > 1
     axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
-    title = "Means over seeds with 95 % confidence intervals"
-    table = _table(title, [*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
+    table = _table([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
     for row in summary.to_pylist():
         cells = [row["experiment"]] if many else []
         cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
         cells.append(count(row["runs"]))
         cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
         _add(table, cells)
-    _console().print(table)
+    _show(_console(), "Means over seeds with 95 % confidence intervals", table)
 
 
 def _interval(mean: float, low: float, high: float) -> str:
@@ -199,7 +208,7 @@ def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
     console = _console()
     titles = {"tcp": "TCP congestion control", "power": "Power models"}
     for kind, entries in found.items():
-        table = _table(titles.get(kind, kind.capitalize()), ["name", "what it is", "source"], words=3)
+        table = _table(["name", "what it is", "source"], words=3)
         for entry in entries:
             _add(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
             for parameter in entry.get("parameters", []):
@@ -208,12 +217,8 @@ def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
                 given = "" if default in (None, "") else f" (default {default})"
                 what = f"{parameter['description']}{given}"
                 _add(table, [f"  {parameter['name']}{unit}", what, parameter.get("source", "")], style="dim")
-        console.print(table if entries else f"{kind}: none")
-
-
-def print_claims(outcome: PaperOutcome) -> None:
-    """A paper's claims: theirs, ours, verdict."""
-    table = _table(outcome.key, ["claim", "what the paper says", "paper", "ours", "verdict"], words=5)
-    for claim in outcome.claims:
-        _add(table, [claim.id, claim.statement, str(claim.theirs), str(claim.ours), str(claim.verdict)])
-    _console().print(table)
+        title = titles.get(kind, kind.capitalize())
+        if entries:
+            _show(console, title, table)
+        else:
+            console.print(Text(f"{title}: none", style="bold"))

@@ -8,7 +8,7 @@ pub struct Ring<T> {
     pushed: u64,
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// An empty ring.
     #[must_use]
     pub fn new() -> Self {
@@ -43,11 +43,12 @@ impl<T: Copy> Ring<T> {
         self.popped
     }
 
-    /// Appends an item.
-    #[inline]
+    /// Appends an item. Always inlined, so that the item is built in its place: copying it there from the stack, right
+    /// after its parts were written, stalls the processor.
+    #[inline(always)]
     pub fn push(&mut self, item: T) {
         if self.len() == self.items.len() as u64 {
-            self.grow(item);
+            self.grow();
         }
         let at = self.place(self.pushed);
         self.items[at] = item;
@@ -55,7 +56,7 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Takes the oldest item.
-    #[inline]
+    #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         if self.is_empty() {
             return None;
@@ -63,6 +64,13 @@ impl<T: Copy> Ring<T> {
         let item = self.items[self.place(self.popped)];
         self.popped += 1;
         Some(item)
+    }
+
+    /// Lets go of the oldest item, of which there must be one.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        debug_assert!(!self.is_empty(), "nothing to skip");
+        self.popped += 1;
     }
 
     /// The oldest item.
@@ -92,10 +100,10 @@ impl<T: Copy> Ring<T> {
 
     #[cold]
     #[allow(clippy::cast_possible_truncation)]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         let size = (self.items.len() * 2).max(16);
         let mask = size as u64 - 1;
-        let mut items = vec![filler; size];
+        let mut items = vec![T::default(); size];
         for number in self.popped..self.pushed {
             items[(number & mask) as usize] = self.items[self.place(number)];
         }
@@ -104,7 +112,7 @@ impl<T: Copy> Ring<T> {
     }
 }
 
-impl<T: Copy> Default for Ring<T> {
+impl<T: Copy + Default> Default for Ring<T> {
     fn default() -> Self {
         Self::new()
     }

@@ -5,75 +5,81 @@
 //! in which they were set. That order is written where slots are given out (`run::slots`) and does not depend on
 //! history, so it is total, repeatable, and cheap to state.
 //!
-//! The slots are the leaves of a winner tree: setting a slot costs at most log2(slots) comparisons and stops at the
-//! first ancestor whose winner stays the same; looking at the next event costs nothing.
+//! The slots are the leaves of a tournament tree whose nodes have eight children, one cache line of keys. A key is a time
+//! with its slot in the low bits, so that the order of keys is the order of events and a group's winner is a plain
+//! minimum. Setting a slot stops at the first ancestor that does not change; looking at the next event costs nothing.
 
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 
 /// Names a component's place in the schedule.
 pub type Slot = u32;
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Winner {
-    at: u64,
-    slot: Slot,
-}
+/// Children of a node.
+const WIDTH: usize = 8;
+/// The key of a slot without an event.
+const NEVER: u64 = u64::MAX;
 
 /// The next event of every component.
 pub struct Schedule {
-    /// `tree[1]` is the root; the leaves start at `leaves`.
-    tree: Vec<Winner>,
-    leaves: usize,
+    /// From the leaves to the group below the root; each entry is the least key of a group of the level before.
+    levels: Vec<Vec<[u64; WIDTH]>>,
+    root: u64,
+    slot_bits: u32,
 }
-
-const NEVER: u64 = Instant::NEVER.as_nanos();
 
 impl Schedule {
     /// A schedule of `slots` components, none of which has an event.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn new(slots: usize) -> Self {
-        let leaves = slots.next_power_of_two().max(2);
-        let mut tree = vec![Winner { at: NEVER, slot: 0 }; 2 * leaves];
-        for (slot, leaf) in tree[leaves..].iter_mut().enumerate() {
-            leaf.slot = slot as Slot;
+        let mut groups = slots.div_ceil(WIDTH).max(1);
+        let mut levels = vec![vec![[NEVER; WIDTH]; groups]];
+        while groups > 1 {
+            groups = groups.div_ceil(WIDTH);
+            levels.push(vec![[NEVER; WIDTH]; groups]);
         }
-        for node in (1..leaves).rev() {
-            tree[node] = tree[2 * node];
-        }
-        Self { tree, leaves }
+        Self { levels, root: NEVER, slot_bits: slot_bits(slots) }
+    }
+
+    /// The longest run that a schedule of `slots` components can hold: 2^(64 - bits of a slot) ns.
+    #[must_use]
+    pub fn longest_run(slots: usize) -> Duration {
+        Duration::from_nanos((NEVER >> slot_bits(slots)) - 1)
     }
 
     /// The earliest event, [`Instant::NEVER`] if there is none.
     #[inline]
     #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
     pub fn next(&self) -> (Instant, Slot) {
-        let root = self.tree[1];
-        (Instant::from_nanos(root.at), root.slot)
+        let slot = self.root & ((1 << self.slot_bits) - 1);
+        (self.instant(self.root), slot as Slot)
     }
 
     /// When the component's event is due.
     #[inline]
     #[must_use]
     pub fn at(&self, slot: Slot) -> Instant {
-        Instant::from_nanos(self.tree[self.leaves + slot as usize].at)
+        let leaf = slot as usize;
+        self.instant(self.levels[0][leaf / WIDTH][leaf % WIDTH])
     }
 
-    /// Sets the component's event, replacing what was set; [`Instant::NEVER`] removes it.
+    /// Sets the component's event, replacing what was set; [`Instant::NEVER`] removes it, and so does a time beyond
+    /// [`Self::longest_run`].
     #[inline]
     pub fn set(&mut self, slot: Slot, at: Instant) {
-        let mut node = self.leaves + slot as usize;
-        self.tree[node].at = at.as_nanos();
-        while node > 1 {
-            node /= 2;
-            let (left, right) = (self.tree[2 * node], self.tree[2 * node + 1]);
-            // A tie goes left, which holds the lower slots.
-            let winner = if right.at < left.at { right } else { left };
-            if self.tree[node] == winner {
-                break;
+        let mut least = self.key(slot, at);
+        let mut child = slot as usize;
+        for level in &mut self.levels {
+            let group = &mut level[child / WIDTH];
+            let entry = &mut group[child % WIDTH];
+            if *entry == least {
+                return;
             }
-            self.tree[node] = winner;
+            *entry = least;
+            least = minimum(group);
+            child /= WIDTH;
         }
+        self.root = least;
     }
 
     /// Sets the component's event unless an earlier one is due. For lazy timers: an event that fires early re-arms.
@@ -83,6 +89,31 @@ impl Schedule {
             self.set(slot, at);
         }
     }
+
+    #[inline]
+    fn key(&self, slot: Slot, at: Instant) -> u64 {
+        if at.as_nanos() > NEVER >> self.slot_bits {
+            return NEVER;
+        }
+        at.as_nanos() << self.slot_bits | u64::from(slot)
+    }
+
+    #[inline]
+    fn instant(&self, key: u64) -> Instant {
+        if key == NEVER { Instant::NEVER } else { Instant::from_nanos(key >> self.slot_bits) }
+    }
+}
+
+/// Bits that tell the slots apart, with one number to spare so that no key is [`NEVER`].
+fn slot_bits(slots: usize) -> u32 {
+    (slots as u64 + 1).next_power_of_two().trailing_zeros()
+}
+
+/// The least of a group, in three rounds of pairs.
+#[inline]
+fn minimum(group: &[u64; WIDTH]) -> u64 {
+    let quarter = |place: usize| group[place].min(group[place + 1]);
+    quarter(0).min(quarter(2)).min(quarter(4).min(quarter(6)))
 }
 
 #[cfg(test)]
@@ -103,6 +134,18 @@ mod tests {
             schedule.set(slot, Instant::NEVER);
         }
         assert_eq!(order, [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn times_beyond_the_longest_run_never_come() {
+        // Three slots take two bits of a key.
+        let longest = Schedule::longest_run(3);
+        assert_eq!(longest.as_nanos(), (1 << 62) - 2);
+        let mut schedule = Schedule::new(3);
+        schedule.set(2, Instant::ZERO + longest);
+        assert_eq!(schedule.next(), (Instant::ZERO + longest, 2));
+        schedule.set(2, Instant::from_nanos(1 << 62));
+        assert_eq!(schedule.next().0, Instant::NEVER);
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Admission {
 }
 
 /// A packet that is on the link, and when.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
     /// Its first bit is sent.
     pub starts: u64,
@@ -138,7 +138,7 @@ impl Link {
     }
 
     /// Offers a packet to the link.
-    #[inline]
+    #[inline(always)]
     pub fn offer(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) -> Admission {
         self.counters.offered_packets += 1;
         self.counters.offered_bytes += u64::from(packet.size);
@@ -168,14 +168,22 @@ impl Link {
         Admission::Accepted
     }
 
-    /// The head of the link has arrived at the other end.
-    #[inline]
-    pub fn deliver(&mut self, schedule: &mut Schedule) -> Option<Packet> {
-        let head = self.flight.pop()?;
-        self.schedule_head(schedule);
-        self.counters.delivered_packets += 1;
-        self.counters.delivered_bytes += u64::from(head.packet.size);
-        Some(head.packet)
+    /// The packet at the head of the link, the next to arrive at the other end.
+    #[inline(always)]
+    #[must_use]
+    pub fn head(&self) -> Option<&Packet> {
+        self.flight.front().map(|head| &head.packet)
+    }
+
+    /// The head of the link has arrived at the other end and is taken off the link.
+    #[inline(always)]
+    pub fn deliver_head(&mut self, schedule: &mut Schedule) {
+        if let Some(size) = self.flight.front().map(|head| head.packet.size) {
+            self.flight.skip();
+            self.schedule_head(schedule);
+            self.counters.delivered_packets += 1;
+            self.counters.delivered_bytes += u64::from(size);
+        }
     }
 
     /// The departure event of a link whose rate can change.
@@ -268,7 +276,7 @@ impl Link {
 
 impl FixedTransmitter {
     /// Takes a packet, if the buffer has room, and settles when it starts and arrives.
-    #[inline]
+    #[inline(always)]
     fn offer(
         &mut self,
         now: u64,
@@ -278,13 +286,9 @@ impl FixedTransmitter {
         flight: &mut Ring<InFlight>,
         counters: &mut LinkCounters,
     ) -> bool {
-        if self.free_at < now {
-            self.serialiser.idle();
-            self.free_at = now;
-        }
-        let starts = self.free_at;
-        self.forget_started(now, flight);
+        let starts = self.free_at.max(now);
         if starts > now {
+            self.forget_started(now, flight);
             let waiting = flight.pushed() - self.first_waiting;
             if !buffer.admits(waiting, self.waiting_bytes, packet.size) {
                 return false;
@@ -293,7 +297,12 @@ impl FixedTransmitter {
             counters.most_waiting = counters.most_waiting.max(waiting + 1);
             counters.waited_ns += starts - now;
         } else {
-            self.first_waiting += 1;
+            if self.free_at < now {
+                self.serialiser.idle();
+            }
+            // It starts at once, so nothing waits before it.
+            self.first_waiting = flight.pushed() + 1;
+            self.waiting_bytes = 0;
         }
         counters.served_packets += 1;
         self.free_at = starts + self.serialiser.next(packet.size).as_nanos();

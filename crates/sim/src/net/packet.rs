@@ -9,7 +9,7 @@ pub type AgentId = u32;
 pub type LinkId = u32;
 
 /// A packet on its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// The TCP segment; a datagram keeps its number in `segment.seq` and nothing else.
     pub segment: Segment,

@@ -85,7 +85,7 @@ pub struct EffectiveRate {
     pub pause: Duration,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Waiting {
     since: Instant,
     packet: Packet,

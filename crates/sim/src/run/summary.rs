@@ -408,7 +408,7 @@ fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
         name: scenario.tcp_flows[flow].path.name.clone(),
         acknowledged: sender.bytes_acked(),
         delivered: receiver.bytes_delivered(),
-        sent: sender.bytes_sent_once(),
+        sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,
         size: match world.connections[flow].size {
             TransferSize::Endless => None,
             TransferSize::Bytes(bytes) => Some(bytes.as_u64()),

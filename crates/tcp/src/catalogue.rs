@@ -1,0 +1,49 @@
+//! What congestion controls there are, for people.
+
+use crate::config::Algorithm;
+
+/// A congestion control as a user meets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlgorithmInfo {
+    /// The name used in scenarios.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is specified.
+    pub source: &'static str,
+    /// The algorithm.
+    pub algorithm: Algorithm,
+}
+
+impl Algorithm {
+    /// All congestion controls, in alphabetical order.
+    #[must_use]
+    pub const fn catalogue() -> &'static [AlgorithmInfo] {
+        &[AlgorithmInfo {
+            name: "new_reno",
+            summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
+            source: "RFC 5681, RFC 6582, RFC 3042",
+            algorithm: Self::NewReno,
+        }]
+    }
+
+    /// The congestion control of that name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::catalogue().iter().find(|info| info.name == name).map(|info| info.algorithm)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_find_their_algorithms_and_nothing_else_does() {
+        for info in Algorithm::catalogue() {
+            assert_eq!(Algorithm::by_name(info.name), Some(info.algorithm));
+        }
+        assert_eq!(Algorithm::by_name("NewReno"), None);
+        assert!(Algorithm::catalogue().windows(2).all(|pair| pair[0].name < pair[1].name));
+    }
+}

@@ -1,0 +1,312 @@
+//! Slow start and congestion avoidance (RFC 5681), halving once per recovery (RFC 6582).
+
+use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
+use crate::recovery::RecoveryPhase;
+use netlull_units::{Bytes, Instant};
+
+/// cwnd is kept in 2^-16 bytes, so that congestion avoidance loses nothing to rounding.
+const FRACTION_BITS: u32 = 16;
+/// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.
+const LARGEST_CWND: u64 = 1 << 30 << FRACTION_BITS;
+
+/// NewReno's congestion window.
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    /// cwnd in 2^-16 bytes.
+    cwnd: u64,
+    ssthresh: u64,
+    smss: u64,
+    /// RFC 3465's `bytes_acked` of congestion avoidance.
+    bytes_acked: u64,
+    initial_window: u64,
+    increase: Increase,
+    growth: Growth,
+    ssthresh_from: SsthreshFrom,
+    repeated_timeout: RepeatedTimeout,
+}
+
+impl NewReno {
+    /// NewReno with the options of `config`, before the handshake.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let smss = u64::from(config.mss);
+        Self {
+            cwnd: smss << FRACTION_BITS,
+            // RFC 5681 section 3.1: the initial ssthresh should be arbitrarily high.
+            ssthresh: config.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
+            smss,
+            bytes_acked: 0,
+            initial_window: smss,
+            increase: config.increase,
+            growth: config.growth,
+            ssthresh_from: config.ssthresh_from,
+            repeated_timeout: config.repeated_timeout,
+        }
+    }
+
+    #[inline]
+    fn set_cwnd(&mut self, bytes: u64) {
+        self.cwnd = (bytes << FRACTION_BITS).min(LARGEST_CWND);
+        self.bytes_acked = 0;
+    }
+
+    #[inline]
+    fn slow_start(&self) -> bool {
+        // RFC 5681 section 3.1: slow start when cwnd < ssthresh; when they are equal, either may be used.
+        self.cwnd() < self.ssthresh
+    }
+
+    /// Linux `tcp_is_cwnd_limited`: in slow start half of the window used is enough.
+    #[inline]
+    fn is_limiting(&self, flight_before: u64) -> bool {
+        if self.slow_start() { self.cwnd() < 2 * flight_before } else { flight_before + self.smss > self.cwnd() }
+    }
+
+    #[inline]
+    fn open_slow_start(&mut self, ack: &Ack) {
+        let most = match self.increase {
+            // RFC 5681 equation 2: cwnd += min(N, SMSS).
+            Increase::PerAck => self.smss,
+            // RFC 3465 sections 2.2 and 2.3: cwnd += min(N, L SMSS), L = 1 after a timeout.
+            Increase::ByteCounting { .. } if ack.phase == RecoveryPhase::Loss => self.smss,
+            Increase::ByteCounting { limit } => u64::from(limit) * self.smss,
+        };
+        self.cwnd += ack.acked.min(most) << FRACTION_BITS;
+    }
+
+    #[inline]
+    fn open_congestion_avoidance(&mut self, ack: &Ack) {
+        match self.increase {
+            // RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd. SMSS < 2^16, so the dividend fits.
+            Increase::PerAck => self.cwnd += ((self.smss * self.smss) << (2 * FRACTION_BITS)) / self.cwnd,
+            // RFC 3465 section 2.1: one SMSS for every cwnd bytes acknowledged.
+            Increase::ByteCounting { .. } => {
+                self.bytes_acked += ack.acked;
+                let cwnd = self.cwnd();
+                if self.bytes_acked >= cwnd {
+                    self.bytes_acked -= cwnd;
+                    self.cwnd += self.smss << FRACTION_BITS;
+                }
+            }
+        }
+    }
+
+    /// The slow-start threshold after a loss, and the window it leaves.
+    fn halved(&self, loss: &Loss) -> (u64, u64) {
+        let least = 2 * self.smss;
+        match self.ssthresh_from {
+            // RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
+            SsthreshFrom::Flight => {
+                let ssthresh = (loss.flight / 2).max(least);
+                (ssthresh, ssthresh)
+            }
+            // ns-2 `slowdown`: cwnd = window / 2, ssthresh = that in whole packets, at least 2.
+            SsthreshFrom::Window => {
+                let half = loss.window / 2;
+                ((half / self.smss * self.smss).max(least), half.max(self.smss))
+            }
+        }
+    }
+}
+
+impl CongestionControl for NewReno {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.cwnd >> FRACTION_BITS
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.ssthresh
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.smss = u64::from(start.smss);
+        self.initial_window = start.initial_window;
+        self.set_cwnd(start.initial_window);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        // RFC 6582 section 3.2: in fast recovery the window is recovery's.
+        if ack.phase == RecoveryPhase::FastRecovery {
+            return;
+        }
+        if self.growth == Growth::WhenLimited && !self.is_limiting(ack.flight_before) {
+            return;
+        }
+        if self.slow_start() {
+            self.open_slow_start(ack);
+        } else {
+            self.open_congestion_avoidance(ack);
+        }
+        self.cwnd = self.cwnd.min(LARGEST_CWND);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        // RFC 6582 section 3.2 step 2: ssthresh as above; recovery inflates cwnd by the segments that have left.
+        let (ssthresh, cwnd) = self.halved(loss);
+        self.ssthresh = ssthresh;
+        self.set_cwnd(cwnd);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
+        // RFC 5681 section 3.1: ssthresh is held when the segment has been retransmitted by the timer before.
+        if kind == TimeoutKind::First || self.repeated_timeout == RepeatedTimeout::Recompute {
+            self.ssthresh = self.halved(loss).0;
+        }
+        // RFC 5681 section 3.1: cwnd must be no more than the loss window LW = 1 full-sized segment.
+        self.set_cwnd(self.smss);
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.set_cwnd(recovered.window);
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant) {
+        // RFC 5681 section 4.1: RW = min(IW, cwnd).
+        if self.cwnd() > self.initial_window {
+            self.set_cwnd(self.initial_window);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMSS: u64 = 1000;
+
+    fn established(config: &Config, initial_window: u64) -> NewReno {
+        let mut cc = NewReno::new(config);
+        cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window });
+        cc
+    }
+
+    fn ack(acked: u64) -> Ack {
+        let now = Instant::ZERO;
+        Ack { now, acked, una: 0, nxt: 0, flight_before: u64::MAX / 4, rtt: None, phase: RecoveryPhase::Open }
+    }
+
+    fn loss(flight: u64, window: u64) -> Loss {
+        Loss { now: Instant::ZERO, flight, window, nxt: 0 }
+    }
+
+    #[test]
+    fn slow_start_adds_what_was_acknowledged_up_to_a_segment() {
+        // 10000 + 1000, + min(2000, 1000), + 300.
+        let mut cc = established(&Config::default(), 10 * SMSS);
+        for acked in [1000, 2000, 300] {
+            cc.on_ack(&ack(acked));
+        }
+        assert_eq!(cc.cwnd(), 12_300);
+    }
+
+    #[test]
+    fn congestion_avoidance_adds_about_a_segment_per_window() {
+        // From 10 segments: 10 acknowledgements add 1/10 + 1/10.1 + ... = 0.9549 segments; exactly, in f64 below.
+        let mut cc = established(&Config { initial_ssthresh: Some(Bytes::new(1)), ..Config::default() }, 10 * SMSS);
+        let mut exact = 10_000.0_f64;
+        for _ in 0..10_000 {
+            cc.on_ack(&ack(1000));
+            exact += 1_000_000.0 / exact;
+        }
+        // Rounding down 10000 times by less than 2^-16 byte each: less than a byte.
+        #[allow(clippy::cast_precision_loss)]
+        let error = exact - cc.cwnd() as f64;
+        assert!((0.0..2.0).contains(&error), "{error}");
+    }
+
+    #[test]
+    fn byte_counting_adds_a_segment_per_window_of_bytes() {
+        // ssthresh 10: at 10 segments, 10 segments acknowledged by 5 delayed acknowledgements add one.
+        let config = Config {
+            increase: Increase::ByteCounting { limit: 2 },
+            initial_ssthresh: Some(Bytes::new(10 * SMSS)),
+            ..Config::default()
+        };
+        let mut cc = established(&config, 4 * SMSS);
+        // Slow start, L = 2: 4 + 2 + 2 + 2.
+        for _ in 0..3 {
+            cc.on_ack(&ack(2000));
+        }
+        assert_eq!(cc.cwnd(), 10 * SMSS);
+        for expected in [10, 10, 10, 10, 11] {
+            cc.on_ack(&ack(2000));
+            assert_eq!(cc.cwnd(), expected * SMSS);
+        }
+    }
+
+    #[test]
+    fn byte_counting_is_careful_after_a_timeout() {
+        let config = Config { increase: Increase::ByteCounting { limit: 2 }, ..Config::default() };
+        let mut cc = established(&config, 10 * SMSS);
+        cc.on_timeout(&loss(10_000, 10_000), TimeoutKind::First);
+        cc.on_ack(&Ack { phase: RecoveryPhase::Loss, ..ack(2000) });
+        assert_eq!(cc.cwnd(), 2 * SMSS);
+    }
+
+    #[test]
+    fn a_loss_halves_the_flight() {
+        let mut cc = established(&Config::default(), 20 * SMSS);
+        cc.on_loss(&loss(15_000, 20_000));
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (7_500, 7_500));
+        cc.on_loss(&loss(3_000, 7_500));
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (2_000, 2_000));
+    }
+
+    #[test]
+    fn ns2_halves_the_window() {
+        // 15.3 segments: cwnd 7.65, ssthresh 7.
+        let mut cc = established(&Config::ns2(), 20 * SMSS);
+        cc.on_loss(&loss(9_000, 15_300));
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (7_000, 7_650));
+        cc.on_loss(&loss(1_000, 1_000));
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (2_000, 1_000));
+    }
+
+    #[test]
+    fn a_timeout_leaves_one_segment_and_holds_ssthresh_when_repeated() {
+        let mut cc = established(&Config::default(), 20 * SMSS);
+        cc.on_timeout(&loss(20_000, 20_000), TimeoutKind::First);
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (10_000, 1_000));
+        cc.on_timeout(&loss(1_000, 1_000), TimeoutKind::Repeated);
+        assert_eq!((cc.ssthresh(), cc.cwnd()), (10_000, 1_000));
+        let mut cc = established(&Config::ns2(), 20 * SMSS);
+        cc.on_timeout(&loss(20_000, 20_000), TimeoutKind::First);
+        cc.on_timeout(&loss(1_000, 1_000), TimeoutKind::Repeated);
+        assert_eq!(cc.ssthresh(), 2_000);
+    }
+
+    #[test]
+    fn an_unused_window_grows_only_if_asked_to() {
+        // 10 segments, 4 in flight: in slow start less than half is used.
+        let idle = Ack { flight_before: 4_000, ..ack(1000) };
+        let mut cc = established(&Config::default(), 10 * SMSS);
+        cc.on_ack(&idle);
+        assert_eq!(cc.cwnd(), 11_000);
+        let mut cc = established(&Config { growth: Growth::WhenLimited, ..Config::default() }, 10 * SMSS);
+        cc.on_ack(&idle);
+        assert_eq!(cc.cwnd(), 10_000);
+        cc.on_ack(&Ack { flight_before: 6_000, ..ack(1000) });
+        assert_eq!(cc.cwnd(), 11_000);
+    }
+
+    #[test]
+    fn idling_falls_back_to_the_initial_window() {
+        let mut cc = established(&Config::default(), 4 * SMSS);
+        cc.on_idle_restart(Instant::ZERO);
+        assert_eq!(cc.cwnd(), 4 * SMSS);
+        cc.on_ack(&ack(1000));
+        cc.on_idle_restart(Instant::ZERO);
+        assert_eq!(cc.cwnd(), 4 * SMSS);
+    }
+
+    #[test]
+    fn the_window_stops_at_what_can_be_advertised() {
+        let mut cc = established(&Config::default(), (1 << 30) - 500);
+        cc.on_ack(&ack(1000));
+        assert_eq!(cc.cwnd(), 1 << 30);
+    }
+}

@@ -1,0 +1,34 @@
+//! What an endpoint has counted.
+
+/// Totals since the endpoint was made. Segments and bytes of data count each time they are sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Segments with data sent, retransmissions and probes among them.
+    pub data_segments_sent: u64,
+    /// Bytes of data sent, retransmissions and probes among them.
+    pub bytes_sent: u64,
+    /// Segments sent that repeat data or a FIN.
+    pub retransmitted_segments: u64,
+    /// Bytes of data sent before.
+    pub retransmitted_bytes: u64,
+    /// Segments sent that only acknowledge.
+    pub acks_sent: u64,
+    /// Expirations of the retransmission timer, in the handshake too.
+    pub timeouts: u64,
+    /// Entries into fast recovery.
+    pub fast_retransmits: u64,
+    /// Partial acknowledgements in fast recovery.
+    pub partial_acks: u64,
+    /// Duplicate acknowledgements received.
+    pub duplicate_acks: u64,
+    /// Zero-window probes sent.
+    pub zero_window_probes: u64,
+    /// Restarts after idling that lowered the congestion window.
+    pub idle_restarts: u64,
+    /// Data segments received ahead of a gap.
+    pub out_of_order_segments: u64,
+    /// Data segments received that held nothing new.
+    pub duplicate_segments: u64,
+    /// Segments refused: outside the window, or older than their timestamps allow.
+    pub refused_segments: u64,
+}

@@ -1,0 +1,301 @@
+//! Segments in the synchronized states: acknowledgements, data, FIN (RFC 9293 section 3.10.7.4).
+
+use super::receiver::{AckDue, Arrival, Placement};
+use super::sender::{AckNumber, UNTIMED};
+use super::{Control, Endpoint, State, Timer, TimerKind};
+use crate::cc::{Ack, CongestionControl, Loss, Recovered};
+use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling};
+use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase};
+use crate::segment::{Flags, Segment};
+use crate::timestamps::Paws;
+use netlull_units::{Duration, Instant};
+
+/// Whether the rest of a segment is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Then {
+    Continue,
+    Stop,
+}
+
+impl Endpoint {
+    /// A segment in ESTABLISHED or a later state.
+    #[inline]
+    pub(super) fn handle_synchronized(&mut self, now: Instant, segment: &Segment) {
+        if self.timestamps.is_on() && self.timestamps.check(now, segment) == Paws::Refuse {
+            self.refuse();
+            return;
+        }
+        // First: sequence numbers.
+        let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
+        let placement = self.rcv.place(ahead, segment);
+        if placement != Placement::Acceptable && self.handle_misplaced(now, segment, placement) == Then::Stop {
+            return;
+        }
+        // RFC 7323 section 4.3: SEG.TSval >= TS.Recent (checked) and SEG.SEQ <= Last.ACK.sent: only the first
+        // segment behind the last acknowledgement is, so the delay of an acknowledgement is part of the round trip.
+        if self.timestamps.is_on() && segment.seq.is_at_or_before(self.rcv.last_ack_sent) {
+            self.timestamps.remember(now, segment.ts_val);
+        }
+        // Second to fifth: RST, SYN, ACK missing.
+        if segment.flags.intersects(Flags::RST | Flags::SYN) || !segment.flags.contains(Flags::ACK) {
+            self.handle_exceptional(ahead, segment);
+            return;
+        }
+        if self.handle_ack(now, segment) == Then::Stop {
+            return;
+        }
+        // Seventh and eighth: data and FIN.
+        if segment.len > 0 && placement == Placement::Acceptable {
+            self.handle_data(now, ahead, segment.len);
+        }
+        if segment.flags.contains(Flags::FIN) {
+            self.handle_fin(now, segment);
+        }
+    }
+
+    /// A segment that is not acceptable is answered by an acknowledgement, if it is not a reset.
+    #[cold]
+    fn handle_misplaced(&mut self, now: Instant, segment: &Segment, placement: Placement) -> Then {
+        if segment.flags.contains(Flags::RST) {
+            return if placement == Placement::OnlyControl { Then::Continue } else { Then::Stop };
+        }
+        if placement == Placement::OnlyControl {
+            // "Special allowance should be made to accept valid ACKs" when the window is closed.
+            self.rcv.ack_due = AckDue::Now;
+            return Then::Continue;
+        }
+        if placement == Placement::Old && segment.len > 0 {
+            self.counters.duplicate_segments += 1;
+        }
+        self.refuse();
+        if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
+            // The peer's FIN again: restart the 2 MSL timeout.
+            self.enter_time_wait(now);
+        }
+        Then::Stop
+    }
+
+    fn refuse(&mut self) {
+        self.counters.refused_segments += 1;
+        self.rcv.ack_due = AckDue::Now;
+    }
+
+    /// RST, SYN, or no ACK in an acceptable segment.
+    #[cold]
+    fn handle_exceptional(&mut self, ahead: i64, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            // RFC 9293 (RFC 5961 section 3.2): exactly the next number resets, others in the window are challenged.
+            if ahead == 0 {
+                self.reset();
+            } else {
+                self.rcv.ack_due = AckDue::Now;
+            }
+        } else if segment.flags.contains(Flags::SYN) {
+            // RFC 9293 (RFC 5961 section 4.2): a SYN in a synchronized state is challenged.
+            self.rcv.ack_due = AckDue::Now;
+        }
+    }
+
+    #[inline]
+    fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
+        match self.snd.classify(segment.ack) {
+            AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
+            AckNumber::Same => self.on_same_ack(now, segment),
+            // A duplicate of an older acknowledgement can be ignored; the segment's data cannot.
+            AckNumber::Old => {}
+            AckNumber::Unsent => {
+                self.refuse();
+                return Then::Stop;
+            }
+        }
+        Then::Continue
+    }
+
+    /// SND.UNA < SEG.ACK =< SND.NXT.
+    #[inline]
+    fn on_new_ack(&mut self, now: Instant, segment: &Segment, acked: u64) {
+        let flight_before = self.snd.flight();
+        self.snd.advance(acked);
+        let rtt = self.measure_rtt(now, segment);
+        let phase = self.recovery.phase();
+        let acked_by_recovery = self.recovery.on_ack(self.snd.una, acked, u64::from(self.snd.smss));
+        self.snd.update_window(segment);
+        self.probes = 0;
+        self.restart_retransmission_timer(now, acked_by_recovery);
+        let (una, nxt) = (self.snd.una, self.snd.nxt);
+        let ack = Ack { now, acked, una, nxt, flight_before, rtt, phase };
+        match acked_by_recovery {
+            Acked::Ordinary => self.cc.on_ack(&ack),
+            Acked::Partial(_) => {
+                self.counters.partial_acks += 1;
+                self.cc.on_ack(&ack);
+            }
+            Acked::Full { deficit } => self.on_full_ack(&ack, deficit),
+        }
+        if self.snd.fin_is_acked() {
+            self.on_fin_acked(now);
+        }
+    }
+
+    /// RFC 6298 sections 3 and 4, RFC 7323 section 4: the sample that this acknowledgement makes, if it makes one.
+    #[inline]
+    fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        if self.timestamps.is_on() {
+            let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
+            // The first acknowledgement of a window, or any that can end a back-off.
+            if self.snd.una >= self.snd.timed || self.rtt.is_backed_off() {
+                self.rtt.sample(now, rtt);
+                self.snd.timed = match self.rtt_sampling {
+                    RttSampling::OncePerWindow => self.snd.max,
+                    RttSampling::EveryAck => 0,
+                };
+            }
+            return Some(rtt);
+        }
+        if self.snd.una < self.snd.timed {
+            return None;
+        }
+        self.snd.timed = UNTIMED;
+        let rtt = now - self.snd.timed_at;
+        self.rtt.sample(now, rtt);
+        Some(rtt)
+    }
+
+    #[inline]
+    fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
+        if self.snd.una == self.snd.max {
+            // RFC 6298 section 5.2: all acknowledged, turn the timer off.
+            self.timer = Timer::OFF;
+        } else if acked != Acked::Partial(PartialAck::KeepsTimer) {
+            // RFC 6298 section 5.3: new data acknowledged, restart the timer.
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
+    /// RFC 6582 section 3.2 step 3: the acknowledgement ends recovery, and what it sets cwnd to it does not open
+    /// further; ns-2's does.
+    #[cold]
+    fn on_full_ack(&mut self, ack: &Ack, deficit: u64) {
+        if self.recovery.exit_opens_window() {
+            self.leave_recovery(ack.now, deficit);
+            self.cc.on_ack(&Ack { phase: RecoveryPhase::Open, ..*ack });
+        } else {
+            self.cc.on_ack(ack);
+            self.leave_recovery(ack.now, deficit);
+        }
+    }
+
+    fn leave_recovery(&mut self, now: Instant, deficit: u64) {
+        let flight = self.snd.flight();
+        let exit = ExitWindow {
+            cwnd: self.cc.cwnd(),
+            ssthresh: self.cc.ssthresh(),
+            flight,
+            smss: u64::from(self.snd.smss),
+            deficit,
+        };
+        let window = self.recovery.exit_window(&exit);
+        self.cc.on_recovered(&Recovered { now, flight, window });
+    }
+
+    /// SEG.ACK = SND.UNA: a window update, an acknowledgement with data, or a duplicate.
+    #[inline]
+    fn on_same_ack(&mut self, now: Instant, segment: &Segment) {
+        // RFC 5681 section 2: (a) data is outstanding, (b) no data, (c) no SYN or FIN, (d) the same number,
+        // (e) the same window.
+        let repeats_window = u32::from(segment.window) << self.snd.shift == self.snd.window;
+        let duplicate = segment.len == 0
+            && !segment.flags.contains(Flags::FIN)
+            && self.snd.flight() > 0
+            && (repeats_window || self.duplicate_ack == DuplicateAck::AnyWindow);
+        self.snd.update_window(segment);
+        if duplicate {
+            self.on_duplicate_ack(now);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, now: Instant) {
+        self.counters.duplicate_acks += 1;
+        let limited = self.recovery.limited_transmit_flight();
+        if self.recovery.on_duplicate(self.snd.una, self.snd.max, u64::from(self.snd.smss)) == Duplicate::Noted {
+            return;
+        }
+        self.counters.fast_retransmits += 1;
+        let loss = self.loss(now, limited);
+        self.cc.on_loss(&loss);
+        if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
+    fn loss(&self, now: Instant, limited_transmit: u64) -> Loss {
+        Loss {
+            now,
+            flight: self.snd.flight() - limited_transmit.min(self.snd.flight()),
+            window: self.cc.cwnd().min(u64::from(self.snd.window)),
+            nxt: self.snd.nxt,
+        }
+    }
+
+    /// RFC 6298 sections 5.4 to 5.6.
+    #[cold]
+    pub(super) fn on_retransmission_timeout(&mut self, now: Instant) {
+        if matches!(self.state, State::SynSent | State::SynReceived) {
+            self.on_handshake_timeout();
+            return;
+        }
+        self.counters.timeouts += 1;
+        let loss = self.loss(now, self.recovery.limited_transmit_flight());
+        let kind = self.recovery.on_timeout(self.snd.una, self.snd.max);
+        self.cc.on_timeout(&loss, kind);
+        self.rtt.back_off();
+        // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
+        self.snd.nxt = self.snd.una;
+        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+    }
+
+    /// RFC 9293 section 3.8.6.1: probe the closed window, at intervals that double.
+    #[cold]
+    pub(super) fn on_persist_timeout(&mut self, now: Instant) {
+        self.control = Control::Probe;
+        self.probes = self.probes.saturating_add(1);
+        let interval = self.rtt.rto().saturating_mul(1 << self.probes.min(16)).min(self.rtt.max_rto());
+        self.start_timer(now, TimerKind::Persist, interval);
+    }
+
+    #[inline]
+    fn handle_data(&mut self, now: Instant, ahead: i64, len: u16) {
+        // After the peer's FIN, or once TIME-WAIT is reached, there can be no more data.
+        if !matches!(self.state, State::Established | State::FinWait1 | State::FinWait2) {
+            return;
+        }
+        match self.rcv.receive(now, ahead, len) {
+            Arrival::InOrder => {
+                if self.rcv.take_fin() {
+                    self.on_fin(now);
+                }
+            }
+            Arrival::OutOfOrder => self.counters.out_of_order_segments += 1,
+            Arrival::NothingNew => self.counters.duplicate_segments += 1,
+        }
+    }
+
+    #[cold]
+    fn handle_fin(&mut self, now: Instant, segment: &Segment) {
+        if self.rcv.is_finished() {
+            self.rcv.ack_due = AckDue::Now;
+            return;
+        }
+        let end = segment.seq.advanced_by(u64::from(segment.len));
+        let offset = i64::from(end.distance_from(self.rcv.next_seq()));
+        // Data cut off at the window's edge takes the FIN with it: it will come again.
+        if offset < 0 || self.rcv.nxt.saturating_add_signed(offset) > self.rcv.edge {
+            return;
+        }
+        self.rcv.note_fin(self.rcv.nxt.saturating_add_signed(offset));
+        self.rcv.ack_due = AckDue::Now;
+        if self.rcv.take_fin() {
+            self.on_fin(now);
+        }
+    }
+}

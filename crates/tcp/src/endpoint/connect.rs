@@ -1,0 +1,279 @@
+//! Opening and closing: the states around ESTABLISHED.
+
+use super::receiver::AckDue;
+use super::sender::{Fin, UNTIMED};
+use super::{Control, Endpoint, Role, State, Timer, TimerKind};
+use crate::cc::{CongestionControl, Start};
+use crate::config::{HandshakeRtt, InitialWindow};
+use crate::segment::{Flags, Segment, TIMESTAMPS_PADDED};
+use crate::seq::SeqNr;
+use netlull_units::Instant;
+
+/// RFC 9293 section 3.7.1: without the option, assume 536 bytes (IPv4).
+const DEFAULT_MSS: u16 = 536;
+/// RFC 7323 section 2.3: a larger shift means 14.
+const LARGEST_SHIFT: u8 = 14;
+
+impl Endpoint {
+    /// A segment in a state before ESTABLISHED, or in CLOSED.
+    #[cold]
+    pub(super) fn handle_opening(&mut self, now: Instant, segment: &Segment) {
+        match self.state {
+            State::Listen => self.handle_in_listen(now, segment),
+            State::SynSent => self.handle_in_syn_sent(now, segment),
+            State::SynReceived => self.handle_in_syn_received(now, segment),
+            _ => self.answer_with_reset(segment),
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.2.
+    fn handle_in_listen(&mut self, now: Instant, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::ACK) {
+            self.answer_with_reset(segment);
+        } else if segment.flags.contains(Flags::SYN) {
+            self.take_syn(now, segment);
+            self.state = State::SynReceived;
+            self.control = Control::SynAck;
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.3.
+    fn handle_in_syn_sent(&mut self, now: Instant, segment: &Segment) {
+        let acks_syn = segment.flags.contains(Flags::ACK);
+        // First: ISS < SEG.ACK =< SND.NXT, and only the SYN has been sent.
+        if acks_syn && segment.ack != self.snd.origin {
+            self.answer_with_reset(segment);
+            return;
+        }
+        // Second: a reset counts if it acknowledges the SYN.
+        if segment.flags.contains(Flags::RST) {
+            if acks_syn {
+                self.reset();
+            }
+            return;
+        }
+        // Fourth.
+        if segment.flags.contains(Flags::SYN) {
+            self.take_syn(now, segment);
+            if acks_syn {
+                self.establish(now, segment, 0);
+                self.rcv.ack_due = AckDue::Now;
+            } else {
+                // Simultaneous open.
+                self.state = State::SynReceived;
+                self.control = Control::SynAck;
+            }
+        }
+    }
+
+    /// RFC 9293 section 3.10.7.4 in SYN-RECEIVED.
+    fn handle_in_syn_received(&mut self, now: Instant, segment: &Segment) {
+        let flags = segment.flags;
+        let repeats_syn = flags.contains(Flags::SYN) && segment.seq.advanced_by(1) == self.rcv.origin;
+        if repeats_syn && !flags.contains(Flags::ACK) {
+            // The SYN again: our answer was lost. It is the acknowledgement that an unacceptable segment gets.
+            self.control = Control::SynAck;
+            return;
+        }
+        if flags.contains(Flags::RST) {
+            if segment.seq == self.rcv.next_seq() {
+                // A passive open returns to LISTEN, an active one is refused; here, both are over.
+                self.reset();
+            }
+            return;
+        }
+        if !flags.contains(Flags::ACK) {
+            return;
+        }
+        // Fifth: SND.UNA < SEG.ACK =< SND.NXT, else a reset.
+        if segment.ack != self.snd.origin {
+            self.answer_with_reset(segment);
+            return;
+        }
+        let shift = if repeats_syn { 0 } else { self.snd.shift };
+        self.establish(now, segment, shift);
+        if repeats_syn {
+            // A simultaneous open ends with the peer's SYN+ACK.
+            self.rcv.ack_due = AckDue::Now;
+        } else {
+            self.handle_synchronized(now, segment);
+        }
+    }
+
+    /// The peer's sequence number and options (RFC 9293 section 3.7.1, RFC 7323).
+    fn take_syn(&mut self, now: Instant, syn: &Segment) {
+        let has = |flag| syn.flags.contains(flag);
+        self.rcv.origin = syn.seq.advanced_by(1);
+        self.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
+        // RFC 7323 section 2.2: scaling needs the option in both SYNs.
+        if self.offers_scaling && has(Flags::HAS_WINDOW_SCALE) {
+            self.snd.shift = syn.window_scale.min(LARGEST_SHIFT);
+            self.rcv.shift = self.rcv.wanted_shift();
+        } else {
+            self.offers_scaling = false;
+        }
+        // RFC 7323 section 3.2: so do timestamps.
+        self.offers_timestamps &= has(Flags::HAS_TIMESTAMPS);
+        if self.offers_timestamps {
+            self.timestamps.begin(now, syn.ts_val);
+        }
+        // RFC 6691 section 2: the MSS option does not count options, the data sent must make room for them.
+        let options = if self.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
+        self.snd.smss = u32::from(self.mss.min(self.peer_mss).saturating_sub(options).max(1));
+    }
+
+    /// The handshake is complete: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
+    fn establish(&mut self, now: Instant, segment: &Segment, shift: u8) {
+        self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
+        self.control = Control::None;
+        self.timer = Timer::OFF;
+        self.established_at = now;
+        self.snd.last_sent = now;
+        self.snd.set_window(segment, shift);
+        self.sample_handshake(now, segment);
+        // RFC 6298 section 5.7.
+        if self.handshake_timeouts > 0 {
+            self.rtt.begin_after_lost_syn();
+        }
+        let smss = self.snd.smss;
+        self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes() });
+    }
+
+    fn sample_handshake(&mut self, now: Instant, segment: &Segment) {
+        let timed = self.snd.timed != UNTIMED;
+        // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
+        self.snd.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
+        if self.handshake_rtt == HandshakeRtt::Ignored {
+            return;
+        }
+        let rtt = if timed {
+            // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
+            Some(now - self.snd.timed_at)
+        } else if self.timestamps.is_on() {
+            self.timestamps.round_trip(now, segment.ts_ecr)
+        } else {
+            None
+        };
+        if let Some(rtt) = rtt {
+            self.rtt.sample(now, rtt);
+        }
+    }
+
+    fn initial_window_bytes(&self) -> u64 {
+        let smss = u64::from(self.snd.smss);
+        // RFC 6928 section 2: one segment if the SYN or its answer was retransmitted more than once.
+        if self.handshake_timeouts > 1 {
+            return smss;
+        }
+        match self.initial_window {
+            // RFC 6928 equation 1: min(10 MSS, max(2 MSS, 14600)).
+            InitialWindow::Rfc6928 => (10 * smss).min((2 * smss).max(14_600)),
+            InitialWindow::Segments(segments) => u64::from(segments) * smss,
+        }
+    }
+
+    /// The peer's FIN has arrived in order (RFC 9293 section 3.10.7.4, eighth).
+    #[cold]
+    pub(super) fn on_fin(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            // Our own FIN is not acknowledged, or the state would be FIN-WAIT-2.
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    /// Our FIN is acknowledged (RFC 9293 section 3.10.7.4, fifth).
+    #[cold]
+    pub(super) fn on_fin_acked(&mut self, now: Instant) {
+        match self.state {
+            State::FinWait1 => self.state = State::FinWait2,
+            State::Closing => self.enter_time_wait(now),
+            State::LastAck => {
+                self.state = State::Closed;
+                self.timer = Timer::OFF;
+                self.rcv.ack_due = AckDue::No;
+                self.rcv.ack_deadline = Instant::NEVER;
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.start_timer(now, TimerKind::TimeWait, self.time_wait);
+    }
+
+    /// The connection is gone.
+    #[cold]
+    pub(super) fn reset(&mut self) {
+        self.state = State::Closed;
+        self.timer = Timer::OFF;
+        self.control = Control::None;
+        self.rcv.ack_due = AckDue::No;
+        self.rcv.ack_deadline = Instant::NEVER;
+    }
+
+    /// RFC 9293 section 3.10.7.1: the reset that a segment without a connection gets.
+    pub(super) fn answer_with_reset(&mut self, segment: &Segment) {
+        if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        self.control = if segment.flags.contains(Flags::ACK) {
+            Control::Reset { seq: segment.ack, ack: None }
+        } else {
+            let ack = segment.seq.advanced_by(u64::from(segment.sequence_len()));
+            Control::Reset { seq: SeqNr::new(0), ack: Some(ack) }
+        };
+    }
+
+    /// The SYN, or the SYN+ACK.
+    pub(super) fn syn(&mut self, now: Instant, flags: Flags) -> Segment {
+        let mut syn = Segment {
+            seq: self.snd.origin.advanced_by(u64::from(u32::MAX)),
+            flags: flags | Flags::HAS_MSS,
+            mss: self.mss,
+            // RFC 7323 section 2.2: the window field in a SYN is not scaled.
+            window: u16::try_from(self.rcv.buffer).unwrap_or(u16::MAX),
+            ..Segment::default()
+        };
+        if flags.contains(Flags::ACK) {
+            syn.ack = self.rcv.next_seq();
+            self.rcv.last_ack_sent = syn.ack;
+            syn.ts_ecr = self.timestamps.recent();
+        }
+        if self.offers_scaling {
+            syn.flags = syn.flags | Flags::HAS_WINDOW_SCALE;
+            syn.window_scale = self.rcv.wanted_shift();
+        }
+        if self.offers_timestamps {
+            syn.flags = syn.flags | Flags::HAS_TIMESTAMPS;
+            syn.ts_val = self.timestamps.now(now);
+        }
+        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        // Karn's algorithm: time it only if it goes out for the first time.
+        self.snd.timed = if self.syns_sent == 0 { 0 } else { UNTIMED };
+        self.snd.timed_at = now;
+        self.syns_sent = self.syns_sent.saturating_add(1);
+        syn
+    }
+
+    /// No answer to the SYN, or to the SYN+ACK: again (RFC 6298 section 5.5).
+    pub(super) fn on_handshake_timeout(&mut self) {
+        self.counters.timeouts += 1;
+        self.handshake_timeouts = self.handshake_timeouts.saturating_add(1);
+        self.rtt.back_off();
+        self.timer = Timer::OFF;
+        self.control = if self.state == State::SynSent { Control::Syn } else { Control::SynAck };
+    }
+
+    /// True for the side that opened the connection.
+    #[must_use]
+    pub fn is_client(&self) -> bool {
+        self.role == Role::Client
+    }
+}

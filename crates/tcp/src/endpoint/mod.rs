@@ -1,0 +1,429 @@
+//! One TCP endpoint: its states, its timers, and what the driver calls.
+
+mod ack;
+mod connect;
+mod receiver;
+mod sender;
+#[cfg(test)]
+mod tests;
+mod transmit;
+
+use crate::cc::{CongestionControl, Controller};
+use crate::config::{Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, RttSampling};
+use crate::counters::Counters;
+use crate::recovery::{NewRenoRecovery, RecoveryPhase};
+use crate::rtt::RttEstimator;
+use crate::segment::Segment;
+use crate::seq::SeqNr;
+use crate::timestamps::Timestamps;
+use netlull_units::{Duration, Instant};
+use receiver::{AckDue, Receiver};
+use sender::{ENDLESS, Fin, Sender};
+
+/// The states of RFC 9293 section 3.3.2.
+///
+/// ```text
+///                  open                          SYN
+///     Closed ---------------> SynSent    Listen ------> SynReceived
+///                               | SYN+ACK                 | ACK
+///                               +--------> Established <--+
+///                    close        |                |   FIN
+///                FinWait1 <-------+                +------> CloseWait
+///     ACK of FIN |   | FIN                                     | close
+///         FinWait2   +--> Closing                           LastAck
+///          FIN |             | ACK of FIN                      | ACK of FIN
+///              +-> TimeWait <+                                 +--> Closed
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not opened yet, or over.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Has sent a SYN.
+    SynSent,
+    /// Has received a SYN and answered it.
+    SynReceived,
+    /// Open in both directions.
+    Established,
+    /// Closed here, and the FIN is not acknowledged.
+    FinWait1,
+    /// Closed here, and the FIN is acknowledged.
+    FinWait2,
+    /// Closed by the peer.
+    CloseWait,
+    /// Closed by both at once, and the FIN is not acknowledged.
+    Closing,
+    /// Closed by the peer, then here, and the FIN is not acknowledged.
+    LastAck,
+    /// Closed by both; waits for stray segments to die.
+    TimeWait,
+}
+
+/// What an application hands over to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Data {
+    /// So many bytes, behind what was handed over before.
+    Bytes(u64),
+    /// A stream that does not end by itself; [`Endpoint::close`] ends it behind what has been sent by then.
+    Endless,
+}
+
+/// What the timer is for. One suffices: no two of these are ever wanted at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimerKind {
+    Off,
+    /// RFC 6298 section 5.
+    Retransmit,
+    /// Zero-window probes, RFC 9293 section 3.8.6.1.
+    Persist,
+    TimeWait,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    at: Instant,
+    kind: TimerKind,
+}
+
+impl Timer {
+    const OFF: Self = Self { at: Instant::NEVER, kind: TimerKind::Off };
+}
+
+/// A segment due that is neither data nor a mere acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Control {
+    None,
+    Syn,
+    SynAck,
+    /// One byte into a closed window.
+    Probe,
+    Reset { seq: SeqNr, ack: Option<SeqNr> },
+}
+
+/// Which side opened the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Client,
+    Server,
+}
+
+/// One end of a connection: a state machine without clock, input or output.
+///
+/// The contract: call [`handle_segment`](Self::handle_segment) for each segment that arrives and
+/// [`handle_timeout`](Self::handle_timeout) at (or before, or a little after) [`next_timeout`](Self::next_timeout);
+/// after each call that may change something (`open`, `send`, `close`, `read`, `handle_*`), drain
+/// [`poll_transmit`](Self::poll_transmit). Time never goes back from call to call.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    snd: Sender,
+    timer: Timer,
+    rcv: Receiver,
+    cc: Controller,
+    recovery: NewRenoRecovery,
+    timestamps: Timestamps,
+    rtt: RttEstimator,
+    counters: Counters,
+    state: State,
+    control: Control,
+    role: Role,
+    // From the configuration.
+    duplicate_ack: DuplicateAck,
+    fast_retransmit_timer: FastRetransmitTimer,
+    idle_restart: bool,
+    rtt_sampling: RttSampling,
+    handshake_rtt: HandshakeRtt,
+    offers_timestamps: bool,
+    offers_scaling: bool,
+    initial_window: InitialWindow,
+    mss: u16,
+    // Rarely used.
+    probes: u8,
+    syns_sent: u8,
+    handshake_timeouts: u8,
+    peer_mss: u16,
+    established_at: Instant,
+    time_wait: Duration,
+}
+
+impl Endpoint {
+    /// The side that opens the connection, still CLOSED. `iss` is its initial sequence number.
+    #[must_use]
+    pub fn client(config: &Config, iss: SeqNr) -> Self {
+        Self::new(config, iss, Role::Client)
+    }
+
+    /// The side that waits for it, in LISTEN. `iss` is its initial sequence number.
+    #[must_use]
+    pub fn server(config: &Config, iss: SeqNr) -> Self {
+        Self::new(config, iss, Role::Server)
+    }
+
+    fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
+        Self {
+            snd: Sender::new(config, iss),
+            timer: Timer::OFF,
+            rcv: Receiver::new(config),
+            cc: Controller::new(config),
+            recovery: NewRenoRecovery::new(config),
+            timestamps: Timestamps::new(config.timestamp_granularity),
+            rtt: RttEstimator::new(config),
+            counters: Counters::default(),
+            state: if role == Role::Client { State::Closed } else { State::Listen },
+            control: Control::None,
+            role,
+            duplicate_ack: config.duplicate_ack,
+            fast_retransmit_timer: config.fast_retransmit_timer,
+            idle_restart: config.idle_restart,
+            rtt_sampling: config.rtt_sampling,
+            handshake_rtt: config.handshake_rtt,
+            offers_timestamps: config.timestamps,
+            offers_scaling: config.window_scaling,
+            initial_window: config.initial_window,
+            mss: config.mss,
+            probes: 0,
+            syns_sent: 0,
+            handshake_timeouts: 0,
+            peer_mss: 0,
+            established_at: Instant::NEVER,
+            time_wait: config.time_wait,
+        }
+    }
+
+    /// Opens the connection: a SYN is to be sent. Does nothing unless this is a client that has not been opened.
+    pub fn open(&mut self, _now: Instant) {
+        if self.state == State::Closed && self.role == Role::Client && self.established_at == Instant::NEVER {
+            self.state = State::SynSent;
+            self.control = Control::Syn;
+        }
+    }
+
+    /// Hands data over for sending, behind what was handed over before. Ignored after [`close`](Self::close).
+    pub fn send(&mut self, data: Data) {
+        if self.snd.fin == Fin::Open {
+            self.snd.queued = match data {
+                Data::Bytes(bytes) => (self.snd.queued + bytes.min(ENDLESS)).min(ENDLESS),
+                Data::Endless => ENDLESS,
+            };
+        }
+    }
+
+    /// No more data will come: a FIN follows what is queued.
+    ///
+    /// Before the connection is established this is remembered (RFC 9293 section 3.10.4 would delete a connection
+    /// in SYN-SENT), so that a transfer can be opened, filled and closed at once.
+    pub fn close(&mut self) {
+        if self.snd.fin == Fin::Queued {
+            return;
+        }
+        self.snd.fin = Fin::Queued;
+        if self.snd.queued == ENDLESS {
+            self.snd.queued = self.snd.max;
+        }
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            state => state,
+        };
+    }
+
+    /// Takes a segment from the network.
+    #[inline]
+    pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        match self.state {
+            State::Closed | State::Listen | State::SynSent | State::SynReceived => self.handle_opening(now, segment),
+            _ => self.handle_synchronized(now, segment),
+        }
+    }
+
+    /// Time has come to [`next_timeout`](Self::next_timeout). Does nothing if it has not.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        if now >= self.rcv.ack_deadline {
+            self.rcv.ack_deadline = Instant::NEVER;
+            self.rcv.ack_due = AckDue::Now;
+        }
+        if now < self.timer.at {
+            return;
+        }
+        match self.timer.kind {
+            TimerKind::Off => {}
+            TimerKind::Retransmit => self.on_retransmission_timeout(now),
+            TimerKind::Persist => self.on_persist_timeout(now),
+            TimerKind::TimeWait => {
+                self.timer = Timer::OFF;
+                self.state = State::Closed;
+            }
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if no timer runs (half
+    /// the size of an `Option`, and one comparison for the driver). It moves with nearly every segment, mostly
+    /// later: a driver does well to keep one event, let it come too early, and ask again.
+    #[inline]
+    #[must_use]
+    pub fn next_timeout(&self) -> Instant {
+        self.timer.at.min(self.rcv.ack_deadline)
+    }
+
+    /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
+    /// [`Reading::Immediate`](crate::Reading::Immediate) there never are any.
+    pub fn read(&mut self, max: u64) -> u64 {
+        let (taken, update_window) = self.rcv.read(max, u64::from(self.mss));
+        if update_window && self.sends_data() {
+            self.rcv.ack_due = AckDue::Now;
+        }
+        taken
+    }
+
+    /// True in the states in which segments with data or a FIN may be sent (again).
+    #[inline]
+    fn sends_data(&self) -> bool {
+        !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait)
+    }
+
+    fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {
+        self.timer = Timer { at: now + span, kind };
+    }
+}
+
+/// Observation.
+impl Endpoint {
+    /// The connection's state.
+    #[must_use]
+    pub fn state(&self) -> State {
+        self.state
+    }
+
+    /// The congestion window in bytes, with what recovery adds to it for a while; at least a segment.
+    #[inline]
+    #[must_use]
+    pub fn cwnd(&self) -> u64 {
+        self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss))
+    }
+
+    /// The slow-start threshold in bytes; `u64::MAX` while there is none.
+    #[inline]
+    #[must_use]
+    pub fn ssthresh(&self) -> u64 {
+        self.cc.ssthresh()
+    }
+
+    /// The peer's window in bytes, as last advertised.
+    #[must_use]
+    pub fn send_window(&self) -> u64 {
+        u64::from(self.snd.window)
+    }
+
+    /// Bytes sent and not acknowledged; after a timeout, those sent since.
+    #[inline]
+    #[must_use]
+    pub fn flight(&self) -> u64 {
+        self.snd.flight()
+    }
+
+    /// Data in a full segment in bytes (Eff.snd.MSS), as negotiated.
+    #[must_use]
+    pub fn smss(&self) -> u32 {
+        self.snd.smss
+    }
+
+    /// The smoothed round-trip time; `None` before the first sample.
+    #[must_use]
+    pub fn srtt(&self) -> Option<Duration> {
+        self.rtt.srtt()
+    }
+
+    /// The retransmission timeout, backed off.
+    #[must_use]
+    pub fn rto(&self) -> Duration {
+        self.rtt.rto()
+    }
+
+    /// SND.UNA as an offset in the stream; a FIN acknowledged counts one.
+    #[must_use]
+    pub fn snd_una(&self) -> u64 {
+        self.snd.una
+    }
+
+    /// SND.NXT as an offset in the stream; a FIN sent counts one. A timeout takes it back to SND.UNA.
+    #[must_use]
+    pub fn snd_nxt(&self) -> u64 {
+        self.snd.nxt
+    }
+
+    /// The right edge of the peer's window as an offset in the stream.
+    #[must_use]
+    pub fn send_window_edge(&self) -> u64 {
+        self.snd.edge
+    }
+
+    /// Bytes of data acknowledged.
+    #[must_use]
+    pub fn bytes_acked(&self) -> u64 {
+        self.snd.una.min(self.snd.queued)
+    }
+
+    /// Bytes of data that the application has got, in order.
+    #[inline]
+    #[must_use]
+    pub fn bytes_delivered(&self) -> u64 {
+        self.rcv.read
+    }
+
+    /// Bytes of data that arrived in order and wait for [`read`](Self::read).
+    #[must_use]
+    pub fn unread(&self) -> u64 {
+        self.rcv.unread()
+    }
+
+    /// RCV.NXT as an offset in the peer's stream; its FIN counts one.
+    #[must_use]
+    pub fn rcv_nxt(&self) -> u64 {
+        self.rcv.nxt
+    }
+
+    /// The right edge of the window advertised, as an offset in the peer's stream.
+    #[must_use]
+    pub fn receive_window_edge(&self) -> u64 {
+        self.rcv.edge
+    }
+
+    /// Where loss recovery stands.
+    #[must_use]
+    pub fn recovery_phase(&self) -> RecoveryPhase {
+        self.recovery.phase()
+    }
+
+    /// Totals.
+    #[inline]
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// True in CLOSED: before [`open`](Self::open), and when the connection is over.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.state == State::Closed
+    }
+
+    /// True if the peer has closed its side and everything it sent has arrived. A server that has nothing to add
+    /// calls [`close`](Self::close) then.
+    #[must_use]
+    pub fn peer_has_closed(&self) -> bool {
+        self.rcv.is_finished()
+    }
+
+    /// True if all data handed over is acknowledged (a FIN may be outstanding).
+    #[inline]
+    #[must_use]
+    pub fn all_acked(&self) -> bool {
+        self.snd.una >= self.snd.queued
+    }
+
+    /// When the connection became ESTABLISHED.
+    #[must_use]
+    pub fn established_at(&self) -> Option<Instant> {
+        (self.established_at != Instant::NEVER).then_some(self.established_at)
+    }
+}

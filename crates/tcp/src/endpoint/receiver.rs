@@ -1,0 +1,304 @@
+//! The receiving half: what has arrived, what may come, when to acknowledge.
+
+use crate::config::{Config, DelayedAck, Reading};
+use crate::segment::Segment;
+use crate::seq::SeqNr;
+use netlull_units::{Duration, Instant};
+
+/// A window field in a SYN is never scaled (RFC 7323 section 2.2).
+const LARGEST_UNSCALED: u64 = 65_535;
+/// RFC 7323 section 2.3: a shift is at most 14.
+const LARGEST_SHIFT: u8 = 14;
+/// "No FIN yet": beyond every stream offset.
+const NO_FIN: u64 = u64::MAX;
+
+/// When the next acknowledgement is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckDue {
+    /// Nothing to acknowledge.
+    No,
+    /// When the delay is over ([`Receiver::ack_deadline`]).
+    Delayed,
+    /// Now.
+    Now,
+}
+
+/// What is to become of a segment by its sequence numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// In the window.
+    Acceptable,
+    /// The window is closed, but the segment is the next one: its acknowledgement counts, its data does not.
+    OnlyControl,
+    /// Everything in it was received before.
+    Old,
+    /// Beyond the window.
+    Outside,
+}
+
+/// What a segment's data led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Next in order.
+    InOrder,
+    /// Ahead of a gap.
+    OutOfOrder,
+    /// Nothing new, or nothing that fits.
+    NothingNew,
+}
+
+/// Data held ahead of a gap: stream offsets from `start` to `end`, excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// The receiving half of an endpoint. Offsets count the peer's stream from its first byte; its FIN is one more.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    /// RCV.NXT as a stream offset.
+    pub nxt: u64,
+    /// The right edge of the window as advertised; never taken back.
+    pub edge: u64,
+    /// Up to where the application has read.
+    pub read: u64,
+    pub buffer: u64,
+    /// Offset of the peer's FIN once that is known.
+    fin: u64,
+    pub ack_deadline: Instant,
+    ack_delay: Duration,
+    /// Sequence number of stream offset 0.
+    pub origin: SeqNr,
+    /// Last.ACK.sent of RFC 7323 section 4.3.
+    pub last_ack_sent: SeqNr,
+    /// Data received in order since the last acknowledgement, bytes.
+    unacked: u32,
+    /// The largest segment seen: what counts as full-sized.
+    largest: u32,
+    pub ack_due: AckDue,
+    /// Our window scale shift.
+    pub shift: u8,
+    delays: bool,
+    reading: Reading,
+    /// Sorted, disjoint, not adjacent.
+    held: Vec<Range>,
+}
+
+impl Receiver {
+    pub fn new(config: &Config) -> Self {
+        let buffer = config.receive_buffer.as_u64();
+        let (delays, ack_delay) = match config.delayed_ack {
+            DelayedAck::Off => (false, Duration::ZERO),
+            DelayedAck::EverySecond { timeout } => (true, timeout),
+        };
+        Self {
+            nxt: 0,
+            edge: buffer.min(LARGEST_UNSCALED),
+            read: 0,
+            buffer,
+            fin: NO_FIN,
+            ack_deadline: Instant::NEVER,
+            ack_delay,
+            origin: SeqNr::default(),
+            last_ack_sent: SeqNr::default(),
+            unacked: 0,
+            largest: 0,
+            ack_due: AckDue::No,
+            shift: 0,
+            delays,
+            reading: config.reading,
+            held: Vec::new(),
+        }
+    }
+
+    /// RFC 7323 section 2.3: the smallest shift that lets 16 bits express the buffer.
+    pub fn wanted_shift(&self) -> u8 {
+        (0..LARGEST_SHIFT).find(|shift| LARGEST_UNSCALED << shift >= self.buffer).unwrap_or(LARGEST_SHIFT)
+    }
+
+    /// The sequence number expected next.
+    #[inline]
+    pub fn next_seq(&self) -> SeqNr {
+        self.origin.advanced_by(self.nxt)
+    }
+
+    /// RCV.WND.
+    #[inline]
+    pub fn window(&self) -> u64 {
+        self.edge.saturating_sub(self.nxt)
+    }
+
+    /// True once the peer's FIN has arrived in order.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.nxt > self.fin
+    }
+
+    /// Bytes of data that arrived in order and the application has not read.
+    pub fn unread(&self) -> u64 {
+        self.nxt.min(self.fin) - self.read
+    }
+
+    /// The acceptability test of RFC 9293 section 3.10.7.4, for a segment `ahead` of RCV.NXT (negative: behind).
+    #[inline]
+    pub fn place(&self, ahead: i64, segment: &Segment) -> Placement {
+        let len = i64::from(segment.sequence_len());
+        let window = self.window().cast_signed();
+        // In order, as nearly always: data that fits, or none.
+        if ahead == 0 && len <= window {
+            return Placement::Acceptable;
+        }
+        if ahead == 0 && window == 0 {
+            return Placement::OnlyControl;
+        }
+        if len == 0 {
+            // An acknowledgement may start just behind a full window: all of that may be on its way (BSD, Linux).
+            return match ahead {
+                ..0 => Placement::Old,
+                _ if ahead <= window => Placement::Acceptable,
+                _ => Placement::Outside,
+            };
+        }
+        match ahead {
+            _ if ahead + len <= 0 => Placement::Old,
+            _ if ahead < window => Placement::Acceptable,
+            _ => Placement::Outside,
+        }
+    }
+
+    /// Data of an acceptable segment, `ahead` of RCV.NXT, is received.
+    #[inline]
+    pub fn receive(&mut self, now: Instant, ahead: i64, len: u16) -> Arrival {
+        let len = u64::from(len);
+        if ahead == 0 && self.held.is_empty() && len <= self.window() {
+            self.nxt += len;
+            self.consume();
+            self.schedule_ack(now, len);
+            return Arrival::InOrder;
+        }
+        self.receive_around_gaps(ahead, len)
+    }
+
+    #[cold]
+    fn receive_around_gaps(&mut self, ahead: i64, len: u64) -> Arrival {
+        // RFC 5681 section 4.2: out of order, or filling a gap: acknowledge immediately.
+        self.ack_due = AckDue::Now;
+        let start = self.nxt.saturating_add_signed(ahead);
+        let end = (self.nxt.saturating_add_signed(ahead + len.cast_signed())).min(self.edge);
+        let start = start.max(self.nxt);
+        if end <= start {
+            return Arrival::NothingNew;
+        }
+        if start > self.nxt {
+            return self.hold(Range { start, end });
+        }
+        self.nxt = end;
+        let reached = self.held.iter().take_while(|range| range.start <= self.nxt).count();
+        if let Some(last) = reached.checked_sub(1) {
+            self.nxt = self.nxt.max(self.held[last].end);
+            self.held.drain(..reached);
+        }
+        self.consume();
+        Arrival::InOrder
+    }
+
+    /// Keeps data ahead of a gap; ranges that touch become one.
+    fn hold(&mut self, new: Range) -> Arrival {
+        let first = self.held.partition_point(|range| range.end < new.start);
+        let behind = self.held.partition_point(|range| range.start <= new.end);
+        if first == behind {
+            self.held.insert(first, new);
+            return Arrival::OutOfOrder;
+        }
+        let merged = Range {
+            start: new.start.min(self.held[first].start),
+            end: new.end.max(self.held[behind - 1].end),
+        };
+        if merged == self.held[first] {
+            return Arrival::NothingNew;
+        }
+        self.held[first] = merged;
+        self.held.drain(first + 1..behind);
+        Arrival::OutOfOrder
+    }
+
+    /// The peer's FIN is at `ahead` of where RCV.NXT was before the segment's data.
+    pub fn note_fin(&mut self, offset: u64) {
+        self.fin = offset;
+    }
+
+    /// Takes the FIN if everything before it has arrived.
+    pub fn take_fin(&mut self) -> bool {
+        let arrived = self.nxt == self.fin;
+        if arrived {
+            self.nxt += 1;
+            self.edge = self.edge.max(self.nxt);
+            self.ack_due = AckDue::Now;
+        }
+        arrived
+    }
+
+    #[inline]
+    fn consume(&mut self) {
+        if self.reading == Reading::Immediate {
+            self.read = self.nxt.min(self.fin);
+        }
+    }
+
+    /// RFC 5681 section 4.2: at least every second full-sized segment, and within the delay.
+    #[inline]
+    fn schedule_ack(&mut self, now: Instant, len: u64) {
+        #[allow(clippy::cast_possible_truncation)]
+        let len = len as u32;
+        self.unacked = self.unacked.saturating_add(len);
+        self.largest = self.largest.max(len);
+        if !self.delays || self.unacked >= 2 * self.largest {
+            self.ack_due = AckDue::Now;
+        } else if self.ack_due == AckDue::No {
+            self.ack_due = AckDue::Delayed;
+            self.ack_deadline = now + self.ack_delay;
+        }
+    }
+
+    /// An acknowledgement leaves: the window field for it (RFC 9293 section 3.8.6.2.2, RFC 7323 section 2.3).
+    #[inline]
+    pub fn acknowledge(&mut self, silly: u64) -> u16 {
+        self.ack_due = AckDue::No;
+        self.ack_deadline = Instant::NEVER;
+        self.unacked = 0;
+        self.last_ack_sent = self.next_seq();
+        // The FIN takes a sequence number, and no room.
+        let room = self.read + self.buffer + u64::from(self.is_finished());
+        // Silly-window avoidance: move the edge only by min(half the buffer, Eff.snd.MSS) or more.
+        let edge = if room >= self.edge + silly { room } else { self.edge };
+        let window = edge.saturating_sub(self.nxt);
+        let mut field = (window >> self.shift).min(LARGEST_UNSCALED);
+        let unit = 1 << self.shift;
+        // Rounding down would take the edge back by less than a unit: round up if there is room. If there is none,
+        // what was advertised before is honoured all the same (RFC 7323 section 2.4).
+        let advertised = self.nxt + field * unit;
+        if advertised < self.edge && advertised + unit <= room && field < LARGEST_UNSCALED {
+            field += 1;
+        }
+        self.edge = self.edge.max(self.nxt + field * unit);
+        #[allow(clippy::cast_possible_truncation)]
+        let field = field as u16;
+        field
+    }
+
+    /// The application takes up to `max` bytes. True in the second place if the window that this opens is worth an
+    /// acknowledgement of its own: from nothing or little by a segment, else by two (as BSD), or by half the buffer.
+    pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
+        let taken = self.unread().min(max);
+        self.read += taken;
+        let opens = (self.read + self.buffer).saturating_sub(self.edge);
+        let worthwhile = if self.window() < mss { mss } else { 2 * mss };
+        (taken, taken > 0 && !self.is_finished() && opens >= worthwhile.min(self.buffer / 2))
+    }
+
+    #[cfg(test)]
+    pub fn held(&self) -> &[Range] {
+        &self.held
+    }
+}

@@ -1,0 +1,193 @@
+//! The sending half: what has been sent, what may be.
+
+use crate::config::Config;
+use crate::segment::Segment;
+use crate::seq::SeqNr;
+use netlull_units::Instant;
+
+/// A stream without an end: longer than any run can send.
+pub(super) const ENDLESS: u64 = 1 << 62;
+/// "Nothing is being timed": beyond every stream offset.
+pub(super) const UNTIMED: u64 = u64::MAX;
+
+/// Whether the application has closed its side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fin {
+    /// More data may come.
+    Open,
+    /// A FIN follows the last byte queued.
+    Queued,
+}
+
+/// What an acknowledgement number is in relation to what has been sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AckNumber {
+    /// So many bytes newly acknowledged.
+    New(u64),
+    /// SND.UNA again.
+    Same,
+    /// Before SND.UNA.
+    Old,
+    /// Of what has not been sent.
+    Unsent,
+}
+
+/// The next piece of the stream to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// Nothing is waiting.
+    Nothing,
+    /// Something is waiting, and windows or rules hold it.
+    Held,
+    /// So many bytes of data (possibly none before a FIN).
+    Send(u64),
+}
+
+/// The sending half of an endpoint. Offsets count the own stream from its first byte; the FIN is one more.
+#[derive(Clone, Debug)]
+pub(super) struct Sender {
+    /// SND.UNA as a stream offset.
+    pub una: u64,
+    /// SND.NXT: where sending continues; a timeout takes it back to `una` (go-back-N).
+    pub nxt: u64,
+    /// The highest offset ever sent, excluded; acknowledgements up to here are valid.
+    pub max: u64,
+    /// Offset behind the last byte that the application handed over.
+    pub queued: u64,
+    /// The right edge of the peer's window. It may move back, behind `nxt` even.
+    pub edge: u64,
+    /// An acknowledgement of this offset is a round-trip sample.
+    pub timed: u64,
+    pub timed_at: Instant,
+    /// When data was sent last.
+    pub last_sent: Instant,
+    /// Sequence number of stream offset 0.
+    pub origin: SeqNr,
+    /// SND.WND in bytes, as last advertised.
+    pub window: u32,
+    /// The largest window the peer has advertised (Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
+    largest_window: u32,
+    /// SND.WL1 and SND.WL2.
+    window_seq: SeqNr,
+    window_ack: SeqNr,
+    /// Eff.snd.MSS: data in a full segment, bytes.
+    pub smss: u32,
+    /// The peer's window scale shift.
+    pub shift: u8,
+    pub fin: Fin,
+    nagle: bool,
+}
+
+impl Sender {
+    pub fn new(config: &Config, iss: SeqNr) -> Self {
+        Self {
+            una: 0,
+            nxt: 0,
+            max: 0,
+            queued: 0,
+            edge: 0,
+            timed: UNTIMED,
+            timed_at: Instant::ZERO,
+            last_sent: Instant::ZERO,
+            origin: iss.advanced_by(1),
+            window: 0,
+            largest_window: 0,
+            window_seq: SeqNr::default(),
+            window_ack: SeqNr::default(),
+            smss: u32::from(config.mss),
+            shift: 0,
+            fin: Fin::Open,
+            nagle: config.nagle,
+        }
+    }
+
+    #[inline]
+    pub fn seq(&self, offset: u64) -> SeqNr {
+        self.origin.advanced_by(offset)
+    }
+
+    /// Data believed to be in the network.
+    #[inline]
+    pub fn flight(&self) -> u64 {
+        self.nxt - self.una
+    }
+
+    /// True if the FIN has been acknowledged.
+    #[inline]
+    pub fn fin_is_acked(&self) -> bool {
+        self.una > self.queued
+    }
+
+    #[inline]
+    pub fn classify(&self, ack: SeqNr) -> AckNumber {
+        let distance = ack.distance_from(self.seq(self.una));
+        match u64::try_from(distance) {
+            Err(_) => AckNumber::Old,
+            Ok(0) => AckNumber::Same,
+            Ok(new) if new <= self.max - self.una => AckNumber::New(new),
+            Ok(_) => AckNumber::Unsent,
+        }
+    }
+
+    /// `acked` bytes more are acknowledged.
+    #[inline]
+    pub fn advance(&mut self, acked: u64) {
+        self.una += acked;
+        self.nxt = self.nxt.max(self.una);
+    }
+
+    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it.
+    #[inline]
+    pub fn update_window(&mut self, segment: &Segment) {
+        let newer = self.window_seq.is_before(segment.seq)
+            || (self.window_seq == segment.seq && self.window_ack.is_at_or_before(segment.ack));
+        if newer {
+            self.set_window(segment, self.shift);
+        }
+    }
+
+    /// Takes the segment's window, scaled by `shift` (0 in a SYN: RFC 7323 section 2.2).
+    #[inline]
+    pub fn set_window(&mut self, segment: &Segment, shift: u8) {
+        self.window = u32::from(segment.window) << shift;
+        self.largest_window = self.largest_window.max(self.window);
+        self.edge = self.una + u64::from(self.window);
+        self.window_seq = segment.seq;
+        self.window_ack = segment.ack;
+    }
+
+    /// What to send next from `nxt`, with a congestion window of `window` bytes.
+    #[inline]
+    pub fn next(&self, window: u64) -> Next {
+        let waiting = self.queued.saturating_sub(self.nxt);
+        if waiting == 0 {
+            let fin_waits = self.fin == Fin::Queued && self.nxt == self.queued;
+            // A FIN needs no buffer at the other end; windows do not hold it (as BSD).
+            return if fin_waits { Next::Send(0) } else { Next::Nothing };
+        }
+        let usable = self.edge.min(self.una + window).saturating_sub(self.nxt);
+        let smss = u64::from(self.smss);
+        // RFC 9293 section 3.8.6.2.1 rule 1: a full segment fits, min(D, U) >= Eff.snd.MSS.
+        if waiting.min(usable) >= smss {
+            return Next::Send(smss);
+        }
+        self.next_short(waiting, usable)
+    }
+
+    /// Less than a full segment: the sender's silly-window avoidance, and Nagle's algorithm.
+    fn next_short(&self, waiting: u64, usable: u64) -> Next {
+        let closing = self.fin == Fin::Queued;
+        // Rules 2 and 3: everything waiting fits (all data counts as pushed); with Nagle, only if nothing is in
+        // flight (RFC 9293 section 3.7.4), or if no more will come.
+        if waiting <= usable && (!self.nagle || self.una == self.nxt || closing) {
+            return Next::Send(waiting);
+        }
+        // Rule 3's other half: at least half of the largest window, where it is the peer's window that is small.
+        let peer_usable = self.edge.saturating_sub(self.nxt);
+        let fits = waiting.min(peer_usable);
+        if fits > 0 && fits < u64::from(self.smss) && 2 * fits >= u64::from(self.largest_window) && fits <= usable {
+            return Next::Send(fits);
+        }
+        Next::Held
+    }
+}

@@ -1,0 +1,198 @@
+//! What goes out.
+
+use super::receiver::AckDue;
+use super::sender::{Fin, Next, UNTIMED};
+use super::{Control, Endpoint, TimerKind};
+use crate::cc::CongestionControl;
+use crate::segment::{Flags, Segment};
+use netlull_units::Instant;
+
+impl Endpoint {
+    /// The next segment to send, if there is one. Drain it after every call that may have changed something.
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        if self.control != Control::None {
+            return self.transmit_control(now);
+        }
+        if self.sends_data()
+            && let Some(segment) = self.transmit_data(now)
+        {
+            return Some(segment);
+        }
+        if self.rcv.ack_due == AckDue::Now {
+            return Some(self.transmit_ack(now));
+        }
+        None
+    }
+
+    #[cold]
+    fn transmit_control(&mut self, now: Instant) -> Option<Segment> {
+        match std::mem::replace(&mut self.control, Control::None) {
+            Control::None => None,
+            Control::Syn => Some(self.syn(now, Flags::SYN)),
+            Control::SynAck => Some(self.syn(now, Flags::SYN | Flags::ACK)),
+            Control::Reset { seq, ack: None } => Some(Segment { seq, flags: Flags::RST, ..Segment::default() }),
+            Control::Reset { seq, ack: Some(ack) } => {
+                Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
+            }
+            Control::Probe => self.transmit_probe(now).or_else(|| self.poll_transmit(now)),
+        }
+    }
+
+    /// RFC 9293 section 3.8.6.1: at least one octet of new data. If the window has room for less than a full segment,
+    /// all that fits goes: the override of silly-window avoidance (section 3.8.6.2.1 rule 4).
+    fn transmit_probe(&mut self, now: Instant) -> Option<Segment> {
+        let waiting = self.snd.queued.saturating_sub(self.snd.nxt);
+        if waiting == 0 || !self.sends_data() {
+            return None;
+        }
+        let room = self.snd.edge.saturating_sub(self.snd.nxt);
+        if room == 0 {
+            self.counters.zero_window_probes += 1;
+            let offset = self.snd.nxt;
+            let probe = self.data_segment(now, offset, 1);
+            // Not counted as in flight: the receiver will hardly keep it.
+            self.snd.max = self.snd.max.max(offset + u64::from(probe.sequence_len()));
+            return Some(probe);
+        }
+        let len = waiting.min(room).min(u64::from(self.snd.smss));
+        Some(self.transmit_next(now, len))
+    }
+
+    #[inline]
+    fn transmit_data(&mut self, now: Instant) -> Option<Segment> {
+        if self.recovery.retransmission_is_due() {
+            return self.retransmit(now);
+        }
+        if self.snd.una == self.snd.max {
+            self.restart_after_idle(now);
+        }
+        let window = self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
+        match self.snd.next(window) {
+            Next::Send(len) => Some(self.transmit_next(now, len)),
+            Next::Nothing => None,
+            Next::Held => {
+                if self.timer.kind == TimerKind::Off {
+                    // Nothing is in flight whose acknowledgement would open the window.
+                    self.start_timer(now, TimerKind::Persist, self.rtt.rto());
+                }
+                None
+            }
+        }
+    }
+
+    /// RFC 5681 section 4.1.
+    fn restart_after_idle(&mut self, now: Instant) {
+        let idle = now.saturating_since(self.snd.last_sent);
+        if self.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
+            let before = self.cc.cwnd();
+            self.cc.on_idle_restart(now);
+            self.counters.idle_restarts += u64::from(self.cc.cwnd() < before);
+        }
+    }
+
+    /// `len` bytes from SND.NXT, with the FIN if they are the last.
+    #[inline]
+    fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
+        let offset = self.snd.nxt;
+        if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
+            #[allow(clippy::cast_possible_truncation)]
+            self.recovery.limited_transmit_sent(len as u32);
+        }
+        if offset >= self.snd.max {
+            if self.snd.timed == UNTIMED && !self.timestamps.is_on() {
+                // RFC 6298 section 3: one measurement at a time.
+                self.snd.timed = offset + len.max(1);
+                self.snd.timed_at = now;
+            }
+        } else {
+            self.count_retransmission(offset, len);
+        }
+        let segment = self.data_segment(now, offset, len);
+        self.sent(now, offset + u64::from(segment.sequence_len()));
+        segment
+    }
+
+    /// The first unacknowledged segment again, whatever the windows.
+    #[cold]
+    fn retransmit(&mut self, now: Instant) -> Option<Segment> {
+        self.recovery.retransmitted();
+        let offset = self.snd.una;
+        if offset == self.snd.max {
+            return self.transmit_data(now);
+        }
+        let sent_before = self.snd.max.min(self.snd.queued) - offset.min(self.snd.queued);
+        let len = sent_before.min(u64::from(self.snd.smss));
+        self.count_retransmission(offset, len);
+        let segment = self.data_segment(now, offset, len);
+        self.sent(now, offset + u64::from(segment.sequence_len()));
+        Some(segment)
+    }
+
+    fn count_retransmission(&mut self, offset: u64, len: u64) {
+        self.counters.retransmitted_segments += 1;
+        self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
+        // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
+        if !self.timestamps.is_on() {
+            self.snd.timed = UNTIMED;
+        }
+    }
+
+    /// A segment was sent that ends at `end`.
+    #[inline]
+    fn sent(&mut self, now: Instant, end: u64) {
+        self.snd.nxt = self.snd.nxt.max(end);
+        self.snd.max = self.snd.max.max(end);
+        self.snd.last_sent = now;
+        // RFC 6298 section 5.1: a segment with data starts the timer if it is not running.
+        if self.timer.kind != TimerKind::Retransmit {
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
+    /// A segment with `len` bytes from `offset`; the FIN goes with the last byte.
+    #[inline]
+    fn data_segment(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
+        let mut flags = Flags::ACK;
+        let end = offset + len;
+        if end == self.snd.queued {
+            if len > 0 {
+                flags = flags | Flags::PSH;
+            }
+            if self.snd.fin == Fin::Queued {
+                flags = flags | Flags::FIN;
+            }
+        }
+        if len > 0 {
+            self.counters.data_segments_sent += 1;
+            self.counters.bytes_sent += len;
+        }
+        #[allow(clippy::cast_possible_truncation)]
+        let len = len as u16;
+        Segment { seq: self.snd.seq(offset), len, ..self.header(now, flags) }
+    }
+
+    #[inline]
+    fn transmit_ack(&mut self, now: Instant) -> Segment {
+        self.counters.acks_sent += 1;
+        // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
+        // not make it look new.
+        let offset = if self.timer.kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
+        Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) }
+    }
+
+    /// What every segment after the SYN carries. It acknowledges everything received.
+    #[inline]
+    fn header(&mut self, now: Instant, flags: Flags) -> Segment {
+        let silly = (self.rcv.buffer / 2).min(u64::from(self.snd.smss));
+        let ack = self.rcv.next_seq();
+        let window = self.rcv.acknowledge(silly);
+        let mut segment = Segment { ack, window, flags, ..Segment::default() };
+        if self.timestamps.is_on() {
+            segment.flags = flags | Flags::HAS_TIMESTAMPS;
+            segment.ts_val = self.timestamps.now(now);
+            segment.ts_ecr = self.timestamps.recent();
+        }
+        segment
+    }
+}

@@ -1,0 +1,20 @@
+//! Loss recovery: when a loss is declared, what is retransmitted, when it is repaired.
+//!
+//! Recovery counts duplicate acknowledgements, holds what is to be retransmitted, and adds to the congestion window
+//! (or takes from it) while data is missing. It does not decide cwnd or ssthresh: [`cc`](crate::cc) does.
+
+mod new_reno;
+
+pub(crate) use new_reno::{Acked, Duplicate, ExitWindow, NewRenoRecovery, PartialAck};
+
+/// Where loss recovery stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RecoveryPhase {
+    /// No loss is being repaired.
+    #[default]
+    Open,
+    /// Duplicate acknowledgements told of a loss, and not everything sent by then is acknowledged.
+    FastRecovery,
+    /// The retransmission timer expired, and not everything sent by then is acknowledged.
+    Loss,
+}

@@ -1,0 +1,154 @@
+//! The timestamps option: the sender's clock and the receiver's memory (RFC 7323).
+
+use crate::segment::{Flags, Segment};
+use netlull_units::{Duration, Instant};
+
+/// Whether timestamps are in use on the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Negotiated {
+    Off,
+    On,
+}
+
+/// A timestamp against TS.Recent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paws {
+    Accept,
+    Refuse,
+}
+
+/// One endpoint's timestamp clock, and what it echoes.
+#[derive(Clone, Debug)]
+pub(crate) struct Timestamps {
+    /// The current tick's end and the nanoseconds of a tick: most segments need no division.
+    tick_end: u64,
+    granularity: u64,
+    /// TS.Recent and when it was taken.
+    recent: u32,
+    value: u32,
+    recent_at: Instant,
+    pub negotiated: Negotiated,
+}
+
+impl Timestamps {
+    pub fn new(granularity: Duration) -> Self {
+        Self {
+            tick_end: 0,
+            granularity: granularity.as_nanos(),
+            recent: 0,
+            value: 0,
+            recent_at: Instant::ZERO,
+            negotiated: Negotiated::Off,
+        }
+    }
+
+    #[inline]
+    pub fn is_on(&self) -> bool {
+        self.negotiated == Negotiated::On
+    }
+
+    /// TSval: the time in ticks, modulo 2^32.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn now(&mut self, now: Instant) -> u32 {
+        let now = now.as_nanos();
+        if now >= self.tick_end {
+            let tick = now / self.granularity;
+            self.tick_end = (tick + 1) * self.granularity;
+            self.value = tick as u32;
+        }
+        self.value
+    }
+
+    /// TSecr: TS.Recent.
+    #[inline]
+    pub fn recent(&self) -> u32 {
+        self.recent
+    }
+
+    /// RFC 7323 section 4.1: the round trip that an echo ends, a whole number of ticks; `None` for an echo from
+    /// the future.
+    #[inline]
+    pub fn round_trip(&mut self, now: Instant, echo: u32) -> Option<Duration> {
+        let ticks = self.now(now).wrapping_sub(echo).cast_signed();
+        u64::try_from(ticks).ok().map(|ticks| Duration::from_nanos(ticks * self.granularity))
+    }
+
+    /// The first timestamp of the peer, from its SYN.
+    pub fn begin(&mut self, now: Instant, value: u32) {
+        self.negotiated = Negotiated::On;
+        self.recent = value;
+        self.recent_at = now;
+    }
+
+    /// RFC 7323 section 5.3, R1: a segment older than TS.Recent is not acceptable; nor is one without the option
+    /// (section 3.2). RSTs are exempt.
+    #[inline]
+    pub fn check(&self, now: Instant, segment: &Segment) -> Paws {
+        if segment.flags.contains(Flags::RST) {
+            return Paws::Accept;
+        }
+        if !segment.flags.contains(Flags::HAS_TIMESTAMPS) {
+            return Paws::Refuse;
+        }
+        if segment.ts_val.wrapping_sub(self.recent).cast_signed() < 0 && !self.recent_is_stale(now) {
+            return Paws::Refuse;
+        }
+        Paws::Accept
+    }
+
+    /// RFC 7323 section 5.5: TS.Recent means nothing once the clock may have gone half around (24 days of 1 ms ticks).
+    #[cold]
+    fn recent_is_stale(&self, now: Instant) -> bool {
+        now.saturating_since(self.recent_at) >= Duration::from_nanos(self.granularity).saturating_mul(1 << 31)
+    }
+
+    /// RFC 7323 section 4.3 (2) for a segment that starts at or before Last.ACK.sent: keep its timestamp to echo.
+    #[inline]
+    pub fn remember(&mut self, now: Instant, value: u32) {
+        self.recent = value;
+        self.recent_at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at_ms(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn stamped(ts_val: u32) -> Segment {
+        Segment { flags: Flags::ACK | Flags::HAS_TIMESTAMPS, ts_val, ..Segment::default() }
+    }
+
+    #[test]
+    fn the_clock_counts_ticks_also_when_time_jumps() {
+        let mut clock = Timestamps::new(Duration::from_millis(1));
+        let times = [0, 999_999, 1_000_000, 1_500_000, 2_000_000, 7_000_001];
+        assert_eq!(times.map(|nanos| clock.now(Instant::from_nanos(nanos))), [0, 0, 1, 1, 2, 7]);
+    }
+
+    #[test]
+    fn a_round_trip_is_the_difference_of_ticks_also_across_a_wrap() {
+        let mut clock = Timestamps::new(Duration::from_millis(1));
+        assert_eq!(clock.round_trip(at_ms(140), 100), Some(Duration::from_millis(40)));
+        assert_eq!(clock.round_trip(at_ms(140), 141), None);
+        // 2^32 + 10 ms is tick 10; an echo of 2^32 - 5 is 15 ms old.
+        assert_eq!(clock.round_trip(at_ms((1 << 32) + 10), u32::MAX - 4), Some(Duration::from_millis(15)));
+    }
+
+    #[test]
+    fn paws_refuses_older_timestamps_for_24_days() {
+        let mut clock = Timestamps::new(Duration::from_millis(1));
+        clock.begin(at_ms(1000), 5000);
+        assert_eq!(clock.check(at_ms(1001), &stamped(5000)), Paws::Accept);
+        assert_eq!(clock.check(at_ms(1001), &stamped(4999)), Paws::Refuse);
+        assert_eq!(clock.check(at_ms(1001), &Segment { flags: Flags::ACK, ..Segment::default() }), Paws::Refuse);
+        let reset = Segment { flags: Flags::RST, ..Segment::default() };
+        assert_eq!(clock.check(at_ms(1001), &reset), Paws::Accept);
+        // 2^31 ms later TS.Recent is no longer valid.
+        assert_eq!(clock.check(at_ms(1000 + (1 << 31)), &stamped(4999)), Paws::Accept);
+    }
+}

@@ -1,0 +1,326 @@
+//! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
+
+use netlull_tcp::{Config, Data, Endpoint, Flags, Reading, Segment, SeqNr, State};
+use netlull_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What the path does with a segment.
+#[derive(Clone, Copy, Debug)]
+pub enum Fate {
+    Deliver,
+    Drop,
+    Duplicate,
+    /// Later by so many milliseconds than the path's delay.
+    Delay(u64),
+}
+
+/// How an application reads on demand.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    pub bytes: u64,
+    pub every: Duration,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub enum Closing {
+    /// Both sides close right away, behind their data.
+    BothAtOnce,
+    /// The server closes when the client has.
+    ServerFollows,
+}
+
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub configs: [Config; 2],
+    pub initial_numbers: [u32; 2],
+    pub bytes: [u64; 2],
+    /// Of the first segments from each side; later ones are delivered.
+    pub fates: [Vec<Fate>; 2],
+    pub delay: Duration,
+    pub readers: [Reader; 2],
+    pub closing: Closing,
+}
+
+/// What the model knows of one direction: `from` the sender of the data.
+#[derive(Clone, Debug, Default)]
+struct Direction {
+    /// Data that reached the receiver, sorted and disjoint.
+    arrived: Vec<(u64, u64)>,
+    /// The highest offset sent.
+    sent: u64,
+    /// The highest right edge that has reached the sender.
+    edge: u64,
+    /// The highest right edge advertised.
+    advertised: u64,
+    una: u64,
+    delivered: u64,
+}
+
+impl Direction {
+    fn arrive(&mut self, start: u64, end: u64) {
+        self.arrived.push((start, end));
+        self.arrived.sort_unstable();
+        let mut merged: Vec<(u64, u64)> = Vec::new();
+        for &(start, end) in &self.arrived {
+            match merged.last_mut() {
+                Some(last) if start <= last.1 => last.1 = last.1.max(end),
+                _ => merged.push((start, end)),
+            }
+        }
+        self.arrived = merged;
+    }
+
+    /// How much arrived without a gap.
+    fn prefix(&self) -> u64 {
+        self.arrived.first().filter(|first| first.0 == 0).map_or(0, |first| first.1)
+    }
+}
+
+type Arrival = Reverse<(Instant, u64, usize, usize)>;
+
+pub struct World {
+    scene: Scene,
+    now: Instant,
+    ends: [Endpoint; 2],
+    directions: [Direction; 2],
+    /// (time, number, destination, index into `segments`).
+    arrivals: BinaryHeap<Arrival>,
+    segments: Vec<Segment>,
+    next_fate: [usize; 2],
+    next_read: [Instant; 2],
+    scaled: bool,
+}
+
+type Checked = Result<(), String>;
+
+macro_rules! check {
+    ($holds:expr, $($why:tt)*) => {
+        if !$holds {
+            return Err(format!($($why)*));
+        }
+    };
+}
+
+impl World {
+    pub fn new(scene: &Scene) -> Self {
+        let numbers = scene.initial_numbers.map(SeqNr::new);
+        Self {
+            now: Instant::ZERO,
+            ends: [Endpoint::client(&scene.configs[0], numbers[0]), Endpoint::server(&scene.configs[1], numbers[1])],
+            directions: [Direction::default(), Direction::default()],
+            arrivals: BinaryHeap::new(),
+            segments: Vec::new(),
+            next_fate: [0; 2],
+            next_read: scene.readers.map(|reader| Instant::ZERO + reader.every),
+            scaled: scene.configs.iter().all(|config| config.window_scaling),
+            scene: scene.clone(),
+        }
+    }
+
+    /// Runs until both ends are closed.
+    pub fn run(&mut self) -> Checked {
+        self.ends[0].open(self.now);
+        for end in 0..2 {
+            self.ends[end].send(Data::Bytes(self.scene.bytes[end]));
+        }
+        self.ends[0].close();
+        if matches!(self.scene.closing, Closing::BothAtOnce) {
+            self.ends[1].close();
+        }
+        self.settle(0)?;
+        for _ in 0..400_000 {
+            if self.ends.iter().all(Endpoint::is_closed) {
+                return self.check_outcome();
+            }
+            self.step()?;
+        }
+        Err(format!("no end in sight at {}: {:?}", self.now, self.ends.each_ref().map(Endpoint::state)))
+    }
+
+    fn step(&mut self) -> Checked {
+        let arrival = self.arrivals.peek().map_or(Instant::NEVER, |Reverse(next)| next.0);
+        let timeouts = self.ends.each_ref().map(Endpoint::next_timeout);
+        let reads = [self.read_time(0), self.read_time(1)];
+        let next = arrival.min(timeouts[0]).min(timeouts[1]).min(reads[0]).min(reads[1]);
+        check!(next != Instant::NEVER, "stalled at {}: {:?}", self.now, self.ends.each_ref().map(Endpoint::state));
+        check!(next >= self.now, "time goes back from {} to {next}", self.now);
+        self.now = next;
+        if next == arrival {
+            return self.deliver();
+        }
+        for end in 0..2 {
+            if next == timeouts[end] {
+                self.ends[end].handle_timeout(next);
+                return self.settle(end);
+            }
+            if next == reads[end] {
+                self.next_read[end] = next + self.scene.readers[end].every;
+                self.ends[end].read(self.scene.readers[end].bytes);
+                return self.settle(end);
+            }
+        }
+        Ok(())
+    }
+
+    fn read_time(&self, end: usize) -> Instant {
+        let waits = self.scene.configs[end].reading == Reading::OnDemand && self.ends[end].unread() > 0;
+        if waits { self.next_read[end].max(self.now) } else { Instant::NEVER }
+    }
+
+    fn deliver(&mut self) -> Checked {
+        let Some(Reverse((_, _, to, index))) = self.arrivals.pop() else { return Ok(()) };
+        let segment = self.segments[index];
+        let from = 1 - to;
+        if segment.len > 0 {
+            let start = self.offset(from, segment.seq);
+            self.directions[from].arrive(start, start + u64::from(segment.len));
+        }
+        if segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
+            let edge = self.right_edge(from, &segment);
+            self.directions[to].edge = self.directions[to].edge.max(edge);
+        }
+        self.ends[to].handle_segment(self.now, &segment);
+        self.settle(to)
+    }
+
+    /// Sends what `end` has to send, checks everything, and that an early timeout changes nothing.
+    fn settle(&mut self, end: usize) -> Checked {
+        if self.ends[1].peer_has_closed() && matches!(self.scene.closing, Closing::ServerFollows) {
+            self.ends[1].close();
+        }
+        let mut burst = 0;
+        while let Some(segment) = self.ends[end].poll_transmit(self.now) {
+            burst += 1;
+            check!(burst < 100_000, "end {end} never falls silent");
+            self.check_sent(end, &segment)?;
+            self.transmit(end, segment);
+        }
+        if self.now < self.ends[end].next_timeout() {
+            let before = format!("{:?}", self.ends[end]);
+            self.ends[end].handle_timeout(self.now);
+            check!(self.ends[end].poll_transmit(self.now).is_none(), "an early timeout sent something");
+            check!(before == format!("{:?}", self.ends[end]), "an early timeout changed something");
+        }
+        self.check_state(end)
+    }
+
+    fn transmit(&mut self, from: usize, segment: Segment) {
+        let fate = self.scene.fates[from].get(self.next_fate[from]).copied().unwrap_or(Fate::Deliver);
+        self.next_fate[from] += 1;
+        let copies: &[u64] = match fate {
+            Fate::Deliver => &[0],
+            Fate::Drop => &[],
+            Fate::Duplicate => &[0, 3],
+            Fate::Delay(ms) => &[ms],
+        };
+        for ms in copies {
+            let at = self.now + self.scene.delay + Duration::from_millis(*ms);
+            self.arrivals.push(Reverse((at, self.segments.len() as u64, 1 - from, self.segments.len())));
+            self.segments.push(segment);
+        }
+    }
+
+    /// The offset in the stream from `from` that a sequence number means; transfers here are shorter than 2^32.
+    fn offset(&self, from: usize, seq: SeqNr) -> u64 {
+        u64::from(seq.as_u32().wrapping_sub(self.scene.initial_numbers[from]).wrapping_sub(1))
+    }
+
+    /// The right edge that a segment from `from` advertises, as an offset in the other side's stream.
+    fn right_edge(&self, from: usize, segment: &Segment) -> u64 {
+        let shift = if self.scaled && !segment.flags.contains(Flags::SYN) { self.shift(from) } else { 0 };
+        self.offset(1 - from, segment.ack) + (u64::from(segment.window) << shift)
+    }
+
+    fn shift(&self, end: usize) -> u32 {
+        let buffer = self.scene.configs[end].receive_buffer.as_u64();
+        (0..15).find(|shift| 65_535_u64 << shift >= buffer).unwrap_or(14)
+    }
+
+    fn check_sent(&mut self, end: usize, segment: &Segment) -> Checked {
+        if segment.flags.contains(Flags::RST) {
+            // A stray segment may still reach an end that is closed for good.
+            check!(self.ends[end].is_closed(), "end {end} resets the connection at {}", self.now);
+            return Ok(());
+        }
+        if segment.flags.contains(Flags::SYN) {
+            return Ok(());
+        }
+        let edge = self.right_edge(end, segment);
+        // Rounding to 2^shift may take the edge back by less than that when the buffer is full (RFC 7323 section 2.4).
+        let slack = match self.scene.configs[end].reading {
+            Reading::Immediate => 0,
+            Reading::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
+        };
+        let other = &mut self.directions[1 - end];
+        check!(edge + slack >= other.advertised, "end {end} takes its window back from {} to {edge}", other.advertised);
+        other.advertised = other.advertised.max(edge);
+
+        let (start, len) = (self.offset(end, segment.seq), u64::from(segment.len));
+        let tcp = &self.ends[end];
+        check!(len <= u64::from(tcp.smss()), "end {end} sends {len} bytes, more than a full segment");
+        check!(len == 0 || start + len <= self.scene.bytes[end], "end {end} sends what it was not given");
+        let direction = &mut self.directions[end];
+        if start + len > direction.sent && len > 0 {
+            let probe = len == 1 && start == direction.edge.max(start);
+            check!(
+                start + len <= direction.edge || probe,
+                "end {end} overruns the window: {start}+{len} beyond {}",
+                direction.edge
+            );
+            check!(
+                tcp.flight() <= tcp.cwnd() + 1 || probe || start < direction.sent,
+                "end {end} has {} in flight with a window of {}",
+                tcp.flight(),
+                tcp.cwnd()
+            );
+            direction.sent = start + len;
+        }
+        Ok(())
+    }
+
+    fn check_state(&mut self, end: usize) -> Checked {
+        let (tcp, peer) = (&self.ends[end], &self.ends[1 - end]);
+        let direction = &mut self.directions[end];
+        check!(tcp.snd_una() >= direction.una, "SND.UNA of end {end} goes back");
+        direction.una = tcp.snd_una();
+        check!(tcp.snd_una() <= tcp.snd_nxt(), "SND.UNA of end {end} is beyond SND.NXT");
+        check!(tcp.snd_una() <= peer.rcv_nxt(), "end {end} takes for acknowledged what its peer does not have");
+        check!(tcp.cwnd() >= u64::from(tcp.smss()), "the window of end {end} is below a segment");
+
+        let incoming = &mut self.directions[1 - end];
+        check!(tcp.bytes_delivered() >= incoming.delivered, "end {end} delivers backwards");
+        incoming.delivered = tcp.bytes_delivered();
+        check!(
+            tcp.bytes_delivered() + tcp.unread() <= incoming.prefix(),
+            "end {end} delivers {} bytes, and {} have arrived without a gap",
+            tcp.bytes_delivered() + tcp.unread(),
+            incoming.prefix()
+        );
+        check!(
+            tcp.unread() <= self.scene.configs[end].receive_buffer.as_u64(),
+            "end {end} holds {} bytes, more than its buffer",
+            tcp.unread()
+        );
+        Ok(())
+    }
+
+    fn check_outcome(&self) -> Checked {
+        for end in 0..2 {
+            let (tcp, peer, bytes) = (&self.ends[end], &self.ends[1 - end], self.scene.bytes[end]);
+            check!(tcp.all_acked() && tcp.bytes_acked() == bytes, "end {end}: {} acknowledged", tcp.bytes_acked());
+            check!(tcp.state() == State::Closed, "end {end} is in {:?}", tcp.state());
+            let got = peer.bytes_delivered() + peer.unread();
+            check!(got == bytes, "{got} of {bytes} bytes arrived from end {end}");
+            check!(peer.peer_has_closed(), "the FIN of end {end} is missing");
+            let counters = tcp.counters();
+            check!(
+                counters.bytes_sent >= bytes + counters.retransmitted_bytes,
+                "end {end} sent {} bytes, {} of them again, of {bytes}",
+                counters.bytes_sent,
+                counters.retransmitted_bytes
+            );
+        }
+        Ok(())
+    }
+}

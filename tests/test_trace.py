@@ -1,0 +1,69 @@
+"""pcapng files, read by a program that others wrote (tshark)."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from netlull import Scenario
+
+Printed = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def tshark() -> Callable[..., list[list[str]]]:
+    """Fields of a capture's packets that match a filter."""
+    program = shutil.which("tshark")
+    if program is None:
+        pytest.fail("this test reads captures with tshark, which is not installed: run `make tools` (Debian: tshark)")
+
+    def fields(path: Path, wanted: str, *names: str) -> list[list[str]]:
+        options = [part for name in names for part in ("-e", name)]
+        command = [program, "-r", str(path), "-Y", wanted, "-T", "fields", *options]
+        lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        return [line.split("\t") for line in lines]
+
+    return fields
+
+
+@pytest.fixture
+def capture(printed: Printed, small_file: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "small.pcapng"
+    assert f"written to {path}" in printed("trace", small_file, "--link", "a-b", "--link", "c-b", "--out", path)
+    return path
+
+
+def test_a_trace_opens_and_has_every_packet(
+    capture: Path, tshark: Callable[..., list[list[str]]], small: Scenario
+) -> None:
+    interfaces = tshark(capture, "frame", "frame.interface_name")
+    seen = {name: sum(row == [name] for row in interfaces) for name in ("a-b", "c-b")}
+    result = small.run()
+    for name, packets in seen.items():
+        link = result.link(name)
+        assert link["delivered_packets"] <= packets <= link["offered_packets"], name
+
+
+def test_a_trace_shows_a_tcp_connection(capture: Path, tshark: Callable[..., list[list[str]]]) -> None:
+    handshake = tshark(capture, "tcp.flags.syn==1", "frame.interface_name", "tcp.flags.ack")
+    assert [row[0] for row in handshake] == ["a-b", "c-b"]
+    assert tshark(capture, "_ws.malformed", "frame.number") == []
+    assert tshark(capture, "udp", "frame.number")
+
+
+def test_times_are_the_simulators(capture: Path, tshark: Callable[..., list[list[str]]]) -> None:
+    times = [float(row[0]) for row in tshark(capture, "frame", "frame.time_epoch")]
+    assert times == sorted(times)
+    assert times[-1] <= 2.0
+
+
+def test_the_same_seed_gives_the_same_capture(printed: Printed, small_file: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        printed("trace", small_file, "--link", "b-c", "--out", tmp_path / f"{name}.pcapng", "--seed", "3")
+    assert (tmp_path / "one.pcapng").read_bytes() == (tmp_path / "two.pcapng").read_bytes()

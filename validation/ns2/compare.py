@@ -1,0 +1,126 @@
+"""Differences between a run of netlull and one of ns-2: plain functions on numbers and congestion windows."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+Sample = tuple[float, float]
+"""Time (s) and congestion window (packets) from then on."""
+
+CUT = 0.8
+"""A window that falls below this share of what it was has been cut."""
+FAST_RECOVERY = 3.0
+"""RFC 5681 section 3.2 step 3: fast recovery starts with ssthresh plus three segments."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One number of both simulators, and how far apart they may be."""
+
+    name: str
+    ns2: float
+    netlull: float
+    tolerance: float | None = None
+    absolute: bool = False
+
+    @property
+    def value(self) -> float:
+        """The number of netlull less that of ns-2; relative to the latter unless that is 0, or asked to be absolute."""
+        difference = self.netlull - self.ns2
+        return difference if self.absolute or self.ns2 == 0 else difference / abs(self.ns2)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within its tolerance; a number without one always is."""
+        return self.tolerance is None or abs(self.value) <= self.tolerance
+
+
+def differences(
+    ns2: Mapping[str, float], netlull: Mapping[str, float], tolerance: Mapping[str, float]
+) -> list[Difference]:
+    """What both counted, in ns-2's order. `NAME_abs` in `tolerance` makes NAME's tolerance absolute.
+
+    Raises:
+        KeyError: a tolerance is for a number that one of them does not have.
+    """
+    found = []
+    for name in ns2:
+        if name not in netlull:
+            continue
+        absolute = f"{name}_abs" in tolerance
+        allowed = tolerance.get(f"{name}_abs") if absolute else tolerance.get(name)
+        found.append(Difference(name, ns2[name], netlull[name], allowed, absolute))
+    named = {difference.name for difference in found}
+    for name in tolerance:
+        if name.removesuffix("_abs") not in named | {"window"}:
+            raise KeyError(f"tolerance for {name}: expected one of {', '.join(sorted(named))}")
+    return found
+
+
+def without_inflation(changes: Iterable[tuple[float, float, float]]) -> list[Sample]:
+    """The window as ns-2 records it, from (time, cwnd, ssthresh): without what duplicate acknowledgements add.
+
+    A cut to half the window and three segments begins a recovery (RFC 5681 section 3.2; the preset `ns2` halves exactly
+    and rounds ssthresh down). It is over when the window has fallen to less than half a segment above that half: a
+    partial acknowledgement leaves a whole segment more (RFC 6582 section 3.2), a full one at most the growth of one
+    acknowledgement. A whole segment more in congestion avoidance is limited transmit (RFC 3042), not growth.
+    """
+    plain: list[Sample] = []
+    before = 0.0
+    base: float | None = None
+    for time, cwnd, ssthresh in changes:
+        if base is not None and cwnd > base + 0.5:
+            continue
+        if base is None and cwnd < before and 0 <= cwnd - FAST_RECOVERY - ssthresh < 1:
+            base = cwnd - FAST_RECOVERY
+            before = base
+        elif base is None and before >= ssthresh and cwnd > before + 1 - 1e-6:
+            continue
+        else:
+            base = None
+            before = cwnd
+        plain.append((time, before))
+    return plain
+
+
+def at(samples: Sequence[Sample], times: Iterable[float]) -> list[float]:
+    """The window at these times; 0 before the first sample."""
+    starts = [time for time, _ in samples]
+    return [samples[index - 1][1] if (index := bisect_right(starts, time)) else 0.0 for time in times]
+
+
+def cuts(samples: Sequence[Sample]) -> list[Sample]:
+    """When the window was cut, and what it was before."""
+    return [
+        (time, before)
+        for (_, before), (time, after) in itertools.pairwise(samples)
+        if after < min(CUT * before, before)
+    ]
+
+
+def window_distance(ns2: Sequence[float], netlull: Sequence[float]) -> float:
+    """Mean absolute difference of two windows sampled at the same times, over the mean of the first.
+
+    Raises:
+        ValueError: they have different lengths, or nothing to compare.
+    """
+    if len(ns2) != len(netlull) or not sum(ns2):
+        raise ValueError(f"expected as many samples, and windows above 0: {len(ns2)} and {len(netlull)} samples")
+    return sum(abs(one - other) for one, other in zip(ns2, netlull, strict=True)) / sum(ns2)
+
+
+def table(title: str, found: Iterable[Difference]) -> str:
+    """The differences of one case as text."""
+    lines = [title, f"  {'':<24} {'ns-2':>14} {'netlull':>14} {'difference':>11} {'allowed':>9}  verdict"]
+    for each in found:
+        shown = f"{each.value:+.4g}" if each.absolute or each.ns2 == 0 else f"{each.value:+.2%}"
+        if each.tolerance is None:
+            allowed, verdict = "-", "not judged"
+        else:
+            allowed = f"{each.tolerance:g}" if each.absolute else f"{each.tolerance:.1%}"
+            verdict = "ok" if each.holds else "NOT MET"
+        lines.append(f"  {each.name:<24} {each.ns2:>14.9g} {each.netlull:>14.9g} {shown:>11} {allowed:>9}  {verdict}")
+    return "\n".join(lines) + "\n"
