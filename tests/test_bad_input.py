@@ -41,6 +41,7 @@ CASES = {
     "negative duration": (["duration=-1 s"], ["duration", '"-1 s"', "negative"]),
     "warm-up beyond the end": (["warm_up=3 s"], ["warm_up", "3 s"]),
     "negative seed in the file": (["seed=-1"], ["seed", "-1"]),
+    "seed too large in the file": (["seed=9223372036854775808"], ["seed", "9223372036854775808"]),
     "loss of 1": (['link.b-a.loss={ kind = "bernoulli", probability = 1.0 }'], ["link.b-a.loss.probability", "1"]),
     "weight of 0": (["link.a-b.controller.forecast_weight=0"], ["link.a-b.controller.forecast_weight", "0"]),
     "unknown verifier": (["verify=maybe"], ["verify", "maybe", "ledger"]),

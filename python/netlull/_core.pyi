@@ -1,7 +1,23 @@
 """The compiled simulator core. Private: only `netlull._engine` imports it."""
 
+from typing import final
+
 import numpy as np
 import numpy.typing as npt
+
+__all__ = [
+    "Cancelled",
+    "Monitor",
+    "RawResult",
+    "ScenarioError",
+    "VerificationError",
+    "__version__",
+    "canonical",
+    "catalogue",
+    "run",
+    "schema",
+    "trace",
+]
 
 __version__: str
 
@@ -9,12 +25,14 @@ class ScenarioError(ValueError): ...
 class VerificationError(RuntimeError): ...
 class Cancelled(Exception): ...  # noqa: N818  # the request is no error
 
+@final
 class Monitor:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
     @property
     def fraction(self) -> float: ...
 
+@final
 class RawResult:
     def summary(self) -> str: ...
     def tables(self) -> dict[str, dict[str, npt.NDArray[np.generic]]]: ...

@@ -15,8 +15,8 @@ _FOLDERS = (Path(__file__).parent / "scenarios", Path(__file__).resolve().parent
 
 def ready() -> dict[str, Path]:
     """The ready scenarios by name."""
-    files = [path for folder in reversed(_FOLDERS) for path in sorted(folder.glob("*.toml"))]
-    return {path.stem: path for path in files}
+    found = {path.stem: path for folder in reversed(_FOLDERS) for path in folder.glob("*.toml")}
+    return dict(sorted(found.items()))
 
 
 def description(path: Path) -> str:

@@ -26,6 +26,7 @@ array set param {
     buffer 42          buffer_n2 42       packet 1500        header 40
     delack 0           delack_interval 0.1
     window 10000       minrto 0.2         iw 2
+    limited_transmit 1
 }
 
 # Settings that every flow has in common. Times and RTT samples are in ticks of `tcpTick_` (10 ms), as ns-2 defaults.
@@ -38,6 +39,7 @@ proc configure_tcp {} {
     Agent/TCP set windowInit_ $param(iw)
     Agent/TCP set timestamps_ false
     Agent/TCP set overhead_ 0
+    Agent/TCP set singledup_ $param(limited_transmit)
     Agent/TCPSink set packetSize_ $param(header)
     Agent/TCPSink/DelAck set interval_ $param(delack_interval)
 }

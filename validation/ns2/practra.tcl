@@ -59,16 +59,13 @@ proc watch {ns kind place from to script} {
     return $watcher
 }
 
-# Fields of a trace line: event time from to type size flags flow source destination sequence id
-proc is_tcp {line} {return [string equal [lindex $line 4] tcp]}
-proc size_of {line} {return [lindex $line 5]}
-
+# Fields of a trace line, as the callbacks below take them: event time from to type size flags flow source destination sequence id
 array set count {tcp_drops_n1 0 tcp_drops_n2 0 drops_n1 0 drops_n2 0 arrivals 0 offered 0 sampled 0 binned 0}
 
 proc on_drop {where line} {
     global clock count series
     incr count(drops_$where)
-    if {[is_tcp $line]} {
+    if {[lindex $line 4] eq "tcp"} {
         incr count(tcp_drops_$where)
         if {$series ne ""} {puts $series "d [format %.6f [$clock now]]"}
     }
@@ -76,48 +73,53 @@ proc on_drop {where line} {
 
 # --------------------------------------------------------------------------------------------------------- practRA
 
-# rate: index into 1..steps. waiting: packets and their bytes in the queue. held: bytes of the packet taken from the
-# queue during a pause, until `held_until`. service_end: of the packet in service (or held).
-array set ra {waiting 0 bytes 0 held 0 held_until 0 service_end 0 pause_end 0 last_change -1e9 changes 0
-    forecast -1 rate_time 0 rate_since 0 bandwidth 0}
+# rate: index into 1..steps, bps: the same in bit/s. waiting, bits: in the queue. held: bits of the packet taken from the
+# queue during a pause, until held_until. service_end: of the packet in service (or held). limit: no step up as long as
+# the queue holds no more bits. All of this runs twice per packet, so it avoids what is slow in Tcl (max, `$ns now`).
+array set ra {waiting 0 bits 0 held 0 held_until 0 service_end 0 pause_end 0 last_change -1e9 changes 0
+    forecast -1 rate_time 0 rate_since 0 bandwidth 0 limit 0}
 set ra(rate) $param(steps)
 
-proc queue_bits {now} {
-    global ra
-    return [expr {8.0 * ($ra(bytes) + ($now < $ra(held_until) ? $ra(held) : 0))}]
+# Solves the rules for going up (equation 1.1) for q, at this rate and forecast; q is in bits.
+proc set_limit {} {
+    global ra param
+    set ra(bps) [expr {$ra(rate) * $param(step)}]
+    if {$ra(rate) == $param(steps)} {
+        set ra(limit) 1e18
+        return
+    }
+    set forecast [expr {max($ra(forecast), 0)}]
+    set ra(limit) [expr {min($param(d) * $ra(bps),
+        ($param(d) - $param(delta)) * ($ra(bps) + $param(step)) - $param(delta) * $forecast)}]
 }
+set_limit
 
-# The rules, equations 1.1 to 1.3: at most one step, at most once per mRCI.
+# Equations 1.1 to 1.3: at most one step, at most once per mRCI.
 proc test_rules {now} {
     global ra param
     if {$now - $ra(last_change) < $param(mrci) - 1e-12} return
-    set q [queue_bits $now]
-    set rate [expr {$ra(rate) * $param(step)}]
-    if {$ra(rate) < $param(steps)} {
-        set forecast [expr {max($ra(forecast), 0)}]
-        if {$q / $rate > $param(d)
-            || ($param(delta) * $forecast + $q) / ($rate + $param(step)) > $param(d) - $param(delta)} {
-            change_rate $now 1
-            return
-        }
-    }
-    if {$ra(rate) > 1 && $q == 0 && $ra(forecast) >= 0 && $ra(forecast) < $rate - $param(step)} {
+    set q $ra(bits)
+    if {$now < $ra(held_until)} {set q [expr {$q + $ra(held)}]}
+    if {$q > $ra(limit)} {
+        change_rate $now 1
+    } elseif {$q == 0 && $ra(rate) > 1 && $ra(forecast) >= 0 && $ra(forecast) < $ra(bps) - $param(step)} {
         change_rate $now -1
     }
 }
 
-# The rate counts as new from the decision on, as the mean service rate in netlull does.
+# The rate counts as new from the decision on, as in netlull's mean service rate.
 proc change_rate {now step} {
     global ns ra param series
-    set ra(rate_time) [expr {$ra(rate_time) + $ra(rate) * $param(step) * ($now - $ra(rate_since))}]
+    set ra(rate_time) [expr {$ra(rate_time) + $ra(bps) * ($now - $ra(rate_since))}]
     set ra(rate_since) $now
     incr ra(rate) $step
     incr ra(changes)
+    set_limit
     set ra(last_change) $now
     set ra(pause_end) [expr {max($now, $ra(service_end)) + $param(delta)}]
-    if {$series ne ""} {puts $series "r [format %.6f $now] [expr {$ra(rate) * $param(step)}]"}
+    if {$series ne ""} {puts $series "r [format %.6f $now] $ra(bps)"}
     if {$param(tick) == 0} {
-        $ns at [expr {$now + $param(mrci)}] "test_rules_now"
+        $ns at [expr {$now + $param(mrci)}] test_rules_now
     }
 }
 
@@ -126,38 +128,40 @@ proc test_rules_now {} {
     test_rules [$clock now]
 }
 
-# A packet reaches N1's output, before the queue. ns-2 hands it on after this, so its fate is worked out here.
+# A packet reaches N1's output, before the queue. ns-2 hands it on after this, so its fate is worked out here. It cannot
+# cause a step down (q > 0), and one up only above the limit.
 proc on_arrival {line} {
     global clock ra count param queue_n1
-    set size [size_of $line]
+    set size [lindex $line 5]
     incr count(arrivals) $size
-    if {[is_tcp $line]} {incr count(offered) $size}
-    if {![$queue_n1 set blocked_]} return ;# goes straight into service; the rules are tested there
-    if {$ra(waiting) + 1 < $param(buffer) + 1} {
+    if {[lindex $line 4] eq "tcp"} {incr count(offered) $size}
+    if {$ra(waiting) == 0 && ![$queue_n1 set blocked_]} return ;# goes straight into service; tested there
+    if {$ra(waiting) < $param(buffer)} {
         incr ra(waiting)
-        incr ra(bytes) $size
+        incr ra(bits) [expr {8 * $size}]
     }
-    if {$param(tick) == 0} {test_rules [$clock now]}
+    if {$param(tick) == 0 && $ra(bits) + $ra(held) > $ra(limit)} {test_rules [$clock now]}
 }
 
 # A packet leaves the queue: the moment at which ns-2 fixes its transmission time.
 proc on_service {line} {
     global clock ra param link_n1
     set now [$clock now]
-    set size [size_of $line]
+    set bits [expr {8 * [lindex $line 5]}]
     if {$ra(waiting) > 0} {
         incr ra(waiting) -1
-        incr ra(bytes) -$size
+        incr ra(bits) -$bits
     }
-    set wait [expr {max($ra(pause_end) - $now, 0.0)}]
-    set transmission [expr {8.0 * $size / ($ra(rate) * $param(step))}]
-    set ra(service_end) [expr {$now + $wait + $transmission}]
-    if {$wait > 0} {
-        set ra(held) $size
+    set transmission [expr {$bits / $ra(bps)}]
+    if {$ra(pause_end) > $now} {
+        set ra(held) $bits
         set ra(held_until) $ra(pause_end)
-        set bandwidth [expr {8.0 * $size / ($wait + $transmission)}]
+        set ra(service_end) [expr {$ra(pause_end) + $transmission}]
+        set bandwidth [expr {$bits / ($ra(service_end) - $now)}]
     } else {
-        set bandwidth [expr {$ra(rate) * $param(step)}]
+        set ra(held) 0
+        set ra(service_end) [expr {$now + $transmission}]
+        set bandwidth $ra(bps)
     }
     if {$bandwidth != $ra(bandwidth)} {
         $link_n1 set bandwidth_ $bandwidth
@@ -176,6 +180,7 @@ proc on_sample {} {
     } else {
         set ra(forecast) [expr {(1 - $param(weight)) * $ra(forecast) + $param(weight) * $sample}]
     }
+    set_limit
     set now [$clock now]
     if {$param(tick) == 0} {test_rules $now}
     $ns at [expr {$now + $param(mrci)}] on_sample
@@ -231,7 +236,7 @@ proc write_bin {} {
 proc finish {} {
     global param ra count tcp receiver series
     set now $param(duration)
-    set rate_time [expr {$ra(rate_time) + $ra(rate) * $param(step) * ($now - $ra(rate_since))}]
+    set rate_time [expr {$ra(rate_time) + $ra(bps) * ($now - $ra(rate_since))}]
     set counters [flow_counters $tcp(0) $receiver(0)]
     print_pairs stdout "" $counters
     set tcp_drops [expr {$count(tcp_drops_n1) + $count(tcp_drops_n2)}]

@@ -7,6 +7,7 @@ Prints a table of differences per case and exits 1 if one is out of its toleranc
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import tempfile
 import tomllib
@@ -26,6 +27,7 @@ STORED = HERE / "stored"
 FIRST_CHANGES = 200
 SAMPLE_EVERY_S = 0.5
 SAMPLES_PER_LINE = 20
+SLOW_START_S = 10.0
 MSS_BYTES = 1460
 
 
@@ -127,6 +129,19 @@ def stored_text(case: Case, numbers: Numbers, changes: Sequence[tuple[float, flo
     return "\n".join(lines) + "\n"
 
 
+def window_statistics(changes: Sequence[tuple[float, float, float]], end: float) -> Numbers:
+    """Least, largest and time-averaged window after the first 10 s, and when the window was first cut."""
+    steady = [(time, cwnd) for time, cwnd, _ in changes if time > SLOW_START_S]
+    area = sum(cwnd * (after - time) for (time, cwnd), (after, _) in itertools.pairwise([*steady, (end, 0.0)]))
+    cut = compare.cuts([(time, cwnd) for time, cwnd, _ in changes])
+    return {
+        "first_cut_s": cut[0][0] if cut else end,
+        "cwnd_min": min(cwnd for _, cwnd in steady),
+        "cwnd_mean": area / (end - steady[0][0]),
+        "cwnd_max": max(cwnd for _, cwnd in steady),
+    }
+
+
 def rerun(case: Case) -> None:
     """Runs ns-2 and stores what it gave."""
     changes: list[tuple[float, float, float]] = []
@@ -135,8 +150,7 @@ def rerun(case: Case) -> None:
             path = Path(folder) / "trace"
             numbers = run_script(case.script, dict(case.options) | {"trace": str(path)})
             changes = read_trace(path.read_text())
-        after_slow_start = [cwnd for time, cwnd, _ in changes if time > 10]
-        numbers |= {"cwnd_min": min(after_slow_start), "cwnd_max": max(after_slow_start)}
+        numbers |= window_statistics(changes, float(case.options["duration"]))
     else:
         numbers = run_script(case.script, case.options)
         numbers = {name: value for name, value in numbers.items() if "." not in name}
@@ -210,7 +224,12 @@ def scenario(case: Case) -> dict[str, Any]:
             "delay_bound": milliseconds(options["d"]),
             "forecast_weight": 0.25,
         }
-    tcp: dict[str, Any] = {"preset": "ns2", "congestion_control": "new_reno", "delayed_ack": bool(options["delack"])}
+    tcp: dict[str, Any] = {
+        "preset": "ns2",
+        "congestion_control": "new_reno",
+        "delayed_ack": bool(options["delack"]),
+        "limited_transmit": bool(options["limited_transmit"]),
+    }
     if options["delack"]:
         tcp["delayed_ack_timeout"] = milliseconds(options["delack_interval"])
     flows = [
@@ -255,15 +274,14 @@ def run_netlull(case: Case) -> Evidence:
 def counters(result: netlull.Result) -> Numbers:
     """The counters of netlull under the names of the scripts.
 
-    `packets_sent` counts every segment of the sender, the SYN and the ACK that completes the handshake included;
-    ns-2 has no such ACK, and its SYN is not counted either.
+    `packets_sent` counts every segment of the sender, the SYN included; the scripts leave it out.
     """
     flows = [entry for entry in result.summary["flows"] if entry["kind"] == "tcp"]
 
     def total(name: str) -> float:
         return float(sum(entry[name] for entry in flows))
 
-    sent = total("packets_sent") - 2 * len(flows)
+    sent = total("packets_sent") - len(flows)
     bottleneck = result.link("N1-N2")
     return {
         "goodput_bps": total("goodput_bps"),

@@ -87,6 +87,14 @@ impl EnergyMeter {
         self.changes += 1;
     }
 
+    /// Forgets what was recorded: the residency starts at `now`, with the rate and the pause that are in force then.
+    pub fn restart(&mut self, now: Instant) {
+        self.settle(now);
+        self.in_service.clear();
+        self.in_transition.clear();
+        self.changes = 0;
+    }
+
     /// The residency from the start to `now`. A pause still running is counted up to `now`.
     ///
     /// The meter can go on afterwards, so a probe may read it during the run.
@@ -174,6 +182,19 @@ impl Residency {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_restart_keeps_the_rate_and_what_is_left_of_a_pause() {
+        // 10 -> 5 Mb/s at 100 ms with a pause of 4 ms; restarted 1 ms into it: 3 ms of pause are left.
+        let at = |millis: u64| Instant::ZERO + MS(millis);
+        let mut meter = EnergyMeter::new(Instant::ZERO, M(10));
+        meter.rate_changed(at(100), M(5), MS(4));
+        meter.restart(at(101));
+        let residency = meter.finish(at(110));
+        assert_eq!(residency.in_transition(), [TransitionTime { old: M(10), new: M(5), time: MS(3) }]);
+        assert_eq!(residency.in_service(), [RateTime { rate: M(5), time: MS(6) }]);
+        assert_eq!(residency.changes(), 0);
+    }
 
     const M: fn(u64) -> BitRate = BitRate::from_mbps;
     const MS: fn(u64) -> Duration = Duration::from_millis;

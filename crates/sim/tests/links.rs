@@ -44,6 +44,19 @@ fn drop_tail_holds_its_limit_in_packets_and_in_bytes() {
 }
 
 #[test]
+fn a_byte_buffer_is_empty_again_after_a_pause() {
+    // Three bursts of 12 packets, 100 ms apart: each finds the link idle, so each gets six packets through.
+    let burst = |name: &str, start: u64| {
+        json!({ "kind": "cbr", "name": name, "from": "a", "to": "b", "rate": "1 Gb/s",
+                "start": format!("{start} ms"), "stop": format!("{} us", start * 1000 + 140) })
+    };
+    let flows = json!([burst("x", 0), burst("y", 100), burst("z", 200)]);
+    let run = outcome(one_link("1 s", json!({ "buffer": "7500 B" }), flows));
+    let dropped: Vec<u64> = run.summary.flows.iter().map(|flow| flow.packets_dropped).collect();
+    assert_eq!(dropped, [6, 6, 6]);
+}
+
+#[test]
 fn a_packet_that_leaves_makes_room_for_one_that_arrives_at_the_same_instant() {
     // Two sources of one packet per 1.2 ms into a link that sends one per 1.2 ms, buffer of one packet. At each instant
     // 1.2 n ms one departs and two arrive: the first takes the place, the second is dropped (from the second round on).

@@ -71,8 +71,9 @@ def print_summary(summary: Summary) -> None:
     if summary["links"]:
         title = "Links (packets offered, dropped by the buffer, lost on the way; queue in packets)"
         _show(console, title, _links_table(console, summary["links"]))
-        title = "Energy, and what is saved against the full rate all the time"
-        _show(console, title, _energy_table(summary["links"]))
+        if summary["links"][0]["energy"]:
+            title = "Energy, and what is saved against the full rate all the time"
+            _show(console, title, _energy_table(summary["links"]))
     if summary["flows"]:
         _show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
 

@@ -32,5 +32,5 @@ def trace_command(file: str, links: tuple[str, ...], out: Path, seed: int | None
         try:
             _engine.trace(scenario.canonical(), links, stage, None, monitor)
         except OSError as error:
-            raise OutputError(f"{out}: cannot be written: {error.strerror or error}") from None
+            raise OutputError(str(error).replace(str(stage), str(out))) from None
     click.echo(f"written to {out}")

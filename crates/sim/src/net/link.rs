@@ -15,7 +15,7 @@ use crate::engine::random::Stream;
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
-use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+use netlull_units::{BitRate, Duration, Instant, Serialiser};
 
 /// What became of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,9 @@ struct FixedTransmitter {
     free_at: u64,
     /// Number (in the ring) of the first packet whose service has not started.
     first_waiting: u64,
-    waiting_bytes: u64,
+    /// Bytes ever accepted, and those of them whose service has started; the difference waits.
+    accepted_bytes: u64,
+    started_bytes: u64,
 }
 
 enum Transmitter {
@@ -121,7 +123,8 @@ impl Link {
                 serialiser: Serialiser::new(parts.rate),
                 free_at: 0,
                 first_waiting: 0,
-                waiting_bytes: 0,
+                accepted_bytes: 0,
+                started_bytes: 0,
             }),
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot))),
         };
@@ -252,13 +255,10 @@ impl Link {
         }
     }
 
-    /// What waits and what is being sent, as a rate controller sees it.
+    /// What waits and what is being sent, as a rate controller sees it; only links whose rate can change have one.
     #[must_use]
     pub fn queue_view(&self) -> QueueView {
-        match &self.transmitter {
-            Transmitter::Fixed(fixed) => QueueView { waiting: Bytes::new(fixed.waiting_bytes), in_service: Bytes::ZERO },
-            Transmitter::Variable(variable) => variable.queue_view(),
-        }
+        self.variable().map_or(QueueView::EMPTY, VariableTransmitter::queue_view)
     }
 
     /// Every packet on the link: waiting, being sent or propagating.
@@ -287,13 +287,14 @@ impl FixedTransmitter {
         counters: &mut LinkCounters,
     ) -> bool {
         let starts = self.free_at.max(now);
+        let size = u64::from(packet.size);
         if starts > now {
-            self.forget_started(now, flight);
+            self.forget_started(now, flight, counters.delivered_bytes);
             let waiting = flight.pushed() - self.first_waiting;
-            if !buffer.admits(waiting, self.waiting_bytes, packet.size) {
+            if !buffer.admits(waiting, self.accepted_bytes - self.started_bytes, packet.size) {
                 return false;
             }
-            self.waiting_bytes += u64::from(packet.size);
+            self.accepted_bytes += size;
             counters.most_waiting = counters.most_waiting.max(waiting + 1);
             counters.waited_ns += starts - now;
         } else {
@@ -302,7 +303,8 @@ impl FixedTransmitter {
             }
             // It starts at once, so nothing waits before it.
             self.first_waiting = flight.pushed() + 1;
-            self.waiting_bytes = 0;
+            self.accepted_bytes += size;
+            self.started_bytes = self.accepted_bytes;
         }
         counters.served_packets += 1;
         self.free_at = starts + self.serialiser.next(packet.size).as_nanos();
@@ -312,15 +314,16 @@ impl FixedTransmitter {
 
     /// Packets whose service has started no longer wait; one that starts at `now` has started.
     #[inline]
-    fn forget_started(&mut self, now: u64, flight: &Ring<InFlight>) {
+    fn forget_started(&mut self, now: u64, flight: &Ring<InFlight>, delivered_bytes: u64) {
         // What was delivered had started long before.
         if self.first_waiting < flight.popped() {
             self.first_waiting = flight.popped();
+            self.started_bytes = delivered_bytes;
         }
         while let Some(entry) = flight.get(self.first_waiting)
             && entry.starts <= now
         {
-            self.waiting_bytes -= u64::from(entry.packet.size);
+            self.started_bytes += u64::from(entry.packet.size);
             self.first_waiting += 1;
         }
     }

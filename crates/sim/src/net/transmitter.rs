@@ -149,8 +149,7 @@ impl VariableTransmitter {
 
     /// Starts the meter anew: results are measured from here.
     pub fn restart_meter(&mut self, now: Instant) {
-        let rate = self.effective.last().map_or(self.rate(), |last| last.rate);
-        self.meter = EnergyMeter::new(now, rate);
+        self.meter.restart(now);
     }
 
     /// Bytes whose last bit has been sent.

@@ -202,8 +202,7 @@ fn stretches(variable: &VariableLedger, from: Instant, end: Instant) -> Vec<Stre
             TransitionPower::Higher => old.max(entry.rate),
         };
         let resumes = (entry.at + entry.pause).min(until);
-        // A pause that the measurement cuts into was metered by a meter that is gone.
-        let pause = if entry.at >= from { clip(resumes).saturating_since(clip(entry.at)) } else { Duration::ZERO };
+        let pause = clip(resumes).saturating_since(clip(entry.at));
         let whole = clip(until).saturating_since(clip(entry.at));
         stretches.push(Stretch { rate: entry.rate, charged, span: pause });
         stretches.push(Stretch { rate: entry.rate, charged: entry.rate, span: whole.saturating_sub(pause) });
