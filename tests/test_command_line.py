@@ -52,7 +52,7 @@ def test_run_prints_links_energy_and_flows(printed: Printed, small_file: Path) -
         "a-b",
         "Mb/s",
         "fs",
-        "saves",
+        "saved",
         "tcp",
         "noise",
         " %",

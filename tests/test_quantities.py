@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull._quantities import in_unit
+from netlull.quantities import in_unit
 
 
 @pytest.mark.parametrize(

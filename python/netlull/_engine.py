@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import _core
 from netlull._core import Cancelled, Monitor, RawResult, ScenarioError, VerificationError, __version__
-from netlull._documents import plain
+from netlull.fieldpath import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
-from netlull._documents import get
 from netlull.errors import FieldPathError, InputError, ResultError
+from netlull.fieldpath import get
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
-from netlull._documents import plain, put, remove
 from netlull.errors import InputError
+from netlull.fieldpath import plain, put, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -1,16 +1,18 @@
-"""practRA under one TCP flow in ns-2: the grid of the 2016 paper under the readings that decide its results.
+"""practRA under one TCP flow in ns-2: the 2016 paper's experiments under the readings that decide their results.
 
-`python grid.py` runs every point (about 25 minutes on two cores) and writes `stored/practra-grid.txt`.
+`python validation/ns2/grid.py [TABLE ...]` runs ns-2 and writes `stored/practra-TABLE.txt`, for every table by default:
+`grid` (section IV-A; about 15 minutes on two cores), `bursts` (IV-B and IV-C; as long), `sensitivity` (5 minutes).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import statistics
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,18 +146,24 @@ def run_point(point: Point) -> Outcome:
     )
 
 
+SET_UP = """\
+# Rates 1..10 Mb/s in steps of 1, delta 2 ms, forecast weight 0.25, sample interval = mRCI, rules tested at every event;
+# N1-N2 and N2-N3 10 Mb/s, each with half of the round trip; N1 and N2 have the same buffer; 300 s.
+"""
+
+# ------------------------------------------------------------------------------------------------------- section IV-A
+
+
 def grid() -> list[Point]:
-    """All points of the table, TCPonly ones first."""
+    """All points of the first table, TCPonly ones first."""
     plain = [Point(*values) for values in itertools.product(RTT_MS, BUFFER_BDP, DELAYED_ACK)]
     scaled = itertools.product(RTT_MS, BUFFER_BDP, DELAYED_ACK, MRCI_MS, DELAY_BOUND_MS)
     return plain + [Point(*values) for values in scaled]
 
 
-HEADER = """\
-# practRA under one endless NewReno flow in ns-2.35, 300 s: written by grid.py, see README.md.
-# Rates 1..10 Mb/s in steps of 1, delta 2 ms, forecast weight 0.25, sample interval = mRCI, rules tested at every event;
-# N1-N2 and N2-N3 10 Mb/s with a quarter of the round trip each way; N1 and N2 have the same buffer.
-#   mRCI      "-" is TCPonly
+GRID_HEADER = f"""\
+# practRA under one endless NewReno flow in ns-2.35: written by grid.py, see README.md.
+{SET_UP}#   mRCI      "-" is TCPonly
 #   rate      mean service rate, Mb/s        low, last   lowest rate, rate at the end, Mb/s
 #   reduction of goodput against TCPonly, %  loss        TCP packets dropped / sent, %
 #   rto       retransmission timeouts        cuts        window cuts without them
@@ -163,11 +171,11 @@ HEADER = """\
 #             below 9); `never` counts losses after which it was not back before the next one, which count with their
 #             length
 """
-COLUMNS = "mRCI_ms   rate  low last changes  goodput reduction    loss  rto cuts    back never"
+GRID_COLUMNS = "mRCI_ms   rate  low last changes  goodput reduction    loss  rto cuts    back never"
 
 
-def row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
-    """One line of the table."""
+def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
+    """One line of the first table."""
     numbers = outcome.numbers
     goodput = numbers["goodput_bps"]
     low, last = outcome.lowest_bps / 1e6, outcome.last_bps / 1e6
@@ -180,9 +188,9 @@ def row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
     )
 
 
-def table(results: Mapping[Point, Outcome]) -> str:
-    """The whole table, one block per round-trip time, buffer, acknowledgement and delay bound."""
-    lines = [HEADER]
+def grid_table(results: Mapping[Point, Outcome]) -> str:
+    """One block per round-trip time, buffer, acknowledgement and delay bound."""
+    lines = [GRID_HEADER]
     for bdp, delack, rtt in itertools.product(BUFFER_BDP, DELAYED_ACK, RTT_MS):
         plain = results[Point(rtt, bdp, delack)]
         for bound in DELAY_BOUND_MS:
@@ -190,26 +198,189 @@ def table(results: Mapping[Point, Outcome]) -> str:
                 f"RTT {rtt} ms, buffer {bdp:g} BDP ({buffer_packets(rtt, bdp)} packets), "
                 f"delayed ACK {'on' if delack else 'off'}, d = {bound} ms"
             )
-            lines.append(COLUMNS)
-            lines.append(row("-", plain, plain))
-            lines += [row(str(mrci), results[Point(rtt, bdp, delack, mrci, bound)], plain) for mrci in MRCI_MS]
+            lines.append(GRID_COLUMNS)
+            lines.append(grid_row("-", plain, plain))
+            lines += [grid_row(str(mrci), results[Point(rtt, bdp, delack, mrci, bound)], plain) for mrci in MRCI_MS]
             lines.append("")
     return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------- sections IV-B and IV-C
+
+BURST_READINGS = ((1.0, 0, 40), (1.0, 0, 10), (0.4, 1, 40))
+"""Buffer in BDP, delayed ACK, delay bound in ms."""
+DISTURBANCES: dict[str, tuple[tuple[str, Value], ...]] = {
+    "bursts": (("bon", 0.1),),
+    "bursts and bottleneck": (("bon", 0.1), ("bn", 0.05)),
+}
+BURST_MRCI_MS = (10, 1000)
+SEEDS = (1, 2, 3)
+
+
+def seeded(point: Point, disturbance: str, seed: int) -> Point:
+    """The same point with bursts and the like."""
+    return dataclasses.replace(point, extra=(*DISTURBANCES[disturbance], ("seed", seed)))
+
+
+def bursts() -> list[Point]:
+    """All points of the second table."""
+    points = []
+    for (bdp, delack, bound), rtt in itertools.product(BURST_READINGS, RTT_MS):
+        plain = [Point(rtt, bdp, delack)]
+        scaled = [Point(rtt, bdp, delack, mrci, bound) for mrci in BURST_MRCI_MS]
+        points += [
+            seeded(point, disturbance, seed)
+            for point, disturbance, seed in itertools.product(plain + scaled, DISTURBANCES, SEEDS)
+        ]
+    return list(dict.fromkeys(points))
+
+
+BURST_HEADER = f"""\
+# practRA, one NewReno flow, bursts of 10 Mb/s with bON 100 ms once a second, without and with a bottleneck N2-N3 of
+# 1..10 Mb/s redrawn with BN 50 ms, in ns-2.35: written by grid.py, see README.md.
+{SET_UP}# Means over seeds {SEEDS[0]} to {SEEDS[-1]}; the reduction is against TCPonly with the same seed, and sd is its
+# standard deviation over seeds.
+#   rate       mean service rate, Mb/s       changes    of the rate
+#   goodput    of TCP, Mb/s                  reduction  of goodput against TCPonly, %
+#   loss       TCP packets dropped / sent with practRA and without, %
+"""
+BURST_COLUMNS = "RTT_ms mRCI_ms   rate changes  goodput  tcponly reduction    sd    loss tcponly"
+
+
+def burst_row(point: Point, disturbance: str, results: Mapping[Point, Outcome]) -> str:
+    """One line of the second table."""
+    plain_point = dataclasses.replace(point, mrci_ms=0, delay_bound_ms=0)
+
+    def numbers(of: Point, name: str) -> list[float]:
+        return [results[seeded(of, disturbance, seed)].numbers[name] for seed in SEEDS]
+
+    mean = statistics.fmean
+    goodput, plain = numbers(point, "goodput_bps"), numbers(plain_point, "goodput_bps")
+    reduction = [100 * (1 - one / other) for one, other in zip(goodput, plain, strict=True)]
+    return (
+        f"{point.rtt_ms:>6g} {point.mrci_ms:>7g} {mean(numbers(point, 'mean_rate_bps')) / 1e6:6.3f} "
+        f"{mean(numbers(point, 'rate_changes')):7.0f} {mean(goodput) / 1e6:8.4f} {mean(plain) / 1e6:8.4f} "
+        f"{mean(reduction):9.2f} {statistics.stdev(reduction):5.2f} "
+        f"{100 * mean(numbers(point, 'loss')):7.4f} {100 * mean(numbers(plain_point, 'loss')):7.4f}"
+    )
+
+
+def bursts_table(results: Mapping[Point, Outcome]) -> str:
+    """One block per reading and disturbance."""
+    lines = [BURST_HEADER]
+    for (bdp, delack, bound), disturbance in itertools.product(BURST_READINGS, DISTURBANCES):
+        acknowledgement = "on" if delack else "off"
+        lines.append(f"{disturbance}: buffer {bdp:g} BDP, delayed ACK {acknowledgement}, d = {bound} ms")
+        lines.append(BURST_COLUMNS)
+        lines += [
+            burst_row(Point(rtt, bdp, delack, mrci, bound), disturbance, results)
+            for rtt, mrci in itertools.product(RTT_MS, BURST_MRCI_MS)
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+# ------------------------------------------------------------------------------------------------ how far to trust it
+
+SENSITIVITY_RTT_MS = 100
+SENSITIVITY_READINGS = ((1.0, 0, 40), (0.4, 1, 40))
+SHIFTS = tuple(index * 1e-3 for index in range(-4, 5))
+"""Relative changes of the round-trip time, too small to mean anything but the phase of the packets."""
+TICKS_S = (0.001, 0.01)
+
+
+def shifted(point: Point, shift: float) -> Point:
+    """The same point with a round trip that differs a little."""
+    delay = point.rtt_ms / 4e3 * (1 + shift)
+    return dataclasses.replace(point, extra=(("delay_n1", delay), ("delay_n2", delay)))
+
+
+def ticking(point: Point, tick_s: float) -> Point:
+    """The same point with the rules tested on a tick."""
+    return dataclasses.replace(point, extra=(("tick", tick_s),))
+
+
+def sensitivity_points() -> list[Point]:
+    """The points that are varied."""
+    return [
+        Point(SENSITIVITY_RTT_MS, bdp, delack, mrci, bound if mrci else 0)
+        for (bdp, delack, bound), mrci in itertools.product(SENSITIVITY_READINGS, (0, 10, 100, 1000))
+    ]
+
+
+def sensitivity() -> list[Point]:
+    """All points of the third table."""
+    points = sensitivity_points()
+    runs = [shifted(point, shift) for point, shift in itertools.product(points, SHIFTS)]
+    return runs + [ticking(point, tick) for point, tick in itertools.product(points, TICKS_S) if point.mrci_ms]
+
+
+SENSITIVITY_HEADER = f"""\
+# How much of a single deterministic run is chance, RTT 100 ms, in ns-2.35: written by grid.py, see README.md.
+{SET_UP}# Least, median and largest of {len(SHIFTS)} runs whose round trip differs by up to {SHIFTS[-1]:.1%} either way;
+# below them single runs whose rules are tested on a tick instead of at every event. Columns as in practra-grid.txt.
+"""
+SENSITIVITY_COLUMNS = f"{'mRCI_ms what':<22}   rate  goodput changes    loss    back"
+
+
+def sensitivity_row(label: str, values: Sequence[float]) -> str:
+    """One line of the third table."""
+    rate, goodput, changes, loss, back = values
+    return f"{label:<22} {rate / 1e6:6.3f} {goodput / 1e6:8.4f} {changes:7.0f} {100 * loss:7.4f} {back:7.2f}"
+
+
+def sensitivity_table(results: Mapping[Point, Outcome]) -> str:
+    """One block per reading."""
+
+    def values(point: Point) -> tuple[float, ...]:
+        outcome = results[point]
+        names = ("mean_rate_bps", "goodput_bps", "rate_changes", "loss")
+        return (*(outcome.numbers[name] for name in names), outcome.recovery_s)
+
+    lines = [SENSITIVITY_HEADER]
+    reading = None
+    for point in sensitivity_points():
+        if reading != (point.bdp, point.delack):
+            reading = (point.bdp, point.delack)
+            acknowledgement = "on" if point.delack else "off"
+            lines += ["", f"buffer {point.bdp:g} BDP, delayed ACK {acknowledgement}, d = 40 ms", SENSITIVITY_COLUMNS]
+        columns = list(zip(*(values(shifted(point, shift)) for shift in SHIFTS), strict=True))
+        mrci = f"{point.mrci_ms:g}" if point.mrci_ms else "-"
+        for name, choose in (("least", min), ("median", statistics.median), ("largest", max)):
+            lines.append(sensitivity_row(f"{mrci:>7} {name}", [choose(column) for column in columns]))
+        if point.mrci_ms:
+            lines += [
+                sensitivity_row(f"{mrci:>7} tick {tick * 1e3:g} ms", values(ticking(point, tick))) for tick in TICKS_S
+            ]
+    return "\n".join(lines) + "\n"
+
+
+TABLES: dict[str, tuple[Callable[[], list[Point]], Callable[[Mapping[Point, Outcome]], str]]] = {
+    "grid": (grid, grid_table),
+    "bursts": (bursts, bursts_table),
+    "sensitivity": (sensitivity, sensitivity_table),
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=HERE / "stored" / "practra-grid.txt", help="file to write")
+    parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; default all")
+    parser.add_argument("--out", type=Path, default=HERE / "stored", help="folder to write to")
     chosen = parser.parse_args(arguments)
-    points = grid()
-    try:
-        results = dict(zip(points, in_parallel(run_point, points), strict=True))
-    except Ns2Error as error:
-        print(error, file=sys.stderr)
-        return 2
-    chosen.out.write_text(table(results))
-    print(f"{chosen.out}: {len(points)} runs")
+    for name in chosen.tables or TABLES:
+        if name not in TABLES:
+            parser.error(f"{name}: expected one of {', '.join(TABLES)}")
+        points, table = TABLES[name]
+        jobs = points()
+        try:
+            results = dict(zip(jobs, in_parallel(run_point, jobs), strict=True))
+        except Ns2Error as error:
+            print(error, file=sys.stderr)
+            return 2
+        path = chosen.out / f"practra-{name}.txt"
+        path.write_text(table(results))
+        print(f"{path}: {len(jobs)} runs", flush=True)
     return 0
 
 

@@ -37,7 +37,7 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
         ScenarioError: starts with the file and names the field, its value and what was expected.
     """
     from netlull import _engine
-    from netlull._documents import parse_setting
+    from netlull.fieldpath import parse_setting
     from netlull.ready import find
     from netlull.scenario import Scenario
 

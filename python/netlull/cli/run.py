@@ -82,7 +82,7 @@ def simulate(scenario: Scenario) -> Result:
 
 def with_default_probe(scenario: Scenario) -> Scenario:
     """The scenario, recording 500 bins and every window if it does not say what to record."""
-    from netlull._quantities import in_unit
+    from netlull.quantities import in_unit
 
     if "probe" in scenario.to_dict():
         return scenario

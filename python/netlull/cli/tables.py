@@ -72,7 +72,7 @@ def print_summary(summary: Summary) -> None:
         title = "Links (packets offered, dropped by the buffer, lost on the way; queue in packets)"
         _show(console, title, _links_table(console, summary["links"]))
         if summary["links"][0]["energy"]:
-            title = "Energy, and what is saved against the full rate all the time"
+            title = "Energy (and the share saved against the full rate all the time)"
             _show(console, title, _energy_table(summary["links"]))
     if summary["flows"]:
         _show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
@@ -131,7 +131,7 @@ def _total(links: list[Summary], model: str) -> Summary:
 
 
 def _energy(energy: Summary) -> str:
-    return f"{scaled(energy['total_j'], 'J')}, saves {percent(energy['saving'])}"
+    return f"{scaled(energy['total_j'], 'J')} ({percent(energy['saving'])})"
 
 
 def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> Table:

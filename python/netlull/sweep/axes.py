@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from netlull import _engine
-from netlull._quantities import in_unit
 from netlull.errors import SweepError
+from netlull.quantities import in_unit
 
 __all__ = ["RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds"]
 

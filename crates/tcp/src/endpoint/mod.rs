@@ -98,7 +98,10 @@ enum Control {
     SynAck,
     /// One byte into a closed window.
     Probe,
-    Reset { seq: SeqNr, ack: Option<SeqNr> },
+    Reset {
+        seq: SeqNr,
+        ack: Option<SeqNr>,
+    },
 }
 
 /// Which side opened the connection.

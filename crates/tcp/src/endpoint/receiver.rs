@@ -211,10 +211,8 @@ impl Receiver {
             self.held.insert(first, new);
             return Arrival::OutOfOrder;
         }
-        let merged = Range {
-            start: new.start.min(self.held[first].start),
-            end: new.end.max(self.held[behind - 1].end),
-        };
+        let merged =
+            Range { start: new.start.min(self.held[first].start), end: new.end.max(self.held[behind - 1].end) };
         if merged == self.held[first] {
             return Arrival::NothingNew;
         }

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlull import Link, Practra, RateSteps
-from netlull._documents import get, parse_setting, plain, put, remove
 from netlull.errors import FieldPathError, InputError
+from netlull.fieldpath import get, parse_setting, plain, put, remove
 
 DOCUMENT: dict[str, Any] = {
     "duration": "1 s",
