@@ -234,7 +234,7 @@ def test_a_sweep_that_is_stopped_loses_nothing(sweep_file: Path, tmp_path: Path,
     assert process.returncode == code
     assert stderr.strip() == ("interrupted" if how == signal.SIGINT else "")
     assert not (store / "results.parquet").exists()
-    kept = read(journal).records
+    kept = read(journal).lines
     assert 5 <= len(kept) < RUNS
 
     ended = start("sweep", sweep_file, "--out", store, "--json")

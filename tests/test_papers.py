@@ -75,7 +75,7 @@ def folder(tmp_path: Path) -> Path:
             'search_over = ["weather", "',
             '"weather" is no reading; expected some of',
         ),
-        ("readings.toml", 'choice = "', 'effects = "', "readings.toml: reading.delay-bound.choice: is missing"),
+        ("readings.toml", 'choice = "', 'effects = "', "readings.toml: reading.buffer.choice: is missing"),
     ],
 )
 def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: str, message: str) -> None:
@@ -117,6 +117,14 @@ def test_papers_are_found() -> None:
     info = next(info for info in papers.find() if info.key == FOLDER.name)
     assert info.title.startswith("Network interface power management")
     assert info.folder.is_dir()
+
+
+def test_the_package_ships_every_file_of_every_paper() -> None:
+    shipped = Path(papers.__file__).parent / "shipped"
+    for folder in sorted(FOLDER.parent.iterdir()):
+        if folder.is_dir():
+            files = {path.name for path in folder.iterdir() if path.is_file()}
+            assert {path.name for path in (shipped / folder.name).iterdir() if path.is_file()} == files
 
 
 # ---- The plan --------------------------------------------------------------------------------------------------------

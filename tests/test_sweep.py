@@ -192,7 +192,7 @@ def test_an_interrupted_sweep_resumes_to_the_same_table(sweep: Sweep, tmp_path: 
     assert not (tmp_path / "store" / "results.parquet").exists()
     with pytest.raises(ResultError, match=r"results\.parquet: is missing; the sweep has not ended"):
         SweepResult.load(tmp_path / "store")
-    kept = len(read(tmp_path / "store" / "journal.jsonl").records)
+    kept = len(read(tmp_path / "store" / "journal.jsonl").lines)
     assert kept >= 5
     resumed = sweep.run(tmp_path / "store")
     assert (resumed.executed, resumed.reused) == (12 - kept, kept)

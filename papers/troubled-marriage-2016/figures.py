@@ -127,24 +127,20 @@ def time_panels(evidence: Evidence, number: int) -> Figure:
             plain = evidence.series[f"fig{number}-rtt{rtt}-tcponly"]
             time, rate = series.service(control)
             end = float(control.summary["duration_s"])
-            draw_traces(
-                axes,
-                [
-                    Trace("arrivals, TCPonly", *_megabits(series.arrivals(plain, 0.2)), colour=6, width=0.7),
-                    Trace("arrivals, TCP+PC", *_megabits(series.arrivals(control, 0.2)), colour=0, width=0.7),
-                    Trace(
-                        "service rate, TCP+PC",
-                        np.append(time, end),
-                        np.append(rate, rate[-1]) / 1e6,
-                        colour=2,
-                        steps=True,
-                        width=1.1,
-                    ),
-                ],
-                f"({letter}) RTT {rtt} ms, mRCI {mrci} ms",
-                "Rate (Mb/s)",
-                WINDOW_S,
+            service = Trace(
+                "service rate, TCP+PC",
+                np.append(time, end),
+                np.append(rate, rate[-1]) / 1e6,
+                colour=2,
+                steps=True,
+                width=1.9,
             )
+            arrivals = [
+                Trace("arrivals, TCPonly", *_megabits(series.arrivals(plain, 0.2)), colour=6, width=0.6),
+                Trace("arrivals, TCP+PC", *_megabits(series.arrivals(control, 0.2)), colour=0, width=0.7),
+            ]
+            title = f"({letter}) RTT {rtt} ms, mRCI {mrci} ms"
+            draw_traces(axes, [service, *arrivals], title, "Rate (Mb/s)", WINDOW_S)
             axes.label_outer()
         legend_above(drawn, panels)
     return drawn

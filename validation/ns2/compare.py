@@ -120,7 +120,7 @@ def table(title: str, found: Iterable[Difference]) -> str:
         if each.tolerance is None:
             allowed, verdict = "-", "not judged"
         else:
-            allowed = f"{each.tolerance:g}" if each.absolute else f"{each.tolerance:.1%}"
+            allowed = f"{each.tolerance:g}" if each.absolute else f"{100 * each.tolerance:g}%"
             verdict = "ok" if each.holds else "NOT MET"
         lines.append(f"  {each.name:<24} {each.ns2:>14.9g} {each.netlull:>14.9g} {shown:>11} {allowed:>9}  {verdict}")
     return "\n".join(lines) + "\n"

@@ -66,10 +66,10 @@ proc finish {} {
     }
     dict set total goodput_bps [format %.1f [dict get $total goodput_bps]]
     print_pairs stdout "" $total
-    print_pairs stdout "" [list \
-        drops_n1 [$monitor_n1 set pdrops_] \
-        drops_n2 [$monitor_n2 set pdrops_] \
-        loss [format %.8f [expr {double([$monitor_n1 set pdrops_] + [$monitor_n2 set pdrops_]) / [dict get $total segments_sent]}]]]
+    set n1 [$monitor_n1 set pdrops_]
+    set n2 [$monitor_n2 set pdrops_]
+    set loss [expr {double($n1 + $n2) / max([dict get $total segments_sent], 1)}]
+    print_pairs stdout "" [list drops_n1 $n1 drops_n2 $n2 loss [format %.8f $loss]]
     if {$param(flows) > 1} {
         for {set flow 0} {$flow < $param(flows)} {incr flow} {
             print_pairs stdout "flow$flow." $counters($flow)

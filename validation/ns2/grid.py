@@ -1,13 +1,15 @@
 """practRA under one TCP flow in ns-2: the 2016 paper's experiments under the readings that decide their results.
 
 `python validation/ns2/grid.py [TABLE ...]` runs ns-2 and writes `stored/practra-TABLE.txt`, for every table by default:
-`grid` (section IV-A; about 15 minutes on two cores), `bursts` (IV-B and IV-C; as long), `sensitivity` (5 minutes).
+`grid` (section IV-A), `bursts` (IV-B and IV-C), `sensitivity` (how much of it is chance); about 4 minutes each on two
+idle cores. `--full` runs `grid` for every combination of buffer, acknowledgement and delay bound: 20 minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import itertools
 import statistics
 import sys
@@ -20,9 +22,13 @@ from ns2 import HERE, Ns2Error, Numbers, Value, in_parallel, run_script
 
 RTT_MS = (1, 10, 50, 100)
 MRCI_MS = (10, 50, 100, 500, 1000)
-DELAY_BOUND_MS = (5, 10, 20, 40)
-BUFFER_BDP = (0.4, 1.0)
-DELAYED_ACK = (0, 1)
+
+# Readings: buffer of N1 and of N2, delayed ACK, delay bound in ms.
+Reading = tuple[str, int, int]
+READINGS: tuple[Reading, ...] = (("1 BDP", 0, 40), ("1 BDP", 0, 10), ("0.4 BDP", 1, 40), ("33 packets", 1, 40))
+ALL_READINGS: tuple[Reading, ...] = tuple(
+    itertools.product(("1 BDP", "0.4 BDP", "33 packets"), (0, 1), (5, 10, 20, 40)),
+)
 
 CAPACITY_BPS = 10e6
 PACKET_BITS = 1500 * 8
@@ -31,9 +37,18 @@ REACHED_BPS = 9.5e6
 FALLEN_BPS = 9.0e6
 
 
-def buffer_packets(rtt_ms: float, bdp: float) -> int:
-    """A buffer in bandwidth-delay products as packets, rounded to the nearest, at least five."""
-    return max(BUFFER_FLOOR, round(bdp * CAPACITY_BPS * rtt_ms * 1e-3 / PACKET_BITS))
+def buffer_packets(rtt_ms: float, rule: str) -> int:
+    """A buffer, "0.4 BDP" or "33 packets", in packets; one given in BDP is rounded, and at least five."""
+    amount, unit = rule.split()
+    if unit == "packets":
+        return int(amount)
+    return max(BUFFER_FLOOR, round(float(amount) * CAPACITY_BPS * rtt_ms * 1e-3 / PACKET_BITS))
+
+
+def described(reading: Reading) -> str:
+    """A reading in words."""
+    buffer, delack, bound = reading
+    return f"buffer {buffer}, delayed ACK {'on' if delack else 'off'}, d = {bound} ms"
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Point:
     """One run; `mrci_ms` 0 is TCPonly, for which the delay bound means nothing."""
 
     rtt_ms: float
-    bdp: float
+    buffer: str
     delack: int
     mrci_ms: float = 0
     delay_bound_ms: float = 0
@@ -49,7 +64,7 @@ class Point:
 
     def options(self) -> dict[str, Value]:
         """What the script is given."""
-        buffer = buffer_packets(self.rtt_ms, self.bdp)
+        buffer = buffer_packets(self.rtt_ms, self.buffer)
         options: dict[str, Value] = {
             "delay_n1": self.rtt_ms / 4e3,
             "delay_n2": self.rtt_ms / 4e3,
@@ -61,6 +76,17 @@ class Point:
         if self.mrci_ms > 0:
             options |= {"mrci": self.mrci_ms / 1e3, "d": self.delay_bound_ms / 1e3}
         return options | dict(self.extra)
+
+    @property
+    def tcponly(self) -> Point:
+        """The same without power control."""
+        return dataclasses.replace(self, mrci_ms=0, delay_bound_ms=0)
+
+
+def point(reading: Reading, rtt_ms: float, mrci_ms: float) -> Point:
+    """One run of a reading; `mrci_ms` 0 is TCPonly."""
+    buffer, delack, bound = reading
+    return Point(rtt_ms, buffer, delack, mrci_ms, bound if mrci_ms else 0)
 
 
 @dataclass(frozen=True)
@@ -129,11 +155,16 @@ def recoveries(series: Series) -> tuple[list[float], int]:
     return times, unrecovered
 
 
-def run_point(point: Point) -> Outcome:
+def unique(points: Iterable[Point]) -> list[Point]:
+    """Each point once, in order."""
+    return list(dict.fromkeys(points))
+
+
+def run_point(job: Point) -> Outcome:
     """Runs one point with its series."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "series"
-        numbers = run_script("practra.tcl", point.options() | {"series": str(path)})
+        numbers = run_script("practra.tcl", job.options() | {"series": str(path)})
         series = read_series(path.read_text().splitlines())
     times, unrecovered = recoveries(series)
     rates = [rate for _, rate in series.rates]
@@ -154,11 +185,9 @@ SET_UP = """\
 # ------------------------------------------------------------------------------------------------------- section IV-A
 
 
-def grid() -> list[Point]:
-    """All points of the first table, TCPonly ones first."""
-    plain = [Point(*values) for values in itertools.product(RTT_MS, BUFFER_BDP, DELAYED_ACK)]
-    scaled = itertools.product(RTT_MS, BUFFER_BDP, DELAYED_ACK, MRCI_MS, DELAY_BOUND_MS)
-    return plain + [Point(*values) for values in scaled]
+def grid(readings: Sequence[Reading] = READINGS) -> list[Point]:
+    """All points of the first table, TCPonly included."""
+    return unique(point(*values) for values in itertools.product(readings, RTT_MS, (0, *MRCI_MS)))
 
 
 GRID_HEADER = f"""\
@@ -188,51 +217,42 @@ def grid_row(mrci: str, outcome: Outcome, plain: Outcome) -> str:
     )
 
 
-def grid_table(results: Mapping[Point, Outcome]) -> str:
-    """One block per round-trip time, buffer, acknowledgement and delay bound."""
+def grid_table(results: Mapping[Point, Outcome], readings: Sequence[Reading] = READINGS) -> str:
+    """One block per reading and round-trip time."""
     lines = [GRID_HEADER]
-    for bdp, delack, rtt in itertools.product(BUFFER_BDP, DELAYED_ACK, RTT_MS):
-        plain = results[Point(rtt, bdp, delack)]
-        for bound in DELAY_BOUND_MS:
-            lines.append(
-                f"RTT {rtt} ms, buffer {bdp:g} BDP ({buffer_packets(rtt, bdp)} packets), "
-                f"delayed ACK {'on' if delack else 'off'}, d = {bound} ms"
-            )
-            lines.append(GRID_COLUMNS)
-            lines.append(grid_row("-", plain, plain))
-            lines += [grid_row(str(mrci), results[Point(rtt, bdp, delack, mrci, bound)], plain) for mrci in MRCI_MS]
-            lines.append("")
+    for reading, rtt in itertools.product(readings, RTT_MS):
+        packets = buffer_packets(rtt, reading[0])
+        plain = results[point(reading, rtt, 0)]
+        lines += [f"RTT {rtt} ms, {described(reading)} ({packets} packets of buffer)", GRID_COLUMNS]
+        lines.append(grid_row("-", plain, plain))
+        lines += [grid_row(str(mrci), results[point(reading, rtt, mrci)], plain) for mrci in MRCI_MS]
+        lines.append("")
     return "\n".join(lines)
 
 
 # ------------------------------------------------------------------------------------------- sections IV-B and IV-C
 
-BURST_READINGS = ((1.0, 0, 40), (1.0, 0, 10), (0.4, 1, 40))
-"""Buffer in BDP, delayed ACK, delay bound in ms."""
+BURST_READINGS = (READINGS[0], READINGS[3])
+BURST_RTT_MS = (10, 100)
 DISTURBANCES: dict[str, tuple[tuple[str, Value], ...]] = {
     "bursts": (("bon", 0.1),),
     "bursts and bottleneck": (("bon", 0.1), ("bn", 0.05)),
 }
 BURST_MRCI_MS = (10, 1000)
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 
 
-def seeded(point: Point, disturbance: str, seed: int) -> Point:
+def seeded(quiet: Point, disturbance: str, seed: int) -> Point:
     """The same point with bursts and the like."""
-    return dataclasses.replace(point, extra=(*DISTURBANCES[disturbance], ("seed", seed)))
+    return dataclasses.replace(quiet, extra=(*DISTURBANCES[disturbance], ("seed", seed)))
 
 
 def bursts() -> list[Point]:
     """All points of the second table."""
-    points = []
-    for (bdp, delack, bound), rtt in itertools.product(BURST_READINGS, RTT_MS):
-        plain = [Point(rtt, bdp, delack)]
-        scaled = [Point(rtt, bdp, delack, mrci, bound) for mrci in BURST_MRCI_MS]
-        points += [
-            seeded(point, disturbance, seed)
-            for point, disturbance, seed in itertools.product(plain + scaled, DISTURBANCES, SEEDS)
-        ]
-    return list(dict.fromkeys(points))
+    runs = itertools.product(BURST_READINGS, BURST_RTT_MS, (0, *BURST_MRCI_MS), DISTURBANCES, SEEDS)
+    return unique(
+        seeded(point(reading, rtt, mrci), disturbance, seed) for reading, rtt, mrci, disturbance, seed in runs
+    )
 
 
 BURST_HEADER = f"""\
@@ -247,34 +267,31 @@ BURST_HEADER = f"""\
 BURST_COLUMNS = "RTT_ms mRCI_ms   rate changes  goodput  tcponly reduction    sd    loss tcponly"
 
 
-def burst_row(point: Point, disturbance: str, results: Mapping[Point, Outcome]) -> str:
+def burst_row(scaled: Point, disturbance: str, results: Mapping[Point, Outcome]) -> str:
     """One line of the second table."""
-    plain_point = dataclasses.replace(point, mrci_ms=0, delay_bound_ms=0)
 
     def numbers(of: Point, name: str) -> list[float]:
         return [results[seeded(of, disturbance, seed)].numbers[name] for seed in SEEDS]
 
     mean = statistics.fmean
-    goodput, plain = numbers(point, "goodput_bps"), numbers(plain_point, "goodput_bps")
+    goodput, plain = numbers(scaled, "goodput_bps"), numbers(scaled.tcponly, "goodput_bps")
     reduction = [100 * (1 - one / other) for one, other in zip(goodput, plain, strict=True)]
     return (
-        f"{point.rtt_ms:>6g} {point.mrci_ms:>7g} {mean(numbers(point, 'mean_rate_bps')) / 1e6:6.3f} "
-        f"{mean(numbers(point, 'rate_changes')):7.0f} {mean(goodput) / 1e6:8.4f} {mean(plain) / 1e6:8.4f} "
+        f"{scaled.rtt_ms:>6g} {scaled.mrci_ms:>7g} {mean(numbers(scaled, 'mean_rate_bps')) / 1e6:6.3f} "
+        f"{mean(numbers(scaled, 'rate_changes')):7.0f} {mean(goodput) / 1e6:8.4f} {mean(plain) / 1e6:8.4f} "
         f"{mean(reduction):9.2f} {statistics.stdev(reduction):5.2f} "
-        f"{100 * mean(numbers(point, 'loss')):7.4f} {100 * mean(numbers(plain_point, 'loss')):7.4f}"
+        f"{100 * mean(numbers(scaled, 'loss')):7.4f} {100 * mean(numbers(scaled.tcponly, 'loss')):7.4f}"
     )
 
 
 def bursts_table(results: Mapping[Point, Outcome]) -> str:
     """One block per reading and disturbance."""
     lines = [BURST_HEADER]
-    for (bdp, delack, bound), disturbance in itertools.product(BURST_READINGS, DISTURBANCES):
-        acknowledgement = "on" if delack else "off"
-        lines.append(f"{disturbance}: buffer {bdp:g} BDP, delayed ACK {acknowledgement}, d = {bound} ms")
-        lines.append(BURST_COLUMNS)
+    for reading, disturbance in itertools.product(BURST_READINGS, DISTURBANCES):
+        lines += [f"{disturbance}: {described(reading)}", BURST_COLUMNS]
         lines += [
-            burst_row(Point(rtt, bdp, delack, mrci, bound), disturbance, results)
-            for rtt, mrci in itertools.product(RTT_MS, BURST_MRCI_MS)
+            burst_row(point(reading, rtt, mrci), disturbance, results)
+            for rtt, mrci in itertools.product(BURST_RTT_MS, BURST_MRCI_MS)
         ]
         lines.append("")
     return "\n".join(lines)
@@ -283,36 +300,32 @@ def bursts_table(results: Mapping[Point, Outcome]) -> str:
 # ------------------------------------------------------------------------------------------------ how far to trust it
 
 SENSITIVITY_RTT_MS = 100
-SENSITIVITY_READINGS = ((1.0, 0, 40), (0.4, 1, 40))
+SENSITIVITY_READINGS = (READINGS[0], READINGS[2])
+SENSITIVITY_MRCI_MS = (0, 10, 100, 1000)
 SHIFTS = tuple(index * 1e-3 for index in range(-4, 5))
 """Relative changes of the round-trip time, too small to mean anything but the phase of the packets."""
 TICKS_S = (0.001, 0.01)
 
 
-def shifted(point: Point, shift: float) -> Point:
+def shifted(middle: Point, shift: float) -> Point:
     """The same point with a round trip that differs a little."""
-    delay = point.rtt_ms / 4e3 * (1 + shift)
-    return dataclasses.replace(point, extra=(("delay_n1", delay), ("delay_n2", delay)))
+    delay = middle.rtt_ms / 4e3 * (1 + shift)
+    return dataclasses.replace(middle, extra=(("delay_n1", delay), ("delay_n2", delay)))
 
 
-def ticking(point: Point, tick_s: float) -> Point:
+def ticking(middle: Point, tick_s: float) -> Point:
     """The same point with the rules tested on a tick."""
-    return dataclasses.replace(point, extra=(("tick", tick_s),))
-
-
-def sensitivity_points() -> list[Point]:
-    """The points that are varied."""
-    return [
-        Point(SENSITIVITY_RTT_MS, bdp, delack, mrci, bound if mrci else 0)
-        for (bdp, delack, bound), mrci in itertools.product(SENSITIVITY_READINGS, (0, 10, 100, 1000))
-    ]
+    return dataclasses.replace(middle, extra=(("tick", tick_s),))
 
 
 def sensitivity() -> list[Point]:
     """All points of the third table."""
-    points = sensitivity_points()
-    runs = [shifted(point, shift) for point, shift in itertools.product(points, SHIFTS)]
-    return runs + [ticking(point, tick) for point, tick in itertools.product(points, TICKS_S) if point.mrci_ms]
+    middles = [
+        point(reading, SENSITIVITY_RTT_MS, mrci)
+        for reading, mrci in itertools.product(SENSITIVITY_READINGS, SENSITIVITY_MRCI_MS)
+    ]
+    runs = [shifted(middle, shift) for middle, shift in itertools.product(middles, SHIFTS)]
+    return runs + [ticking(middle, tick) for middle, tick in itertools.product(middles, TICKS_S) if middle.mrci_ms]
 
 
 SENSITIVITY_HEADER = f"""\
@@ -332,27 +345,24 @@ def sensitivity_row(label: str, values: Sequence[float]) -> str:
 def sensitivity_table(results: Mapping[Point, Outcome]) -> str:
     """One block per reading."""
 
-    def values(point: Point) -> tuple[float, ...]:
-        outcome = results[point]
+    def values(at: Point) -> tuple[float, ...]:
+        outcome = results[at]
         names = ("mean_rate_bps", "goodput_bps", "rate_changes", "loss")
         return (*(outcome.numbers[name] for name in names), outcome.recovery_s)
 
     lines = [SENSITIVITY_HEADER]
-    reading = None
-    for point in sensitivity_points():
-        if reading != (point.bdp, point.delack):
-            reading = (point.bdp, point.delack)
-            acknowledgement = "on" if point.delack else "off"
-            lines += ["", f"buffer {point.bdp:g} BDP, delayed ACK {acknowledgement}, d = 40 ms", SENSITIVITY_COLUMNS]
-        columns = list(zip(*(values(shifted(point, shift)) for shift in SHIFTS), strict=True))
-        mrci = f"{point.mrci_ms:g}" if point.mrci_ms else "-"
-        for name, choose in (("least", min), ("median", statistics.median), ("largest", max)):
-            lines.append(sensitivity_row(f"{mrci:>7} {name}", [choose(column) for column in columns]))
-        if point.mrci_ms:
-            lines += [
-                sensitivity_row(f"{mrci:>7} tick {tick * 1e3:g} ms", values(ticking(point, tick))) for tick in TICKS_S
-            ]
-    return "\n".join(lines) + "\n"
+    for reading in SENSITIVITY_READINGS:
+        lines += [described(reading), SENSITIVITY_COLUMNS]
+        for mrci in SENSITIVITY_MRCI_MS:
+            middle = point(reading, SENSITIVITY_RTT_MS, mrci)
+            columns = list(zip(*(values(shifted(middle, shift)) for shift in SHIFTS), strict=True))
+            label = f"{mrci or '-':>7}"
+            for name, choose in (("least", min), ("median", statistics.median), ("largest", max)):
+                lines.append(sensitivity_row(f"{label} {name}", [choose(column) for column in columns]))
+            for tick in TICKS_S if mrci else ():
+                lines.append(sensitivity_row(f"{label} tick {tick * 1e3:g} ms", values(ticking(middle, tick))))
+        lines.append("")
+    return "\n".join(lines)
 
 
 TABLES: dict[str, tuple[Callable[[], list[Point]], Callable[[Mapping[Point, Outcome]], str]]] = {
@@ -360,18 +370,21 @@ TABLES: dict[str, tuple[Callable[[], list[Point]], Callable[[Mapping[Point, Outc
     "bursts": (bursts, bursts_table),
     "sensitivity": (sensitivity, sensitivity_table),
 }
+FULL = (functools.partial(grid, ALL_READINGS), functools.partial(grid_table, readings=ALL_READINGS))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", metavar="TABLE", help=f"of {', '.join(TABLES)}; default all")
+    parser.add_argument("--full", action="store_true", help="grid: every combination of readings, as practra-full.txt")
     parser.add_argument("--out", type=Path, default=HERE / "stored", help="folder to write to")
     chosen = parser.parse_args(arguments)
-    for name in chosen.tables or TABLES:
-        if name not in TABLES:
+    wanted = {name: TABLES.get(name) for name in chosen.tables or TABLES} if not chosen.full else {"full": FULL}
+    for name, parts in wanted.items():
+        if parts is None:
             parser.error(f"{name}: expected one of {', '.join(TABLES)}")
-        points, table = TABLES[name]
+        points, table = parts
         jobs = points()
         try:
             results = dict(zip(jobs, in_parallel(run_point, jobs), strict=True))

@@ -232,7 +232,7 @@ def _claim(item: Fields) -> Claim:
         measured=item.text("measured"),
         tolerance=tolerance,
         reason=item.text("reason"),
-        why={name: reasons.text(name) for name in reasons.names()},
+        why={part: reasons.text(names) for names in reasons.names() for part in names.split()},
     )
     item.close()
     return claim

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from netlull.papers.measure import headlines, judged, measure
+from netlull.papers.measure import STORE, headlines, judged, measure
 from netlull.papers.outcome import Evidence, Verdict, Watcher
 from netlull.papers.plan import plan
 from netlull.papers.text import plain_table
@@ -64,7 +64,7 @@ def vary(
         planned = plan(paper, paper.quick, seeds, alternatives)
         use = {column: metric for alternative in alternatives for column, metric in alternative.use.items()}
         place = folder / ("-".join("_".join(name) for name in names) or "base")
-        evidence = measure(paper, planned, place, use=use, workers=workers, progress=progress)
+        evidence = measure(paper, planned, place, store=folder / STORE, use=use, workers=workers, progress=progress)
         return effect_of(label, names, evidence)
 
     base = measured("as chosen", ())

@@ -28,13 +28,14 @@ def measure(
     planned: Plan,
     folder: Path,
     *,
+    store: Path | None = None,
     use: Mapping[str, str] | None = None,
     workers: int | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
-    """Runs what the plan asks for and the folder's store does not hold yet, and records the time series."""
+    """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series."""
     sweep = Sweep.from_file(planned.write(folder))
-    table = sweep.run(folder / STORE, workers=workers, progress=progress).table
+    table = sweep.run(store or folder / STORE, workers=workers, progress=progress).table
     return Evidence(paper, Grid(table, planned.axes, use), _record(paper, sweep, workers))
 
 

@@ -169,4 +169,5 @@ def number(value: Interval, unit: str = "", digits: int = 1) -> str:
     spread = ""
     if value.n > 1 and math.isfinite(value.high):
         spread = f" ± {(value.high - value.low) / 2:.{digits}f}"
-    return f"{value.mean:.{digits}f}{spread}{' ' + unit if unit else ''}"
+    mean = round(value.mean, digits) + 0.0  # no -0.0
+    return f"{mean:.{digits}f}{spread}{' ' + unit if unit else ''}"

@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def _places() -> list[Path]:
     """Folders that hold paper folders: packaged data first, then the repository."""
-    return [_PACKAGE / "data" / "papers", _PACKAGE.parent.parent / "papers", Path.cwd() / "papers"]
+    return [_PACKAGE / "papers" / "shipped", _PACKAGE.parent.parent / "papers", Path.cwd() / "papers"]
 
 
 def find() -> list[PaperInfo]:

@@ -79,7 +79,8 @@ def legend_above(figure: Figure, axes: Sequence[Axes], columns: int = 5) -> None
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     if entries:
-        count = min(columns, len(entries))
+        rows = -(-len(entries) // columns)
+        count = -(-len(entries) // rows)  # rows as even as they can be
         figure.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=count)
 
 

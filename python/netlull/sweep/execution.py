@@ -42,6 +42,11 @@ class Progress:
     """Share of the work that is done, unfinished runs counted by their simulated time; 0 to 1."""
 
 
+def _numbers(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary without its lists of residencies: a link with a random capacity has thousands, and metrics none."""
+    return summary | {"links": [{**link, "residency": None} for link in summary["links"]]}
+
+
 def default_workers() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -62,7 +67,7 @@ class _Runs:
                 raise _engine.Cancelled
             self._monitors.add(monitor)
         try:
-            summary: dict[str, Any] = json.loads(_engine.run(job.scenario_json, job.seed, monitor).summary())
+            summary = _numbers(json.loads(_engine.run(job.scenario_json, job.seed, monitor).summary()))
         except _engine.Cancelled:
             raise
         except Exception as error:

@@ -22,11 +22,18 @@ __all__ = ["Contents", "Journal"]
 
 @dataclass(frozen=True)
 class Contents:
-    """What a journal holds: records by key, and what is wrong with the lines that hold none."""
+    """What a journal holds: sound lines by their record's key, and what is wrong with the others.
 
-    records: dict[str, dict[str, Any]]
+    Lines stay text until they are asked for: as objects they would take several times as much memory.
+    """
+
+    lines: dict[str, bytes]
     damaged: tuple[str, ...]
-    sound_lines: tuple[bytes, ...]
+
+    def record(self, key: str) -> dict[str, Any]:
+        """The record of a key that is in `lines`."""
+        record: dict[str, Any] = json.loads(self.lines[key])["record"]
+        return record
 
 
 class Journal:
@@ -45,7 +52,7 @@ class Journal:
         contents = read(path)
         if contents.damaged:
             with output.staged_file(path) as stage:
-                stage.write_bytes(b"".join(contents.sound_lines))
+                stage.write_bytes(b"".join(contents.lines.values()))
         return cls(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)), contents
 
     def append(self, record: dict[str, Any]) -> None:
@@ -75,17 +82,15 @@ def read(path: Path) -> Contents:
         raw = path.read_bytes()
     except FileNotFoundError:
         raw = b""
-    records: dict[str, dict[str, Any]] = {}
+    lines: dict[str, bytes] = {}
     damaged: list[str] = []
-    sound: list[bytes] = []
     for number, line in enumerate(raw.splitlines(keepends=True), start=1):
-        record, why = _record(line)
-        if record is None:
+        key, why = _key(line)
+        if key is None:
             damaged.append(f"{path.name} line {number} {why}")
         else:
-            records[record["key"]] = record
-            sound.append(line)
-    return Contents(records, tuple(damaged), tuple(sound))
+            lines[key] = line
+    return Contents(lines, tuple(damaged))
 
 
 def _text(record: dict[str, Any]) -> str:
@@ -101,16 +106,18 @@ def _line(record: dict[str, Any]) -> bytes:
     return f'{{"check":"{_checksum(text)}","record":{text}}}\n'.encode()
 
 
-def _record(line: bytes) -> tuple[dict[str, Any] | None, str]:
-    """A line's record, or why it has none."""
+def _key(line: bytes) -> tuple[str | None, str]:
+    """The key of a line's record, or why it has none."""
     if not line.endswith(b"\n"):
         return None, "is truncated"
     try:
         entry = json.loads(line)
         record, check = entry["record"], entry["check"]
         key = record["key"]
+        # A damaged digit can make a number infinite, which has no JSON to take a checksum of.
+        sound = isinstance(key, str) and _checksum(_text(record)) == check
     except (ValueError, TypeError, KeyError):
         return None, "is damaged: it is no record"
-    if not isinstance(key, str) or _checksum(_text(record)) != check:
+    if not sound:
         return None, "is damaged: its checksum is wrong"
-    return record, ""
+    return key, ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -195,32 +195,37 @@ class Sweep:
         progress: Callable[[Progress], None] | None,
     ) -> SweepResult:
         jobs = _jobs(points)
-        summaries = {} if store is None else {job: store.known[job] for job in jobs if job in store.known}
-        reused = len(summaries)
-        self._check_metrics(summaries.values())
+        measured: dict[str, dict[str, float]] = {}
+        if store is not None:
+            for key in jobs:
+                summary = store.summary(key)
+                if summary is not None:
+                    measured[key] = self._measure(summary)
+        reused = len(measured)
 
         def finished(job: Job, summary: dict[str, Any]) -> None:
-            self._check_metrics([summary])
+            values = self._measure(summary)
             if store is not None:
                 store.record(job.key, job.seed, summary)
-            summaries[job.key] = summary
+            measured[job.key] = values
 
-        missing = [job for key, job in jobs.items() if key not in summaries]
+        missing = [job for key, job in jobs.items() if key not in measured]
         execute(missing, workers, finished, progress, reused=reused)
-        table = build_table(points, self.axes, self.metrics, summaries)
+        table = build_table(points, self.axes, self.metrics, measured)
         if store is not None:
             store.write_table(table)
         damaged = () if store is None else store.damaged
         return SweepResult(table, self.axes, self.metrics, executed=len(missing), reused=reused, damaged=damaged)
 
-    def _check_metrics(self, summaries: Iterable[Mapping[str, Any]]) -> None:
-        """Every metric must be a number of every summary; the first one shows a misspelt path early."""
-        for summary in summaries:
-            for column, path in self.metrics.items():
-                try:
-                    metric(summary, path)
-                except FieldPathError as error:
-                    raise SweepError(f"metrics.{column}: {error}") from None
+    def _measure(self, summary: Mapping[str, Any]) -> dict[str, float]:
+        """The metrics of a run; the first run shows a misspelt path early."""
+        values = {}
+        for column, path in self.metrics.items():
+            try:
+                values[column] = metric(summary, path)
+            except FieldPathError as error:
+                raise SweepError(f"metrics.{column}: {error}") from None
+        return values
 
     def description(self) -> dict[str, Any]:
         """The sweep as its store describes it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from netlull import output
 from netlull.errors import OutputError, SweepError
 from netlull.provenance import origin
-from netlull.sweep.journal import Journal
+from netlull.sweep.journal import Contents, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,14 +28,11 @@ TABLE = "results.parquet"
 class Store:
     """Finished runs of a sweep on disk, held by one process at a time."""
 
-    def __init__(
-        self, folder: Path, journal: Journal, known: dict[str, dict[str, Any]], damaged: tuple[str, ...]
-    ) -> None:
+    def __init__(self, folder: Path, journal: Journal, contents: Contents) -> None:
         self._folder = folder
         self._journal = journal
-        self.known = known
-        """Summaries of the finished runs, by key."""
-        self.damaged = damaged
+        self._contents = contents
+        self.damaged = contents.damaged
         """What was wrong with lines of the journal; their runs are not known."""
 
     @classmethod
@@ -61,11 +58,17 @@ class Store:
                 journal, contents = Journal.open(folder / JOURNAL)
             except OSError as error:
                 raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
-            known = {key: record["summary"] for key, record in contents.records.items()}
             try:
-                yield cls(folder, journal, known, contents.damaged)
+                yield cls(folder, journal, contents)
             finally:
                 journal.close()
+
+    def summary(self, key: str) -> dict[str, Any] | None:
+        """The summary of a run that was finished when the store was opened; None if it was not."""
+        if key not in self._contents.lines:
+            return None
+        summary: dict[str, Any] = self._contents.record(key)["summary"]
+        return summary
 
     def record(self, key: str, seed: int, summary: dict[str, Any]) -> None:
         """Keeps a finished run.

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
-from netlull.result import metric
 from netlull.stats import mean_interval
 from netlull.sweep.store import DESCRIPTION, TABLE
 
@@ -29,9 +28,12 @@ def build_table(
     points: Sequence[Point],
     axes: Sequence[Axis],
     metrics: Mapping[str, str],
-    summaries: Mapping[str, Mapping[str, Any]],
+    measured: Mapping[str, Mapping[str, float]],
 ) -> pa.Table:
-    """The rows of all points, in their order, seeds ascending; null where an experiment does not use an axis."""
+    """The rows of all points, in their order, seeds ascending; null where an experiment does not use an axis.
+
+    `measured` has the metrics of every run by its key.
+    """
     from netlull.sweep.plan import run_key
 
     rows = [(point, seed) for point in points for seed in sorted(point.seeds)]
@@ -45,9 +47,9 @@ def build_table(
             columns[axis.name] = pa.array([None if place is None else place.text for place in at], pa.string())
         columns[f"{axis.name}_label"] = pa.array([None if place is None else place.text for place in at], pa.string())
     columns["seed"] = pa.array([seed for _, seed in rows], pa.int64())
-    runs = [summaries[run_key(point.scenario, seed)] for point, seed in rows]
-    for column, path in metrics.items():
-        columns[column] = pa.array([metric(run, path) for run in runs], pa.float64(), from_pandas=True)
+    runs = [measured[run_key(point.scenario, seed)] for point, seed in rows]
+    for column in metrics:
+        columns[column] = pa.array([run[column] for run in runs], pa.float64(), from_pandas=True)
     return pa.table(columns)
 
 

@@ -77,7 +77,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     #[must_use]
     pub fn front(&self) -> Option<&T> {
-        self.get(self.popped)
+        (!self.is_empty()).then(|| &self.items[self.place(self.popped)])
     }
 
     /// The item with this number, if the ring still holds it.

@@ -87,6 +87,8 @@ enum Transmitter {
 pub struct Link {
     /// The node at its other end.
     pub to: u32,
+    /// Number of its rate controller, if it has one.
+    pub controller: Option<u32>,
     delay: u64,
     delivery: Slot,
     buffer: Buffer,
@@ -100,6 +102,8 @@ pub struct Link {
 pub struct LinkParts {
     /// The node at its other end.
     pub to: u32,
+    /// Number of its rate controller, if it has one.
+    pub controller: Option<u32>,
     /// Rate, or first rate.
     pub rate: BitRate,
     /// Propagation delay.
@@ -130,6 +134,7 @@ impl Link {
         };
         Self {
             to: parts.to,
+            controller: parts.controller,
             delay: parts.delay.as_nanos(),
             delivery: parts.delivery,
             buffer: parts.buffer,
@@ -178,15 +183,13 @@ impl Link {
         self.flight.front().map(|head| &head.packet)
     }
 
-    /// The head of the link has arrived at the other end and is taken off the link.
+    /// The head of the link, `size` bytes, has arrived at the other end and is taken off the link.
     #[inline(always)]
-    pub fn deliver_head(&mut self, schedule: &mut Schedule) {
-        if let Some(size) = self.flight.front().map(|head| head.packet.size) {
-            self.flight.skip();
-            self.schedule_head(schedule);
-            self.counters.delivered_packets += 1;
-            self.counters.delivered_bytes += u64::from(size);
-        }
+    pub fn deliver_head(&mut self, size: u32, schedule: &mut Schedule) {
+        self.flight.skip();
+        self.schedule_head(schedule);
+        self.counters.delivered_packets += 1;
+        self.counters.delivered_bytes += u64::from(size);
     }
 
     /// The departure event of a link whose rate can change.
@@ -267,10 +270,11 @@ impl Link {
         self.flight.iter().map(|entry| entry.packet).chain(held)
     }
 
-    #[inline]
+    #[inline(always)]
     fn schedule_head(&self, schedule: &mut Schedule) {
-        let next = self.flight.front().map_or(Instant::NEVER, |head| Instant::from_nanos(head.arrives));
-        schedule.set(self.delivery, next);
+        if let Some(head) = self.flight.front() {
+            schedule.add(self.delivery, Instant::from_nanos(head.arrives));
+        }
     }
 }
 

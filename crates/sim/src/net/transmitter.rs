@@ -247,10 +247,7 @@ impl VariableTransmitter {
                 self.start_next(now, counters, schedule);
                 Departure::Resumed
             }
-            State::Idle => {
-                schedule.set(self.slot, Instant::NEVER);
-                Departure::None
-            }
+            State::Idle => Departure::None,
         }
     }
 
@@ -313,7 +310,6 @@ impl VariableTransmitter {
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
         let Some(Waiting { since, packet }) = self.queue.pop() else {
             self.state = State::Idle;
-            schedule.set(self.slot, Instant::NEVER);
             return;
         };
         self.waiting_bytes -= u64::from(packet.size);

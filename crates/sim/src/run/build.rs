@@ -58,7 +58,6 @@ impl World {
             slots,
             routes: scenario.routes.clone(),
             links: links(scenario, &slots, &variable_links),
-            controller_of: vec![None; scenario.links.len()],
             variable_links,
             agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
@@ -77,7 +76,7 @@ impl World {
             observers: observers(scenario, flows, capture),
         };
         for (index, controller) in world.controllers.iter().enumerate() {
-            world.controller_of[controller.link as usize] = Some(index as u32);
+            world.links[controller.link as usize].controller = Some(index as u32);
         }
         world.baseline = world.counters_now();
         world.first_events(scenario);
@@ -118,6 +117,7 @@ fn links(scenario: &Scenario, slots: &Slots, variable: &[LinkId]) -> Vec<Link> {
         let loss = spec.loss.filter(|&probability| probability > 0.0);
         Link::new(LinkParts {
             to: spec.to as u32,
+            controller: None,
             rate: spec.first_rate(),
             delay: spec.delay,
             buffer: spec.buffer,
@@ -185,6 +185,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,
         replay,

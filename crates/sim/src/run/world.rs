@@ -86,6 +86,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Whether there is a capture or a replay, which see every packet.
+    pub watching: bool,
     pub capture: Option<CaptureWriter>,
     pub capture_error: Option<CaptureError>,
     pub replay: Option<Box<Replay>>,
@@ -100,8 +102,6 @@ pub struct World {
     pub(super) slots: Slots,
     pub(super) routes: Routes,
     pub(super) links: Vec<Link>,
-    /// Of each link, which controller it has.
-    pub(super) controller_of: Vec<Option<u32>>,
     /// Links whose rate varies, in the order of their departure slots.
     pub(super) variable_links: Vec<LinkId>,
     pub(super) agents: Vec<Agent>,
@@ -125,11 +125,10 @@ impl World {
     /// Handles up to `most` events; false once the run is over. Events at the very end still happen.
     pub fn advance(&mut self, most: u32) -> bool {
         for _ in 0..most {
-            let (at, slot) = self.schedule.next();
-            if at > self.end {
+            let Some((at, slot)) = self.schedule.take_until(self.end) else {
                 self.now = self.end;
                 return false;
-            }
+            };
             debug_assert!(at >= self.now, "time went back from {} to {at}", self.now);
             self.now = at;
             self.events += 1;
@@ -153,9 +152,9 @@ impl World {
         let link = &mut self.links[index];
         // Copied from where it lies: an `Option<Packet>` would be taken apart and put together again, which stalls.
         let Some(&packet) = link.head() else { return };
-        link.deliver_head(&mut self.schedule);
+        link.deliver_head(packet.size, &mut self.schedule);
         let node = link.to;
-        if self.observers.watches_deliveries() {
+        if self.observers.watching {
             self.observers.delivered(self.now, index, &packet);
         }
         match self.routes.next_hop(node, packet.destination) {
@@ -167,29 +166,41 @@ impl World {
     }
 
     /// Offers a packet to a link.
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, index: LinkId, packet: Packet) {
         let link = &mut self.links[index as usize];
         let admission = link.offer(self.now, packet, &mut self.schedule);
+        if admission != Admission::Accepted || link.controller.is_some() || self.observers.watching {
+            self.offered(index, &packet, admission);
+        }
+    }
+
+    /// What else an offer means where the packet is not taken, or somebody looks.
+    #[inline(never)]
+    fn offered(&mut self, index: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
             self.agents[packet.agent as usize].counters.dropped_packets += 1;
             if self.observers.drops {
                 self.observers.dropped(self.now, index, packet.agent / 2);
             }
         }
-        if let Some(replay) = &mut self.observers.replay {
-            replay.offered(self.now, index, &packet, admission);
+        if self.observers.watching {
+            self.observers.offered(self.now, index, packet, admission);
         }
-        if let Some(controller) = self.controller_of[index as usize]
-            && admission != Admission::Lost
-        {
-            let admission = match admission {
-                Admission::Accepted => rate::Admission::Accepted,
-                _ => rate::Admission::Dropped,
-            };
-            let queue = self.links[index as usize].queue_view();
-            let size = Bytes::new(u64::from(packet.size));
-            self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+        let link = &self.links[index as usize];
+        let (Some(controller), queue) = (link.controller, link.queue_view()) else { return };
+        let size = Bytes::new(u64::from(packet.size));
+        match admission {
+            Admission::Accepted => {
+                let admission = rate::Admission::Accepted;
+                self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+            }
+            Admission::Dropped => {
+                let admission = rate::Admission::Dropped;
+                self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+            }
+            // It never came to the buffer.
+            Admission::Lost => {}
         }
     }
 
@@ -254,14 +265,13 @@ impl World {
     fn depart(&mut self, index: usize) {
         let link = self.variable_links[index] as usize;
         let departure = self.links[link].depart(self.now, &mut self.schedule);
-        if let (Departure::Packet { .. }, Some(controller)) = (departure, self.controller_of[link]) {
+        if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
             let queue = self.links[link].queue_view();
             self.control(controller as usize, RateEvent::Departure { queue });
         }
     }
 
     fn wake_controller(&mut self, index: usize) {
-        self.schedule.set(self.slots.controller(index), Instant::NEVER);
         let queue = self.links[self.controllers[index].link as usize].queue_view();
         self.control(index, RateEvent::Timeout { queue });
     }
@@ -293,7 +303,6 @@ impl World {
     }
 
     fn timer(&mut self, agent: usize) {
-        self.schedule.set(self.slots.timer(agent), Instant::NEVER);
         self.endpoints[agent].handle_timeout(self.now);
         self.pump(agent);
     }
@@ -302,7 +311,6 @@ impl World {
     fn source(&mut self, flow: usize) {
         let slot = self.slots.source(flow);
         if flow < self.connections.len() {
-            self.schedule.set(slot, Instant::NEVER);
             self.open(flow);
             return;
         }
@@ -338,7 +346,6 @@ impl World {
 
     /// Results are measured from here.
     fn start_measuring(&mut self) {
-        self.schedule.set(self.slots.warm_up(), Instant::NEVER);
         for link in &mut self.links {
             link.restart_meter(self.now);
         }
@@ -442,9 +449,11 @@ impl Connection {
 }
 
 impl Observers {
-    #[inline]
-    fn watches_deliveries(&self) -> bool {
-        self.replay.is_some() || self.capture.is_some()
+    #[cold]
+    fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
+        if let Some(replay) = &mut self.replay {
+            replay.offered(now, link, packet, admission);
+        }
     }
 
     #[cold]

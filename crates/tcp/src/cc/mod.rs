@@ -1,8 +1,8 @@
 //! Congestion control: how much may be in flight.
 //!
-//! Congestion control and loss recovery are separate and compose: [`recovery`](crate::recovery) decides what to
-//! retransmit, when a loss is declared and when it is repaired; a [`CongestionControl`] hears of that and of every
-//! acknowledgement, and decides cwnd and ssthresh.
+//! Congestion control and loss recovery are separate and compose: recovery decides what to retransmit, when a loss is
+//! declared and when it is repaired; a [`CongestionControl`] hears of that and of every acknowledgement, and decides
+//! cwnd and ssthresh.
 
 mod new_reno;
 

@@ -2,7 +2,7 @@
 
 use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
-use super::{Control, Endpoint, Role, State, Timer, TimerKind};
+use super::{Control, Endpoint, State, Timer, TimerKind};
 use crate::cc::{CongestionControl, Start};
 use crate::config::{HandshakeRtt, InitialWindow};
 use crate::segment::{Flags, Segment, TIMESTAMPS_PADDED};
@@ -269,11 +269,5 @@ impl Endpoint {
         self.rtt.back_off();
         self.timer = Timer::OFF;
         self.control = if self.state == State::SynSent { Control::Syn } else { Control::SynAck };
-    }
-
-    /// True for the side that opened the connection.
-    #[must_use]
-    pub fn is_client(&self) -> bool {
-        self.role == Role::Client
     }
 }

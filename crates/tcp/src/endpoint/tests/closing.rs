@@ -44,7 +44,7 @@ fn their_fin_first() {
         (t.sent(), t.tcp.state()),
         (vec!["10 ms 0+1000".to_owned(), "10 ms 1000+0 FIN".to_owned()], State::LastAck)
     );
-    let last = t.from_peer(301, 1001);
+    let last = t.peer_segment(301, 1001);
     t.takes(20, &last);
     assert!(t.tcp.is_closed());
     assert_eq!((t.sent(), t.tcp.next_timeout()), (vec![], Instant::NEVER));
@@ -56,7 +56,7 @@ fn both_fins_cross() {
     let mut t = closed_after_data();
     t.fin(10, 0, 0);
     assert_eq!((t.sent(), t.tcp.state()), (vec!["10 ms ack 1".to_owned()], State::Closing));
-    let ack = t.from_peer(1, 1001);
+    let ack = t.peer_segment(1, 1001);
     t.takes(20, &ack);
     assert_eq!(t.tcp.state(), State::TimeWait);
 }
@@ -64,7 +64,7 @@ fn both_fins_cross() {
 #[test]
 fn a_fin_that_acknowledges_ours_skips_closing() {
     let mut t = closed_after_data();
-    let both = Segment { flags: Flags::ACK | Flags::FIN, ..t.from_peer(0, 1001) };
+    let both = Segment { flags: Flags::ACK | Flags::FIN, ..t.peer_segment(0, 1001) };
     t.takes(10, &both);
     assert_eq!((t.sent(), t.tcp.state()), (vec!["10 ms ack 1".to_owned()], State::TimeWait));
 }
@@ -93,7 +93,7 @@ fn a_fin_alone_is_sent_again_by_the_timer() {
 #[test]
 fn a_repeated_fin_is_acknowledged_and_restarts_time_wait() {
     let mut t = closed_after_data();
-    let both = Segment { flags: Flags::ACK | Flags::FIN, ..t.from_peer(0, 1001) };
+    let both = Segment { flags: Flags::ACK | Flags::FIN, ..t.peer_segment(0, 1001) };
     t.takes(10, &both);
     t.takes(5000, &both);
     assert_eq!(t.sent(), ["10 ms ack 1", "5000 ms ack 1"]);
@@ -107,7 +107,7 @@ fn closing_before_the_handshake_is_remembered() {
     t.send(500);
     t.close();
     let flags = Flags::SYN | Flags::ACK | Flags::HAS_MSS;
-    t.takes(10, &Segment { seq: IRS, flags, mss: 1000, ..t.from_peer(0, 0) });
+    t.takes(10, &Segment { seq: IRS, flags, mss: 1000, ..t.peer_segment(0, 0) });
     assert_eq!((t.sent(), t.tcp.state()), (vec!["0 ms SYN".to_owned(), "10 ms 0+500 FIN".to_owned()], State::FinWait1));
     // After closing nothing more is taken.
     t.send(500);

@@ -34,7 +34,10 @@ fn a_client_negotiates_every_option() {
     assert_eq!(t.tcp.send_window(), 5000);
     assert_eq!((t.last.window, t.last.ts_val, t.last.ts_ecr), (49_152, 40, 77));
     assert_eq!((t.tcp.srtt(), t.tcp.established_at()), (Some(Duration::from_millis(40)), Some(at_ms(40))));
-    t.takes(50, &Segment { window: 100, flags: Flags::ACK | Flags::HAS_TIMESTAMPS, ts_val: 80, ..t.from_peer(0, 0) });
+    t.takes(
+        50,
+        &Segment { window: 100, flags: Flags::ACK | Flags::HAS_TIMESTAMPS, ts_val: 80, ..t.peer_segment(0, 0) },
+    );
     assert_eq!(t.tcp.send_window(), 800);
 }
 
@@ -143,10 +146,10 @@ fn what_belongs_to_no_connection_is_reset() {
 fn a_challenge_answers_a_syn_and_an_inexact_reset() {
     // RFC 9293 section 3.10.7.4 (RFC 5961): both get an acknowledgement; the exact reset ends the connection.
     let mut t = Script::connected(&plain());
-    t.takes(1, &Segment { flags: Flags::SYN, ..t.from_peer(5, 0) });
-    t.takes(2, &Segment { flags: Flags::RST, ..t.from_peer(5, 0) });
+    t.takes(1, &Segment { flags: Flags::SYN, ..t.peer_segment(5, 0) });
+    t.takes(2, &Segment { flags: Flags::RST, ..t.peer_segment(5, 0) });
     assert_eq!(t.sent(), ["1 ms ack 0", "2 ms ack 0"]);
-    t.takes(3, &Segment { flags: Flags::RST, ..t.from_peer(0, 0) });
+    t.takes(3, &Segment { flags: Flags::RST, ..t.peer_segment(0, 0) });
     assert!(t.tcp.is_closed());
     assert_eq!(t.sent(), [""; 0]);
 }

@@ -164,13 +164,13 @@ fn only_acknowledgements_that_repeat_everything_are_duplicates() {
         t.data(100, n * 10, 10);
     }
     for window in [30_000, 31_000, 32_000] {
-        let update = Segment { window, ..t.from_peer(30, 0) };
+        let update = Segment { window, ..t.peer_segment(30, 0) };
         t.takes(101, &update);
     }
     assert_eq!(t.tcp.counters().duplicate_acks, 0);
     let mut t = ten_in_flight(&Config { duplicate_ack: DuplicateAck::AnyWindow, ..newreno() });
     for window in [30_000, 31_000, 32_000] {
-        let update = Segment { window, ..t.from_peer(0, 0) };
+        let update = Segment { window, ..t.peer_segment(0, 0) };
         t.takes(101, &update);
     }
     assert_eq!(t.tcp.counters().fast_retransmits, 1);

@@ -128,7 +128,7 @@ impl Script {
 
     /// The peer acknowledges everything before `offset`.
     fn ack(&mut self, ms: u64, offset: u64) {
-        let ack = self.from_peer(0, offset);
+        let ack = self.peer_segment(0, offset);
         self.takes(ms, &ack);
     }
 
@@ -141,17 +141,17 @@ impl Script {
 
     /// The peer sends `len` bytes from `offset` of its stream.
     fn data(&mut self, ms: u64, offset: u64, len: u16) {
-        let data = Segment { len, ..self.from_peer(offset, self.tcp.snd_una()) };
+        let data = Segment { len, ..self.peer_segment(offset, self.tcp.snd_una()) };
         self.takes(ms, &data);
     }
 
     /// The peer sends `len` bytes from `offset` of its stream, and a FIN.
     fn fin(&mut self, ms: u64, offset: u64, len: u16) {
-        let fin = Segment { len, flags: Flags::ACK | Flags::FIN, ..self.from_peer(offset, self.tcp.snd_una()) };
+        let fin = Segment { len, flags: Flags::ACK | Flags::FIN, ..self.peer_segment(offset, self.tcp.snd_una()) };
         self.takes(ms, &fin);
     }
 
-    fn from_peer(&self, seq: u64, ack: u64) -> Segment {
+    fn peer_segment(&self, seq: u64, ack: u64) -> Segment {
         Segment {
             seq: self.irs.advanced_by(1 + seq),
             ack: self.iss.advanced_by(1 + ack),

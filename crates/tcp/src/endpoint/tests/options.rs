@@ -18,7 +18,7 @@ fn segments_carry_the_clock_and_echo_the_peers() {
     t.send(988);
     assert_eq!(t.sent(), ["250 ms 0+988"]);
     assert_eq!((t.last.ts_val, t.last.ts_ecr, t.last.wire_len()), (250, 0, 20 + 20 + 12 + 988));
-    t.takes(300, &with_stamp(t.from_peer(0, 988), 42, 250));
+    t.takes(300, &with_stamp(t.peer_segment(0, 988), 42, 250));
     assert_eq!(t.tcp.srtt(), Some(Duration::from_millis(50)));
     t.send(10);
     assert_eq!(t.last.ts_ecr, 42);
@@ -31,8 +31,20 @@ fn a_retransmission_is_a_sample_with_timestamps() {
     t.send(500);
     t.until(1000);
     assert_eq!(t.tcp.rto(), Duration::from_secs(2));
-    t.takes(1100, &with_stamp(t.from_peer(0, 500), 9, 1000));
+    t.takes(1100, &with_stamp(t.peer_segment(0, 500), 9, 1000));
     assert_eq!((t.tcp.srtt(), t.tcp.rto()), (Some(Duration::from_millis(100)), Duration::from_secs(1)));
+}
+
+#[test]
+fn the_back_off_ends_in_the_middle_of_a_window() {
+    // The sample at 100 ms is the window's; after the timeout at 1100 ms the next echo counts all the same.
+    let mut t = Script::connected(&stamped());
+    t.send(9880);
+    t.takes(100, &with_stamp(t.peer_segment(0, 988), 5, 0));
+    t.until(1100);
+    assert_eq!(t.tcp.rto(), Duration::from_secs(2));
+    t.takes(1200, &with_stamp(t.peer_segment(0, 1976), 6, 1100));
+    assert_eq!(t.tcp.rto(), Duration::from_secs(1));
 }
 
 #[test]
@@ -40,7 +52,7 @@ fn a_delayed_acknowledgement_echoes_the_first_segment() {
     // RFC 7323 section 4.3 (A): the round trip includes the delay.
     let timeout = Duration::from_millis(200);
     let mut t = Script::connected(&Config { delayed_ack: DelayedAck::EverySecond { timeout }, ..stamped() });
-    let data = |t: &Script, offset, ts_val| with_stamp(Segment { len: 500, ..t.from_peer(offset, 0) }, ts_val, 0);
+    let data = |t: &Script, offset, ts_val| with_stamp(Segment { len: 500, ..t.peer_segment(offset, 0) }, ts_val, 0);
     t.takes(10, &data(&t, 0, 5));
     t.takes(50, &data(&t, 500, 45));
     assert_eq!((t.sent(), t.last.ts_ecr), (vec!["50 ms ack 1000".to_owned()], 5));
@@ -55,7 +67,7 @@ fn a_delayed_acknowledgement_echoes_the_first_segment() {
 fn paws_refuses_an_old_segment() {
     // RFC 7323 section 5.3 R1: in the window, but with a timestamp before TS.Recent: acknowledged and dropped.
     let mut t = Script::connected(&stamped());
-    let data = |t: &Script, offset, ts_val| with_stamp(Segment { len: 500, ..t.from_peer(offset, 0) }, ts_val, 0);
+    let data = |t: &Script, offset, ts_val| with_stamp(Segment { len: 500, ..t.peer_segment(offset, 0) }, ts_val, 0);
     t.takes(10, &data(&t, 0, 100));
     t.takes(20, &data(&t, 500, 99));
     assert_eq!(t.sent(), ["10 ms ack 500", "20 ms ack 500"]);

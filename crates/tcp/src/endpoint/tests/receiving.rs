@@ -50,8 +50,9 @@ fn data_carries_the_acknowledgement_that_waits() {
     t.send(500);
     assert_eq!(t.sent(), ["10 ms 0+500"]);
     assert_eq!((t.last.ack, t.tcp.counters().acks_sent), (IRS.advanced_by(1001), 1));
-    t.ack(20, 500);
-    assert_eq!(t.tcp.next_timeout(), Instant::NEVER);
+    let ack = t.peer_segment(1000, 500);
+    t.takes(20, &ack);
+    assert_eq!((t.sent(), t.tcp.next_timeout()), (vec![], Instant::NEVER));
 }
 
 #[test]
@@ -68,6 +69,27 @@ fn gaps_and_their_filling_are_acknowledged_at_once() {
     assert_eq!(t.tcp.rcv.held(), []);
     assert_eq!(t.sent(), ["2 ms ack 1000", "3 ms ack 1000", "4 ms ack 1000", "5 ms ack 5000"]);
     assert_eq!((t.tcp.bytes_delivered(), t.tcp.counters().out_of_order_segments), (5000, 3));
+}
+
+#[test]
+fn one_segment_may_fill_several_gaps() {
+    let mut t = Script::connected(&plain());
+    t.data(1, 1000, 500);
+    t.data(2, 2000, 1000);
+    t.data(3, 5000, 1000);
+    t.data(4, 0, 2500);
+    assert_eq!((t.tcp.bytes_delivered(), t.tcp.rcv.held()), (3000, &[Range { start: 5000, end: 6000 }][..]));
+}
+
+#[test]
+fn the_edge_moves_by_full_segments() {
+    // RFC 9293 section 3.8.6.2.2: with a buffer of 4000, 100 bytes read at once leave the edge at 4000: 3900. With 900
+    // more it moves by a segment: 4000 again.
+    let mut t = Script::connected(&Config { receive_buffer: Bytes::new(4000), ..plain() });
+    t.data(1, 0, 100);
+    assert_eq!(t.last.window, 3900);
+    t.data(2, 100, 900);
+    assert_eq!(t.last.window, 4000);
 }
 
 #[test]
@@ -102,7 +124,7 @@ fn what_is_not_read_closes_the_window_and_its_edge_never_moves_back() {
     // Its acknowledgement counts all the same.
     t.send(500);
     t.sent();
-    let probe = Segment { len: 1, ..t.from_peer(3000, 500) };
+    let probe = Segment { len: 1, ..t.peer_segment(3000, 500) };
     t.takes(4, &probe);
     assert!(t.tcp.all_acked());
 }
@@ -142,6 +164,6 @@ fn what_lies_outside_the_window_is_answered() {
     t.data(1, 2000, 100);
     assert_eq!((t.sent(), t.tcp.counters().refused_segments), (vec!["1 ms ack 0".to_owned()], 1));
     assert_eq!(t.tcp.rcv.held(), []);
-    t.takes(2, &Segment { flags: Flags::RST, ..t.from_peer(5000, 0) });
+    t.takes(2, &Segment { flags: Flags::RST, ..t.peer_segment(5000, 0) });
     assert_eq!((t.sent(), t.tcp.state()), (vec![], State::Established));
 }

@@ -70,8 +70,8 @@ fn an_older_segment_does_not_move_the_window() {
     // RFC 9293 section 3.10.7.4: SND.WL1 and SND.WL2 keep an old segment from updating the window.
     let mut t = Script::connected(&plain());
     t.data(1, 0, 100);
-    let newer = Segment { window: 9000, ..t.from_peer(100, 0) };
-    let older = Segment { window: 2000, ..t.from_peer(0, 0) };
+    let newer = Segment { window: 9000, ..t.peer_segment(100, 0) };
+    let older = Segment { window: 2000, ..t.peer_segment(0, 0) };
     t.takes(2, &newer);
     assert_eq!(t.tcp.send_window(), 9000);
     t.takes(3, &Segment { len: 200, ..older });
@@ -109,7 +109,7 @@ fn half_of_the_largest_window_is_worth_a_segment() {
     t.tcp = Endpoint::client(&config, ISS);
     t.open();
     let syn_ack =
-        Segment { window: 600, flags: Flags::SYN | Flags::ACK | Flags::HAS_MSS, mss: 1000, ..t.from_peer(0, 0) };
+        Segment { window: 600, flags: Flags::SYN | Flags::ACK | Flags::HAS_MSS, mss: 1000, ..t.peer_segment(0, 0) };
     t.takes(0, &Segment { seq: IRS, ..syn_ack });
     t.sent();
     t.send(5000);
@@ -146,6 +146,25 @@ fn a_closed_window_is_probed_at_doubling_intervals() {
     t.ack(8100, 5000);
     assert!(t.tcp.all_acked());
     assert_eq!(t.tcp.next_timeout(), Instant::NEVER);
+}
+
+#[test]
+fn acknowledgements_are_acceptable_after_timeouts_and_probes() {
+    // RFC 9293 section 3.10.7.4 drops what starts before RCV.NXT, and behind a closed window what does not start at it.
+    // After a timeout, SND.NXT is 1000 of 10000 sent: an acknowledgement starts at 10000.
+    let mut t = Script::connected(&plain());
+    t.send(10_000);
+    t.until(1000);
+    t.data(1010, 0, 100);
+    assert_eq!(t.last.seq, ISS.advanced_by(1 + 10_000));
+    // After a probe of byte 0, which the peer did not keep: at 0.
+    let mut t = Script::connected(&plain());
+    t.window = 0;
+    t.ack(0, 0);
+    t.send(2000);
+    t.data(1010, 0, 100);
+    assert_eq!(t.sent(), ["1000 ms 0+1", "1010 ms ack 100"]);
+    assert_eq!(t.last.seq, ISS.advanced_by(1));
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn timestamps_sample_once_per_window_or_every_acknowledgement() {
         t.send(10_000);
         for n in 1..=3 {
             let stamped = Flags::ACK | Flags::HAS_TIMESTAMPS;
-            let ack = Segment { flags: stamped, ts_val: 50, ts_ecr: 0, ..t.from_peer(0, n * 1000) };
+            let ack = Segment { flags: stamped, ts_val: 50, ts_ecr: 0, ..t.peer_segment(0, n * 1000) };
             t.takes(90 + n * 10, &ack);
         }
         assert_eq!(t.tcp.srtt(), Some(Duration::from_nanos(nanos)), "{rtt_sampling:?}");
