@@ -34,7 +34,7 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
                 forecast_interval,
                 forecast_start: start,
                 evaluate,
-                queue: queue,
+                queue,
                 arrivals: arrival,
                 initial_rate: Some(rates[initial.index(rates.len())]),
             }

@@ -6,7 +6,12 @@ use netlull_sim::scenario;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
-create_exception!(_core, ScenarioError, PyValueError, "A scenario that cannot be run: the field, its value, what was expected.");
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run: the field, its value, what was expected."
+);
 create_exception!(_core, VerificationError, PyRuntimeError, "A run that is not conserving: a defect of netlull.");
 create_exception!(_core, Cancelled, PyException, "A run that was asked to stop.");
 
@@ -15,7 +20,10 @@ pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
 }
 
 pub(crate) fn capture(error: CaptureError) -> PyErr {
-    PyOSError::new_err(error.to_string())
+    match error {
+        CaptureError::UnknownLink { .. } => ScenarioError::new_err(error.to_string()),
+        CaptureError::File { .. } => PyOSError::new_err(error.to_string()),
+    }
 }
 
 pub(crate) fn internal(error: serde_json::Error) -> PyErr {

@@ -92,7 +92,7 @@ fn execute(
     monitor: Option<PyRef<'_, monitor::Monitor>>,
     capture: Option<CaptureWriter>,
 ) -> PyResult<RawResult> {
-    let mut watcher = monitor::Watcher::new(monitor.map(|monitor| monitor.shared()));
+    let mut watcher = monitor::Watcher::new(py, monitor.map(|monitor| monitor.shared()))?;
     let outcome = py.detach(|| run_scenario(scenario, &mut watcher, capture));
     if let Some(interrupt) = watcher.interrupt {
         return Err(interrupt);

@@ -48,13 +48,18 @@ impl Monitor {
 /// Looks at the monitor, and at Python's signals, while a run goes on.
 pub(crate) struct Watcher {
     shared: Option<Arc<Shared>>,
+    /// Whether this is the thread in which Python handles signals.
+    handles_signals: bool,
     /// What a signal handler raised, `KeyboardInterrupt` after Ctrl-C.
     pub interrupt: Option<PyErr>,
 }
 
 impl Watcher {
-    pub(crate) fn new(shared: Option<Arc<Shared>>) -> Self {
-        Self { shared, interrupt: None }
+    pub(crate) fn new(py: Python<'_>, shared: Option<Arc<Shared>>) -> PyResult<Self> {
+        let threading = py.import("threading")?;
+        let this: u64 = threading.call_method0("get_ident")?.extract()?;
+        let main: u64 = threading.call_method0("main_thread")?.getattr("ident")?.extract()?;
+        Ok(Self { shared, handles_signals: this == main, interrupt: None })
     }
 }
 
@@ -66,8 +71,9 @@ impl run::Monitor for Watcher {
                 return ControlFlow::Break(());
             }
         }
-        // Does nothing in any thread but the main one.
-        if let Err(raised) = Python::attach(|py| py.check_signals()) {
+        if self.handles_signals
+            && let Err(raised) = Python::attach(|py| py.check_signals())
+        {
             self.interrupt = Some(raised);
             return ControlFlow::Break(());
         }

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use std::ops::ControlFlow;
 
 fn dumbbell(duration: &str, bottleneck: Value, flow: Value) -> Value {
-    let mut middle = json!({ "from": "n1", "to": "n2", "duplex": true, "rate": "10 Mb/s", "delay": "25 ms", "buffer": "BDP" });
+    let mut middle =
+        json!({ "from": "n1", "to": "n2", "duplex": true, "rate": "10 Mb/s", "delay": "25 ms", "buffer": "BDP" });
     for (key, value) in bottleneck.as_object().expect("a table") {
         middle[key] = value.clone();
     }
@@ -60,7 +61,11 @@ fn a_short_transfer_takes_the_time_that_arithmetic_gives() {
 
 #[test]
 fn every_transfer_completes_and_is_delivered_once() {
-    let run = outcome(dumbbell("120 s", json!({ "buffer": "5 packets" }), tcp(json!({ "size": "1 MB", "count": 20, "spacing": "10 ms" }))));
+    let run = outcome(dumbbell(
+        "120 s",
+        json!({ "buffer": "5 packets" }),
+        tcp(json!({ "size": "1 MB", "count": 20, "spacing": "10 ms" })),
+    ));
     assert_eq!(run.summary.flows.len(), 20);
     for flow in &run.summary.flows {
         assert_eq!(flow.delivered_bytes, 1_000_000, "{}", flow.name);
@@ -92,7 +97,11 @@ fn many_flows_share_without_one_starving() {
 
 #[test]
 fn the_window_table_follows_slow_start() {
-    let mut json = dumbbell("1 s", json!({}), tcp(json!({ "size": "100 kB", "tcp": { "delayed_ack": false, "initial_window": 2 } })));
+    let mut json = dumbbell(
+        "1 s",
+        json!({}),
+        tcp(json!({ "size": "100 kB", "tcp": { "delayed_ack": false, "initial_window": 2 } })),
+    );
     json["probe"] = json!({ "window": true });
     let run = outcome(json);
     let cwnd = common::floats(table(&run, "window"), "cwnd_bytes");
@@ -146,16 +155,23 @@ fn a_capture_of_an_unknown_link_is_refused() {
     let scenario = scenario(&dumbbell("1 s", json!({}), tcp(json!({})))).expect("valid");
     let refused = CaptureWriter::of(&scenario, &["n9".to_owned()], std::path::Path::new("never.pcapng"));
     let message = refused.map(|_| ()).expect_err("no such link").to_string();
-    assert!(message.contains("\"n9\" is no link; expected of s-n1, n1-s, n1-n2"), "{message}");
+    assert!(message.contains("\"n9\" is unknown; expected one of s-n1, n1-s, n1-n2"), "{message}");
 }
 
 #[test]
 fn bad_tcp_options_are_refused_where_they_stand() {
-    let why = |options: Value| scenario(&dumbbell("1 s", json!({}), tcp(json!({ "tcp": options })))).expect_err("bad").to_string();
-    assert!(why(json!({ "congestion_control": "magic" })).starts_with("flow.t.tcp.congestion_control: \"magic\" is unknown; expected one of new_reno"));
+    let why = |options: Value| {
+        scenario(&dumbbell("1 s", json!({}), tcp(json!({ "tcp": options })))).expect_err("bad").to_string()
+    };
+    assert!(
+        why(json!({ "congestion_control": "magic" }))
+            .starts_with("flow.t.tcp.congestion_control: \"magic\" is unknown; expected one of new_reno")
+    );
     assert!(why(json!({ "mss": "3 kB" })).starts_with("flow.t.tcp.mss: is 3000 B; expected 1 to 1460 B"));
     assert!(why(json!({ "mss": "20 B" })).starts_with("flow.t.tcp.mss: is 20; expected at least 48"));
-    assert!(why(json!({ "delayed_ack_timeout": "1 s" })).starts_with("flow.t.tcp.delayed_ack_timeout: is 1 s; expected"));
+    assert!(
+        why(json!({ "delayed_ack_timeout": "1 s" })).starts_with("flow.t.tcp.delayed_ack_timeout: is 1 s; expected")
+    );
     let mut global = dumbbell("1 s", json!({}), tcp(json!({})));
     global["tcp"] = json!({ "max_rto": "1 s" });
     assert!(scenario(&global).expect_err("bad").to_string().starts_with("tcp.max_rto: is 1 s; expected at least 60 s"));

@@ -119,7 +119,7 @@ mod tests {
         let m = BitRate::from_mbps;
         let list = |rates: &[u64]| RateSet::from_list(&mbps(rates)).unwrap_err().to_string();
         assert_eq!(list(&[]), "rates is an empty list; expected at least one rate");
-        assert_eq!(list(&[0, 1]), "rates is 0 Gb/s; expected rates above zero");
+        assert_eq!(list(&[0, 1]), "rates is 0 b/s; expected rates above zero");
         assert_eq!(list(&[1, 3, 2]), "rates is 2 Mb/s after 3 Mb/s; expected strictly ascending rates");
         assert_eq!(list(&[1, 1]), "rates is 1 Mb/s after 1 Mb/s; expected strictly ascending rates");
         let range = |from, to, step| RateSet::from_range(m(from), m(to), m(step)).unwrap_err().to_string();

@@ -18,9 +18,9 @@ impl Stream {
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         // FNV-1a over the name; SplitMix64 (inside `seed_from_u64`) spreads the result over the state.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         let mixed = hash ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31);
         Self { generator: Xoshiro256PlusPlus::seed_from_u64(mixed) }
     }

@@ -161,9 +161,7 @@ impl Link {
             Transmitter::Fixed(fixed) => {
                 fixed.offer(now.as_nanos(), packet, self.delay, self.buffer, &mut self.flight, &mut self.counters)
             }
-            Transmitter::Variable(variable) => {
-                variable.offer(now, packet, self.buffer, &mut self.counters, schedule)
-            }
+            Transmitter::Variable(variable) => variable.offer(now, packet, self.buffer, &mut self.counters, schedule),
         };
         if !accepted {
             self.counters.dropped_packets += 1;

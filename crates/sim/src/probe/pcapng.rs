@@ -21,16 +21,31 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A capture that could not be written.
+/// Why there is no capture.
 #[derive(Debug)]
-pub struct CaptureError {
-    path: PathBuf,
-    why: String,
+pub enum CaptureError {
+    /// A link of that name does not exist.
+    UnknownLink {
+        /// The name.
+        name: String,
+        /// The names there are.
+        known: String,
+    },
+    /// The file could not be written.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
 }
 
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot write {}: {}", self.path.display(), self.why)
+        match self {
+            Self::UnknownLink { name, known } => write!(f, "link: \"{name}\" is unknown; expected one of {known}"),
+            Self::File { path, why } => write!(f, "cannot write {}: {why}", path.display()),
+        }
     }
 }
 
@@ -68,7 +83,7 @@ impl CaptureWriter {
     /// # Errors
     /// If the file cannot be created.
     pub fn create(path: &Path, links: &[(LinkId, &str)], hosts: Vec<Host>) -> Result<Self, CaptureError> {
-        let refuse = |why: String| CaptureError { path: path.to_owned(), why };
+        let refuse = |why: String| CaptureError::File { path: path.to_owned(), why };
         let name = path.file_name().ok_or_else(|| refuse("it is no file name".to_owned()))?;
         let partial = path.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         let file = File::create(&partial).map_err(|error| refuse(error.to_string()))?;
@@ -116,7 +131,7 @@ impl CaptureWriter {
     }
 
     fn refuse(&self, why: String) -> CaptureError {
-        CaptureError { path: self.path.clone(), why }
+        CaptureError::File { path: self.path.clone(), why }
     }
 }
 
@@ -170,9 +185,8 @@ fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader
     }
     header.set_options(&options).map_err(|error| error.to_string())?;
     let payload = vec![0; usize::from(segment.len)];
-    header.checksum = header
-        .calc_checksum_ipv4_raw(sender.address, receiver.address, &payload)
-        .map_err(|error| error.to_string())?;
+    header.checksum =
+        header.calc_checksum_ipv4_raw(sender.address, receiver.address, &payload).map_err(|error| error.to_string())?;
     Ok(header)
 }
 
@@ -184,11 +198,10 @@ impl CaptureWriter {
     /// If a name is unknown or the file cannot be created.
     #[allow(clippy::cast_possible_truncation)]
     pub fn of(scenario: &Scenario, names: &[String], path: &Path) -> Result<Self, CaptureError> {
-        let refuse = |why: String| CaptureError { path: path.to_owned(), why };
         let find = |name: &String| {
             let found = scenario.links.iter().position(|link| link.name == *name);
             let known = || scenario.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
-            let unknown = || refuse(format!("\"{name}\" is no link; expected of {}", known()));
+            let unknown = || CaptureError::UnknownLink { name: name.clone(), known: known() };
             found.map(|index| (index as LinkId, scenario.links[index].name.as_str())).ok_or_else(unknown)
         };
         let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;

@@ -92,7 +92,7 @@ struct WindowColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
     cwnd: Vec<u64>,
-    ssthresh: Vec<u64>,
+    ssthresh: Vec<f64>,
 }
 
 #[derive(Default)]
@@ -111,6 +111,12 @@ pub struct Recorder {
     flows: FlowColumns,
     link_before: Vec<LinkSample>,
     flow_before: Vec<FlowSample>,
+}
+
+/// A slow-start threshold as a column holds it: missing until the first loss sets one (RFC 5681: "arbitrarily high").
+#[allow(clippy::cast_precision_loss)]
+fn ssthresh(bytes: u64) -> f64 {
+    if bytes == u64::MAX { f64::NAN } else { bytes as f64 }
 }
 
 /// Which event tables to keep.
@@ -165,22 +171,23 @@ impl Recorder {
     #[allow(clippy::cast_precision_loss)]
     pub fn flow(&mut self, now: Instant, flow: u32, sample: FlowSample) {
         let before = std::mem::replace(&mut self.flow_before[flow as usize], sample);
-        let (cwnd, ssthresh) = sample.windows.map_or((f64::NAN, f64::NAN), |(cwnd, ssthresh)| (cwnd as f64, ssthresh as f64));
+        let (cwnd, threshold) =
+            sample.windows.map_or((f64::NAN, f64::NAN), |(cwnd, threshold)| (cwnd as f64, ssthresh(threshold)));
         self.flows.time.push(now.as_secs_f64());
         self.flows.flow.push(flow);
         self.flows.sent.push(sample.sent_bytes - before.sent_bytes);
         self.flows.delivered.push(sample.delivered_bytes - before.delivered_bytes);
         self.flows.cwnd.push(cwnd);
-        self.flows.ssthresh.push(ssthresh);
+        self.flows.ssthresh.push(threshold);
     }
 
     /// A congestion window has changed.
-    pub fn window(&mut self, now: Instant, flow: u32, cwnd: u64, ssthresh: u64) {
+    pub fn window(&mut self, now: Instant, flow: u32, cwnd: u64, threshold: u64) {
         if let Some(columns) = &mut self.window {
             columns.time.push(now.as_secs_f64());
             columns.flow.push(flow);
             columns.cwnd.push(cwnd);
-            columns.ssthresh.push(ssthresh);
+            columns.ssthresh.push(ssthresh(threshold));
         }
     }
 
@@ -231,18 +238,14 @@ impl Recorder {
                     ("time_s", Float(windows.time)),
                     ("flow", Index(windows.flow)),
                     ("cwnd_bytes", Count(windows.cwnd)),
-                    ("ssthresh_bytes", Count(windows.ssthresh)),
+                    ("ssthresh_bytes", Float(windows.ssthresh)),
                 ],
             });
         }
         if let Some(drops) = self.drops {
             tables.push(Table {
                 name: "drop",
-                columns: vec![
-                    ("time_s", Float(drops.time)),
-                    ("link", Index(drops.link)),
-                    ("flow", Index(drops.flow)),
-                ],
+                columns: vec![("time_s", Float(drops.time)), ("link", Index(drops.link)), ("flow", Index(drops.flow))],
             });
         }
         tables

@@ -42,14 +42,7 @@ impl World {
         let controlled = numbered(&|link| link.control.is_some());
         let redrawn = numbered(&|link| link.capacity.is_some());
         let flows = scenario.flow_paths().count();
-        let slots = Slots::new(Population {
-            departures: variable_links.len(),
-            links: scenario.links.len(),
-            controllers: controlled.len(),
-            redraws: redrawn.len(),
-            endpoints: 2 * scenario.tcp_flows.len(),
-            flows,
-        });
+        let slots = slots(scenario);
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
@@ -86,7 +79,8 @@ impl World {
     /// What is due before anything has happened.
     fn first_events(&mut self, scenario: &Scenario) {
         for (index, controller) in self.controllers.iter().enumerate() {
-            self.schedule.set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
+            self.schedule
+                .set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
         }
         for (index, redrawn) in self.redraws.iter_mut().enumerate() {
             let first = Instant::ZERO + redrawn.stream.exponential(redrawn.capacity.mean_interval);
@@ -108,6 +102,24 @@ impl World {
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
     }
+}
+
+/// The slots of a scenario's components.
+fn slots(scenario: &Scenario) -> Slots {
+    let count = |has: &dyn Fn(&LinkSpec) -> bool| scenario.links.iter().filter(|link| has(link)).count();
+    Slots::new(Population {
+        departures: count(&LinkSpec::varies),
+        links: scenario.links.len(),
+        controllers: count(&|link| link.control.is_some()),
+        redraws: count(&|link| link.capacity.is_some()),
+        endpoints: 2 * scenario.tcp_flows.len(),
+        flows: scenario.flow_paths().count(),
+    })
+}
+
+/// The longest run that the schedule can hold for a scenario of so many components.
+pub(crate) fn longest_run(scenario: &Scenario) -> Duration {
+    Schedule::longest_run(slots(scenario).count())
 }
 
 #[allow(clippy::cast_possible_truncation)]

@@ -1,6 +1,7 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
 mod build;
+pub(crate) use build::longest_run;
 mod outcome;
 mod slots;
 mod summary;

@@ -105,7 +105,11 @@ impl Slots {
     pub fn owner(&self, slot: Slot) -> Owner {
         let from = |first: Slot| (slot - first) as usize;
         if slot < self.controllers {
-            if slot < self.deliveries { Owner::Departure(slot as usize) } else { Owner::Delivery(from(self.deliveries)) }
+            if slot < self.deliveries {
+                Owner::Departure(slot as usize)
+            } else {
+                Owner::Delivery(from(self.deliveries))
+            }
         } else if slot < self.redraws {
             Owner::Controller(from(self.controllers))
         } else if slot < self.timers {
@@ -128,7 +132,8 @@ mod tests {
 
     #[test]
     fn every_slot_has_its_owner_in_the_written_order() {
-        let slots = Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, endpoints: 2, flows: 2 });
+        let slots =
+            Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, endpoints: 2, flows: 2 });
         let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(slot as Slot)).collect();
         let written = [
             Owner::Departure(0),

@@ -82,11 +82,14 @@ pub struct LinkSummary {
     pub max_queue_packets: u64,
     /// Mean time that a packet waited before its first bit was sent.
     pub mean_wait_s: f64,
-    /// Time at each rate.
+    /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
     /// Energy under each power model.
     pub energy: serde_json::Map<String, serde_json::Value>,
 }
+
+/// A list of more rates than this tells nobody anything.
+pub const MOST_RATES: usize = 256;
 
 /// Time at one rate.
 #[derive(Clone, Debug, Serialize)]
@@ -242,10 +245,17 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
 }
 
 fn residences(residency: &Residency) -> Vec<Residence> {
+    if residency.in_service().len() > MOST_RATES {
+        return Vec::new();
+    }
     let mut residences: Vec<Residence> = residency
         .in_service()
         .iter()
-        .map(|part| Residence { rate_bps: part.rate.as_bps(), seconds: part.time.as_secs_f64(), transition_seconds: 0.0 })
+        .map(|part| Residence {
+            rate_bps: part.rate.as_bps(),
+            seconds: part.time.as_secs_f64(),
+            transition_seconds: 0.0,
+        })
         .collect();
     for part in residency.in_transition() {
         match residences.binary_search_by_key(&part.new.as_bps(), |residence| residence.rate_bps) {
@@ -302,7 +312,8 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
         (Some(connection), _) => connection.opened,
         (None, datagrams) => datagrams.map(|flow| flow.start),
     };
-    let lasted = connection.map(|connection| (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64());
+    let lasted =
+        connection.map(|connection| (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64());
     FlowSummary {
         name: path.name.clone(),
         kind: datagrams.map_or("tcp", |flow| flow.kind()),

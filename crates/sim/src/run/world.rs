@@ -377,9 +377,10 @@ impl World {
         }
     }
 
-    /// A bin of the probes ends.
+    /// A bin of the probes ends. Not counted as an event: observing changes nothing, not even that number.
     fn sample(&mut self) {
         let now = self.now;
+        self.events -= 1;
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
         for &index in &self.observers.links {
             let link = &self.links[index as usize];

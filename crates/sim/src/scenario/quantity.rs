@@ -25,19 +25,20 @@ pub trait Described {
 
 impl Described for Duration {
     const NAME: &'static str = "Time";
-    const DESCRIPTION: &'static str = "A time with a unit (ns, us, ms, s, min, h), such as \"40 ms\".";
+    const DESCRIPTION: &'static str = "a time with a unit (ns, us, ms, s, min, h), such as \"40 ms\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*(ns|us|µs|ms|s|min|h)\s*$";
 }
 
 impl Described for Bytes {
     const NAME: &'static str = "Data";
-    const DESCRIPTION: &'static str = "An amount of data with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"1500 B\".";
+    const DESCRIPTION: &'static str =
+        "an amount of data with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"1500 B\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$";
 }
 
 impl Described for BitRate {
     const NAME: &'static str = "Rate";
-    const DESCRIPTION: &'static str = "A bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\".";
+    const DESCRIPTION: &'static str = "a bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*[kMG]?(b|bit)/s\s*$";
 }
 
@@ -112,8 +113,7 @@ pub enum BufferSize {
     Unlimited,
 }
 
-const BUFFER_EXPECTED: &str =
-    "a buffer size: \"BDP\", \"0.5 BDP\", \"42 packets\", \"64 kB\" or \"unlimited\"";
+const BUFFER_EXPECTED: &str = "a buffer size: \"BDP\", \"0.5 BDP\", \"42 packets\", \"64 kB\" or \"unlimited\"";
 
 impl FromStr for BufferSize {
     type Err = String;

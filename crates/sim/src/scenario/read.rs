@@ -156,10 +156,16 @@ mod tests {
     fn errors_name_the_field_by_the_path_that_set_takes() {
         let link = |fields: &str| format!(r#"{{ {HEAD}, "link": [{{ "from": "a", "to": "b", {fields} }}] }}"#);
         assert!(why(&link(r#""rate": "10 MB/s""#)).starts_with("link.a-b.rate: \"10 MB/s\" has the unit \"MB/s\""));
-        assert!(why(&link(r#""rate": 10"#)).starts_with("link.a-b.rate: invalid type: integer `10`, expected A bit rate"));
+        assert!(
+            why(&link(r#""rate": 10"#)).starts_with("link.a-b.rate: invalid type: integer `10`, expected a bit rate")
+        );
         assert!(why(&link(r#""rate": "1 Mb/s", "speed": 1"#)).contains("unknown field `speed`, expected one of"));
         let practra = r#""rate": "1 Mb/s", "controller": { "kind": "practra", "rates": { "from": "x" } }"#;
-        assert!(why(&link(practra)).starts_with("link.a-b.controller.rates.from: \"x\" does not start"), "{}", why(&link(practra)));
+        assert!(
+            why(&link(practra)).starts_with("link.a-b.controller.rates.from: \"x\" does not start"),
+            "{}",
+            why(&link(practra))
+        );
         let kind = r#""rate": "1 Mb/s", "controller": { "kind": "magic" }"#;
         assert_eq!(why(&link(kind)), "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\"");
     }
@@ -170,7 +176,9 @@ mod tests {
         assert!(why("{").contains("is not JSON"));
         assert!(why("{}").contains("missing field `duration`"));
         assert!(why(&format!(r#"{{ {HEAD}, "flow": [{{ "name": "f" }}] }}"#)).contains("flow.f: missing field `kind`"));
-        assert!(why(r#"{ "duration": "1 s", "nodes": [], "seed": -1 }"#).starts_with("seed: invalid value: integer `-1`"));
+        assert!(
+            why(r#"{ "duration": "1 s", "nodes": [], "seed": -1 }"#).starts_with("seed: invalid value: integer `-1`")
+        );
     }
 
     #[test]

@@ -45,13 +45,9 @@ impl DatagramSource {
                 source.spacing.idle();
                 Pattern::Poisson { mean, stream: stream() }
             }
-            ArrivalPattern::Bursts { cycle, mean_on } => Pattern::Bursts(Bursts {
-                cycle,
-                mean_on,
-                stream: stream(),
-                next_cycle: flow.start,
-                ends: flow.start,
-            }),
+            ArrivalPattern::Bursts { cycle, mean_on } => {
+                Pattern::Bursts(Bursts { cycle, mean_on, stream: stream(), next_cycle: flow.start, ends: flow.start })
+            }
         };
         if let Pattern::Poisson { mean, stream } = &mut source.pattern {
             source.next = flow.start + stream.exponential(*mean);

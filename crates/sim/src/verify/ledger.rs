@@ -176,7 +176,10 @@ fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &Var
         findings.check(sent <= most + unfinished, &link.name, || {
             format!(
                 "sent {} bytes from {} to {}, more than {} carries",
-                next.sent_bytes - entry.sent_bytes, entry.at, next.at, entry.rate
+                next.sent_bytes - entry.sent_bytes,
+                entry.at,
+                next.at,
+                entry.rate
             )
         });
     }
@@ -239,7 +242,8 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
 
 fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
     for node in 0..ledger.nodes {
-        let arrived: u64 = ledger.links.iter().filter(|link| link.to == node).map(|l| l.counters.delivered_packets).sum();
+        let arrived: u64 =
+            ledger.links.iter().filter(|link| link.to == node).map(|l| l.counters.delivered_packets).sum();
         let left: u64 = ledger.links.iter().filter(|link| link.from == node).map(|l| l.counters.offered_packets).sum();
         let here = ledger.agents.iter().filter(|agent| agent.node == node);
         let (sent, received) = here.fold((0, 0), |(sent, received), a| (sent + a.sent, received + a.received));

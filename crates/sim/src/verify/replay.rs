@@ -127,6 +127,12 @@ impl Line {
         let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
         let departs = if self.link.varies { now } else { self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX) };
         let starts = if self.link.varies { now } else { starts };
-        self.held.push_back(Shadow { agent: packet.agent, segment: packet.segment, size: packet.size, starts, departs });
+        self.held.push_back(Shadow {
+            agent: packet.agent,
+            segment: packet.segment,
+            size: packet.size,
+            starts,
+            departs,
+        });
     }
 }

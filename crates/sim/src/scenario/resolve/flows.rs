@@ -81,10 +81,10 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
     let field = format!("flow.{}", flow.name);
     let (cycle, mean_on) = (flow.cycle.0, flow.mean_on.0);
     if cycle.is_zero() {
-        return refuse(format!("{field}.cycle"), "is 0 s; expected more");
+        return refuse(format!("{field}.cycle"), "is 0 s; expected more than 0 s");
     }
     if mean_on.is_zero() {
-        return refuse(format!("{field}.mean_on"), "is 0 s; expected more");
+        return refuse(format!("{field}.mean_on"), "is 0 s; expected more than 0 s");
     }
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
@@ -112,4 +112,3 @@ fn datagram_size(field: &str, packet: Option<Quantity<Bytes>>, mtu: Bytes) -> Re
     }
     Ok(size as u32)
 }
-

@@ -40,7 +40,12 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
         wires.push(Wire { name, document: link, edge: Edge { from, to, cost: link.cost }, way: Way::There });
         if link.duplex {
             let name = format!("{}-{}", link.to, link.from);
-            wires.push(Wire { name, document: link, edge: Edge { from: to, to: from, cost: link.cost }, way: Way::Back });
+            wires.push(Wire {
+                name,
+                document: link,
+                edge: Edge { from: to, to: from, cost: link.cost },
+                way: Way::Back,
+            });
         }
     }
     Ok(wires)
@@ -79,9 +84,10 @@ fn buffer(field: &str, document: &LinkDocument, two_way: Duration, mtu: Bytes) -
         BufferSize::Unlimited => Ok(Buffer::Unlimited),
         BufferSize::Packets(0) => refuse(field, "holds 0 packets; expected at least 1"),
         BufferSize::Packets(packets) => Ok(Buffer::Packets(packets)),
-        BufferSize::Bytes(bytes) if bytes < mtu => {
-            refuse(field, format!("is {} B, less than one packet; expected at least {} B", bytes.as_u64(), mtu.as_u64()))
-        }
+        BufferSize::Bytes(bytes) if bytes < mtu => refuse(
+            field,
+            format!("is {} B, less than one packet; expected at least {} B", bytes.as_u64(), mtu.as_u64()),
+        ),
         BufferSize::Bytes(bytes) => Ok(Buffer::Bytes(bytes)),
         BufferSize::BandwidthDelay(_) if document.buffer_floor == 0 => {
             refuse(format!("{field}_floor"), "is 0 packets; expected at least 1")
@@ -116,7 +122,10 @@ fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
         RatesDocument::Steps(steps) => RateSet::from_range(steps.from.0, steps.to.0, steps.step.0),
     };
     let refused = |error: netlull_mechanism::ConfigError| {
-        ScenarioError::new(format!("{field}.{}", error.field), format!("is {}; expected {}", error.value, error.expected))
+        ScenarioError::new(
+            format!("{field}.{}", error.field),
+            format!("is {}; expected {}", error.value, error.expected),
+        )
     };
     let config = PractRaConfig {
         transition: document.transition.0,
@@ -149,14 +158,14 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
     let (min, max, mean_interval) = (document.min.0, document.max.0, document.mean_interval.0);
     let field = format!("{field}.capacity");
     if min.is_zero() {
-        return refuse(format!("{field}.min"), "is 0 b/s; expected more");
+        return refuse(format!("{field}.min"), "is 0 b/s; expected more than 0 b/s");
     }
     if max <= min || max > rate {
         let message = format!("is {max}; expected more than min, {min}, and at most the link's rate, {rate}");
         return refuse(format!("{field}.max"), message);
     }
     if mean_interval.is_zero() {
-        return refuse(format!("{field}.mean_interval"), "is 0 s; expected more");
+        return refuse(format!("{field}.mean_interval"), "is 0 s; expected more than 0 s");
     }
     Ok(Capacity { min, max, mean_interval })
 }
@@ -171,4 +180,3 @@ fn loss(field: &str, document: LossDocument) -> Result<f64> {
     }
     Ok(document.probability)
 }
-

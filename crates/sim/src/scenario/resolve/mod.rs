@@ -212,7 +212,7 @@ impl Scenario {
         let wiring = links::wire_up(document, &nodes)?;
         let (tcp_flows, datagram_flows) = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &tcp_flows, &datagram_flows);
-        let reach = paths::two_way_delays(&wiring, &routes, &tcp_flows, &datagram_flows)?;
+        let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &tcp_flows, &datagram_flows)?;
         let links = wiring
             .iter()
             .zip(&reach)
@@ -220,7 +220,7 @@ impl Scenario {
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &tcp_flows, &datagram_flows)?;
         let probe = probe(document, &links, &tcp_flows, &datagram_flows)?;
-        Ok(Self {
+        let scenario = Self {
             name: document.name.clone(),
             duration: document.duration.0,
             warm_up: document.warm_up.0,
@@ -232,9 +232,20 @@ impl Scenario {
             tcp_flows,
             datagram_flows,
             routes,
-            power: document.power.iter().enumerate().map(|(index, power)| power::named_power(index, power)).collect::<Result<_>>()?,
+            power: document
+                .power
+                .iter()
+                .enumerate()
+                .map(|(index, power)| power::named_power(index, power))
+                .collect::<Result<_>>()?,
             probe,
-        })
+        };
+        let longest = crate::run::longest_run(&scenario);
+        if scenario.duration > longest {
+            let message = format!("is {}; expected at most {longest} with so many links and flows", scenario.duration);
+            return refuse("duration", message);
+        }
+        Ok(scenario)
     }
 
     /// Paths and kinds of all flows: TCP first, then datagrams.
@@ -313,7 +324,8 @@ fn unique_names(links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow])
         }
     };
     twice(links.iter().map(|link| link.name.as_str()).collect(), "link")?;
-    let flows = tcp.iter().map(|flow| flow.path.name.as_str()).chain(datagrams.iter().map(|flow| flow.path.name.as_str()));
+    let flows =
+        tcp.iter().map(|flow| flow.path.name.as_str()).chain(datagrams.iter().map(|flow| flow.path.name.as_str()));
     twice(flows.collect(), "flow")
 }
 
@@ -329,7 +341,7 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
     let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
         let find = |name: &String| {
             known.iter().position(|have| have == name).ok_or_else(|| {
-                ScenarioError::new(field, format!("\"{name}\" is unknown; expected of {}", known.join(", ")))
+                ScenarioError::new(field, format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
             })
         };
         names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()
@@ -342,4 +354,3 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
     })
 }
-

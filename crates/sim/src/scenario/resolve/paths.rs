@@ -7,7 +7,8 @@ use crate::scenario::ScenarioError;
 use netlull_units::Duration;
 
 pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Routes {
-    let ends = tcp.iter().flat_map(|flow| [flow.path.to, flow.path.from]).chain(datagrams.iter().map(|flow| flow.path.to));
+    let ends =
+        tcp.iter().flat_map(|flow| [flow.path.to, flow.path.from]).chain(datagrams.iter().map(|flow| flow.path.to));
     let mut destinations: Vec<usize> = ends.collect();
     destinations.sort_unstable();
     destinations.dedup();
@@ -17,6 +18,7 @@ pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], tcp: &[TcpFlow], dat
 /// For every link, the two-way propagation delay of the longest route of any flow across it; for a link that no
 /// flow crosses, twice its own. Refuses a flow that cannot reach its destination, or TCP's acknowledgements theirs.
 pub(super) fn two_way_delays(
+    names: &[String],
     wires: &[Wire<'_>],
     routes: &Routes,
     tcp: &[TcpFlow],
@@ -25,7 +27,7 @@ pub(super) fn two_way_delays(
     let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
     let path = |flow: &FlowPath, from: usize, to: usize, whose: &str| {
         routes.path(from, to, &edges).ok_or_else(|| {
-            let message = format!("{whose} cannot get there: no links lead from node {from} to node {to}");
+            let message = format!("{whose} cannot get there: no links lead from {} to {}", names[from], names[to]);
             ScenarioError::new(format!("flow.{}.to", flow.name), message)
         })
     };
@@ -50,4 +52,3 @@ pub(super) fn two_way_delays(
     let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
-

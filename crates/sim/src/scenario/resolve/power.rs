@@ -28,7 +28,10 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
 
 fn ideal_with(field: &str, model: IdealModel, share: Option<f64>, phi: Option<f64>) -> Result<IdealModel> {
     let refused = |error: netlull_power::ModelError| {
-        ScenarioError::new(format!("{field}.{}", error.field), format!("is {}; expected {}", error.value, error.expected))
+        ScenarioError::new(
+            format!("{field}.{}", error.field),
+            format!("is {}; expected {}", error.value, error.expected),
+        )
     };
     let below = |scaling: Scaling| match scaling {
         Scaling::Voltage { below_floor, .. } => Some(below_floor),
