@@ -159,7 +159,11 @@ POWER_MODELS = {
 }
 """Ideal models and measured devices: metric and name."""
 
-ENERGY_CASES = (("single", {}), ("background", {"bon": 100.0}), ("both", {"bn": 50.0, "bon": 100.0}))
+ENERGY_CASES: tuple[tuple[str, dict[str, float]], ...] = (
+    ("single", {}),
+    ("background", {"bon": 100.0}),
+    ("both", {"bn": 50.0, "bon": 100.0}),
+)
 
 
 def energy(evidence: Evidence) -> Drawn:

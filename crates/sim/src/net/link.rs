@@ -159,7 +159,13 @@ impl Link {
         }
         let accepted = match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
-                fixed.offer(now.as_nanos(), packet, self.delay, self.buffer, &mut self.flight, &mut self.counters)
+                let idle = self.flight.is_empty();
+                let now = now.as_nanos();
+                let accepted = fixed.offer(now, packet, self.delay, self.buffer, &mut self.flight, &mut self.counters);
+                if idle {
+                    self.schedule_head(schedule);
+                }
+                accepted
             }
             Transmitter::Variable(variable) => variable.offer(now, packet, self.buffer, &mut self.counters, schedule),
         };
@@ -167,9 +173,6 @@ impl Link {
             self.counters.dropped_packets += 1;
             self.counters.dropped_bytes += u64::from(packet.size);
             return Admission::Dropped;
-        }
-        if self.flight.len() == 1 {
-            self.schedule_head(schedule);
         }
         Admission::Accepted
     }
