@@ -72,7 +72,7 @@ def one_link(duration: str, link: dict[str, object], flow: dict[str, object]) ->
 
 
 def serialisation() -> Law:
-    """n back-to-back packets end at exactly floor(8 L n 10^9 / r): the last of them tells the sum of all."""
+    """N back-to-back packets end at exactly floor(8 L n 10^9 / r): the last of them tells the sum of all."""
     rows = []
     for rate_bps in (7_000_003, 9_999_991, 64_000):
         flow = {"kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "20 Mb/s"}
@@ -105,7 +105,11 @@ def reno_loss() -> Law:
     windows = []
     losses = (1e-4, 3e-4, 1e-3, 3e-3)
     for loss in losses:
-        link = {"rate": "10 Gb/s", "delay": f"{rtt_s / 2 * 1e3:g} ms", "loss": {"kind": "bernoulli", "probability": loss}}
+        link = {
+            "rate": "10 Gb/s",
+            "delay": f"{rtt_s / 2 * 1e3:g} ms",
+            "loss": {"kind": "bernoulli", "probability": loss},
+        }
         flow = {
             "kind": "tcp",
             "name": "t",

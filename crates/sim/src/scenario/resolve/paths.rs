@@ -27,7 +27,8 @@ pub(super) fn two_way_delays(
     let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
     let path = |flow: &FlowPath, from: usize, to: usize, whose: &str| {
         routes.path(from, to, &edges).ok_or_else(|| {
-            let message = format!("{whose} cannot get there: no links lead from {} to {}", names[from], names[to]);
+            let message =
+                format!("{whose} cannot get there: no links lead from \"{}\" to \"{}\"", names[from], names[to]);
             ScenarioError::new(format!("flow.{}.to", flow.name), message)
         })
     };
