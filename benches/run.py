@@ -1,10 +1,10 @@
 """CPU nanoseconds per packet-hop, netlull beside ns-2 in one run: `python benches/run.py [--runs N] [--store]`.
 
-A packet-hop is one data or ACK packet crossing one link. The two simulators run the same network in turn, A B A B ..., so
-that both meet the same moods of the machine; the figure is the ratio pair by pair. netlull is timed whole: checking the
-scenario, building it, running, verifying. ns-2's start and set-up are taken off, in its favour, and it carries only the
-packet headers it needs. ns-2 has several event queues: Calendar is its default, which its users run; Splay is the quickest
-here. Both are measured.
+A packet-hop is one data or ACK packet crossing one link. The two simulators run the same network in turn, A B A B ...,
+so that both meet the same moods of the machine; the figure is the ratio pair by pair. netlull is timed whole: checking
+the scenario, building it, running, verifying. ns-2's start and set-up are taken off, in its favour, and it carries only
+the packet headers it needs. ns-2 has several event queues: Calendar is its default, which its users run; Splay is the
+quickest here. Both are measured.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Bench:
         return {"flows": self.flows, "duration": duration_s, "stagger": self.stagger_s, "scheduler": scheduler}
 
     def scenario(self) -> netlull.Scenario:
-        """The same network: source i -- N1 -- N2 -- N3 -- sink i, 10 Mb/s between the routers, a round trip of 50 ms."""
+        """The same network: source i -- N1 -- N2 -- N3 -- sink i, 10 Mb/s between routers, a round trip of 50 ms."""
         sources = [f"source{flow}" for flow in range(self.flows)]
         sinks = [f"sink{flow}" for flow in range(self.flows)]
         access = {"duplex": True, "rate": "100 Mb/s", "buffer": "unlimited"}

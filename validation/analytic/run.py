@@ -1,7 +1,7 @@
 """Compares simulations with closed forms; run it with `python validation/analytic/run.py`.
 
-Prints one table per law, with the tolerance and whether it is met, and exits 1 if one is not. With `--store` the tables also
-replace the text in `stored/`. Seeds are fixed, so the numbers are the same everywhere.
+Prints one table per law, with the tolerance and whether it is met, and exits 1 if one is not. With `--store` the tables
+also replace the text in `stored/`. Seeds are fixed, so the numbers are the same everywhere.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def md1() -> Law:
 def reno_loss() -> Law:
     """Reno's window under independent loss: 1.31 / sqrt(p) segments on time average (Ott, Kemperman, Mathis 1996).
 
-    The path has no queue to speak of and room for every window; each segment is acknowledged. At larger p timeouts take their
-    toll, which the law leaves out, so its range ends there.
+    The path has no queue to speak of and room for every window; each segment is acknowledged. At larger p timeouts take
+    their toll, which the law leaves out, so its range ends there.
     """
     rtt_s = 0.1
     rows = []

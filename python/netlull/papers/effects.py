@@ -81,7 +81,8 @@ def vary(
         picked = [(reading, option) for reading, option in zip(searched, chosen, strict=True) if option is not None]
         names = tuple((reading.id, option.name) for reading, option in picked)
         label = ", ".join(
-            option.label if option else f"{reading.choice}" for reading, option in zip(searched, chosen, strict=True)
+            f"{reading.id} {option.name if option else 'as chosen'}"
+            for reading, option in zip(searched, chosen, strict=True)
         )
         done = known.get(names)
         combinations.append(Effect(label, names, done.verdicts, done.numbers) if done else measured(label, picked))
@@ -142,7 +143,7 @@ def told(effect: Effect, base: Effect) -> str:
 
 
 def with_effects(text: str, found: Variations) -> str:
-    """A copy of readings.toml in which every alternative's `effect` says what was measured."""
+    """A copy of readings.toml in which every alternative's `effect` says what was measured; a reading's own is kept."""
     effects = {effect.changes[0]: told(effect, found.base) for effect in found.alternatives}
     lines: list[str] = []
     reading, inside = "", False

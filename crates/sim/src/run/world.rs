@@ -16,7 +16,7 @@ use crate::verify::ledger;
 use crate::verify::replay::Replay;
 use netlull_mechanism::Machine;
 use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
-use netlull_tcp::{Data, Endpoint, Segment, SeqNr};
+use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first.
@@ -213,6 +213,10 @@ impl World {
         counters.received_bytes += u64::from(packet.size);
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
             endpoint.handle_segment(self.now, &packet.segment);
+            // The receiving application has nothing to say: it closes when the sender has.
+            if endpoint.state() == State::CloseWait {
+                endpoint.close();
+            }
             self.pump(agent);
         }
     }
