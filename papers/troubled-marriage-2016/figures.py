@@ -198,8 +198,8 @@ NOTES = {
         "frequency scaling (FS, power linear in the rate), ideal voltage scaling (DVS, cubic down to half the rate), "
         "FS with half of the power static, and for one port of two measured devices with its share of the box.",
         "A measured device is scaled so that the link's 10 Mb/s stands for the port's fastest speed; its port runs at "
-        "the slowest speed that meets the service rate. Its base power does not scale, so almost nothing is saved, "
-        "while TCP loses the same.",
+        "the slowest speed that meets the service rate. Its base power does not scale, so a small part of the ideal "
+        "saving is left, while TCP loses the same.",
     ),
     "appendix": ("The paper says that results are similar for the values it does not show. They are here.",),
 }

@@ -80,6 +80,8 @@ def panel_grid(
         used = [axes for row in grid for axes in row]
         for axes, panel in zip(used, panels, strict=False):
             draw_curves(axes, panel)
+            if columns > 2:
+                axes.tick_params(axis="x", labelsize=6.5)
         for axes in used[len(panels) :]:
             axes.set_axis_off()
         # The panel with most curves first, so that a curve and its dashed counterpart share a column.
