@@ -215,7 +215,7 @@ def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
             for parameter in entry.get("parameters", []):
                 unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
                 default = parameter.get("default")
-                given = "" if default in (None, "") else f" (default {default})"
+                given = f" ({default})" if default == "must be given" else f" (default {default})" if default else ""
                 what = f"{parameter['description']}{given}"
                 _add(table, [f"  {parameter['name']}{unit}", what, parameter.get("source", "")], style="dim")
         title = titles.get(kind, kind.capitalize())
