@@ -78,8 +78,8 @@ def _links(result: Result) -> Figure | None:
             rows = rows_of(table, "link", name)
             time = column(rows, "time_s")
             arrival = column(rows, "arrived_bytes") * 8 / _bin_s(time) / 1e6
-            traces = [Trace("arrival rate", time, arrival, colour=0, width=0.8)]
-            traces.append(Trace("link rate", *_rate_steps(rates, rows, name, end), colour=1, steps=True))
+            traces = [Trace("link rate", *_rate_steps(rates, rows, name, end), colour=1, steps=True, width=1.6)]
+            traces.append(Trace("arrival rate", time, arrival, colour=0, width=0.7))
             draw_traces(axes, traces, name, "Rate (Mb/s)")
         legend_above(drawn, grid)
     return drawn
