@@ -125,6 +125,23 @@ fn a_loaded_link_follows_its_load_and_changes_at_most_once_per_interval() {
 }
 
 #[test]
+fn every_change_costs_its_pause_also_while_one_packet_is_sent() {
+    // At 0.1 Mb/s a packet takes 120 ms, time for five decisions at mRCI 10 ms. Each costs 2 ms of silence.
+    for reading in ["finish_then_pause", "finish_while_pausing", "suspend"] {
+        let rates = json!(["0.1 Mb/s", "1 Mb/s", "2 Mb/s", "3 Mb/s", "4 Mb/s", "5 Mb/s"]);
+        let mut link_json = practra(
+            &json!({ "rates": rates, "initial_rate": "0.1 Mb/s", "min_interval": "10 ms", "in_service": reading }),
+        );
+        link_json["rate"] = "5 Mb/s".into();
+        let run = outcome(one_link("2 s", link_json, json!([cbr("8 Mb/s")])));
+        let summary = link(&run, "a-b");
+        let paused: f64 = summary.residency.iter().map(|part| part.transition_seconds).sum();
+        assert_eq!(summary.rate_changes, 5, "{reading}");
+        close(paused, 5.0 * 0.002, 1e-12);
+    }
+}
+
+#[test]
 fn every_reading_of_the_packet_in_service_conserves_and_differs() {
     let mean_wait = |reading: &str| {
         let bursts = json!([{ "kind": "bursts", "name": "b", "from": "a", "to": "b", "rate": "10 Mb/s",

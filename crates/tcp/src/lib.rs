@@ -63,6 +63,7 @@ pub use catalogue::AlgorithmInfo;
 pub use config::{
     Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
     Increase, InitialWindow, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom,
+    TimeoutFlight,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State};

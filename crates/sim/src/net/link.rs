@@ -64,6 +64,8 @@ pub struct LinkCounters {
     pub served_packets: u64,
     /// The most packets that ever waited at once.
     pub most_waiting: u64,
+    /// The most bytes that ever waited at once.
+    pub most_waiting_bytes: u64,
 }
 
 /// A transmitter of fixed rate, computed ahead.
@@ -301,6 +303,7 @@ impl FixedTransmitter {
             }
             self.accepted_bytes += size;
             counters.most_waiting = counters.most_waiting.max(waiting + 1);
+            counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.accepted_bytes - self.started_bytes);
             counters.waited_ns += starts - now;
         } else {
             if self.free_at < now {

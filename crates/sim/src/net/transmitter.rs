@@ -55,6 +55,21 @@ enum PauseDue {
     Until(Instant),
 }
 
+impl PauseDue {
+    /// Until when the transmitter would pause if the packet's last bit were sent now.
+    fn until(self, now: Instant) -> Instant {
+        match self {
+            Self::No => now,
+            Self::For(span) => now + span,
+            Self::Until(until) => until.max(now),
+        }
+    }
+
+    fn span_at(self, now: Instant) -> Duration {
+        self.until(now) - now
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
@@ -70,6 +85,8 @@ pub struct RateLogEntry {
     pub at: Instant,
     /// The new rate.
     pub rate: BitRate,
+    /// The pause that it costs.
+    pub pause: Duration,
     /// Bytes whose last bit had been sent by then.
     pub sent_bytes: u64,
 }
@@ -81,8 +98,10 @@ pub struct EffectiveRate {
     pub at: Instant,
     /// The new rate.
     pub rate: BitRate,
-    /// The pause that begins here.
+    /// The pause that begins here, with what was left of one before.
     pub pause: Duration,
+    /// Bytes whose last bit had been sent by then.
+    pub sent_bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,8 +136,8 @@ impl VariableTransmitter {
             waiting_bytes: 0,
             sent_bytes: 0,
             largest_packet: 0,
-            log: vec![RateLogEntry { at: Instant::ZERO, rate, sent_bytes: 0 }],
-            effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO }],
+            log: vec![RateLogEntry { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
+            effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
             meter: EnergyMeter::new(Instant::ZERO, rate),
         }
     }
@@ -213,6 +232,7 @@ impl VariableTransmitter {
         self.queue.push(Waiting { since: now, packet });
         self.waiting_bytes += u64::from(packet.size);
         counters.most_waiting = counters.most_waiting.max(self.queue.len());
+        counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
         true
     }
 
@@ -251,43 +271,58 @@ impl VariableTransmitter {
         }
     }
 
-    /// Goes over to another rate, at once or after the packet being sent, as the change says.
+    /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its
+    /// pause: those that are decided while one packet is sent, or while a pause lasts, add up.
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
         let old = self.rate();
-        self.serialiser.set_rate(change.rate);
-        self.log.push(RateLogEntry { at: now, rate: change.rate, sent_bytes: self.sent_bytes });
-        match (self.state, change.in_service) {
-            (State::Sending { packet, starts, ends, .. }, InService::FinishThenPause) if !change.pause.is_zero() => {
-                self.state = State::Sending { packet, starts, ends, pause: PauseDue::For(change.pause) };
+        let RateChange { rate, pause, in_service } = change;
+        self.serialiser.set_rate(rate);
+        self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
+        match (self.state, in_service) {
+            (State::Sending { packet, starts, ends, pause: due }, InService::FinishThenPause)
+                if !(pause + due.span_at(now)).is_zero() =>
+            {
+                self.state = State::Sending { packet, starts, ends, pause: PauseDue::For(due.span_at(now) + pause) };
             }
-            (State::Sending { packet, starts, ends, .. }, InService::FinishWhilePausing) => {
-                self.go_over(now, change.pause);
-                self.state = State::Sending { packet, starts, ends, pause: PauseDue::Until(now + change.pause) };
+            (State::Sending { packet, starts, ends, pause: due }, InService::FinishWhilePausing) => {
+                let until = due.until(now) + pause;
+                self.go_over(now, until - now);
+                self.state = State::Sending { packet, starts, ends, pause: PauseDue::Until(until) };
             }
             (State::Sending { packet, starts, ends, .. }, InService::Suspend) => {
-                self.go_over(now, change.pause);
-                self.suspend(packet, starts, rescale(ends - now, old, change.rate), now + change.pause, schedule);
+                self.go_over(now, pause);
+                self.suspend(packet, starts, rescale(ends - now, old, rate), now + pause, schedule);
             }
-            (State::Sending { .. } | State::Idle, _) if change.pause.is_zero() => self.go_over(now, change.pause),
+            (State::Sending { .. } | State::Idle, _) if pause.is_zero() => self.go_over(now, pause),
             (State::Sending { .. } | State::Idle, _) => {
-                self.go_over(now, change.pause);
-                self.pause(now + change.pause, schedule);
+                self.go_over(now, pause);
+                self.pause(now + pause, schedule);
             }
             (State::Paused { until }, _) => {
-                self.go_over(now, change.pause);
-                self.pause(until.max(now + change.pause), schedule);
+                let until = until + pause;
+                self.go_over(now, until - now);
+                self.pause(until, schedule);
             }
             (State::Suspended { packet, starts, left, until }, _) => {
-                self.go_over(now, change.pause);
-                let left = rescale(left, old, change.rate);
-                self.suspend(packet, starts, left, until.max(now + change.pause), schedule);
+                let until = until + pause;
+                self.go_over(now, until - now);
+                self.suspend(packet, starts, rescale(left, old, rate), until, schedule);
             }
+        }
+    }
+
+    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    #[must_use]
+    pub fn pause_due(&self) -> Duration {
+        match self.state {
+            State::Sending { pause: PauseDue::For(span), .. } => span,
+            _ => Duration::ZERO,
         }
     }
 
     fn go_over(&mut self, now: Instant, pause: Duration) {
         let rate = self.rate();
-        self.effective.push(EffectiveRate { at: now, rate, pause });
+        self.effective.push(EffectiveRate { at: now, rate, pause, sent_bytes: self.sent_bytes });
         self.meter.rate_changed(now, rate, pause);
     }
 

@@ -3,6 +3,7 @@
 use super::world::World;
 use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
+use crate::net::transmitter::InService;
 use crate::probe::{Column, Table};
 use crate::scenario::{LinkSpec, Scenario, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, TcpLedger, VariableLedger};
@@ -194,6 +195,7 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         waited_ns: now.waited_ns - then.waited_ns,
         served_packets: now.served_packets - then.served_packets,
         most_waiting: now.most_waiting,
+        most_waiting_bytes: now.most_waiting_bytes,
     }
 }
 
@@ -397,6 +399,8 @@ fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<Varia
         largest_packet: variable.largest_packet(),
         residency: variable.meter().finish(world.now),
         transition_power: transition_power(spec),
+        in_service: spec.control.as_ref().map_or(InService::default(), |control| control.in_service),
+        pause_due: variable.pause_due(),
     })
 }
 

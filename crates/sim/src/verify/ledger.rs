@@ -3,7 +3,7 @@
 use super::Findings;
 use crate::net::buffer::Buffer;
 use crate::net::link::LinkCounters;
-use crate::net::transmitter::{EffectiveRate, RateLogEntry};
+use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
 use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 
@@ -62,6 +62,10 @@ pub struct VariableLedger {
     pub residency: Residency,
     /// Which power a transition is charged.
     pub transition_power: TransitionPower,
+    /// What happens to the packet being sent when the rate changes.
+    pub in_service: InService,
+    /// A pause decided and not begun.
+    pub pause_due: Duration,
 }
 
 /// A sender's or receiver's ledger.
@@ -109,6 +113,7 @@ pub fn check(ledger: &Ledger) -> Findings {
             None => fixed_rate_holds(&mut findings, link, ledger.end),
             Some(variable) => {
                 varying_rate_holds(&mut findings, link, variable, ledger.end);
+                every_change_is_carried_out(&mut findings, link, variable);
                 energy_is_the_integral(&mut findings, link, variable, ledger);
             }
         }
@@ -142,11 +147,13 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
 }
 
 fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
-    if let Buffer::Packets(limit) = link.buffer {
-        findings.check(link.counters.most_waiting <= limit, &link.name, || {
-            format!("{} packets waited, but the buffer holds {limit}", link.counters.most_waiting)
-        });
-    }
+    let counters = &link.counters;
+    let (most, limit) = match link.buffer {
+        Buffer::Packets(limit) => (counters.most_waiting, limit),
+        Buffer::Bytes(limit) => (counters.most_waiting_bytes, limit.as_u64()),
+        Buffer::Unlimited => return,
+    };
+    findings.check(most <= limit, &link.name, || format!("{most} waited, but the buffer holds {}", link.buffer));
 }
 
 const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
@@ -160,29 +167,48 @@ fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     });
 }
 
-/// Bytes <= rate x time between any two changes, but for the packet that finishes at the rate before.
+/// Bytes <= rate x (time - pause) between any two changes; where a packet is not finished first, that one more.
 fn varying_rate_holds(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger, end: Instant) {
-    let last = RateLogEntry { at: end, rate: BitRate::default(), sent_bytes: variable.sent_bytes };
-    let ends = variable.log.iter().skip(1).chain(std::iter::once(&last));
-    for (entry, next) in variable.log.iter().zip(ends) {
+    let last =
+        EffectiveRate { at: end, rate: BitRate::default(), pause: Duration::ZERO, sent_bytes: variable.sent_bytes };
+    let ends = variable.effective.iter().skip(1).chain(std::iter::once(&last));
+    for (index, (entry, next)) in variable.effective.iter().zip(ends).enumerate() {
         findings.check(entry.at <= next.at && entry.sent_bytes <= next.sent_bytes, &link.name, || {
             format!("its rate log goes back from {} to {}", entry.at, next.at)
         });
-        let sent = u128::from(next.sent_bytes.saturating_sub(entry.sent_bytes)) * BIT_NANOS_PER_BYTE;
-        let time = u128::from(next.at.saturating_since(entry.at).as_nanos());
+        let sent = next.sent_bytes.saturating_sub(entry.sent_bytes);
+        let time = next.at.saturating_since(entry.at).saturating_sub(entry.pause);
         // One nanosecond more: departures are rounded down to it.
-        let most = u128::from(entry.rate.as_bps()) * (time + 1);
-        let unfinished = u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE;
-        findings.check(sent <= most + unfinished, &link.name, || {
+        let most = u128::from(entry.rate.as_bps()) * u128::from(time.as_nanos() + 1);
+        let finished = index == 0 || (variable.in_service == InService::FinishThenPause && !entry.pause.is_zero());
+        let unfinished = if finished { 0 } else { u128::from(variable.largest_packet) * BIT_NANOS_PER_BYTE };
+        findings.check(u128::from(sent) * BIT_NANOS_PER_BYTE <= most + unfinished, &link.name, || {
             format!(
-                "sent {} bytes from {} to {}, more than {} carries",
-                next.sent_bytes - entry.sent_bytes,
-                entry.at,
-                next.at,
-                entry.rate
+                "sent {sent} bytes from {} to {}, more than {} carries outside a pause of {}",
+                entry.at, next.at, entry.rate, entry.pause
             )
         });
     }
+}
+
+/// What was decided against what was done: the same last rate, and all pauses, none shared or lost.
+fn every_change_is_carried_out(findings: &mut Findings, link: &LinkLedger, variable: &VariableLedger) {
+    let decided: Duration = variable.log.iter().map(|entry| entry.pause).sum();
+    // A pause that begins within another one carries on from it.
+    let (mut done, mut until) = (Duration::ZERO, Instant::ZERO);
+    for entry in &variable.effective {
+        let ends = entry.at + entry.pause;
+        done += ends.saturating_since(entry.at.max(until));
+        until = until.max(ends);
+    }
+    findings.check(decided == done + variable.pause_due, &link.name, || {
+        format!("its changes cost {decided} of pauses, but it paused for {done}")
+    });
+    let last = |rate: Option<BitRate>| rate.unwrap_or_default();
+    let (wanted, has) = (last(variable.log.last().map(|e| e.rate)), last(variable.effective.last().map(|e| e.rate)));
+    findings.check(wanted == has || !variable.pause_due.is_zero(), &link.name, || {
+        format!("its last change was to {wanted}, but it runs at {has}")
+    });
 }
 
 /// A stretch of time at one power.
@@ -293,17 +319,19 @@ mod tests {
         meter.rate_changed(change, slow, pause);
         let variable = VariableLedger {
             log: vec![
-                RateLogEntry { at: start, rate: fast, sent_bytes: 0 },
-                RateLogEntry { at: change, rate: slow, sent_bytes: 6_000 },
+                RateLogEntry { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0 },
+                RateLogEntry { at: change, rate: slow, pause, sent_bytes: 6_000 },
             ],
             effective: vec![
-                EffectiveRate { at: start, rate: fast, pause: Duration::ZERO },
-                EffectiveRate { at: change, rate: slow, pause },
+                EffectiveRate { at: start, rate: fast, pause: Duration::ZERO, sent_bytes: 0 },
+                EffectiveRate { at: change, rate: slow, pause, sent_bytes: 6_000 },
             ],
             sent_bytes: 7_000,
             largest_packet: 1_000,
             residency: meter.finish(end),
             transition_power: TransitionPower::Higher,
+            in_service: InService::FinishThenPause,
+            pause_due: Duration::ZERO,
         };
         Ledger {
             end,
@@ -362,17 +390,31 @@ mod tests {
         };
         has("a-b: 10 packets were offered", &|ledger| ledger.links[0].held.0 = 0);
         has("a-b: 10000 bytes were offered", &|ledger| ledger.links[0].counters.delivered_bytes -= 1);
-        has("a-b: 4 packets waited", &|ledger| ledger.links[0].counters.most_waiting = 4);
+        has("a-b: 4 waited, but the buffer holds 3 packets", &|ledger| ledger.links[0].counters.most_waiting = 4);
+        has("a-b: 3001 waited, but the buffer holds 3000 B", &|ledger| {
+            ledger.links[0].buffer = Buffer::Bytes(netlull_units::Bytes::new(3_000));
+            ledger.links[0].counters.most_waiting_bytes = 3_001;
+        });
         has("delivered 7000 bytes in", &|ledger| {
             ledger.links[0].variable = None;
             ledger.links[0].max_rate = BitRate::from_bps(55_999);
         });
-        has("more than 5 Mb/s carries", &|ledger| {
-            // 5 Mb/s for 0.5 s is 312,500 B; a packet of 1,000 B may finish at the old rate; 313,501 is one too many.
-            ledger.links[0].variable.as_mut().unwrap().sent_bytes = 6_000 + 313_502;
+        has("more than 5 Mb/s carries outside a pause of 2 ms", &|ledger| {
+            // 5 Mb/s for 0.5 s less 2 ms is 311,250 B, and the packet before had finished; one byte more is too many.
+            ledger.links[0].variable.as_mut().unwrap().sent_bytes = 6_000 + 311_251;
+        });
+        has("its changes cost 2 ms of pauses, but it paused for 0 s", &|ledger| {
+            ledger.links[0].variable.as_mut().unwrap().effective[1].pause = Duration::ZERO;
+        });
+        has("its changes cost 4 ms of pauses, but it paused for 2 ms", &|ledger| {
+            let log = &mut ledger.links[0].variable.as_mut().unwrap().log;
+            log.push(RateLogEntry { sent_bytes: 6_500, ..log[1] });
+        });
+        has("its last change was to 6 Mb/s, but it runs at 5 Mb/s", &|ledger| {
+            ledger.links[0].variable.as_mut().unwrap().log[1].rate = BitRate::from_mbps(6);
         });
         has("its rate log goes back", &|ledger| {
-            ledger.links[0].variable.as_mut().unwrap().log[1].sent_bytes = 8_000;
+            ledger.links[0].variable.as_mut().unwrap().effective[1].sent_bytes = 8_000;
         });
         has("its meter holds", &|ledger| {
             ledger.links[0].variable.as_mut().unwrap().effective[1].at = Instant::from_nanos(500_000_001);

@@ -38,6 +38,8 @@ struct Shadow {
 struct Line {
     link: ReplayLink,
     held: VecDeque<Shadow>,
+    /// How many of the last packets of `held` wait, and their bytes.
+    waiting: (usize, u64),
     busy_from: u64,
     busy_bits: u128,
     last_departure: u64,
@@ -53,7 +55,8 @@ impl Replay {
     /// Idle links.
     #[must_use]
     pub fn new(links: Vec<ReplayLink>) -> Self {
-        let line = |link| Line { link, held: VecDeque::new(), busy_from: 0, busy_bits: 0, last_departure: 0 };
+        let line =
+            |link| Line { link, held: VecDeque::new(), waiting: (0, 0), busy_from: 0, busy_bits: 0, last_departure: 0 };
         Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
     }
 
@@ -81,6 +84,9 @@ impl Replay {
             self.findings.check(false, &line.link.name, || format!("delivered at {now} what it never held"));
             return;
         };
+        if line.waiting.0 > line.held.len() {
+            line.waiting = (line.held.len(), line.waiting.1 - u64::from(head.size));
+        }
         let same = (head.agent, head.segment, head.size) == (packet.agent, packet.segment, packet.size);
         self.findings.check(same, &line.link.name, || {
             format!("delivered {:?} at {now}, but {:?} was first in line", packet.segment, head.segment)
@@ -109,12 +115,21 @@ impl Replay {
 }
 
 impl Line {
-    /// Whether drop-tail lets a packet in.
-    fn admits(&self, now: u64, size: u32) -> bool {
-        let waiting = self.held.iter().rev().take_while(|shadow| shadow.starts > now);
-        let (packets, bytes) = waiting.fold((0, 0), |(n, bytes), shadow| (n + 1, bytes + u64::from(shadow.size)));
+    /// Whether drop-tail lets a packet in, by this model's own count and comparison.
+    fn admits(&mut self, now: u64, size: u32) -> bool {
+        while self.waiting.0 > 0 {
+            let first = self.held[self.held.len() - self.waiting.0];
+            if first.starts > now {
+                break;
+            }
+            self.waiting = (self.waiting.0 - 1, self.waiting.1 - u64::from(first.size));
+        }
         let idle = self.held.back().is_none_or(|last| last.departs <= now);
-        idle || self.link.buffer.admits(packets, bytes, size)
+        idle || match self.link.buffer {
+            Buffer::Packets(limit) => (self.waiting.0 as u64) < limit,
+            Buffer::Bytes(limit) => self.waiting.1 + u64::from(size) <= limit.as_u64(),
+            Buffer::Unlimited => true,
+        }
     }
 
     fn accept(&mut self, now: u64, packet: &Packet) {
@@ -127,6 +142,9 @@ impl Line {
         let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
         let departs = if self.link.varies { now } else { self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX) };
         let starts = if self.link.varies { now } else { starts };
+        if starts > now {
+            self.waiting = (self.waiting.0 + 1, self.waiting.1 + u64::from(packet.size));
+        }
         self.held.push_back(Shadow {
             agent: packet.agent,
             segment: packet.segment,

@@ -6,7 +6,7 @@ mod options;
 pub use error::ConfigError;
 pub use options::{
     Algorithm, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
-    PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom,
+    PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom, TimeoutFlight,
 };
 
 use error::expect;
@@ -77,6 +77,8 @@ pub struct Config {
     pub growth: Growth,
     /// What a loss halves. Default: the data in flight (RFC 5681).
     pub ssthresh_from: SsthreshFrom,
+    /// Flight when the timer expires in fast recovery. Default: at most the deflated window.
+    pub timeout_flight: TimeoutFlight,
     /// Slow-start threshold at repeated timeouts. Default: held (RFC 5681).
     pub repeated_timeout: RepeatedTimeout,
     /// Fall back to the initial window after sending nothing for an RTO (RFC 5681 section 4.1). Default: true.
@@ -124,6 +126,7 @@ impl Default for Config {
             increase: Increase::PerAck,
             growth: Growth::Always,
             ssthresh_from: SsthreshFrom::Flight,
+            timeout_flight: TimeoutFlight::Deflated,
             repeated_timeout: RepeatedTimeout::Hold,
             idle_restart: true,
             duplicate_ack_threshold: 3,

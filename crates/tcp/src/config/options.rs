@@ -162,6 +162,20 @@ pub enum PartialAckTimer {
     SlowButSteady,
 }
 
+/// What counts as in flight when the timer expires in fast recovery.
+///
+/// Each duplicate acknowledgement tells of a segment that has left the network, but none of them moves SND.UNA: in a long
+/// recovery SND.NXT - SND.UNA grows to many times what the path holds. Halved, it becomes an ssthresh that lets the
+/// next slow start overshoot as far again, which ends in the next timeout, and so on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeoutFlight {
+    /// At most the congestion window without its inflation: what recovery aims to keep in flight.
+    #[default]
+    Deflated,
+    /// SND.NXT - SND.UNA, the letter of RFC 5681's definition of FlightSize.
+    Cumulative,
+}
+
 /// Whether a fast retransmission restarts the retransmission timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FastRetransmitTimer {

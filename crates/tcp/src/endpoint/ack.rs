@@ -4,7 +4,7 @@ use super::receiver::{AckDue, Arrival, Placement};
 use super::sender::{AckNumber, UNTIMED};
 use super::{Control, Endpoint, State, Timer, TimerKind};
 use crate::cc::{Ack, CongestionControl, Loss, Recovered};
-use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling};
+use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase};
 use crate::segment::{Flags, Segment};
 use crate::timestamps::Paws;
@@ -245,7 +245,10 @@ impl Endpoint {
             return;
         }
         self.counters.timeouts += 1;
-        let loss = self.loss(now, self.recovery.limited_transmit_flight());
+        let mut loss = self.loss(now, self.recovery.limited_transmit_flight());
+        if self.recovery_phase() == RecoveryPhase::FastRecovery && self.timeout_flight == TimeoutFlight::Deflated {
+            loss.flight = loss.flight.min(self.cc.cwnd());
+        }
         let kind = self.recovery.on_timeout(self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
         self.rtt.back_off();

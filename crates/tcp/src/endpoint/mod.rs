@@ -9,7 +9,9 @@ mod tests;
 mod transmit;
 
 use crate::cc::{CongestionControl, Controller};
-use crate::config::{Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, RttSampling};
+use crate::config::{
+    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, RttSampling, TimeoutFlight,
+};
 use crate::counters::Counters;
 use crate::recovery::{NewRenoRecovery, RecoveryPhase};
 use crate::rtt::RttEstimator;
@@ -133,6 +135,7 @@ pub struct Endpoint {
     // From the configuration.
     duplicate_ack: DuplicateAck,
     fast_retransmit_timer: FastRetransmitTimer,
+    timeout_flight: TimeoutFlight,
     idle_restart: bool,
     rtt_sampling: RttSampling,
     handshake_rtt: HandshakeRtt,
@@ -177,6 +180,7 @@ impl Endpoint {
             role,
             duplicate_ack: config.duplicate_ack,
             fast_retransmit_timer: config.fast_retransmit_timer,
+            timeout_flight: config.timeout_flight,
             idle_restart: config.idle_restart,
             rtt_sampling: config.rtt_sampling,
             handshake_rtt: config.handshake_rtt,

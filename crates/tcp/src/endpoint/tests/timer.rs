@@ -1,7 +1,7 @@
 //! The retransmission timer: RFC 6298 section 5, RFC 5681 section 3.1.
 
 use super::*;
-use crate::{RecoveryPhase, RepeatedTimeout, RttSampling};
+use crate::{RecoveryPhase, RepeatedTimeout, RttSampling, TimeoutFlight};
 
 #[test]
 fn the_timer_runs_while_data_is_outstanding() {
@@ -143,5 +143,20 @@ fn timestamps_sample_once_per_window_or_every_acknowledgement() {
             t.takes(90 + n * 10, &ack);
         }
         assert_eq!(t.tcp.srtt(), Some(Duration::from_nanos(nanos)), "{rtt_sampling:?}");
+    }
+}
+
+#[test]
+fn a_timeout_in_a_long_recovery_does_not_halve_what_has_left_the_network() {
+    // Ten segments in flight, the first lost: ssthresh = 5000. Twenty duplicates say that as much has arrived again and
+    // again; each sends a segment once cwnd = 5000 + 3000 + 17 * 1000 covers it. SND.NXT - SND.UNA is then 25,000, of
+    // which the letter of RFC 5681 would make an ssthresh of 12,500; the deflated window is 5000, and gives 2500.
+    for (timeout_flight, ssthresh) in [(TimeoutFlight::Deflated, 2500), (TimeoutFlight::Cumulative, 12_500)] {
+        let mut t = Script::connected(&Config { timeout_flight, ..plain() });
+        t.send_endless();
+        t.acks(100, 0, 20);
+        assert_eq!((t.tcp.flight(), t.tcp.ssthresh()), (25_000, 5000));
+        t.until(1000);
+        assert_eq!((t.tcp.ssthresh(), t.tcp.cwnd()), (ssthresh, 1000), "{timeout_flight:?}");
     }
 }
