@@ -21,7 +21,9 @@ pub(crate) fn scenario(error: scenario::ScenarioError) -> PyErr {
 
 pub(crate) fn capture(error: CaptureError) -> PyErr {
     match error {
-        CaptureError::UnknownLink { .. } => ScenarioError::new_err(error.to_string()),
+        CaptureError::UnknownLink { .. } | CaptureError::TooManyFlows { .. } => {
+            ScenarioError::new_err(error.to_string())
+        }
         CaptureError::File { .. } => PyOSError::new_err(error.to_string()),
     }
 }

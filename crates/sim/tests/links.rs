@@ -267,6 +267,10 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
     twice["seed"] = 1.into();
     twice["power"] = json!([{ "model": "warp" }]);
     assert!(refusal(&twice).contains("power.0.model: \"warp\" is unknown; expected one of"));
+    twice["power"] = json!([{ "model": "fs", "name": "x" }, { "model": "dvs", "name": "x" }]);
+    assert!(refusal(&twice).starts_with("power.1.name: \"x\" is named twice"));
+    twice["power"] = json!([{ "model": "fs", "name": "a.b" }]);
+    assert!(refusal(&twice).starts_with("power.0.name: \"a.b\" is no name"));
     twice["power"] = json!([{ "model": "fs", "static_fraction": 1.5 }]);
     assert!(refusal(&twice).contains("static_fraction"), "{}", refusal(&twice));
 }

@@ -193,6 +193,11 @@ fn bad_tcp_options_are_refused_where_they_stand() {
     assert!(
         why(json!({ "delayed_ack_timeout": "1 s" })).starts_with("flow.t.tcp.delayed_ack_timeout: is 1 s; expected")
     );
+    let mut small = dumbbell("1 s", json!({}), tcp(json!({})));
+    small["mtu"] = "68 B".into();
+    assert!(
+        scenario(&small).expect_err("bad").to_string().starts_with("mtu: is 68 B, which leaves TCP segments of 28 B")
+    );
     let mut global = dumbbell("1 s", json!({}), tcp(json!({})));
     global["tcp"] = json!({ "max_rto": "1 s" });
     assert!(scenario(&global).expect_err("bad").to_string().starts_with("tcp.max_rto: is 1 s; expected at least 60 s"));

@@ -31,6 +31,11 @@ pub enum CaptureError {
         /// The names there are.
         known: String,
     },
+    /// There are more flows than ports to tell them apart.
+    TooManyFlows {
+        /// How many there are.
+        flows: usize,
+    },
     /// The file could not be written.
     File {
         /// Its path.
@@ -44,6 +49,9 @@ impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::UnknownLink { name, known } => write!(f, "link: \"{name}\" is unknown; expected one of {known}"),
+            Self::TooManyFlows { flows } => {
+                write!(f, "flow: there are {flows}; expected at most {MOST_FLOWS} in a capture, one port for each")
+            }
             Self::File { path, why } => write!(f, "cannot write {}: {why}", path.display()),
         }
     }
@@ -72,6 +80,8 @@ pub struct CaptureWriter {
     finished: bool,
 }
 
+/// Ports of senders and receivers must neither meet nor leave their 16 bits.
+const MOST_FLOWS: usize = 20_000;
 /// IPv4 and TCP headers with all options are at most this long.
 const SNAPLEN: u32 = 120;
 /// Wireshark's default for hosts.
@@ -192,7 +202,7 @@ fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader
 
 impl CaptureWriter {
     /// A capture of the named links of `scenario` into `path`: node n has the address 10.0.0.1 + n, flow f the ports
-    /// 10000 + f (sender) and 20000 + f (receiver).
+    /// 10000 + f (sender) and 30000 + f (receiver).
     ///
     /// # Errors
     /// If a name is unknown or the file cannot be created.
@@ -204,15 +214,19 @@ impl CaptureWriter {
             let unknown = || CaptureError::UnknownLink { name: name.clone(), known: known() };
             found.map(|index| (index as LinkId, scenario.links[index].name.as_str())).ok_or_else(unknown)
         };
+        let flows = scenario.flow_paths().count();
+        if flows > MOST_FLOWS {
+            return Err(CaptureError::TooManyFlows { flows });
+        }
         let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let address = |node: usize| (0x0a00_0001 + node as u32).to_be_bytes();
         let hosts = scenario.flow_paths().enumerate().flat_map(|(flow, ends)| {
             let host = |node: usize, first: u16| Host {
                 address: address(node),
-                port: first.wrapping_add(flow as u16),
+                port: first + flow as u16,
                 tcp: flow < scenario.tcp_flows.len(),
             };
-            [host(ends.from, 10_000), host(ends.to, 20_000)]
+            [host(ends.from, 10_000), host(ends.to, 30_000)]
         });
         Self::create(path, &links, hosts.collect())
     }

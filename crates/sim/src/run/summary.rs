@@ -71,7 +71,8 @@ pub struct LinkSummary {
     pub drop_fraction: f64,
     /// Bits delivered per second.
     pub throughput_bps: f64,
-    /// Bits delivered over what the link's rates would have carried.
+    /// Bits delivered over what the mean rate would have carried. Above 1 where packets finish at a higher rate that has
+    /// been left, or were sent before the measurement began.
     pub utilisation: f64,
     /// Service rate averaged over time; a transition counts at its new rate.
     pub mean_rate_bps: f64,
@@ -155,7 +156,7 @@ pub struct FlowSummary {
     pub fast_retransmits: u64,
     /// From opening to the last byte acknowledged; null while it goes on.
     pub completion_time_s: Option<f64>,
-    /// Congestion window averaged over time; null for datagrams.
+    /// Congestion window averaged over time, the inflation of fast recovery included; null for datagrams.
     pub mean_cwnd_bytes: Option<f64>,
 }
 

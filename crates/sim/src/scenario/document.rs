@@ -474,7 +474,8 @@ pub struct PowerDocument {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProbeDocument {
-    /// Width of the bins of the tables `link` and `flow`; none are recorded without it.
+    /// Width of the bins of the tables `link` and `flow`; none are recorded without it. A bin is written at its end; one
+    /// that the end of the run cuts is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Quantity<Duration>>,
     /// Record every change of a congestion window (table `window`).

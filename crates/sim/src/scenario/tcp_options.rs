@@ -39,6 +39,10 @@ pub(super) fn config(
     config.validate().map_err(|error| {
         let message = error.to_string();
         let message = message.strip_prefix(error.field()).map_or(message.as_str(), str::trim_start).to_owned();
+        if error.field() == "mss" && options.mss.is_none() {
+            let why = format!("is {} B, which leaves TCP segments of {mss} B; expected more", mtu.as_u64());
+            return ScenarioError::new("mtu", format!("{why} ({message})"));
+        }
         refused(option_of(error.field()), message)
     })?;
     Ok(config)

@@ -232,12 +232,7 @@ impl Scenario {
             tcp_flows,
             datagram_flows,
             routes,
-            power: document
-                .power
-                .iter()
-                .enumerate()
-                .map(|(index, power)| power::named_power(index, power))
-                .collect::<Result<_>>()?,
+            power: named_models(document)?,
             probe,
         };
         let longest = crate::run::longest_run(&scenario);
@@ -312,6 +307,24 @@ fn two_nodes(nodes: &Nodes<'_>, field: &str, from: &str, to: &str) -> Result<(us
         return refuse(format!("{field}.to"), format!("\"{to}\" is where it comes from; expected another node"));
     }
     Ok(ends)
+}
+
+/// The power models, under names that fit into a metric's path and differ.
+fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
+    let mut models: Vec<NamedPower> = Vec::new();
+    for (index, power) in document.power.iter().enumerate() {
+        let named = power::named_power(index, power)?;
+        // A share such as 0.25 in a default name has a point, which only a written name may not.
+        if let Some(name) = &power.name {
+            check_name(&format!("power.{index}.name"), name)?;
+        }
+        if models.iter().any(|other| other.name == named.name) {
+            let message = format!("\"{}\" is named twice; expected different names", named.name);
+            return refuse(format!("power.{index}.name"), message);
+        }
+        models.push(named);
+    }
+    Ok(models)
 }
 
 fn unique_names(links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Result<()> {
