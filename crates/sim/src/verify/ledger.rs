@@ -1,4 +1,7 @@
 //! The ledger of a run, and whether it adds up.
+//!
+//! Its figures are the run's own counts and logs, taken in different places: what was offered against what arrived, what
+//! was decided against what was done, a meter against a log. A wrong count in one of them shows against the others.
 
 use super::Findings;
 use crate::net::buffer::Buffer;

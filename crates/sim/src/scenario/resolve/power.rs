@@ -19,8 +19,9 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
             return refuse(field, format!("\"{}\" is measured; expected no static_fraction or phi", document.model));
         }
     };
+    // In percent: a point would end the name in a metric's path.
     let default_name = || match document.static_fraction {
-        Some(share) if share > 0.0 => format!("{}-{share}", document.model),
+        Some(share) if share > 0.0 => format!("{}-{:.0}%", document.model, share * 100.0),
         _ => document.model.clone(),
     };
     Ok(NamedPower { name: document.name.clone().unwrap_or_else(default_name), model })
