@@ -125,6 +125,17 @@ fn a_loaded_link_follows_its_load_and_changes_at_most_once_per_interval() {
 }
 
 #[test]
+fn packets_that_arrive_as_the_one_before_leaves_lose_no_fraction_of_a_nanosecond() {
+    // 1500 B at 7 Mb/s take 1714285.714 ns. A source of exactly that rate offers each packet in the nanosecond in which
+    // the one before leaves, or the one after; without a carry across those moments the link would gain 0.7 ns a packet.
+    let link_json = json!({ "rate": "7 Mb/s", "controller": { "kind": "practra", "rates": ["7 Mb/s"],
+        "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "40 ms" } });
+    let run = outcome(one_link("100 s", link_json, json!([cbr("7 Mb/s")])));
+    // floor(100.005 s less 5 ms of propagation / 1714285.714 ns) = 58330.4 at the most; the verifier checks the rest.
+    assert_eq!(link(&run, "a-b").delivered_packets, 58_330);
+}
+
+#[test]
 fn every_change_costs_its_pause_also_while_one_packet_is_sent() {
     // At 0.1 Mb/s a packet takes 120 ms, time for five decisions at mRCI 10 ms. Each costs 2 ms of silence.
     for reading in ["finish_then_pause", "finish_while_pausing", "suspend"] {

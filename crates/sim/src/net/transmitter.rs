@@ -118,6 +118,8 @@ pub struct VariableTransmitter {
     queue: Ring<Waiting>,
     waiting_bytes: u64,
     sent_bytes: u64,
+    /// When the last bit so far was sent.
+    free_at: Instant,
     largest_packet: u32,
     log: Vec<RateLogEntry>,
     effective: Vec<EffectiveRate>,
@@ -135,6 +137,7 @@ impl VariableTransmitter {
             queue: Ring::new(),
             waiting_bytes: 0,
             sent_bytes: 0,
+            free_at: Instant::ZERO,
             largest_packet: 0,
             log: vec![RateLogEntry { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
             effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
@@ -221,7 +224,10 @@ impl VariableTransmitter {
     ) -> bool {
         self.largest_packet = self.largest_packet.max(packet.size);
         if matches!(self.state, State::Idle) {
-            self.serialiser.idle();
+            // At the instant of the last departure the line is still busy for the fraction that is carried.
+            if now > self.free_at {
+                self.serialiser.idle();
+            }
             counters.served_packets += 1;
             self.start(now, packet, schedule);
             return true;
@@ -241,6 +247,7 @@ impl VariableTransmitter {
         match self.state {
             State::Sending { packet, starts, pause, .. } => {
                 self.sent_bytes += u64::from(packet.size);
+                self.free_at = now;
                 let until = match pause {
                     PauseDue::No => now,
                     PauseDue::Until(until) => until,
