@@ -131,7 +131,7 @@ fn packets_that_arrive_as_the_one_before_leaves_lose_no_fraction_of_a_nanosecond
     let link_json = json!({ "rate": "7 Mb/s", "controller": { "kind": "practra", "rates": ["7 Mb/s"],
         "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "40 ms" } });
     let run = outcome(one_link("100 s", link_json, json!([cbr("7 Mb/s")])));
-    // floor(100.005 s less 5 ms of propagation / 1714285.714 ns) = 58330.4 at the most; the verifier checks the rest.
+    // 100 s less 5 ms of propagation hold 99.995 s / 1714285.714 ns = 58330.4 packets; the verifier checks the rest.
     assert_eq!(link(&run, "a-b").delivered_packets, 58_330);
 }
 
