@@ -48,8 +48,27 @@ def _check_replaceable(folder: Path, ours: str) -> None:
             return
         if not folder.is_dir():
             raise OutputError(f"{folder}: is a file; expected a folder to write to")
-        if any(folder.iterdir()) and not (folder / ours).is_file():
-            raise OutputError(f"{folder}: holds other files (no {ours}); expected a new folder or an earlier result")
+        here = Path.cwd()
+        if folder == here or folder in here.parents:
+            raise OutputError(f"{folder}: is or holds the current folder; expected another one to write to")
+        present = {path.name for path in folder.iterdir()}
+        strangers = present - _written(folder / ours) if present else set()
+        if strangers:
+            raise OutputError(
+                f"{folder}: holds other files ({min(strangers)}); expected a new folder or an earlier result"
+            )
+
+
+def _written(manifest: Path) -> set[str]:
+    """Names in a result folder that its manifest says netlull wrote; none if it is not netlull's manifest."""
+    try:
+        content = json.loads(manifest.read_text())
+    except (OSError, ValueError, RecursionError):
+        return set()
+    if not isinstance(content, dict) or content.get("kind") != "netlull run":
+        return set()
+    files = content.get("files")
+    return {manifest.name, "figures", *(files if isinstance(files, dict) else ())}
 
 
 def _replace_folder(stage: Path, folder: Path) -> None:

@@ -202,6 +202,9 @@ class Result:
 
         folder = Path(folder)
         manifest = _read_manifest(folder)
+        missing = {"files", "series", "scenario", "version", "engine", "commit"} - manifest.keys()
+        if missing:
+            raise ResultError(f"{folder / MANIFEST}: has no {min(missing)}; expected what a run writes")
         for name, record in manifest["files"].items():
             _check_file(folder / name, record)
         series = {

@@ -106,6 +106,10 @@ class Experiment:
         return {**dict.fromkeys(self.unset), **self.set}
 
 
+MOST_SEEDS = 1_000_000
+"""More replications than this are a mistake."""
+
+
 def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
     """A number of seeds as 1, 2, ..., or a list of them.
 
@@ -114,6 +118,8 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
     """
     if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
         raise SweepError(f"{where}: {seeds!r} is no number of seeds; expected 1 or more, or a list of seeds")
+    if isinstance(seeds, int) and seeds > MOST_SEEDS:
+        raise SweepError(f"{where}: {seeds} seeds are too many; expected at most {MOST_SEEDS}")
     chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
     if not chosen:
         raise SweepError(f"{where}: is empty; expected at least one seed")

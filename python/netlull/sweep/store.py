@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,8 @@ class Store:
             raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
         if names and not names & {DESCRIPTION, JOURNAL}:
             raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); expected a new folder or a sweep's")
+        if _is_foreign(folder / DESCRIPTION):
+            raise OutputError(f"{folder}: holds files that no sweep wrote; expected a new folder or a sweep's")
         with _locked(folder):
             with output.staged_file(folder / DESCRIPTION) as stage:
                 output.write_json(stage, {"format": 1, "kind": "netlull sweep", **origin(), **description})
@@ -87,6 +90,15 @@ class Store:
 
         with output.staged_file(self._folder / TABLE) as stage:
             pq.write_table(table, stage, compression="zstd")
+
+
+def _is_foreign(description: Path) -> bool:
+    """Whether the file is a whole JSON document of somebody else's; a damaged one of ours is written anew."""
+    try:
+        content = json.loads(description.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return not isinstance(content, dict) or content.get("kind") != "netlull sweep"
 
 
 @contextlib.contextmanager
