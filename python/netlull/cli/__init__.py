@@ -67,4 +67,8 @@ def _failed(error: Exception) -> int:
         message = f"netlull: VERIFICATION FAILED: {error}{notes}. This is a defect of the simulator: please report it"
         click.echo(" ".join(message.split()), err=True)
         return 1
+    if isinstance(error, RecursionError):
+        return _refused("the input is nested too deeply; expected a scenario's few levels")
+    if isinstance(error, OSError):
+        return _refused(f"{error.filename or 'output'}: {error.strerror or error}")
     raise error
