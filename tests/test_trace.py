@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,3 +68,11 @@ def test_the_same_seed_gives_the_same_capture(printed: Printed, small_file: Path
     for name in ("one", "two"):
         printed("trace", small_file, "--link", "b-c", "--out", tmp_path / f"{name}.pcapng", "--seed", "3")
     assert (tmp_path / "one.pcapng").read_bytes() == (tmp_path / "two.pcapng").read_bytes()
+
+
+def test_the_summary_of_a_traced_run_is_written_as_json(tmp_path: Path) -> None:
+    out = tmp_path / "packets.pcapng"
+    command = [sys.executable, "-m", "netlull", "trace", "dumbbell", "--set", "duration='1 s'", "--link", "N1-N2"]
+    done = subprocess.run([*command, "--out", str(out), "--json"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["duration_s"] == 1.0
+    assert out.exists()

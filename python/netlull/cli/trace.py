@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from netlull.cli.inputs import load_scenario, scenario_argument, seed_option, set_option
+from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
 
 __all__ = ["trace_command"]
@@ -20,7 +20,10 @@ __all__ = ["trace_command"]
 @click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE.pcapng", help="The file to write.")
 @seed_option
 @set_option
-def trace_command(file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...]) -> None:
+@json_option
+def trace_command(  # the command's options
+    file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
+) -> None:
     """Simulate FILE and write the packets seen at the named links as pcapng, one interface per link."""
     from netlull import _engine
     from netlull.errors import OutputError
@@ -30,7 +33,7 @@ def trace_command(file: str, links: tuple[str, ...], out: Path, seed: int | None
     monitor = _engine.Monitor()
     with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
         try:
-            _engine.trace(scenario.canonical(), links, stage, None, monitor)
+            raw = _engine.trace(scenario.canonical(), links, stage, None, monitor)
         except OSError as error:
             raise OutputError(str(error).replace(str(stage), str(out))) from None
-    click.echo(f"written to {out}")
+    click.echo(raw.summary() if as_json else f"written to {out}")
