@@ -34,7 +34,7 @@ def test_the_python_page_runs() -> None:
     names: dict[str, object] = {}
     for block in _blocks("python.md", "python"):
         exec(compile(block, "python.md", "exec"), names)  # noqa: S102  # our own page
-    assert Result.load("out/mine").summary["seed"] == 7
+    assert Result.load("out/my-run").summary["seed"] == 7
 
 
 @pytest.mark.usefixtures("scenario_file")
@@ -42,7 +42,7 @@ def test_the_sweep_page_runs() -> None:
     for block in _blocks("sweep.md", "python"):
         names: dict[str, object] = {}
         exec(compile(block, "sweep.md", "exec"), names)  # noqa: S102  # our own page
-    assert Path("out/mine/results.parquet").exists()
+    assert Path("out/my-sweep/results.parquet").exists()
 
 
 def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
@@ -60,9 +60,6 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
-    # The second block is a link of the first one's network.
-    link = tomllib.loads(controlled)["link"][0]
-    back = {**link, "from": link["to"], "to": link["from"]}
-    del back["controller"]
-    links = [scenario.to_dict()["link"][0], link, back]
+    # The second block replaces the second link of the first one's network.
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["rate_changes"] > 0

@@ -11,7 +11,9 @@ from typing import Any
 
 from netlull.errors import FieldPathError, InputError
 
-__all__ = ["fields_of", "get", "parse_setting", "plain", "put", "remove"]
+__all__ = ["fields_of", "get", "parse_setting", "plain", "put", "read_toml", "remove"]
+
+_DEEPEST = 32
 
 Path = str
 """Keys separated by dots; entries of arrays by name (a link without one: FROM-TO) or by index."""
@@ -28,11 +30,38 @@ def fields_of(element: Any) -> dict[str, object]:
     return document
 
 
-def plain(value: Any, path: Path = "") -> Any:
+class _TooDeepError(InputError):
+    """Tables and lists in tables and lists, without end or nearly so."""
+
+
+def _too_deep(path: Path) -> _TooDeepError:
+    field = path.partition(".")[0] or "scenario"
+    return _TooDeepError(f"{field}: is nested too deeply; expected at most {_DEEPEST} tables and lists in one another")
+
+
+def read_toml(text: str, origin: str) -> dict[str, Any]:
+    """The document in TOML text.
+
+    Raises:
+        InputError: the text is no TOML or nested too deeply; the message starts with `origin`.
+    """
+    try:
+        document = tomllib.loads(text)
+        plain(document)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{origin}: is no TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{origin}: {_too_deep('')}") from None
+    except _TooDeepError as error:
+        raise InputError(f"{origin}: {error}") from None
+    return document
+
+
+def plain(value: Any, path: Path = "", depth: int = 0) -> Any:
     """`value` as JSON knows it: builder elements become tables, tuples lists, NumPy numbers numbers.
 
     Raises:
-        InputError: names the field that holds something else (a date, NaN, an object).
+        InputError: names the field that holds something else (a date, NaN, an object), or is nested too deeply.
     """
     if value is None or isinstance(value, str | bool):
         return value
@@ -45,10 +74,13 @@ def plain(value: Any, path: Path = "") -> Any:
         raise InputError(f"{path or 'scenario'}: {number} is no finite number")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = fields_of(value)
+    if depth > _DEEPEST:
+        raise _too_deep(path)
+    inner = depth + 1
     if isinstance(value, Mapping):
-        return {str(key): plain(item, f"{path}.{key}" if path else str(key)) for key, item in value.items()}
+        return {str(key): plain(item, f"{path}.{key}" if path else str(key), inner) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
-        return [plain(item, f"{path}.{index}" if path else str(index)) for index, item in enumerate(value)]
+        return [plain(item, f"{path}.{index}" if path else str(index), inner) for index, item in enumerate(value)]
     expected = "expected text, a number, true or false, a list or a table"
     raise InputError(f"{path or 'scenario'}: {value!r} is a {type(value).__name__}; {expected}")
 
@@ -57,21 +89,23 @@ def parse_setting(setting: str) -> tuple[Path, object]:
     """Splits `path=value`; a value that reads as TOML is that value, anything else is text.
 
     Raises:
-        InputError: there is no `=`, or no path before it.
+        InputError: there is no `=`, no path before it, or the value is nested too deeply.
     """
     path, equals, text = setting.partition("=")
     path, text = path.strip(), text.strip()
     if not equals or not path:
         raise InputError(f'--set "{setting}": expected path=value, such as link.N1-N2.rate="10 Mb/s"')
-    return path, _toml_value(text)
+    return path, _toml_value(text, path)
 
 
-def _toml_value(text: str) -> object:
+def _toml_value(text: str, path: Path) -> object:
     if "\n" in text:
         return text
     try:
         value = tomllib.loads(f"value = {text}\n")["value"]
-        return plain(value)
+        return plain(value, path)
+    except (RecursionError, _TooDeepError):
+        raise _too_deep(path) from None
     except (tomllib.TOMLDecodeError, InputError):
         return text
 
@@ -107,10 +141,26 @@ def _step(node: object, rest: str) -> tuple[str | int, str] | None:
     return choices[name], rest[len(name) + 1 :]
 
 
+def _duplex_of(links: list[object], rest: str) -> tuple[str, str] | None:
+    """The way back that `rest` starts with, and the duplex link that it belongs to; None if it is no way back."""
+    for link in links:
+        if isinstance(link, Mapping) and link.get("duplex") is True:
+            way_back = f"{link.get('to')}-{link.get('from')}"
+            name = _entry_name(link)
+            if name is not None and (rest == way_back or rest.startswith(f"{way_back}.")):
+                return way_back, name
+    return None
+
+
 def _refuse(path: Path, rest: str, node: object) -> FieldPathError:
     wanted = rest.partition(".")[0]
     where = path[: len(path) - len(rest)].rstrip(".") or "the scenario"
     if isinstance(node, list):
+        duplex = _duplex_of(node, rest)
+        if duplex is not None:
+            way_back, link = duplex
+            told = f"set it at {link}, for both ways, or write {way_back} as a link of its own"
+            return FieldPathError(f'{path}: "{way_back}" is the way back of the duplex link {link}; expected: {told}')
         names = [name for name in map(_entry_name, node) if name is not None] or [f"0 to {len(node) - 1}"]
         listed = f"expected one of {', '.join(names)}" if node else "it has no entries"
         return FieldPathError(f'{path}: "{wanted}" is no entry of {where}; {listed}')

@@ -7,68 +7,113 @@ import hashlib
 import json
 import os
 import shutil
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 from netlull.errors import OutputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["file_record", "staged_file", "staged_folder", "write_json"]
+__all__ = [
+    "MANIFEST",
+    "file_record",
+    "prepare_file",
+    "read_description",
+    "refuse_working_folder",
+    "staged_file",
+    "staged_folder",
+    "write_json",
+]
+
+MANIFEST = "manifest.json"
+"""Lists what a folder holds: `kind`, `files` with their checksums, `figures`."""
 
 
 @contextlib.contextmanager
-def staged_folder(folder: Path, *, ours: str) -> Iterator[Path]:
+def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     """A temporary folder beside `folder` that takes its place when the block ends well, and vanishes when it does not.
 
-    A `folder` that holds the file `ours` is a result of an earlier run and is replaced; an empty one too.
+    A `folder` with a manifest of this `kind` that holds nothing else is an earlier result and is replaced; an empty
+    one too.
 
     Raises:
         OutputError: `folder` cannot be written, or holds something else.
     """
     folder = Path(os.path.abspath(folder))  # noqa: PTH100  # resolve() would follow a link that the user wants kept
-    _check_replaceable(folder, ours)
+    _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
-    with _as_output_error(folder):
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(stage, ignore_errors=True)
-        stage.mkdir()
     try:
+        with _as_output_error(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(stage, ignore_errors=True)
+            stage.mkdir()
         yield stage
+        # A run takes its time: somebody may have put files there meanwhile.
+        _check_replaceable(folder, kind)
         with _as_output_error(folder):
             _replace_folder(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _check_replaceable(folder: Path, ours: str) -> None:
+def _check_replaceable(folder: Path, kind: str) -> None:
     with _as_output_error(folder):
         if not os.path.lexists(folder):
             return
         if not folder.is_dir():
             raise OutputError(f"{folder}: is a file; expected a folder to write to")
-        here = Path.cwd()
-        if folder == here or folder in here.parents:
-            raise OutputError(f"{folder}: is or holds the current folder; expected another one to write to")
-        present = {path.name for path in folder.iterdir()}
-        strangers = present - _written(folder / ours) if present else set()
-        if strangers:
-            raise OutputError(
-                f"{folder}: holds other files ({min(strangers)}); expected a new folder or an earlier result"
-            )
+        refuse_working_folder(folder)
+        if not any(folder.iterdir()):
+            return
+        expected = "expected a new folder or an earlier result"
+        if not (folder / MANIFEST).is_file():
+            raise OutputError(f"{folder}: holds other files (no {MANIFEST}); {expected}")
+        manifest = read_description(folder / MANIFEST)
+        if manifest is None or manifest.get("kind") != kind:
+            raise OutputError(f'{folder}: holds other files ({MANIFEST} is of no "{kind}"); {expected}')
+        foreign = _first_foreign(folder, manifest)
+        if foreign is not None:
+            raise OutputError(f"{folder}: holds other files ({foreign}); {expected}")
 
 
-def _written(manifest: Path) -> set[str]:
-    """Names in a result folder that its manifest says netlull wrote; none if it is not netlull's manifest."""
+def _first_foreign(folder: Path, manifest: Mapping[str, Any]) -> str | None:
+    """Something in the folder that the manifest does not list; None if there is nothing."""
+    listed = {MANIFEST}
+    for field in ("files", "figures"):
+        names = manifest.get(field)
+        listed |= {str(name) for name in names} if isinstance(names, list | dict) else set()
+    folders = {parent.as_posix() for name in listed for parent in PurePosixPath(name).parents}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        known = folders if path.is_dir() and not path.is_symlink() else listed
+        if name not in known:
+            return name
+    return None
+
+
+def refuse_working_folder(folder: Path) -> None:
+    """Results never take the place of the folder that the user works in.
+
+    Raises:
+        OutputError: `folder` is the working folder, or holds it.
+    """
+    here, there = Path.cwd().resolve(), folder.resolve()
+    if there == here or there in here.parents:
+        raise OutputError(f"{folder}: is or holds the current folder; expected another one to write to")
+
+
+def read_description(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a file; None if the file holds something else.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
     try:
-        content = json.loads(manifest.read_text())
-    except (OSError, ValueError, RecursionError):
-        return set()
-    if not isinstance(content, dict) or content.get("kind") != "netlull run":
-        return set()
-    files = content.get("files")
-    return {manifest.name, "figures", *(files if isinstance(files, dict) else ())}
+        document: Any = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def _replace_folder(stage: Path, folder: Path) -> None:
@@ -94,10 +139,8 @@ def staged_file(path: Path) -> Iterator[Path]:
     """
     stage = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
+        prepare_file(path)
         with _as_output_error(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_dir():
-                raise OutputError(f"{path}: is a folder; expected a file to write to")
             stage.touch()
         yield stage
         with _as_output_error(path):
@@ -105,6 +148,18 @@ def staged_file(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             stage.unlink(missing_ok=True)
+
+
+def prepare_file(path: Path) -> None:
+    """Makes the folder that a file goes to.
+
+    Raises:
+        OutputError: the folder cannot be made, or `path` is a folder.
+    """
+    with _as_output_error(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_dir():
+            raise OutputError(f"{path}: is a folder; expected a file to write to")
 
 
 @contextlib.contextmanager

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get
+from netlull.output import MANIFEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,13 +26,22 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, npt.NDArray[Any]]
 
-__all__ = ["MANIFEST", "Result", "metric"]
+__all__ = ["KIND", "MANIFEST", "Result", "metric"]
 
-MANIFEST = "manifest.json"
+KIND = "netlull run"
 SUMMARY = "summary.json"
 _FORMAT = 1
 _INDEXED = {"link": "links", "flow": "flows"}
 """Columns of a series that index a list of the summary."""
+_MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
+    "version": (str, "a version"),
+    "engine": (str, "a version and build"),
+    "commit": (str | None, "a commit or null"),
+    "series": (list, "a list of names"),
+    "files": (dict, "a table of files"),
+    "scenario": (dict, "a scenario"),
+}
+"""What a manifest must have to be loaded."""
 
 
 def metric(summary: Mapping[str, Any], path: str) -> float:
@@ -168,11 +179,11 @@ class Result:
         Raises:
             OutputError: the folder cannot be written, or holds something else.
         """
-        with output.staged_folder(Path(folder), ours=MANIFEST) as stage:
+        with output.staged_folder(Path(folder), kind=KIND) as stage:
             self.write_into(stage)
 
     def write_into(self, folder: Path) -> None:
-        """Writes the files of `save` into a folder that exists, the manifest last."""
+        """Writes the files of `save` into a folder that exists; the manifest comes last and lists the figures there."""
         import pyarrow.parquet as pq
 
         output.write_json(folder / SUMMARY, self.summary)
@@ -182,11 +193,12 @@ class Result:
         names = [SUMMARY, *(f"{name}.parquet" for name in tables)]
         manifest = {
             "format": _FORMAT,
-            "kind": "netlull run",
+            "kind": KIND,
             **self.origin,
             "seed": self.summary["seed"],
             "series": list(self._series),
             "files": {name: output.file_record(folder / name) for name in names},
+            "figures": sorted(path.relative_to(folder).as_posix() for path in folder.glob("figures/*")),
             "scenario": self.scenario,
         }
         output.write_json(folder / MANIFEST, manifest)
@@ -202,9 +214,6 @@ class Result:
 
         folder = Path(folder)
         manifest = _read_manifest(folder)
-        missing = {"files", "series", "scenario", "version", "engine", "commit"} - manifest.keys()
-        if missing:
-            raise ResultError(f"{folder / MANIFEST}: has no {min(missing)}; expected what a run writes")
         for name, record in manifest["files"].items():
             _check_file(folder / name, record)
         series = {
@@ -266,11 +275,27 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{path}: is missing; expected the folder of a run saved with netlull") from None
     except OSError as error:
         raise ResultError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ResultError(f"{path}: is truncated or damaged: it is no JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or "files" not in manifest:
+    if not isinstance(manifest, dict) or manifest.get("format") != _FORMAT or manifest.get("kind") != KIND:
         raise ResultError(f"{path}: is no manifest of a run in format {_FORMAT}")
-    return dict(manifest)
+    for key, (kind, expected) in _MANIFEST_FIELDS.items():
+        if key not in manifest:
+            raise ResultError(f"{path}: has no {key}; expected {expected}")
+        if not isinstance(manifest[key], kind):
+            raise ResultError(f'{path}: the key "{key}" is {_brief(manifest[key])}; expected {expected}')
+    for name, record in manifest["files"].items():
+        if not isinstance(record, dict) or not {"bytes", "sha256"} <= record.keys():
+            raise ResultError(f'{path}: the key "files" says {_brief(record)} of {name}; expected bytes and sha256')
+    for name in (SUMMARY, *(f"{name}.parquet" for name in manifest["series"])):
+        if name not in manifest["files"]:
+            raise ResultError(f'{path}: the key "files" lacks {name}; expected its bytes and sha256')
+    return manifest
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
 
 
 def _check_file(path: Path, record: Mapping[str, Any]) -> None:

@@ -6,13 +6,12 @@ import copy
 import functools
 import hashlib
 import json
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
-from netlull.errors import InputError
-from netlull.fieldpath import plain, put, remove
+from netlull.errors import FieldPathError, InputError
+from netlull.fieldpath import plain, put, read_toml, remove
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -91,11 +90,7 @@ class Scenario:
             InputError: the text is no TOML; the message starts with `origin`.
             ScenarioError: names the field, its value and what was expected.
         """
-        try:
-            document = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise InputError(f"{origin}: is no TOML: {error}") from None
-        return cls.from_dict(_changed(document, values or {}))
+        return cls.from_dict(_changed(read_toml(text, origin), values or {}))
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
@@ -211,8 +206,10 @@ class Scenario:
 
 
 def _changed(document: Mapping[str, object], values: Mapping[str, object]) -> dict[str, Any]:
-    changed: dict[str, Any] = copy.deepcopy(dict(document))
+    changed: dict[str, Any] = plain(document)
     for path, value in values.items():
+        if not isinstance(path, str):
+            raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
         if value is None:
             remove(changed, path)
         else:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -16,6 +21,11 @@ __all__ = ["main"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
+_TERMINATED = 143
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: ends everything as Ctrl-C does, with another exit code."""
 
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
@@ -37,17 +47,52 @@ for _command in (run_command, sweep_command, reproduce_command, list_command, sc
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code: 0, 1 (a defect), 2 (bad input) or 130 (Ctrl-C)."""
+    """Runs the command; returns the exit code: 0, 1 (a defect), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM)."""
     try:
-        _commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
+        with _sigterm_interrupts():
+            _commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
+            sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error.format_message())
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return _INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as error:
+        terminated = isinstance(error, _Terminated) or isinstance(error.__cause__, _Terminated)
+        click.echo("terminated" if terminated else "interrupted", err=True)
+        return _TERMINATED if terminated else _INTERRUPTED
     except Exception as error:
         return _failed(error)
     return 0
+
+
+@contextlib.contextmanager
+def _sigterm_interrupts() -> Iterator[None]:
+    """SIGTERM unwinds the block, so that nothing half-written stays."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def terminate(_signal: int, _frame: object) -> None:
+        # A second one must not interrupt the cleaning up.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _unwritable(error: OSError) -> int:
+    """A full disk, or a standard output that takes no more: one line; nothing at all for a closed pipe."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # What is left in the buffer would fail again when the interpreter ends.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _refused(f"{error.filename or 'output'}: {error.strerror or error}")
 
 
 def _refused(message: str) -> int:
@@ -70,5 +115,5 @@ def _failed(error: Exception) -> int:
     if isinstance(error, RecursionError):
         return _refused("the input is nested too deeply; expected a scenario's few levels")
     if isinstance(error, OSError):
-        return _refused(f"{error.filename or 'output'}: {error.strerror or error}")
+        return _unwritable(error)
     raise error

@@ -57,9 +57,9 @@ def run_command(
 
 def _stage(out: Path) -> contextlib.AbstractContextManager[Path]:
     from netlull.output import staged_folder
-    from netlull.result import MANIFEST
+    from netlull.result import KIND
 
-    return staged_folder(out, ours=MANIFEST)
+    return staged_folder(out, kind=KIND)
 
 
 def _write(result: Result, stage: Path) -> None:
@@ -72,7 +72,7 @@ def _write(result: Result, stage: Path) -> None:
 
 
 def simulate(scenario: Scenario) -> Result:
-    """Runs the scenario in this thread with a bar; Ctrl-C raises KeyboardInterrupt."""
+    """Runs the scenario in this thread with a bar; Ctrl-C and SIGTERM raise KeyboardInterrupt."""
     from netlull._engine import Monitor
 
     monitor = Monitor()

@@ -27,13 +27,15 @@ def trace_command(  # the command's options
     """Simulate FILE and write the packets seen at the named links as pcapng, one interface per link."""
     from netlull import _engine
     from netlull.errors import OutputError
-    from netlull.output import staged_file
+    from netlull.output import prepare_file
 
     scenario = load_scenario(file, settings, seed)
     monitor = _engine.Monitor()
-    with staged_file(out) as stage, bar(scenario.name) as show, watched(monitor, show):
+    prepare_file(out)
+    # The core writes beside `out` and renames when the capture is whole.
+    with bar(scenario.name) as show, watched(monitor, show):
         try:
-            raw = _engine.trace(scenario.canonical(), links, stage, None, monitor)
+            raw = _engine.trace(scenario.canonical(), links, out, None, monitor)
         except OSError as error:
-            raise OutputError(str(error).replace(str(stage), str(out))) from None
+            raise OutputError(str(error)) from None
     click.echo(raw.summary() if as_json else f"written to {out}")

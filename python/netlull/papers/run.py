@@ -19,6 +19,7 @@ from netlull.papers.toml import PaperError
 from netlull.plot import save
 from netlull.provenance import origin
 from netlull.report import write
+from netlull.sweep.axes import MOST_SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,8 @@ def reproduce(
         raise PaperError(f'scope "{scope}" is unknown; expected one of: {", ".join(SCOPES)}')
     if seeds is not None and seeds < 1:
         raise PaperError(f"seeds: {seeds} is too few; expected at least 1")
+    if seeds is not None and seeds > MOST_SEEDS:
+        raise PaperError(f"seeds: {seeds} is too many; expected at most {MOST_SEEDS} seeds")
     folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
     if not folders:
         raise PaperError("there are no papers: no folder `papers` was found")

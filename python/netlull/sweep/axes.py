@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +10,7 @@ from netlull import _engine
 from netlull.errors import SweepError
 from netlull.quantities import in_unit
 
-__all__ = ["RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds"]
+__all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds"]
 
 RESERVED_COLUMNS = ("experiment", "seed")
 
@@ -114,13 +115,15 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
     """A number of seeds as 1, 2, ..., or a list of them.
 
     Raises:
-        SweepError: there are none, one is there twice, or one is out of range.
+        SweepError: there are none or too many, one is there twice, or one is out of range.
     """
     if isinstance(seeds, bool) or (isinstance(seeds, int) and seeds < 1):
         raise SweepError(f"{where}: {seeds!r} is no number of seeds; expected 1 or more, or a list of seeds")
     if isinstance(seeds, int) and seeds > MOST_SEEDS:
         raise SweepError(f"{where}: {seeds} seeds are too many; expected at most {MOST_SEEDS}")
-    chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(seeds)
+    chosen = tuple(itertools.islice(range(1, seeds + 1) if isinstance(seeds, int) else seeds, MOST_SEEDS + 1))
+    if len(chosen) > MOST_SEEDS:
+        raise SweepError(f"{where}: the list has too many seeds; expected at most {MOST_SEEDS}")
     if not chosen:
         raise SweepError(f"{where}: is empty; expected at least one seed")
     try:
@@ -135,4 +138,5 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
 def _shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    # The shortest text that reads as this number: different numbers never look alike.
+    return repr(float(value)).removesuffix(".0") if isinstance(value, float) else str(value)

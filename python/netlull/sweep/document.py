@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.errors import InputError, SweepError
+from netlull.errors import SweepError
+from netlull.fieldpath import read_toml
 from netlull.scenario import Scenario, read_text
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
 
@@ -32,10 +32,7 @@ def read_sweep(path: Path) -> dict[str, Any]:
         InputError: the file, or the scenario it names, cannot be read or used.
         ScenarioError: the scenario it names is wrong; the message starts with its file.
     """
-    try:
-        document = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: is no TOML: {error}") from None
+    document = read_toml(read_text(path), str(path))
     try:
         return _sweep(document, path)
     except SweepError as error:

@@ -17,7 +17,9 @@ from netlull import output
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Contents", "Journal"]
+__all__ = ["Contents", "Journal", "is_foreign"]
+
+_START = b'{"check":"'
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,24 @@ def read(path: Path) -> Contents:
     return Contents(lines, tuple(damaged))
 
 
+def is_foreign(path: Path) -> bool:
+    """Whether a file is somebody else's: it has text, but no line begins as a journal's do, not even a broken one.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            lines = 0
+            for line in file:
+                if line.startswith(_START) or _START.startswith(line):
+                    return False
+                lines += 1
+            return lines > 0
+    except FileNotFoundError:
+        return False
+
+
 def _text(record: dict[str, Any]) -> str:
     return json.dumps(record, separators=(",", ":"), allow_nan=False)
 
@@ -103,7 +123,7 @@ def _checksum(text: str) -> str:
 
 def _line(record: dict[str, Any]) -> bytes:
     text = _text(record)
-    return f'{{"check":"{_checksum(text)}","record":{text}}}\n'.encode()
+    return _START + f'{_checksum(text)}","record":{text}}}\n'.encode()
 
 
 def _key(line: bytes) -> tuple[str | None, str]:
@@ -116,7 +136,7 @@ def _key(line: bytes) -> tuple[str | None, str]:
         key = record["key"]
         # A damaged digit can make a number infinite, which has no JSON to take a checksum of.
         sound = isinstance(key, str) and _checksum(_text(record)) == check
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None, "is damaged: it is no record"
     if not sound:
         return None, "is damaged: its checksum is wrong"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ from netlull.sweep.table import SweepResult, build_table
 if TYPE_CHECKING:
     from netlull.scenario import Scenario
 
-__all__ = ["Point", "Sweep"]
+__all__ = ["MOST_RUNS", "Point", "Sweep"]
+
+MOST_RUNS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Sweep:
         self.metrics = dict(metrics or {})
         self.experiments = tuple(experiments) or (Experiment("sweep"),)
         self._check_names()
+        self._check_size()
 
     def _check_names(self) -> None:
         if not self.metrics:
@@ -91,6 +95,21 @@ class Sweep:
                 if axis_name not in known:
                     listed = ", ".join(sorted(known)) or "none"
                     raise SweepError(f'experiment.{experiment.name}.axes: "{axis_name}" is no axis; axes: {listed}')
+
+    def _check_size(self) -> None:
+        """Counts the runs before any is made."""
+        sizes = {axis.name: len(axis.points or axis.values) for axis in self.axes}
+        total = 0
+        for experiment in self.experiments:
+            chosen = sizes if experiment.axes is None else experiment.axes
+            total += math.prod(sizes[name] for name in chosen) * len(self._seeds_of(experiment))
+        if total > MOST_RUNS:
+            raise SweepError(f"axis, seeds: points times seeds are {total} runs; expected at most {MOST_RUNS}")
+
+    def _seeds_of(self, experiment: Experiment) -> tuple[int, ...]:
+        if experiment.seeds is None:
+            return self.seeds
+        return check_seeds(experiment.seeds, f"experiment.{experiment.name}.seeds")
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
@@ -139,9 +158,7 @@ class Sweep:
     def _grid(self, experiment: Experiment) -> list[Point]:
         by_name = {axis.name: axis for axis in self.axes}
         chosen = list(by_name) if experiment.axes is None else list(experiment.axes)
-        seeds = self.seeds
-        if experiment.seeds is not None:
-            seeds = check_seeds(experiment.seeds, f"experiment.{experiment.name}.seeds")
+        seeds = self._seeds_of(experiment)
         grid: list[Point] = []
         for place in itertools.product(*(by_name[name].resolved for name in chosen)):
             at = dict(zip(chosen, place, strict=True))
@@ -239,9 +256,7 @@ class Sweep:
                 {
                     "name": experiment.name,
                     "axes": [axis.name for axis in self.axes] if experiment.axes is None else list(experiment.axes),
-                    "seeds": list(
-                        self.seeds if experiment.seeds is None else check_seeds(experiment.seeds, experiment.name)
-                    ),
+                    "seeds": list(self._seeds_of(experiment)),
                     "set": dict(experiment.set),
                     "unset": list(experiment.unset),
                 }

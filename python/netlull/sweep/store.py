@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from netlull import output
 from netlull.errors import OutputError, SweepError
 from netlull.provenance import origin
-from netlull.sweep.journal import Contents, Journal
+from netlull.sweep.journal import Contents, Journal, is_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DESCRIPTION", "TABLE", "Store"]
 
+KIND = "netlull sweep"
 DESCRIPTION = "sweep.json"
 JOURNAL = "journal.jsonl"
 TABLE = "results.parquet"
@@ -46,17 +46,14 @@ class Store:
             SweepError: another process is writing to it.
         """
         try:
+            output.refuse_working_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            names = {path.name for path in folder.iterdir() if ".partial-" not in path.name}
+            _check_ours(folder)
         except OSError as error:
             raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
-        if names and not names & {DESCRIPTION, JOURNAL}:
-            raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); expected a new folder or a sweep's")
-        if _is_foreign(folder / DESCRIPTION):
-            raise OutputError(f"{folder}: holds files that no sweep wrote; expected a new folder or a sweep's")
         with _locked(folder):
             with output.staged_file(folder / DESCRIPTION) as stage:
-                output.write_json(stage, {"format": 1, "kind": "netlull sweep", **origin(), **description})
+                output.write_json(stage, {"format": 1, "kind": KIND, **origin(), **description})
             try:
                 journal, contents = Journal.open(folder / JOURNAL)
             except OSError as error:
@@ -92,13 +89,18 @@ class Store:
             pq.write_table(table, stage, compression="zstd")
 
 
-def _is_foreign(description: Path) -> bool:
-    """Whether the file is a whole JSON document of somebody else's; a damaged one of ours is written anew."""
-    try:
-        content = json.loads(description.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return not isinstance(content, dict) or content.get("kind") != "netlull sweep"
+def _check_ours(folder: Path) -> None:
+    """Refuses a folder with files of somebody else, before anything in it is touched."""
+    if not any(".partial-" not in path.name for path in folder.iterdir()):
+        return
+    expected = "expected a new folder or a sweep's"
+    if not (folder / DESCRIPTION).exists():
+        raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); {expected}")
+    description = output.read_description(folder / DESCRIPTION)
+    if description is None or description.get("kind") != KIND:
+        raise OutputError(f"{folder}: holds files that no sweep wrote ({DESCRIPTION}); {expected}")
+    if is_foreign(folder / JOURNAL):
+        raise OutputError(f"{folder}: holds files that no sweep wrote ({JOURNAL}); {expected}")
 
 
 @contextlib.contextmanager
