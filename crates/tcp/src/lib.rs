@@ -61,12 +61,12 @@ mod timestamps;
 
 pub use catalogue::AlgorithmInfo;
 pub use config::{
-    Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
-    Increase, InitialWindow, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom,
-    TimeoutFlight,
+    Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
+    Increase, InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling,
+    SackDetection, SsthreshFrom, TimeoutFlight, VegasBounds, WindowReduction,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State};
 pub use recovery::RecoveryPhase;
-pub use segment::{Flags, Segment};
+pub use segment::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment};
 pub use seq::SeqNr;

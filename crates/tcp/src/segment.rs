@@ -15,7 +15,7 @@ pub(crate) const TIMESTAMPS_PADDED: u16 = 12;
 /// Control bits, and which options are present.
 ///
 /// The low 8 bits are the flags byte of the TCP header; the bits above say which of the options that a
-/// [`Segment`] has fields for it carries.
+/// [`Segment`] has fields for it carries, and hold the ECN field of the IP header around it.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u16);
 
@@ -42,8 +42,14 @@ impl Flags {
     pub const HAS_MSS: Self = Self(0x200);
     /// The window scale option is present (RFC 7323): [`Segment::window_scale`].
     pub const HAS_WINDOW_SCALE: Self = Self(0x400);
+    /// The SACK-permitted option is present (RFC 2018 section 2).
+    pub const HAS_SACK_PERMITTED: Self = Self(0x800);
+    /// The packet is ECN-capable: the IP header says ECT(0) (RFC 3168 section 5), unless [`Flags::CE`] is set too.
+    pub const ECT: Self = Self(0x1000);
+    /// The network has marked the packet: the IP header says CE.
+    pub const CE: Self = Self(0x2000);
 
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 13] = [
         (Self::SYN, "SYN"),
         (Self::FIN, "FIN"),
         (Self::RST, "RST"),
@@ -54,6 +60,9 @@ impl Flags {
         (Self::HAS_TIMESTAMPS, "timestamps"),
         (Self::HAS_MSS, "mss"),
         (Self::HAS_WINDOW_SCALE, "window scale"),
+        (Self::HAS_SACK_PERMITTED, "SACK permitted"),
+        (Self::ECT, "ECT"),
+        (Self::CE, "CE"),
     ];
 
     /// All bits.
@@ -110,6 +119,18 @@ impl fmt::Debug for Flags {
     }
 }
 
+/// At most so many SACK blocks go into a segment: what fits beside timestamps (RFC 2018 section 3).
+pub const MOST_SACK_BLOCKS: usize = 3;
+
+/// A block of a selective acknowledgement (RFC 2018 section 3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// The first sequence number of the block.
+    pub left: SeqNr,
+    /// The sequence number behind its last.
+    pub right: SeqNr,
+}
+
 /// One segment: the header's fields and the length of the data, whose content nobody here needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
@@ -131,6 +152,10 @@ pub struct Segment {
     pub flags: Flags,
     /// The shift that the sender of this SYN applies to its windows, if [`Flags::HAS_WINDOW_SCALE`] is set.
     pub window_scale: u8,
+    /// How many SACK blocks there are.
+    pub sack_count: u8,
+    /// The blocks; those beyond `sack_count` mean nothing.
+    pub sack: [SackBlock; MOST_SACK_BLOCKS],
 }
 
 impl Segment {
@@ -140,17 +165,27 @@ impl Segment {
     pub const fn header_len(&self) -> u32 {
         let fixed = IPV4_HEADER + TCP_HEADER;
         // The common cases first: no option, or timestamps only.
-        let options = self.flags.bits() & 0x700;
+        let options = self.flags.bits() & 0xf00;
+        // RFC 2018 section 3: 2 + 8 n bytes, and two of padding in front.
+        let sack = if self.sack_count == 0 { 0 } else { 4 + 8 * self.sack_count as u32 };
         if options == 0 {
-            return fixed;
+            return fixed + sack;
         }
         if options == Flags::HAS_TIMESTAMPS.bits() {
-            return fixed + TIMESTAMPS_PADDED as u32;
+            return fixed + TIMESTAMPS_PADDED as u32 + sack;
         }
         let mss: u32 = if self.flags.contains(Flags::HAS_MSS) { 4 } else { 0 };
         let scale = if self.flags.contains(Flags::HAS_WINDOW_SCALE) { 3 } else { 0 };
+        let permitted = if self.flags.contains(Flags::HAS_SACK_PERMITTED) { 2 } else { 0 };
         let timestamps = if self.flags.contains(Flags::HAS_TIMESTAMPS) { 10 } else { 0 };
-        fixed + (mss + scale + timestamps).next_multiple_of(4)
+        fixed + (mss + scale + permitted + timestamps).next_multiple_of(4) + sack
+    }
+
+    /// The SACK blocks.
+    #[inline]
+    #[must_use]
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.sack[..usize::from(self.sack_count).min(MOST_SACK_BLOCKS)]
     }
 
     /// The IPv4 packet in bytes: headers and data.
@@ -193,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_small() {
-        assert!(size_of::<Segment>() <= 28);
+        assert!(size_of::<Segment>() <= 52);
     }
 
     #[test]

@@ -374,9 +374,28 @@ pub struct TcpDocument {
     /// Where unnamed options come from; default `rfc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<TcpPreset>,
-    /// `new_reno` (see `netlull list`).
+    /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
+    /// is known with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion_control: Option<String>,
+    /// How losses are found and repaired; default the congestion control's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss_recovery: Option<LossRecoveryReading>,
+    /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sack_detection: Option<SackDetectionReading>,
+    /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_reduction: Option<WindowReductionReading>,
+    /// Explicit congestion notification; default off, but for DCTCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<EcnReading>,
+    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; default true.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hystart: Option<bool>,
+    /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vegas: Option<VegasDocument>,
     /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
     /// MTU less 40 B of headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -431,6 +450,68 @@ pub enum TcpPreset {
     /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
     /// 10,000 segments instead of 20.
     Ns2,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LossRecoveryReading {
+    /// Three duplicate acknowledgements, then everything again in slow start.
+    Tahoe,
+    /// RFC 2581: fast recovery until the first acknowledgement of new data.
+    Reno,
+    /// RFC 6582: fast recovery until all is acknowledged that was sent before it.
+    NewReno,
+    /// RFC 6675: selective acknowledgements.
+    Sack,
+    /// RFC 8985: RACK-TLP.
+    Rack,
+}
+
+/// When SACK blocks mean a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SackDetectionReading {
+    /// Three blocks or more than two segments above it (RFC 6675).
+    Rfc6675,
+    /// More than three segments below the highest one acknowledged (forward acknowledgement, Linux 2.6).
+    Forward,
+}
+
+/// How the window comes down in recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowReductionReading {
+    /// At once (RFC 6675).
+    Immediate,
+    /// In proportion to what is delivered (RFC 6937).
+    Proportional,
+    /// A segment for every two acknowledged (Linux 2.6).
+    RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EcnReading {
+    /// Not offered.
+    Off,
+    /// RFC 3168.
+    Classic,
+    /// RFC 8257: the echo counts marks.
+    Dctcp,
+}
+
+/// Bounds of Vegas, in segments queued in the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VegasDocument {
+    /// Fewer: the window grows.
+    pub alpha: u32,
+    /// More: it shrinks.
+    pub beta: u32,
+    /// More in slow start: it ends.
+    pub gamma: u32,
 }
 
 /// NewReno's two timer variants.

@@ -1,8 +1,14 @@
 //! From TCP options of the document to TCP's configuration.
 
-use super::document::{PartialAckTimerReading, SsthreshReading, TcpDocument, TcpPreset};
+use super::document::{
+    EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
+    TcpPreset, WindowReductionReading,
+};
 use super::error::ScenarioError;
-use netlull_tcp::{Algorithm, Config, DelayedAck, InitialWindow, PartialAckTimer, RttClock, SsthreshFrom};
+use netlull_tcp::{
+    Algorithm, Config, DelayedAck, Ecn, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
+    SsthreshFrom, VegasBounds, WindowReduction,
+};
 use netlull_units::{Bytes, Duration};
 
 /// IPv4 and TCP headers without options; the segment size announced does not count options (RFC 6691).
@@ -30,10 +36,11 @@ pub(super) fn config(
         Some(TcpPreset::Ns2) => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
     };
     if let Some(name) = &options.congestion_control {
-        config.congestion_control = Algorithm::by_name(name).ok_or_else(|| {
+        let algorithm = Algorithm::by_name(name).ok_or_else(|| {
             let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
             refused("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
         })?;
+        config = config.with_algorithm(algorithm);
     }
     apply(&mut config, &options);
     config.validate().map_err(|error| {
@@ -62,6 +69,12 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
     TcpDocument {
         preset: flow.preset.or(scenario.preset),
         congestion_control: flow.congestion_control.clone().or_else(|| scenario.congestion_control.clone()),
+        loss_recovery: flow.loss_recovery.or(scenario.loss_recovery),
+        sack_detection: flow.sack_detection.or(scenario.sack_detection),
+        window_reduction: flow.window_reduction.or(scenario.window_reduction),
+        ecn: flow.ecn.or(scenario.ecn),
+        hystart: flow.hystart.or(scenario.hystart),
+        vegas: flow.vegas.or(scenario.vegas),
         mss: flow.mss.or(scenario.mss),
         initial_window: flow.initial_window.or(scenario.initial_window),
         delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
@@ -87,6 +100,7 @@ fn set<T>(field: &mut T, given: Option<T>) {
 }
 
 fn apply(config: &mut Config, options: &TcpDocument) {
+    apply_recovery(config, options);
     set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
@@ -115,6 +129,45 @@ fn apply(config: &mut Config, options: &TcpDocument) {
         (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
         (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time.0 },
     };
+}
+
+fn apply_recovery(config: &mut Config, options: &TcpDocument) {
+    set(
+        &mut config.loss_recovery,
+        options.loss_recovery.map(|reading| match reading {
+            LossRecoveryReading::Tahoe => LossRecovery::Tahoe,
+            LossRecoveryReading::Reno => LossRecovery::Reno,
+            LossRecoveryReading::NewReno => LossRecovery::NewReno,
+            LossRecoveryReading::Sack => LossRecovery::Sack,
+            LossRecoveryReading::Rack => LossRecovery::Rack,
+        }),
+    );
+    set(
+        &mut config.sack_detection,
+        options.sack_detection.map(|reading| match reading {
+            SackDetectionReading::Rfc6675 => SackDetection::Rfc6675,
+            SackDetectionReading::Forward => SackDetection::Forward,
+        }),
+    );
+    set(
+        &mut config.window_reduction,
+        options.window_reduction.map(|reading| match reading {
+            WindowReductionReading::Immediate => WindowReduction::Immediate,
+            WindowReductionReading::Proportional => WindowReduction::Proportional,
+            WindowReductionReading::RateHalving => WindowReduction::RateHalving,
+        }),
+    );
+    set(
+        &mut config.ecn,
+        options.ecn.map(|reading| match reading {
+            EcnReading::Off => Ecn::Off,
+            EcnReading::Classic => Ecn::Classic,
+            EcnReading::Dctcp => Ecn::Dctcp,
+        }),
+    );
+    set(&mut config.hystart, options.hystart);
+    let bounds = options.vegas.map(|given| VegasBounds { alpha: given.alpha, beta: given.beta, gamma: given.gamma });
+    set(&mut config.vegas, bounds);
 }
 
 /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.

@@ -4,9 +4,24 @@
 //! declared and when it is repaired; a [`CongestionControl`] hears of that and of every acknowledgement, and decides
 //! cwnd and ssthresh.
 
-mod new_reno;
+mod bbr;
+mod bic;
+mod compound;
+mod cubic;
+mod cubic_2_6_22;
+mod dctcp;
+mod hystart;
+mod reno;
+mod vegas;
 
-pub use new_reno::NewReno;
+pub use bbr::Bbr;
+pub use bic::Bic;
+pub use compound::Compound;
+pub use cubic::Cubic;
+pub use cubic_2_6_22::Cubic2622;
+pub use dctcp::Dctcp;
+pub use reno::Reno;
+pub use vegas::Vegas;
 
 use crate::config::{Algorithm, Config};
 use crate::recovery::RecoveryPhase;
@@ -21,28 +36,39 @@ pub struct Start {
     pub smss: u32,
     /// The initial window in bytes.
     pub initial_window: u64,
+    /// The handshake's round trip, if it was measured.
+    pub rtt: Option<Duration>,
 }
 
-/// An acknowledgement of new data.
+/// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// Now.
     pub now: Instant,
-    /// Bytes newly acknowledged.
+    /// Bytes newly acknowledged: what SND.UNA advanced by.
     pub acked: u64,
+    /// Bytes newly known to have arrived, by SND.UNA or by SACK; without SACK, the same as `acked`.
+    pub delivered: u64,
     /// Stream offset up to which all is acknowledged now.
     pub una: u64,
     /// Stream offset up to which data has been sent: the end of the current round trip.
     pub nxt: u64,
-    /// Bytes in flight before this acknowledgement.
+    /// Bytes in flight before this acknowledgement (with SACK: RFC 6675's pipe).
     pub flight_before: u64,
-    /// The round trip that this acknowledgement ends, if it is known (Karn's rule, timestamps).
+    /// Bytes in flight after it.
+    pub flight: u64,
+    /// The round trip that this acknowledgement ends, as exactly as it is known; `None` if it may be that of a
+    /// retransmission (Karn's algorithm) or is not measured.
     pub rtt: Option<Duration>,
+    /// The smoothed round trip, this sample included; `None` before the first.
+    pub srtt: Option<Duration>,
+    /// True if it carries an ECN echo (RFC 3168; with DCTCP, RFC 8257, the echo of the very segments acknowledged).
+    pub ece: bool,
     /// Where recovery stood when it came.
     pub phase: RecoveryPhase,
 }
 
-/// A loss, found by duplicate acknowledgements or by the timer.
+/// A loss, found by duplicate acknowledgements, by SACK or by a timer; or a congestion mark.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
     /// Now.
@@ -86,13 +112,24 @@ pub trait CongestionControl {
     /// Data transmission can begin.
     fn on_established(&mut self, start: &Start);
 
-    /// New data was acknowledged, in any phase of recovery.
+    /// New data was acknowledged (`acked` > 0), in any phase of recovery.
     fn on_ack(&mut self, ack: &Ack);
 
-    /// A loss was found by duplicate acknowledgements: fast recovery begins.
+    /// An acknowledgement came that does not advance SND.UNA: a duplicate, possibly with news in its SACK blocks or an
+    /// ECN echo.
+    fn on_duplicate_ack(&mut self, _ack: &Ack) {}
+
+    /// A loss was found by duplicate acknowledgements, SACK or RACK: fast recovery begins. The window that this leaves
+    /// is what recovery leads to; how quickly is recovery's business.
     fn on_loss(&mut self, loss: &Loss);
 
-    /// The retransmission timer expired.
+    /// An ECN echo asks for a reduction, once per window of data (RFC 3168 section 6.1.2): as a loss, unless the
+    /// algorithm knows better.
+    fn on_congestion_echo(&mut self, loss: &Loss) {
+        self.on_loss(loss);
+    }
+
+    /// The retransmission timer expired (or recovery acts as if it had, as Tahoe's does).
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind);
 
     /// Fast recovery is over.
@@ -105,13 +142,44 @@ pub trait CongestionControl {
 /// The algorithm of one endpoint: a closed set, so that the compiler sees through each call.
 #[derive(Clone, Debug)]
 pub(crate) enum Controller {
-    NewReno(NewReno),
+    Reno(Reno),
+    Bbr(Box<Bbr>),
+    Bic(Bic),
+    Compound(Compound),
+    Cubic(Cubic),
+    Cubic2622(Cubic2622),
+    Dctcp(Dctcp),
+    Vegas(Vegas),
+}
+
+/// Calls the algorithm inside.
+macro_rules! dispatch {
+    ($controller:expr, $inner:ident => $call:expr) => {
+        match $controller {
+            Controller::Reno($inner) => $call,
+            Controller::Bbr($inner) => $call,
+            Controller::Bic($inner) => $call,
+            Controller::Compound($inner) => $call,
+            Controller::Cubic($inner) => $call,
+            Controller::Cubic2622($inner) => $call,
+            Controller::Dctcp($inner) => $call,
+            Controller::Vegas($inner) => $call,
+        }
+    };
 }
 
 impl Controller {
     pub fn new(config: &Config) -> Self {
         match config.congestion_control {
-            Algorithm::NewReno => Self::NewReno(NewReno::new(config)),
+            // They differ in loss recovery only.
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => Self::Reno(Reno::new(config)),
+            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config))),
+            Algorithm::Bic => Self::Bic(Bic::new(config)),
+            Algorithm::Compound => Self::Compound(Compound::new(config)),
+            Algorithm::Cubic => Self::Cubic(Cubic::new(config)),
+            Algorithm::Cubic2622 => Self::Cubic2622(Cubic2622::new(config)),
+            Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
+            Algorithm::Vegas => Self::Vegas(Vegas::new(config)),
         }
     }
 }
@@ -119,52 +187,44 @@ impl Controller {
 impl CongestionControl for Controller {
     #[inline]
     fn cwnd(&self) -> u64 {
-        match self {
-            Self::NewReno(new_reno) => new_reno.cwnd(),
-        }
+        dispatch!(self, cc => cc.cwnd())
     }
 
     #[inline]
     fn ssthresh(&self) -> u64 {
-        match self {
-            Self::NewReno(new_reno) => new_reno.ssthresh(),
-        }
+        dispatch!(self, cc => cc.ssthresh())
     }
 
     fn on_established(&mut self, start: &Start) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_established(start),
-        }
+        dispatch!(self, cc => cc.on_established(start));
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_ack(ack),
-        }
+        dispatch!(self, cc => cc.on_ack(ack));
+    }
+
+    fn on_duplicate_ack(&mut self, ack: &Ack) {
+        dispatch!(self, cc => cc.on_duplicate_ack(ack));
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_loss(loss),
-        }
+        dispatch!(self, cc => cc.on_loss(loss));
+    }
+
+    fn on_congestion_echo(&mut self, loss: &Loss) {
+        dispatch!(self, cc => cc.on_congestion_echo(loss));
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_timeout(loss, kind),
-        }
+        dispatch!(self, cc => cc.on_timeout(loss, kind));
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_recovered(recovered),
-        }
+        dispatch!(self, cc => cc.on_recovered(recovered));
     }
 
     fn on_idle_restart(&mut self, now: Instant) {
-        match self {
-            Self::NewReno(new_reno) => new_reno.on_idle_restart(now),
-        }
+        dispatch!(self, cc => cc.on_idle_restart(now));
     }
 }

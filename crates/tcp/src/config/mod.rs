@@ -5,8 +5,9 @@ mod options;
 
 pub use error::ConfigError;
 pub use options::{
-    Algorithm, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
-    PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SsthreshFrom, TimeoutFlight,
+    Algorithm, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
+    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
+    SsthreshFrom, TimeoutFlight, VegasBounds, WindowReduction,
 };
 
 use error::expect;
@@ -30,6 +31,19 @@ const SMALLEST_MSS: u16 = 48;
 pub struct Config {
     /// Congestion control. Default: NewReno.
     pub congestion_control: Algorithm,
+    /// Loss recovery. With [`LossRecovery::Sack`] and [`LossRecovery::Rack`] SACK is offered (RFC 2018); a peer that does
+    /// not answer the offer gets [`LossRecovery::NewReno`]. Default: NewReno.
+    pub loss_recovery: LossRecovery,
+    /// What SACK blocks must say before a segment counts as lost. Default: RFC 6675.
+    pub sack_detection: SackDetection,
+    /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
+    pub window_reduction: WindowReduction,
+    /// Explicit congestion notification. Default: off.
+    pub ecn: Ecn,
+    /// Leave slow start when round trips grow (HyStart++, RFC 9406); CUBIC (RFC 9438) only. Default: true.
+    pub hystart: bool,
+    /// Vegas' bounds. Default: Linux.
+    pub vegas: VegasBounds,
     /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
     /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
     pub mss: u16,
@@ -107,6 +121,12 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             congestion_control: Algorithm::NewReno,
+            loss_recovery: LossRecovery::NewReno,
+            sack_detection: SackDetection::Rfc6675,
+            window_reduction: WindowReduction::Proportional,
+            ecn: Ecn::Off,
+            hystart: true,
+            vegas: VegasBounds::LINUX,
             mss: 1460,
             receive_buffer: Bytes::new(6 << 20),
             reading: Reading::Immediate,
@@ -151,6 +171,7 @@ impl Config {
     #[must_use]
     pub fn ns2() -> Self {
         Self {
+            vegas: VegasBounds::NS2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,
             timestamps: false,
@@ -168,6 +189,30 @@ impl Config {
             ..Self::default()
         }
         .with_ns2_window(20)
+    }
+
+    /// Chooses an algorithm, and with it the loss recovery and ECN that it is known with: Tahoe's, Reno's and NewReno's
+    /// own, RFC 6675 for SACK, RACK-TLP (RFC 8985) for today's, ns-2's TCP/Linux for the Linux 2.6 ones.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.congestion_control = algorithm;
+        self.loss_recovery = match algorithm {
+            Algorithm::Tahoe => LossRecovery::Tahoe,
+            Algorithm::Reno => LossRecovery::Reno,
+            Algorithm::NewReno => LossRecovery::NewReno,
+            Algorithm::Sack | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
+                LossRecovery::Sack
+            }
+            Algorithm::Bbr | Algorithm::Cubic | Algorithm::Dctcp => LossRecovery::Rack,
+        };
+        (self.sack_detection, self.window_reduction) = match algorithm {
+            Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
+                (SackDetection::Forward, WindowReduction::RateHalving)
+            }
+            _ => (SackDetection::Rfc6675, WindowReduction::Proportional),
+        };
+        self.ecn = if algorithm == Algorithm::Dctcp { Ecn::Dctcp } else { Ecn::Off };
+        self
     }
 
     /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
@@ -223,6 +268,10 @@ impl Config {
         if let Some(ssthresh) = self.initial_ssthresh {
             expect(ssthresh.as_u64() > 0, "initial_ssthresh", ssthresh, "more than 0 bytes")?;
         }
+        let VegasBounds { alpha, beta, gamma } = self.vegas;
+        let fits = alpha >= 1 && alpha <= beta && beta <= 10_000 && (1..=10_000).contains(&gamma);
+        let given = format!("alpha {alpha}, beta {beta}, gamma {gamma}");
+        expect(fits, "vegas", given, "1 <= alpha <= beta <= 10000 and 1 <= gamma <= 10000 segments")?;
         if let Increase::ByteCounting { limit } = self.increase {
             expect((1..=1000).contains(&limit), "increase limit", limit, "1 to 1000 segments (RFC 3465: 1 or 2)")?;
         }

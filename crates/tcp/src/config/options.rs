@@ -2,12 +2,102 @@
 
 use netlull_units::Duration;
 
-/// Which algorithm sets the congestion window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which algorithm sets the congestion window. Each has a loss recovery that it is known with
+/// ([`Config::with_algorithm`](super::Config::with_algorithm)), and works with any other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// Slow start and congestion avoidance of RFC 5681, with the recovery of RFC 6582.
+    /// Slow start and congestion avoidance; a loss ends in slow start from one segment (Jacobson 1988).
+    Tahoe,
+    /// The window of RFC 5681 with fast recovery that the first acknowledgement of new data ends (RFC 2581).
+    Reno,
+    /// The window of RFC 5681 with the recovery of RFC 6582.
     #[default]
     NewReno,
+    /// The window of RFC 5681 with the recovery of RFC 6675.
+    Sack,
+    /// BBRv3 (draft-ietf-ccwg-bbr).
+    Bbr,
+    /// BIC as in Linux 2.6.22.
+    Bic,
+    /// Compound TCP (Tan et al. 2006).
+    Compound,
+    /// CUBIC (RFC 9438).
+    Cubic,
+    /// CUBIC as in Linux 2.6.22.
+    Cubic2622,
+    /// DCTCP (RFC 8257).
+    Dctcp,
+    /// Vegas (Brakmo and Peterson 1995).
+    Vegas,
+}
+
+/// How losses are found and repaired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum LossRecovery {
+    /// Three duplicate acknowledgements mean a loss, and that everything is sent again from there in slow start.
+    Tahoe,
+    /// RFC 2581: fast retransmit, and fast recovery until the first acknowledgement of new data.
+    Reno,
+    /// RFC 6582: fast recovery until everything sent before it is acknowledged; a loss per round trip.
+    #[default]
+    NewReno,
+    /// RFC 6675: selective acknowledgements say what is lost.
+    Sack,
+    /// RFC 8985: the times of transmissions say what is lost, and a probe finds losses at the tail.
+    Rack,
+}
+
+/// When selective acknowledgements mean that a segment is lost ([`LossRecovery::Sack`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackDetection {
+    /// Three discontiguous blocks, or more than two segments' bytes, are acknowledged above it (RFC 6675 `IsLost`).
+    #[default]
+    Rfc6675,
+    /// It lies more than three segments below the highest one acknowledged; a retransmission is lost once what was
+    /// sent after it is acknowledged (forward acknowledgement: Mathis and Mahdavi 1996, Linux 2.6, ns-2's TCP/Linux).
+    Forward,
+}
+
+/// How the window comes down to what congestion control wants in fast recovery with SACK or RACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowReduction {
+    /// At once (RFC 6675 section 5 step 4.2): nothing is sent until enough has left the network.
+    Immediate,
+    /// In proportion to what is delivered (RFC 6937).
+    #[default]
+    Proportional,
+    /// A segment for every two acknowledged (Hoe 1995; Linux 2.6, ns-2's TCP/Linux).
+    RateHalving,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not offered.
+    #[default]
+    Off,
+    /// RFC 3168: marks are echoed until the sender says that it has reduced.
+    Classic,
+    /// RFC 8257 section 3.2: each acknowledgement echoes the marks of the segments it acknowledges.
+    Dctcp,
+}
+
+/// Vegas' bounds on the segments it keeps queued in the network (Brakmo and Peterson 1995, section 3.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VegasBounds {
+    /// Fewer: the window grows.
+    pub alpha: u32,
+    /// More: it shrinks.
+    pub beta: u32,
+    /// More in slow start: it ends.
+    pub gamma: u32,
+}
+
+impl VegasBounds {
+    /// Linux `tcp_vegas.c`.
+    pub const LINUX: Self = Self { alpha: 2, beta: 4, gamma: 1 };
+    /// ns-2's `Agent/TCP/Vegas`.
+    pub const NS2: Self = Self { alpha: 1, beta: 3, gamma: 1 };
 }
 
 /// How the receiving application takes what has arrived in order.

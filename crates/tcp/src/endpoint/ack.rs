@@ -123,7 +123,9 @@ impl Endpoint {
         self.probes = 0;
         self.restart_retransmission_timer(now, acked_by_recovery);
         let (una, nxt) = (self.snd.una, self.snd.nxt);
-        let ack = Ack { now, acked, una, nxt, flight_before, rtt, phase };
+        let flight = self.snd.flight();
+        let srtt = self.rtt.srtt();
+        let ack = Ack { now, acked, delivered: acked, una, nxt, flight_before, flight, rtt, srtt, ece: false, phase };
         match acked_by_recovery {
             Acked::Ordinary => self.cc.on_ack(&ack),
             Acked::Partial(_) => {

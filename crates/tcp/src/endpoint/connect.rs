@@ -7,7 +7,7 @@ use crate::cc::{CongestionControl, Start};
 use crate::config::{HandshakeRtt, InitialWindow};
 use crate::segment::{Flags, Segment, TIMESTAMPS_PADDED};
 use crate::seq::SeqNr;
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 
 /// RFC 9293 section 3.7.1: without the option, assume 536 bytes (IPv4).
 const DEFAULT_MSS: u16 = 536;
@@ -133,21 +133,21 @@ impl Endpoint {
         self.established_at = now;
         self.snd.last_sent = now;
         self.snd.set_window(segment, shift);
-        self.sample_handshake(now, segment);
+        let rtt = self.sample_handshake(now, segment);
         // RFC 6298 section 5.7.
         if self.handshake_timeouts > 0 {
             self.rtt.begin_after_lost_syn();
         }
         let smss = self.snd.smss;
-        self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes() });
+        self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes(), rtt });
     }
 
-    fn sample_handshake(&mut self, now: Instant, segment: &Segment) {
+    fn sample_handshake(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         let timed = self.snd.timed != UNTIMED;
         // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
         self.snd.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
         if self.handshake_rtt == HandshakeRtt::Ignored {
-            return;
+            return None;
         }
         let rtt = if timed {
             // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
@@ -160,6 +160,7 @@ impl Endpoint {
         if let Some(rtt) = rtt {
             self.rtt.sample(now, rtt);
         }
+        rtt
     }
 
     fn initial_window_bytes(&self) -> u64 {

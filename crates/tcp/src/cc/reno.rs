@@ -1,4 +1,5 @@
-//! Slow start and congestion avoidance (RFC 5681), halving once per recovery (RFC 6582).
+//! Slow start and congestion avoidance (RFC 5681): the window of Tahoe, Reno, NewReno and SACK, which differ in loss
+//! recovery.
 
 use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
@@ -10,9 +11,9 @@ const FRACTION_BITS: u32 = 16;
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.
 const LARGEST_CWND: u64 = 1 << 30 << FRACTION_BITS;
 
-/// NewReno's congestion window.
+/// The congestion window of RFC 5681.
 #[derive(Clone, Debug)]
-pub struct NewReno {
+pub struct Reno {
     /// cwnd in 2^-16 bytes.
     cwnd: u64,
     ssthresh: u64,
@@ -26,8 +27,8 @@ pub struct NewReno {
     repeated_timeout: RepeatedTimeout,
 }
 
-impl NewReno {
-    /// NewReno with the options of `config`, before the handshake.
+impl Reno {
+    /// Reno with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let smss = u64::from(config.mss);
@@ -110,7 +111,7 @@ impl NewReno {
     }
 }
 
-impl CongestionControl for NewReno {
+impl CongestionControl for Reno {
     #[inline]
     fn cwnd(&self) -> u64 {
         self.cwnd >> FRACTION_BITS
@@ -178,15 +179,27 @@ mod tests {
 
     const SMSS: u64 = 1000;
 
-    fn established(config: &Config, initial_window: u64) -> NewReno {
-        let mut cc = NewReno::new(config);
-        cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window });
+    fn established(config: &Config, initial_window: u64) -> Reno {
+        let mut cc = Reno::new(config);
+        cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window, rtt: None });
         cc
     }
 
     fn ack(acked: u64) -> Ack {
         let now = Instant::ZERO;
-        Ack { now, acked, una: 0, nxt: 0, flight_before: u64::MAX / 4, rtt: None, phase: RecoveryPhase::Open }
+        Ack {
+            now,
+            acked,
+            delivered: acked,
+            una: 0,
+            nxt: 0,
+            flight_before: u64::MAX / 4,
+            flight: u64::MAX / 4,
+            rtt: None,
+            srtt: None,
+            ece: false,
+            phase: RecoveryPhase::Open,
+        }
     }
 
     fn loss(flight: u64, window: u64) -> Loss {
