@@ -19,12 +19,20 @@ impl Algorithm {
     /// All congestion controls, in alphabetical order.
     #[must_use]
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
-        &[AlgorithmInfo {
-            name: "new_reno",
-            summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
-            source: "RFC 5681, RFC 6582, RFC 3042",
-            algorithm: Self::NewReno,
-        }]
+        &[
+            AlgorithmInfo {
+                name: "new_reno",
+                summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
+                source: "RFC 5681, RFC 6582, RFC 3042",
+                algorithm: Self::NewReno,
+            },
+            AlgorithmInfo {
+                name: "sack",
+                summary: "the same window; selective acknowledgements say what is lost",
+                source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
+                algorithm: Self::Sack,
+            },
+        ]
     }
 
     /// The congestion control of that name.
