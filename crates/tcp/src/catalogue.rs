@@ -21,16 +21,16 @@ impl Algorithm {
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
         &[
             AlgorithmInfo {
-                name: "new_reno",
-                summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
-                source: "RFC 5681, RFC 6582, RFC 3042",
-                algorithm: Self::NewReno,
+                name: "compound",
+                summary: "Reno's window and beside it one that grows while little is queued",
+                source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
+                algorithm: Self::Compound,
             },
             AlgorithmInfo {
-                name: "sack",
-                summary: "the same window; selective acknowledgements say what is lost",
-                source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
-                algorithm: Self::Sack,
+                name: "cubic_2_6_22",
+                summary: "a cubic function of the time since the last loss, at least as fast as Reno",
+                source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
+                algorithm: Self::Cubic2622,
             },
         ]
     }
