@@ -83,7 +83,7 @@ class Bernoulli:
 
 @dataclass(frozen=True)
 class GilbertElliott:
-    """Loss in bursts: a chain of two states, one step per packet; probabilities of the steps and of loss in each state."""
+    """Loss in bursts: a chain of two states, one step per packet; probabilities of a step and of loss in each state."""
 
     kind: ClassVar[str] = "gilbert_elliott"
     to_bad: float
