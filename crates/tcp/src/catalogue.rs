@@ -19,12 +19,20 @@ impl Algorithm {
     /// All congestion controls, in alphabetical order.
     #[must_use]
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
-        &[AlgorithmInfo {
-            name: "new_reno",
-            summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
-            source: "RFC 5681, RFC 6582, RFC 3042",
-            algorithm: Self::NewReno,
-        }]
+        &[
+            AlgorithmInfo {
+                name: "cubic",
+                summary: "a window that is a cubic function of the time since the last loss; HyStart++ on or off",
+                source: "RFC 9438, RFC 9406",
+                algorithm: Self::Cubic,
+            },
+            AlgorithmInfo {
+                name: "new_reno",
+                summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
+                source: "RFC 5681, RFC 6582, RFC 3042",
+                algorithm: Self::NewReno,
+            },
+        ]
     }
 
     /// The congestion control of that name.
