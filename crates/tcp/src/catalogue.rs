@@ -19,12 +19,20 @@ impl Algorithm {
     /// All congestion controls, in alphabetical order.
     #[must_use]
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
-        &[AlgorithmInfo {
-            name: "new_reno",
-            summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
-            source: "RFC 5681, RFC 6582, RFC 3042",
-            algorithm: Self::NewReno,
-        }]
+        &[
+            AlgorithmInfo {
+                name: "bbr",
+                summary: "BBRv3: paces at the bandwidth it measures, with about two bandwidth-delay products at most in flight",
+                source: "draft-ietf-ccwg-bbr-06",
+                algorithm: Self::Bbr,
+            },
+            AlgorithmInfo {
+                name: "new_reno",
+                summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
+                source: "RFC 5681, RFC 6582, RFC 3042",
+                algorithm: Self::NewReno,
+            },
+        ]
     }
 
     /// The congestion control of that name.

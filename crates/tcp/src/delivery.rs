@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_delivered_faster_than_it_was_sent() {
+    fn the_acknowledgement_interval_counts_when_it_is_the_longer() {
         let mut rate = two_delivered();
         // Four more, one per ms from 11 ms on; one compressed acknowledgement of all at 24.5 ms.
         for number in 0..4 {
@@ -384,7 +384,7 @@ mod tests {
         // acknowledged in 13.5 ms.
         let sample = ack(&mut rate, 24_500, 6);
         assert_eq!((sample.delivered, sample.interval), (4000, Duration::from_micros(13_500)));
-        // The next, paced two ms apart, were sent more slowly than their compressed acknowledgement suggests.
+        // The next leave two ms apart.
         send(&mut rate, 24_500, 6, 0);
         for number in 0..6 {
             send(&mut rate, 26_500 + 2000 * number, 7 + number, 1 + number);
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn the_send_interval_counts_when_acknowledgements_are_compressed() {
+    fn nothing_is_delivered_faster_than_it_was_sent() {
         let mut rate = DeliveryRate::new();
         // One per ms; the acknowledgements of all come together at 100 ms.
         for number in 0..50 {

@@ -134,6 +134,7 @@ impl Endpoint {
             }
             Acked::Full { deficit } => self.on_full_ack(&ack, deficit),
         }
+        self.note_acked(now);
         if self.snd.fin_is_acked() {
             self.on_fin_acked(now);
         }
@@ -253,6 +254,7 @@ impl Endpoint {
         }
         let kind = self.recovery.on_timeout(self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
+        self.note_lost(now, self.snd.una, self.snd.max);
         self.rtt.back_off();
         // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
         self.snd.nxt = self.snd.una;

@@ -2,6 +2,7 @@
 
 mod ack;
 mod connect;
+mod pacing;
 mod receiver;
 mod sender;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
 use netlull_units::{Duration, Instant};
+use pacing::Paced;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender};
 
@@ -124,6 +126,8 @@ pub struct Endpoint {
     snd: Sender,
     timer: Timer,
     rcv: Receiver,
+    /// When pacing lets held data go.
+    release: Instant,
     cc: Controller,
     recovery: NewRenoRecovery,
     timestamps: Timestamps,
@@ -143,6 +147,8 @@ pub struct Endpoint {
     offers_scaling: bool,
     initial_window: InitialWindow,
     mss: u16,
+    /// Only if congestion control wants deliveries.
+    paced: Option<Box<Paced>>,
     // Rarely used.
     probes: u8,
     syns_sent: u8,
@@ -166,11 +172,14 @@ impl Endpoint {
     }
 
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
+        let cc = Controller::new(config, iss.as_u32());
         Self {
             snd: Sender::new(config, iss),
             timer: Timer::OFF,
             rcv: Receiver::new(config),
-            cc: Controller::new(config),
+            release: Instant::NEVER,
+            paced: Paced::for_controller(&cc),
+            cc,
             recovery: NewRenoRecovery::new(config),
             timestamps: Timestamps::new(config.timestamp_granularity),
             rtt: RttEstimator::new(config),
@@ -249,6 +258,9 @@ impl Endpoint {
             self.rcv.ack_deadline = Instant::NEVER;
             self.rcv.ack_due = AckDue::Now;
         }
+        if now >= self.release {
+            self.release = Instant::NEVER;
+        }
         if now < self.timer.at {
             return;
         }
@@ -269,7 +281,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        self.timer.at.min(self.rcv.ack_deadline)
+        self.timer.at.min(self.rcv.ack_deadline).min(self.release)
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With

@@ -62,6 +62,9 @@ impl Endpoint {
     #[inline]
     fn transmit_data(&mut self, now: Instant) -> Option<Segment> {
         if self.recovery.retransmission_is_due() {
+            if self.is_held(now, u64::from(self.snd.smss)) {
+                return None;
+            }
             return self.retransmit(now);
         }
         if self.snd.una == self.snd.max {
@@ -69,8 +72,12 @@ impl Endpoint {
         }
         let window = self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
         match self.snd.next(window) {
+            Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
-            Next::Nothing => None,
+            Next::Nothing => {
+                self.note_nothing_to_send();
+                None
+            }
             Next::Held => {
                 if self.timer.kind == TimerKind::Off {
                     // Nothing is in flight whose acknowledgement would open the window.
@@ -109,7 +116,9 @@ impl Endpoint {
             self.count_retransmission(offset, len);
         }
         let segment = self.data_segment(now, offset, len);
-        self.sent(now, offset + u64::from(segment.sequence_len()));
+        let end = offset + u64::from(segment.sequence_len());
+        self.note_sent(now, offset, end);
+        self.sent(now, end);
         segment
     }
 
@@ -125,7 +134,10 @@ impl Endpoint {
         let len = sent_before.min(u64::from(self.snd.smss));
         self.count_retransmission(offset, len);
         let segment = self.data_segment(now, offset, len);
-        self.sent(now, offset + u64::from(segment.sequence_len()));
+        let end = offset + u64::from(segment.sequence_len());
+        self.note_lost(now, offset, end);
+        self.note_sent(now, offset, end);
+        self.sent(now, end);
         Some(segment)
     }
 
