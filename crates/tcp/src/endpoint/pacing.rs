@@ -5,7 +5,7 @@
 use super::Endpoint;
 use crate::cc::{CongestionControl, Controller, Delivery};
 use crate::delivery::{DeliveryRate, Sent};
-use crate::recovery::RecoveryPhase;
+use crate::recovery::{Selective, Span};
 use netlull_units::{BitRate, Instant};
 
 /// Times of release are kept in 2^-14 ns: 2^16 bytes take less than 2^63 of them at 1 b/s.
@@ -83,19 +83,17 @@ impl Endpoint {
         true
     }
 
-    /// The stream from offset `start` to `end` is about to go out.
+    /// A segment is about to go out.
     #[inline]
-    pub(super) fn note_sent(&mut self, now: Instant, start: u64, end: u64) {
+    pub(super) fn record_sent(&mut self, now: Instant, span: Span) {
         if self.paced.is_some() {
-            self.pace(now, start, end);
+            self.pace(now, span);
         }
     }
 
-    fn pace(&mut self, now: Instant, start: u64, end: u64) {
+    fn pace(&mut self, now: Instant, Span { start, end }: Span) {
         let (inflight, cwnd, smss) = (self.inflight(), self.cwnd(), u64::from(self.snd.smss));
-        let Some(paced) = &mut self.paced else {
-            return;
-        };
+        let Some(paced) = &mut self.paced else { return };
         if inflight == 0 {
             self.cc.on_restart(now, &paced.rate);
         }
@@ -109,34 +107,47 @@ impl Endpoint {
         }
     }
 
-    /// The stream is acknowledged up to SND.UNA; the last step of taking an acknowledgement.
+    /// The last step of taking an acknowledgement.
     #[inline]
-    pub(super) fn note_acked(&mut self, now: Instant) {
+    pub(super) fn record_acked(&mut self, now: Instant) {
         if self.paced.is_some() {
             self.deliver(now);
         }
     }
 
     fn deliver(&mut self, now: Instant) {
-        let (inflight, phase) = (self.inflight(), self.recovery.phase());
-        let Some(paced) = &mut self.paced else {
-            return;
-        };
+        let Some(paced) = &mut self.paced else { return };
         paced.rate.on_acked(now, self.snd.una);
+        if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
+            journal.sacked.drain(..).for_each(|Span { start, end }| paced.rate.on_sacked(now, start, end));
+        }
+        self.record_losses(now);
+        let (inflight, selective) = (self.inflight(), self.selective.is_some());
+        let phase = self.recovery_phase();
+        let Some(paced) = &mut self.paced else { return };
         if let Some(sample) = paced.rate.sample(now) {
             let is_cwnd_limited = paced.rate.delivered() <= paced.cwnd_limited_until;
-            let delivery = Delivery { now, sample, inflight, is_cwnd_limited, selective: false, phase };
+            let delivery = Delivery { now, sample, inflight, is_cwnd_limited, selective, phase };
             self.cc.on_delivery(&delivery, &mut paced.rate);
         }
     }
 
-    /// The stream from offset `start` to `end` is taken for lost, as far as it is in flight.
-    pub(super) fn note_lost(&mut self, now: Instant, start: u64, end: u64) {
-        let Some(paced) = &mut self.paced else {
-            return;
-        };
-        let mut next = start;
-        while let Some(lost) = paced.rate.mark_lost(next, end) {
+    /// The scoreboard may have marked segments lost.
+    pub(super) fn record_losses(&mut self, now: Instant) {
+        let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) else { return };
+        let mut lost = std::mem::take(&mut journal.lost);
+        lost.drain(..).for_each(|span| self.record_lost(now, span));
+        if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
+            // Its room is kept.
+            journal.lost = lost;
+        }
+    }
+
+    /// What lies in `span` and is in flight is taken for lost.
+    pub(super) fn record_lost(&mut self, now: Instant, span: Span) {
+        let Some(paced) = &mut self.paced else { return };
+        let mut next = span.start;
+        while let Some(lost) = paced.rate.mark_lost(next, span.end) {
             self.cc.on_segment_lost(now, &lost, &paced.rate);
             next = lost.end;
         }
@@ -144,7 +155,7 @@ impl Endpoint {
 
     /// Everything that the application handed over has been sent (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
     #[inline]
-    pub(super) fn note_nothing_to_send(&mut self) {
+    pub(super) fn record_nothing_to_send(&mut self) {
         if self.paced.is_some() {
             let (inflight, cwnd) = (self.inflight(), self.cwnd());
             if let Some(paced) = &mut self.paced
@@ -155,13 +166,14 @@ impl Endpoint {
         }
     }
 
-    /// C.inflight: without SACK, what was sent and not acknowledged less what duplicate acknowledgements tell of.
+    /// C.inflight: RFC 6675's pipe; without SACK, what was sent and not acknowledged, less what duplicate
+    /// acknowledgements tell of.
     fn inflight(&self) -> u64 {
-        let departed = self.cwnd().saturating_sub(self.cc.cwnd());
-        match self.recovery.phase() {
-            RecoveryPhase::Loss => self.snd.flight(),
-            RecoveryPhase::Open | RecoveryPhase::FastRecovery => self.snd.flight().saturating_sub(departed),
+        if let Some(selective) = &self.selective {
+            return selective.board.pipe();
         }
+        let departed = self.cwnd().saturating_sub(self.cc.cwnd());
+        self.snd.flight().saturating_sub(departed)
     }
 }
 

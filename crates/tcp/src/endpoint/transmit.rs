@@ -4,6 +4,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
 use crate::cc::CongestionControl;
+use crate::recovery::Span;
 use crate::segment::{Flags, Segment};
 use netlull_units::Instant;
 
@@ -13,6 +14,10 @@ impl Endpoint {
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.control != Control::None {
             return self.transmit_control(now);
+        }
+        if self.rcv.reports_gaps() {
+            // The blocks go out on their own: beside data there is no room for them.
+            return Some(self.transmit_ack(now));
         }
         if self.sends_data()
             && let Some(segment) = self.transmit_data(now)
@@ -36,6 +41,7 @@ impl Endpoint {
                 Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
             }
             Control::Probe => self.transmit_probe(now).or_else(|| self.poll_transmit(now)),
+            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.poll_transmit(now)),
         }
     }
 
@@ -61,6 +67,9 @@ impl Endpoint {
 
     #[inline]
     fn transmit_data(&mut self, now: Instant) -> Option<Segment> {
+        if self.selective.is_some() {
+            return self.transmit_selective(now);
+        }
         if self.recovery.retransmission_is_due() {
             if self.is_held(now, u64::from(self.snd.smss)) {
                 return None;
@@ -75,7 +84,7 @@ impl Endpoint {
             Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
             Next::Nothing => {
-                self.note_nothing_to_send();
+                self.record_nothing_to_send();
                 None
             }
             Next::Held => {
@@ -89,7 +98,7 @@ impl Endpoint {
     }
 
     /// RFC 5681 section 4.1.
-    fn restart_after_idle(&mut self, now: Instant) {
+    pub(super) fn restart_after_idle(&mut self, now: Instant) {
         let idle = now.saturating_since(self.snd.last_sent);
         if self.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
             let before = self.cc.cwnd();
@@ -100,7 +109,7 @@ impl Endpoint {
 
     /// `len` bytes from SND.NXT, with the FIN if they are the last.
     #[inline]
-    fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
+    pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
             #[allow(clippy::cast_possible_truncation)]
@@ -117,8 +126,11 @@ impl Endpoint {
         }
         let segment = self.data_segment(now, offset, len);
         let end = offset + u64::from(segment.sequence_len());
-        self.note_sent(now, offset, end);
+        self.record_sent(now, Span { start: offset, end });
         self.sent(now, end);
+        if self.selective.is_some() {
+            self.note_sent(now, offset, segment.sequence_len());
+        }
         segment
     }
 
@@ -134,14 +146,14 @@ impl Endpoint {
         let len = sent_before.min(u64::from(self.snd.smss));
         self.count_retransmission(offset, len);
         let segment = self.data_segment(now, offset, len);
-        let end = offset + u64::from(segment.sequence_len());
-        self.note_lost(now, offset, end);
-        self.note_sent(now, offset, end);
-        self.sent(now, end);
+        let span = Span { start: offset, end: offset + u64::from(segment.sequence_len()) };
+        self.record_lost(now, span);
+        self.record_sent(now, span);
+        self.sent(now, span.end);
         Some(segment)
     }
 
-    fn count_retransmission(&mut self, offset: u64, len: u64) {
+    pub(super) fn count_retransmission(&mut self, offset: u64, len: u64) {
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
@@ -152,7 +164,7 @@ impl Endpoint {
 
     /// A segment was sent that ends at `end`.
     #[inline]
-    fn sent(&mut self, now: Instant, end: u64) {
+    pub(super) fn sent(&mut self, now: Instant, end: u64) {
         self.snd.nxt = self.snd.nxt.max(end);
         self.snd.max = self.snd.max.max(end);
         self.snd.last_sent = now;
@@ -164,7 +176,7 @@ impl Endpoint {
 
     /// A segment with `len` bytes from `offset`; the FIN goes with the last byte.
     #[inline]
-    fn data_segment(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
+    pub(super) fn data_segment(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
         let mut flags = Flags::ACK;
         let end = offset + len;
         if end == self.snd.queued {
@@ -190,7 +202,8 @@ impl Endpoint {
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.
         let offset = if self.timer.kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
-        Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) }
+        let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };
+        self.rcv.with_sack_blocks(ack)
     }
 
     /// What every segment after the SYN carries. It acknowledges everything received.
