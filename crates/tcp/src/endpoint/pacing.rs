@@ -178,6 +178,14 @@ impl Endpoint {
 }
 
 #[cfg(test)]
+impl Endpoint {
+    /// For tests of congestion controls.
+    pub(crate) fn controller(&self) -> &Controller {
+        &self.cc
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use netlull_units::Duration;

@@ -149,14 +149,14 @@ impl Bbr {
     }
 
     /// RaiseInflightLongtermSlope (section 5.3.3.9): 1, 2, 4, ... segments per round.
-    fn raise_inflight_longterm_slope(&mut self) {
+    pub(super) fn raise_inflight_longterm_slope(&mut self) {
         let growth = 1_u64 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(30);
         self.probe_up_acked_per_inc = (self.cwnd / growth).max(self.smss);
     }
 
     /// ProbeInflightLongtermUpward (section 5.3.3.9).
-    fn probe_inflight_longterm_upward(&mut self, ack: &Delivery) {
+    pub(super) fn probe_inflight_longterm_upward(&mut self, ack: &Delivery) {
         if !ack.is_cwnd_limited || self.cwnd < self.inflight_longterm {
             return;
         }
