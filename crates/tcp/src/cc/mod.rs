@@ -182,8 +182,8 @@ pub trait CongestionControl {
     /// Something was delivered; last of what is called for an acknowledgement.
     fn on_delivery(&mut self, _delivery: &Delivery, _rate: &mut DeliveryRate) {}
 
-    /// A segment was marked lost.
-    fn on_segment_lost(&mut self, _now: Instant, _lost: &LostSegment, _rate: &DeliveryRate) {}
+    /// A segment was marked lost, or its retransmission was; as often as that happens.
+    fn on_marked_lost(&mut self, _now: Instant, _lost: &LostSegment, _rate: &DeliveryRate) {}
 
     /// Data is about to go out with nothing in flight.
     fn on_restart(&mut self, _now: Instant, _rate: &DeliveryRate) {}
@@ -309,8 +309,8 @@ impl CongestionControl for Controller {
         dispatch!(self, cc => cc.on_delivery(delivery, rate));
     }
 
-    fn on_segment_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
-        dispatch!(self, cc => cc.on_segment_lost(now, lost, rate));
+    fn on_marked_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
+        dispatch!(self, cc => cc.on_marked_lost(now, lost, rate));
     }
 
     fn on_restart(&mut self, now: Instant, rate: &DeliveryRate) {

@@ -148,7 +148,7 @@ impl Endpoint {
         let Some(paced) = &mut self.paced else { return };
         let mut next = span.start;
         while let Some(lost) = paced.rate.mark_lost(next, span.end) {
-            self.cc.on_segment_lost(now, &lost, &paced.rate);
+            self.cc.on_marked_lost(now, &lost, &paced.rate);
             next = lost.end;
         }
     }

@@ -442,7 +442,7 @@ impl CongestionControl for Bbr {
         self.update_control_parameters(ack, rate);
     }
 
-    fn on_segment_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
+    fn on_marked_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
         self.handle_lost_segment(now, lost, rate);
     }
 

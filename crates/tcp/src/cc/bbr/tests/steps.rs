@@ -68,33 +68,33 @@ fn too_much_loss_in_a_probe_sets_the_long_term_bound_once() {
     bbr.is_bw_probe_sample = true;
     let rate = DeliveryRate::new();
     // One of 50: exactly 2 %, which is allowed.
-    bbr.on_segment_lost(Instant::ZERO, &lost(0, 50_000, 1000), &rate);
+    bbr.on_marked_lost(Instant::ZERO, &lost(0, 50_000, 1000), &rate);
     assert_eq!((bbr.inflight_longterm, bbr.state), (INFINITE, State::ProbeBw(Phase::Up)));
     // Two: (0.02 * 49,000 - 1000) / 0.98 < 0: 49,000 before the segment; more than 0.7 * 40,000.
-    bbr.on_segment_lost(Instant::ZERO, &lost(1000, 50_000, 2000), &rate);
+    bbr.on_marked_lost(Instant::ZERO, &lost(1000, 50_000, 2000), &rate);
     assert_eq!((bbr.inflight_longterm, bbr.state), (49_000, State::ProbeBw(Phase::Down)));
     // Headroom: 49,000 - 0.15 * 49,000 = 41,650.
     assert_eq!(bbr.inflight_with_headroom(), 41_650);
     // Further losses of the same probe change nothing.
-    bbr.on_segment_lost(Instant::ZERO, &lost(2000, 50_000, 30_000), &rate);
+    bbr.on_marked_lost(Instant::ZERO, &lost(2000, 50_000, 30_000), &rate);
     assert_eq!(bbr.inflight_longterm, 49_000);
     // Losses of little in flight: not below 0.7 of the target.
     let mut bbr = knowing(State::ProbeBw(Phase::Up));
     bbr.is_bw_probe_sample = true;
-    bbr.on_segment_lost(Instant::ZERO, &lost(0, 5000, 5000), &rate);
+    bbr.on_marked_lost(Instant::ZERO, &lost(0, 5000, 5000), &rate);
     assert_eq!(bbr.inflight_longterm, 28_000);
     // The application limited it: the probe ends, and nothing is learnt.
     let mut bbr = knowing(State::ProbeBw(Phase::Up));
     bbr.is_bw_probe_sample = true;
     let limited = LostSegment { is_app_limited: true, ..lost(0, 5000, 5000) };
-    bbr.on_segment_lost(Instant::ZERO, &limited, &rate);
+    bbr.on_marked_lost(Instant::ZERO, &limited, &rate);
     assert_eq!((bbr.inflight_longterm, bbr.state), (INFINITE, State::ProbeBw(Phase::Down)));
 }
 
 /// A round with losses that delivered 600 kB/s and 30,000 B.
 fn lossy_round(state: State) -> Bbr {
     let mut bbr = knowing(state);
-    bbr.on_segment_lost(Instant::ZERO, &lost(0, 50_000, 1000), &DeliveryRate::new());
+    bbr.on_marked_lost(Instant::ZERO, &lost(0, 50_000, 1000), &DeliveryRate::new());
     bbr.latest.bandwidth = 6e5;
     bbr.latest.inflight = 30_000;
     bbr.latest.round_start = true;
@@ -155,7 +155,7 @@ fn six_ranges_lost_in_a_round_of_recovery_end_startup() {
         for range in 0..ranges {
             // Pairs of adjacent segments, with gaps between.
             for segment in 0..2 {
-                bbr.on_segment_lost(
+                bbr.on_marked_lost(
                     Instant::ZERO,
                     &lost(4000 * range + 1000 * segment, 50_000, 1000),
                     &DeliveryRate::new(),
