@@ -5,8 +5,8 @@
 mod support;
 
 use netlull_tcp::{
-    Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery, PartialAckTimer,
-    Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
+    Algorithm, Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery,
+    PartialAckTimer, Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
 use proptest::collection::vec;
@@ -109,9 +109,15 @@ prop_compose! {
     }
 }
 
+/// Any congestion control with any recovery.
+fn algorithm() -> impl Strategy<Value = Algorithm> {
+    (0..Algorithm::catalogue().len()).prop_map(|index| Algorithm::catalogue()[index].algorithm)
+}
+
 prop_compose! {
     fn scene()(
         configs in [config(), config()],
+        algorithms in [algorithm(), algorithm()],
         initial_numbers in [any::<u32>(), any::<u32>()],
         near_wrap in any::<bool>(),
         upload in 0_u64..150_000,
@@ -121,6 +127,9 @@ prop_compose! {
         readers in [(1_u64..20_000, 1_u64..400), (1_u64..20_000, 1_u64..400)],
         both_at_once in any::<bool>(),
     ) -> Scene {
+        let [client, server] = configs;
+        let configs = [(client, algorithms[0]), (server, algorithms[1])]
+            .map(|(config, congestion_control)| Config { congestion_control, ..config });
         let initial_numbers = if near_wrap { initial_numbers.map(|n| u32::MAX - n % 50_000) } else { initial_numbers };
         Scene {
             configs,
