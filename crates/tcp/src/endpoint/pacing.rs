@@ -135,6 +135,9 @@ impl Endpoint {
     /// The scoreboard may have marked segments lost.
     pub(super) fn record_losses(&mut self, now: Instant) {
         let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) else { return };
+        if journal.lost.is_empty() {
+            return;
+        }
         let mut lost = std::mem::take(&mut journal.lost);
         lost.drain(..).for_each(|span| self.record_lost(now, span));
         if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
@@ -156,13 +159,19 @@ impl Endpoint {
     /// Everything that the application handed over has been sent (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
     #[inline]
     pub(super) fn record_nothing_to_send(&mut self) {
-        if self.paced.is_some() {
-            let (inflight, cwnd) = (self.inflight(), self.cwnd());
-            if let Some(paced) = &mut self.paced
-                && inflight < cwnd
-            {
-                paced.rate.mark_app_limited(inflight);
-            }
+        // With nothing in flight, once is enough.
+        let idle = self.snd.una == self.snd.max;
+        if self.paced.as_ref().is_some_and(|paced| !(idle && paced.rate.is_app_limited())) {
+            self.limit_by_application();
+        }
+    }
+
+    fn limit_by_application(&mut self) {
+        let (inflight, cwnd) = (self.inflight(), self.cwnd());
+        if let Some(paced) = &mut self.paced
+            && inflight < cwnd
+        {
+            paced.rate.mark_app_limited(inflight);
         }
     }
 

@@ -38,23 +38,40 @@ pub(super) struct MaxOverRounds {
     /// The maximum of each round, at its number modulo the length.
     rounds: [u64; EXTRA_ACKED_ROUNDS],
     round: u64,
+    /// How many rounds counted last, and their maximum.
+    len: usize,
+    most: u64,
 }
 
 impl MaxOverRounds {
     /// A sample in round `round`; returns the maximum over the last `len` rounds, 1 to [`EXTRA_ACKED_ROUNDS`].
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn update(&mut self, round: u64, value: u64, len: usize) -> u64 {
-        let slot = |round: u64| (round % EXTRA_ACKED_ROUNDS as u64) as usize;
+        if round != self.round || len != self.len {
+            self.advance(round, len);
+        }
+        if value > self.most {
+            self.most = value;
+        }
+        let current = &mut self.rounds[slot(round)];
+        *current = (*current).max(value);
+        self.most
+    }
+
+    fn advance(&mut self, round: u64, len: usize) {
         while self.round < round {
             self.round = (self.round + 1).max(round.saturating_sub(EXTRA_ACKED_ROUNDS as u64));
             self.rounds[slot(self.round)] = 0;
         }
-        let current = &mut self.rounds[slot(round)];
-        *current = (*current).max(value);
+        self.len = len;
         let last = (0..len as u64).map_while(|ago| round.checked_sub(ago));
-        last.map(|round| self.rounds[slot(round)]).max().unwrap_or(value)
+        self.most = last.map(|round| self.rounds[slot(round)]).max().unwrap_or(0);
     }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn slot(round: u64) -> usize {
+    (round % EXTRA_ACKED_ROUNDS as u64) as usize
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers for the same seed, on every platform.
