@@ -21,6 +21,12 @@ impl Algorithm {
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
         &[
             AlgorithmInfo {
+                name: "bbr",
+                summary: "BBRv3: paces at the bandwidth it measures, with about two bandwidth-delay products at most in flight",
+                source: "draft-ietf-ccwg-bbr-06",
+                algorithm: Self::Bbr,
+            },
+            AlgorithmInfo {
                 name: "bic",
                 summary: "binary search for the window of the last loss, then slow and faster probing beyond it",
                 source: "Xu, Harfoush, Rhee 2004; Linux 2.6.22 tcp_bic.c",
@@ -33,6 +39,12 @@ impl Algorithm {
                 algorithm: Self::Compound,
             },
             AlgorithmInfo {
+                name: "cubic",
+                summary: "a window that is a cubic function of the time since the last loss; HyStart++ on or off",
+                source: "RFC 9438, RFC 9406",
+                algorithm: Self::Cubic,
+            },
+            AlgorithmInfo {
                 name: "cubic_2_6_22",
                 summary: "a cubic function of the time since the last loss, at least as fast as Reno",
                 source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
@@ -43,6 +55,12 @@ impl Algorithm {
                 summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
                 source: "RFC 5681, RFC 6582, RFC 3042",
                 algorithm: Self::NewReno,
+            },
+            AlgorithmInfo {
+                name: "sack",
+                summary: "the same window; selective acknowledgements say what is lost",
+                source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
+                algorithm: Self::Sack,
             },
             AlgorithmInfo {
                 name: "vegas",

@@ -7,6 +7,7 @@
 mod bbr;
 mod bic;
 mod compound;
+mod cube_root;
 mod cubic;
 mod cubic_2_6_22;
 mod dctcp;
