@@ -34,7 +34,7 @@ struct Event<'a> {
 impl<'a> Event<'a> {
     fn parse(line: &'a str) -> Self {
         let mut fields = line.split(' ');
-        let kind = fields.next().unwrap();
+        let kind = fields.next().unwrap_or_default();
         let (mut numbers, mut state) = (Vec::new(), "");
         for field in fields {
             match field.parse() {

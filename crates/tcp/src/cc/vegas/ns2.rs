@@ -21,7 +21,7 @@
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
 use crate::config::{Config, VegasBounds};
 use crate::recovery::RecoveryPhase;
-use netlull_units::{Bytes, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 
 /// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
 const LEAST_WINDOW: f64 = 2.0;
@@ -50,15 +50,15 @@ pub struct VegasNs2 {
     /// `v_begseq_` as a stream offset, and `v_begtime_`.
     begin: u64,
     begin_time: Instant,
-    /// When the first segment was sent.
-    first_sent: Instant,
-    /// `t_cwnd_changed_`: when a loss last changed the window; at first, when the first segment was sent.
+    /// `t_cwnd_changed_`: when a loss last changed the window.
     reduced_at: Instant,
     /// `v_newcwnd_`: what the last loss left.
     after_loss: f64,
     bounds: VegasBounds,
     smss: u64,
     initial_window: u64,
+    /// True once data was acknowledged.
+    opened: bool,
 }
 
 /// What is in flight, in segments, the last possibly short.
@@ -86,12 +86,12 @@ impl VegasNs2 {
             rtt_count: 0,
             begin: 0,
             begin_time: Instant::ZERO,
-            first_sent: Instant::ZERO,
             reduced_at: Instant::ZERO,
             after_loss: 0.0,
             bounds: config.vegas,
             smss,
             initial_window: smss,
+            opened: false,
         }
     }
 
@@ -116,21 +116,40 @@ impl VegasNs2 {
         segments(ack.nxt - ack.una, self.smss) + 1.0
     }
 
-    /// The first acknowledgement of all.
-    fn begin_first_round(&mut self, ack: &Ack) {
-        self.first_sent = ack
-            .rtt
-            .map_or(self.first_sent, |rtt| Instant::from_nanos(ack.now.as_nanos().saturating_sub(rtt.as_nanos())));
-        self.begin_time = self.first_sent;
-        self.reduced_at = self.reduced_at.max(self.first_sent);
-        self.base_rtt = Some(nanos_since(ack.now, self.first_sent));
+    /// ns-2's SYN is segment 0: with its acknowledgement, a round trip of slow start that does not grow, begins the first
+    /// round trip of data. `delay_growth_`: it is one of one segment.
+    fn begin_first_round(&mut self, now: Instant, rtt: Duration) {
+        self.begin_time = now;
+        self.base_rtt = Some(nanos(rtt));
+        self.may_grow = false;
+        self.set_cwnd(1.0);
+    }
+
+    /// The first acknowledgement of data.
+    #[cold]
+    fn open(&mut self, ack: &Ack) {
+        self.opened = true;
+        if self.base_rtt.is_none() {
+            // The handshake was not measured.
+            let rtt = ack.rtt.unwrap_or_else(|| ack.now.saturating_since(self.begin_time));
+            self.begin_first_round(before(ack.now, rtt), rtt);
+        }
+        self.set_cwnd(self.initial_window());
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn initial_window(&self) -> f64 {
+        (self.initial_window / self.smss).max(1) as f64
     }
 
     /// Section 3.2 and 3.3, once per round trip: from the round trip that ended, how the next one grows.
     #[cold]
     fn end_round(&mut self, ack: &Ack) {
-        let rtt =
-            if self.rtt_count > 0 { mean(self.rtt_sum, self.rtt_count) } else { nanos_since(ack.now, self.begin_time) };
+        let rtt = if self.rtt_count > 0 {
+            mean(self.rtt_sum, self.rtt_count)
+        } else {
+            nanos(ack.now.saturating_since(self.begin_time))
+        };
         self.rtt_sum = 0;
         self.rtt_count = 0;
         let sent = segments(ack.nxt.saturating_sub(self.begin), self.smss);
@@ -192,21 +211,21 @@ impl VegasNs2 {
     #[inline]
     fn sample(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
-        // ns-2 counts time from the first segment and takes zero for "not sent": the initial window is not measured.
-        let sent = ack.now.as_nanos().saturating_sub(rtt.as_nanos());
-        if sent <= self.first_sent.as_nanos() || rtt.is_zero() {
-            return;
-        }
         self.rtt_sum += rtt.as_nanos();
         self.rtt_count += 1;
-        let rtt = nanos_since(ack.now, Instant::from_nanos(sent));
-        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+        if !rtt.is_zero() {
+            self.base_rtt = Some(self.base_rtt.map_or(nanos(rtt), |base| base.min(nanos(rtt))));
+        }
     }
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn nanos_since(now: Instant, then: Instant) -> f64 {
-    now.saturating_since(then).as_nanos() as f64
+fn nanos(span: Duration) -> f64 {
+    span.as_nanos() as f64
+}
+
+fn before(now: Instant, span: Duration) -> Instant {
+    Instant::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -232,9 +251,11 @@ impl CongestionControl for VegasNs2 {
         self.ssthresh = (self.ssthresh * self.smss as f64 / smss as f64).floor();
         self.smss = smss;
         self.initial_window = start.initial_window;
-        self.first_sent = start.now;
-        self.reduced_at = start.now;
-        self.set_cwnd((start.initial_window / smss).max(1) as f64);
+        self.begin_time = start.now;
+        self.set_cwnd(1.0);
+        if let Some(rtt) = start.rtt {
+            self.begin_first_round(start.now, rtt);
+        }
     }
 
     #[inline]
@@ -243,8 +264,8 @@ impl CongestionControl for VegasNs2 {
         if ack.phase == RecoveryPhase::FastRecovery {
             return;
         }
-        if self.base_rtt.is_none() {
-            self.begin_first_round(ack);
+        if !self.opened {
+            self.open(ack);
         }
         if ack.una > self.begin {
             self.end_round(ack);
@@ -293,11 +314,9 @@ impl CongestionControl for VegasNs2 {
         self.set_cwnd(window);
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_idle_restart(&mut self, _now: Instant) {
-        let initial = (self.initial_window / self.smss).max(1) as f64;
-        if self.cwnd > initial {
-            self.set_cwnd(initial);
+        if self.cwnd > self.initial_window() {
+            self.set_cwnd(self.initial_window());
         }
     }
 }
