@@ -320,3 +320,132 @@ impl CongestionControl for VegasNs2 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::linux::tests::{SMSS, ack, config, loss, start};
+
+    /// After the handshake, which took 100 ms.
+    fn established(ssthresh: u64) -> VegasNs2 {
+        let mut cc = VegasNs2::new(&config(1000, ssthresh));
+        cc.on_established(&Start { rtt: Some(Duration::from_millis(100)), ..start(2) });
+        cc
+    }
+
+    /// In the middle of a transfer with a window of `cwnd`.
+    fn open(cwnd: f64, ssthresh: u64) -> VegasNs2 {
+        let mut cc = established(ssthresh);
+        cc.opened = true;
+        cc.set_cwnd(cwnd);
+        cc
+    }
+
+    /// The acknowledgement that ends a round trip of `cwnd` segments and `rtt` milliseconds; so many are in transit.
+    fn end(cc: &mut VegasNs2, cwnd: u64, rtt: u64) {
+        cc.rtt_sum = Duration::from_millis(rtt).as_nanos();
+        cc.rtt_count = 1;
+        cc.begin = 0;
+        cc.end_round(&ack(1000, 1, cwnd));
+    }
+
+    #[test]
+    fn begins_with_one_segment_and_grows_in_every_other_round_trip() {
+        let mut cc = established(1000);
+        assert_eq!(cc.cwnd(), SMSS);
+        // The first acknowledgement: the initial window of 2, and the first round trip that grows.
+        cc.on_ack(&ack(100, 1, 1));
+        assert_eq!(cc.cwnd(), 3 * SMSS);
+        // Segments 2 to 4 are sent now: the round trip after it does not grow.
+        cc.begin = SMSS;
+        for una in [2, 3, 4] {
+            cc.on_ack(&ack(200, una, 3));
+            assert_eq!(cc.cwnd(), 3 * SMSS);
+        }
+    }
+
+    #[test]
+    fn one_to_three_segments_stay_queued() {
+        // 40 in transit: Diff = 40 (1 - 100 / rtt). 101 ms: 0.4, rounds to 0 < 1. 102 ms: 0.8, 1. 109 ms: 3.3, 3.
+        // 110 ms: 3.6, 4 > 3. One less at once, or 1/40 more per acknowledgement.
+        for (rtt, expected, increment) in
+            [(101, 40.0, 1.0 / 40.0), (102, 40.0, 0.0), (109, 40.0, 0.0), (110, 39.0, 0.0)]
+        {
+            let mut cc = open(40.0, 2);
+            end(&mut cc, 40, rtt);
+            #[allow(clippy::float_cmp)]
+            let same = cc.cwnd == expected && cc.increment == increment;
+            assert!(same, "{rtt}: {} {}", cc.cwnd, cc.increment);
+        }
+    }
+
+    #[test]
+    fn slow_start_ends_with_an_eighth_less() {
+        // 40 in transit at 105 ms of 100: 1.9 queued, 2 > 1. 40 - 5.
+        let mut cc = open(40.0, 100);
+        end(&mut cc, 40, 105);
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (35 * SMSS, 2 * SMSS));
+        // 103 ms: 1.2, rounds to 1; a segment per acknowledgement.
+        let mut cc = open(40.0, 100);
+        end(&mut cc, 40, 103);
+        assert_eq!((cc.cwnd(), cc.ssthresh(), cc.increment > 0.9), (40 * SMSS, 100 * SMSS, true));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        // 40 segments, and 38 or 37 in flight with what is acknowledged: 40 - 38 <= 2, 40 - 37 > 2.
+        for (flight, expected) in [(38, 40_250), (37, 40_000)] {
+            let mut cc = open(40.0, 2);
+            cc.increment = 0.25;
+            cc.grow(&ack(1000, 1, flight));
+            assert_eq!(cc.cwnd(), expected);
+        }
+    }
+
+    #[test]
+    fn a_loss_takes_a_quarter_and_a_second_one_half() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let lost = |now, window| Loss { now: at(now), ..loss(window, 100) };
+        let mut cc = open(40.7, 2);
+        cc.on_segment_lost(&lost(1000, 40), &Transmission { at: at(900), count: 1 });
+        assert_eq!(cc.cwnd(), 30 * SMSS);
+        // Sent before that: the same loss. Sent after it and again: half.
+        cc.on_segment_lost(&lost(1050, 30), &Transmission { at: at(950), count: 1 });
+        assert_eq!(cc.cwnd(), 30 * SMSS);
+        cc.on_segment_lost(&lost(1200, 30), &Transmission { at: at(1001), count: 2 });
+        assert_eq!(cc.cwnd(), 15 * SMSS);
+        // 5 - 5 / 4 = 4; 3 and less leave 2.
+        for (window, expected) in [(5, 4), (4, 3), (3, 2)] {
+            cc.on_loss(&lost(2000, window));
+            assert_eq!(cc.cwnd(), expected * SMSS);
+        }
+    }
+
+    #[test]
+    fn deflating_ends_slow_start_for_good() {
+        let now = Instant::from_nanos(1_000_000_000);
+        let recovered = |window| Recovered { now, flight: 0, window };
+        let mut cc = open(40.0, 100);
+        cc.on_loss(&Loss { now, ..loss(40, 100) });
+        // Three duplicates or fewer: ns-2 stays inflated.
+        cc.on_recovered(&recovered(33 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (33 * SMSS, 100 * SMSS));
+        cc.on_recovered(&recovered(30 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (30 * SMSS, 2 * SMSS));
+    }
+
+    #[test]
+    fn a_timeout_leaves_two_segments() {
+        let mut cc = open(41.0, 100);
+        cc.on_timeout(&loss(41, 100), TimeoutKind::First);
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (2 * SMSS, 20 * SMSS));
+    }
+
+    #[test]
+    fn a_fraction_of_a_segment_is_no_segment() {
+        let mut cc = open(19.999_999_999_999_996, 2);
+        assert_eq!(cc.cwnd(), 19_999);
+        cc.set_cwnd(20.0);
+        assert_eq!(cc.cwnd(), 20_000);
+    }
+}
