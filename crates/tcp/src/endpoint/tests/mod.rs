@@ -9,6 +9,7 @@ mod handshake;
 mod loss;
 mod options;
 mod receiving;
+mod selective;
 mod sending;
 mod timer;
 
