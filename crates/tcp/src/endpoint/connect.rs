@@ -152,9 +152,6 @@ impl Endpoint {
         let timed = self.snd.timed != UNTIMED;
         // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
         self.snd.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
-        if self.handshake_rtt == HandshakeRtt::Ignored {
-            return None;
-        }
         let rtt = if timed {
             // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
             Some(now - self.snd.timed_at)
@@ -163,7 +160,9 @@ impl Endpoint {
         } else {
             None
         };
-        if let Some(rtt) = rtt {
+        if let Some(rtt) = rtt
+            && self.handshake_rtt == HandshakeRtt::Sampled
+        {
             self.rtt.sample(now, rtt);
         }
         rtt
