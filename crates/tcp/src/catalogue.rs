@@ -32,6 +32,12 @@ impl Algorithm {
                 source: "RFC 5681, RFC 6582, RFC 3042",
                 algorithm: Self::NewReno,
             },
+            AlgorithmInfo {
+                name: "sack",
+                summary: "the same window; selective acknowledgements say what is lost",
+                source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
+                algorithm: Self::Sack,
+            },
         ]
     }
 

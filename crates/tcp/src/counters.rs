@@ -21,6 +21,8 @@ pub struct Counters {
     pub partial_acks: u64,
     /// Duplicate acknowledgements received.
     pub duplicate_acks: u64,
+    /// Tail loss probes sent (RFC 8985 section 7).
+    pub tail_probes: u64,
     /// Zero-window probes sent.
     pub zero_window_probes: u64,
     /// Restarts after idling that lowered the congestion window.

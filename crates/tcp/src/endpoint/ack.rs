@@ -66,6 +66,8 @@ impl Endpoint {
         }
         if placement == Placement::Old && segment.len > 0 {
             self.counters.duplicate_segments += 1;
+            let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
+            self.rcv.note_repeated(ahead, segment.len);
         }
         self.refuse();
         if self.state == State::TimeWait && segment.flags.contains(Flags::FIN) {
@@ -99,6 +101,8 @@ impl Endpoint {
     #[inline]
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
         match self.snd.classify(segment.ack) {
+            AckNumber::New(acked) if self.selective.is_some() => self.on_ack_selective(now, segment, acked),
+            AckNumber::Same if self.selective.is_some() => self.on_ack_selective(now, segment, 0),
             AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
             AckNumber::Same => self.on_same_ack(now, segment),
             // A duplicate of an older acknowledgement can be ignored; the segment's data cannot.
@@ -141,7 +145,7 @@ impl Endpoint {
 
     /// RFC 6298 sections 3 and 4, RFC 7323 section 4: the sample that this acknowledgement makes, if it makes one.
     #[inline]
-    fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+    pub(super) fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         if self.timestamps.is_on() {
             let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
             // The first acknowledgement of a window, or any that can end a back-off.
@@ -231,12 +235,12 @@ impl Endpoint {
     }
 
     fn loss(&self, now: Instant, limited_transmit: u64) -> Loss {
-        Loss {
-            now,
-            flight: self.snd.flight() - limited_transmit.min(self.snd.flight()),
-            window: self.cc.cwnd().min(u64::from(self.snd.window)),
-            nxt: self.snd.nxt,
-        }
+        self.loss_of(now, self.snd.flight().saturating_sub(limited_transmit))
+    }
+
+    /// A loss with so much in flight.
+    pub(super) fn loss_of(&self, now: Instant, flight: u64) -> Loss {
+        Loss { now, flight, window: self.cc.cwnd().min(u64::from(self.snd.window)), nxt: self.snd.nxt }
     }
 
     /// RFC 6298 sections 5.4 to 5.6.
@@ -247,16 +251,24 @@ impl Endpoint {
             return;
         }
         self.counters.timeouts += 1;
+        if self.selective.is_some() {
+            self.on_timeout_selective(now);
+        } else {
+            self.on_timeout_go_back(now);
+        }
+        self.rtt.back_off();
+        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+    }
+
+    fn on_timeout_go_back(&mut self, now: Instant) {
         let mut loss = self.loss(now, self.recovery.limited_transmit_flight());
         if self.recovery_phase() == RecoveryPhase::FastRecovery && self.timeout_flight == TimeoutFlight::Deflated {
             loss.flight = loss.flight.min(self.cc.cwnd());
         }
         let kind = self.recovery.on_timeout(self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
-        self.rtt.back_off();
         // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
         self.snd.nxt = self.snd.una;
-        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
 
     /// RFC 9293 section 3.8.6.1: probe the closed window, at intervals that double.

@@ -115,6 +115,12 @@ impl Endpoint {
         } else {
             self.offers_scaling = false;
         }
+        // RFC 2018 section 2: and SACK. Without it, loss recovery counts duplicates.
+        self.offers_sack &= has(Flags::HAS_SACK_PERMITTED);
+        self.rcv.sacks = self.offers_sack;
+        if !self.offers_sack {
+            self.selective = None;
+        }
         // RFC 7323 section 3.2: so do timestamps.
         self.offers_timestamps &= has(Flags::HAS_TIMESTAMPS);
         if self.offers_timestamps {
@@ -215,6 +221,7 @@ impl Endpoint {
         self.state = State::Closed;
         self.timer = Timer::OFF;
         self.control = Control::None;
+        self.auxiliary_at = Instant::NEVER;
         self.rcv.ack_due = AckDue::No;
         self.rcv.ack_deadline = Instant::NEVER;
     }
@@ -250,6 +257,9 @@ impl Endpoint {
         if self.offers_scaling {
             syn.flags = syn.flags | Flags::HAS_WINDOW_SCALE;
             syn.window_scale = self.rcv.wanted_shift();
+        }
+        if self.offers_sack {
+            syn.flags = syn.flags | Flags::HAS_SACK_PERMITTED;
         }
         if self.offers_timestamps {
             syn.flags = syn.flags | Flags::HAS_TIMESTAMPS;

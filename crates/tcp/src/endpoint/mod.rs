@@ -3,6 +3,7 @@
 mod ack;
 mod connect;
 mod receiver;
+mod selective;
 mod sender;
 #[cfg(test)]
 mod tests;
@@ -10,10 +11,10 @@ mod transmit;
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{
-    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, RttSampling, TimeoutFlight,
+    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, TimeoutFlight,
 };
 use crate::counters::Counters;
-use crate::recovery::{NewRenoRecovery, RecoveryPhase};
+use crate::recovery::{NewRenoRecovery, RecoveryPhase, Selective};
 use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
@@ -100,6 +101,8 @@ enum Control {
     SynAck,
     /// One byte into a closed window.
     Probe,
+    /// RFC 8985 section 7.3.
+    TailProbe,
     Reset {
         seq: SeqNr,
         ack: Option<SeqNr>,
@@ -125,7 +128,12 @@ pub struct Endpoint {
     timer: Timer,
     rcv: Receiver,
     cc: Controller,
+    /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
     recovery: NewRenoRecovery,
+    /// Recovery on a scoreboard, if it was chosen and the peer has agreed to SACK.
+    selective: Option<Box<Selective>>,
+    /// The next of its timers.
+    auxiliary_at: Instant,
     timestamps: Timestamps,
     rtt: RttEstimator,
     counters: Counters,
@@ -141,6 +149,7 @@ pub struct Endpoint {
     handshake_rtt: HandshakeRtt,
     offers_timestamps: bool,
     offers_scaling: bool,
+    offers_sack: bool,
     initial_window: InitialWindow,
     mss: u16,
     // Rarely used.
@@ -166,12 +175,15 @@ impl Endpoint {
     }
 
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
+        let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
         Self {
             snd: Sender::new(config, iss),
             timer: Timer::OFF,
             rcv: Receiver::new(config),
             cc: Controller::new(config),
             recovery: NewRenoRecovery::new(config),
+            selective: uses_sack.then(|| Box::new(Selective::new(config))),
+            auxiliary_at: Instant::NEVER,
             timestamps: Timestamps::new(config.timestamp_granularity),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
@@ -186,6 +198,7 @@ impl Endpoint {
             handshake_rtt: config.handshake_rtt,
             offers_timestamps: config.timestamps,
             offers_scaling: config.window_scaling,
+            offers_sack: uses_sack,
             initial_window: config.initial_window,
             mss: config.mss,
             probes: 0,
@@ -249,6 +262,9 @@ impl Endpoint {
             self.rcv.ack_deadline = Instant::NEVER;
             self.rcv.ack_due = AckDue::Now;
         }
+        if now >= self.auxiliary_at {
+            self.on_auxiliary_timeout(now);
+        }
         if now < self.timer.at {
             return;
         }
@@ -269,7 +285,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        self.timer.at.min(self.rcv.ack_deadline)
+        self.timer.at.min(self.rcv.ack_deadline).min(self.auxiliary_at)
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
@@ -305,7 +321,11 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn cwnd(&self) -> u64 {
-        self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss))
+        let (cwnd, smss) = (self.cc.cwnd(), u64::from(self.snd.smss));
+        match &self.selective {
+            None => self.recovery.window(cwnd, smss),
+            Some(selective) => selective.window(cwnd, smss),
+        }
     }
 
     /// The slow-start threshold in bytes; `u64::MAX` while there is none.
@@ -321,11 +341,14 @@ impl Endpoint {
         u64::from(self.snd.window)
     }
 
-    /// Bytes sent and not acknowledged; after a timeout, those sent since.
+    /// Bytes in flight: sent and not acknowledged; after a timeout, those sent since; with SACK, RFC 6675's pipe.
     #[inline]
     #[must_use]
     pub fn flight(&self) -> u64 {
-        self.snd.flight()
+        match &self.selective {
+            None => self.snd.flight(),
+            Some(selective) => selective.board.pipe(),
+        }
     }
 
     /// Data in a full segment in bytes (Eff.snd.MSS), as negotiated.
@@ -398,7 +421,10 @@ impl Endpoint {
     /// Where loss recovery stands.
     #[must_use]
     pub fn recovery_phase(&self) -> RecoveryPhase {
-        self.recovery.phase()
+        match &self.selective {
+            None => self.recovery.phase(),
+            Some(selective) => selective.phase(),
+        }
     }
 
     /// Totals.

@@ -1,7 +1,7 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
 use crate::config::{Config, DelayedAck, Reading};
-use crate::segment::Segment;
+use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
 use netlull_units::{Duration, Instant};
 
@@ -80,10 +80,19 @@ pub(super) struct Receiver {
     /// Our window scale shift.
     pub shift: u8,
     delays: bool,
+    /// Gaps are reported in SACK blocks (RFC 2018).
+    pub sacks: bool,
     reading: Reading,
     /// Sorted, disjoint, not adjacent.
     held: Vec<Range>,
+    /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
+    latest: [u64; MOST_SACK_BLOCKS],
+    /// What has arrived again, for the next acknowledgement (RFC 2883).
+    repeated: Option<Range>,
 }
+
+/// "No range": before every offset held.
+const NOWHERE: u64 = u64::MAX;
 
 impl Receiver {
     pub fn new(config: &Config) -> Self {
@@ -107,8 +116,11 @@ impl Receiver {
             ack_due: AckDue::No,
             shift: 0,
             delays,
+            sacks: false,
             reading: config.reading,
             held: Vec::new(),
+            latest: [NOWHERE; MOST_SACK_BLOCKS],
+            repeated: None,
         }
     }
 
@@ -191,7 +203,12 @@ impl Receiver {
             return Arrival::NothingNew;
         }
         if start > self.nxt {
-            return self.hold(Range { start, end });
+            let new = Range { start, end };
+            let arrival = self.hold(new);
+            if self.sacks {
+                self.note_latest(new, arrival);
+            }
+            return arrival;
         }
         self.nxt = end;
         let reached = self.held.iter().take_while(|range| range.start <= self.nxt).count();
@@ -219,6 +236,63 @@ impl Receiver {
         self.held[first] = merged;
         self.held.drain(first + 1..behind);
         Arrival::OutOfOrder
+    }
+
+    fn note_latest(&mut self, new: Range, arrival: Arrival) {
+        if arrival == Arrival::NothingNew {
+            self.repeated = Some(new);
+        }
+        // Offsets in the range that the new one is part of now would name it twice.
+        let Some(range) = self.range_around(new.start) else { return };
+        let mut kept = [NOWHERE; MOST_SACK_BLOCKS];
+        kept[0] = new.start;
+        let others = self.latest.iter().filter(|&&offset| !(range.start..range.end).contains(&offset));
+        for (place, &offset) in kept[1..].iter_mut().zip(others) {
+            *place = offset;
+        }
+        self.latest = kept;
+    }
+
+    fn range_around(&self, offset: u64) -> Option<Range> {
+        let index = self.held.partition_point(|range| range.end <= offset);
+        self.held.get(index).copied().filter(|range| range.start <= offset)
+    }
+
+    /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.
+    pub fn note_repeated(&mut self, ahead: i64, len: u16) {
+        if self.sacks && len > 0 {
+            let start = self.nxt.saturating_add_signed(ahead);
+            self.repeated = Some(Range { start, end: (start + u64::from(len)).min(self.nxt) });
+        }
+    }
+
+    /// True if an acknowledgement is due that has SACK blocks to carry.
+    #[inline]
+    pub fn reports_gaps(&self) -> bool {
+        self.sacks && self.ack_due == AckDue::Now && (!self.held.is_empty() || self.repeated.is_some())
+    }
+
+    /// Adds SACK blocks: what arrived again (RFC 2883 section 4), then the range that grew last, then the others in the order
+    /// in which they grew (RFC 2018 section 4).
+    #[inline]
+    pub fn with_sack_blocks(&mut self, segment: Segment) -> Segment {
+        if !self.sacks || (self.held.is_empty() && self.repeated.is_none()) {
+            segment
+        } else {
+            self.add_blocks(segment)
+        }
+    }
+
+    #[cold]
+    fn add_blocks(&mut self, mut segment: Segment) -> Segment {
+        let repeated = self.repeated.take();
+        let latest = self.latest.iter().filter_map(|&offset| self.range_around(offset));
+        for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
+            let seq = |offset: u64| self.origin.advanced_by(offset);
+            *place = SackBlock { left: seq(range.start), right: seq(range.end) };
+            segment.sack_count += 1;
+        }
+        segment
     }
 
     /// The peer's FIN is at `ahead` of where RCV.NXT was before the segment's data.

@@ -14,6 +14,10 @@ impl Endpoint {
         if self.control != Control::None {
             return self.transmit_control(now);
         }
+        if self.rcv.reports_gaps() {
+            // The blocks go out on their own: beside data there is no room for them.
+            return Some(self.transmit_ack(now));
+        }
         if self.sends_data()
             && let Some(segment) = self.transmit_data(now)
         {
@@ -36,6 +40,7 @@ impl Endpoint {
                 Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
             }
             Control::Probe => self.transmit_probe(now).or_else(|| self.poll_transmit(now)),
+            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.poll_transmit(now)),
         }
     }
 
@@ -61,6 +66,9 @@ impl Endpoint {
 
     #[inline]
     fn transmit_data(&mut self, now: Instant) -> Option<Segment> {
+        if self.selective.is_some() {
+            return self.transmit_selective(now);
+        }
         if self.recovery.retransmission_is_due() {
             return self.retransmit(now);
         }
@@ -82,7 +90,7 @@ impl Endpoint {
     }
 
     /// RFC 5681 section 4.1.
-    fn restart_after_idle(&mut self, now: Instant) {
+    pub(super) fn restart_after_idle(&mut self, now: Instant) {
         let idle = now.saturating_since(self.snd.last_sent);
         if self.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
             let before = self.cc.cwnd();
@@ -93,7 +101,7 @@ impl Endpoint {
 
     /// `len` bytes from SND.NXT, with the FIN if they are the last.
     #[inline]
-    fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
+    pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
             #[allow(clippy::cast_possible_truncation)]
@@ -110,6 +118,9 @@ impl Endpoint {
         }
         let segment = self.data_segment(now, offset, len);
         self.sent(now, offset + u64::from(segment.sequence_len()));
+        if self.selective.is_some() {
+            self.note_sent(now, offset, segment.sequence_len());
+        }
         segment
     }
 
@@ -129,7 +140,7 @@ impl Endpoint {
         Some(segment)
     }
 
-    fn count_retransmission(&mut self, offset: u64, len: u64) {
+    pub(super) fn count_retransmission(&mut self, offset: u64, len: u64) {
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
@@ -140,7 +151,7 @@ impl Endpoint {
 
     /// A segment was sent that ends at `end`.
     #[inline]
-    fn sent(&mut self, now: Instant, end: u64) {
+    pub(super) fn sent(&mut self, now: Instant, end: u64) {
         self.snd.nxt = self.snd.nxt.max(end);
         self.snd.max = self.snd.max.max(end);
         self.snd.last_sent = now;
@@ -152,7 +163,7 @@ impl Endpoint {
 
     /// A segment with `len` bytes from `offset`; the FIN goes with the last byte.
     #[inline]
-    fn data_segment(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
+    pub(super) fn data_segment(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
         let mut flags = Flags::ACK;
         let end = offset + len;
         if end == self.snd.queued {
@@ -178,7 +189,8 @@ impl Endpoint {
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.
         let offset = if self.timer.kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
-        Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) }
+        let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };
+        self.rcv.with_sack_blocks(ack)
     }
 
     /// What every segment after the SYN carries. It acknowledges everything received.

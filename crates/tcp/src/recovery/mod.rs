@@ -3,9 +3,15 @@
 //! Recovery counts duplicate acknowledgements, holds what is to be retransmitted, and adds to the congestion window
 //! (or takes from it) while data is missing. It does not decide cwnd or ssthresh: [`cc`](crate::cc) does.
 
+mod board;
 mod new_reno;
+mod rack;
+mod selective;
 
+pub(crate) use board::{Delivery, Resent, Span};
 pub(crate) use new_reno::{Acked, Duplicate, ExitWindow, NewRenoRecovery, PartialAck};
+pub(crate) use rack::{Probe, ProbeVerdict, Rack};
+pub(crate) use selective::{Selective, Situation, Step};
 
 /// Where loss recovery stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,0 +1,290 @@
+//! The sender with a scoreboard: acknowledgements, transmissions and timers of recovery by SACK and RACK.
+
+use super::sender::Next;
+use super::{Control, Endpoint, Timer, TimerKind};
+use crate::cc::{Ack, CongestionControl, Recovered};
+use crate::config::FastRetransmitTimer;
+use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent, Selective, Situation, Span, Step};
+use crate::segment::{SackBlock, Segment};
+use netlull_units::Instant;
+
+impl Endpoint {
+    fn situation(&self, now: Instant, duplicate: bool) -> Situation {
+        let smss = u64::from(self.snd.smss);
+        Situation { now, una: self.snd.una, nxt: self.snd.max, smss, srtt: self.rtt.srtt(), duplicate }
+    }
+
+    /// An acknowledgement of `acked` new bytes, or none, with its SACK blocks.
+    pub(super) fn on_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
+        let Some(mut selective) = self.selective.take() else { return };
+        self.take_ack(now, segment, acked, &mut selective);
+        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
+        self.selective = Some(selective);
+        if acked > 0 && self.snd.fin_is_acked() {
+            self.on_fin_acked(now);
+        }
+    }
+
+    fn take_ack(&mut self, now: Instant, segment: &Segment, acked: u64, selective: &mut Selective) {
+        let flight_before = selective.board.pipe();
+        let outstanding = selective.board.outstanding();
+        let phase = selective.phase();
+        let duplicate = acked == 0 && self.is_duplicate(segment, outstanding);
+        let mut delivery = Delivery::default();
+        let mut srtt = self.rtt.srtt();
+        if acked > 0 {
+            self.snd.advance(acked);
+            selective.board.acknowledge(self.snd.una, &mut delivery);
+            self.measure_rtt(now, segment);
+            srtt = self.rtt.srtt();
+            self.probes = 0;
+        }
+        self.snd.update_window(segment);
+        let duplicate_sack = self.take_sack_blocks(segment, selective, &mut delivery);
+        let at = Situation { srtt, ..self.situation(now, duplicate) };
+        if duplicate_sack && let Some(rack) = selective.rack() {
+            rack.on_duplicate_sack(at.una, at.nxt);
+        }
+        self.counters.duplicate_acks += u64::from(duplicate);
+        let step = selective.on_ack(&at, &delivery);
+        let ack = Ack {
+            now,
+            acked,
+            delivered: delivery.bytes,
+            una: at.una,
+            nxt: at.nxt,
+            flight_before,
+            flight: selective.board.pipe(),
+            rtt: delivery.timed.map(|sent_at| now - sent_at),
+            srtt,
+            ece: false,
+            phase,
+        };
+        if acked > 0 {
+            self.restart_timer_selective(now, selective);
+            self.cc.on_ack(&ack);
+        } else if duplicate || delivery.bytes > 0 {
+            if selective.restarts_timer_always() {
+                self.restart_timer_selective(now, selective);
+            }
+            self.cc.on_duplicate_ack(&ack);
+        }
+        match step {
+            Step::Lost => self.begin_recovery(now, selective, outstanding, flight_before),
+            Step::Recovered => self.end_recovery(now, selective),
+            Step::Ordinary => {
+                self.counters.partial_acks += u64::from(acked > 0 && phase == RecoveryPhase::FastRecovery)
+            }
+        }
+        selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
+        let bare = acked == 0 && segment.sack_count == 0;
+        self.look_after_probe(now, selective, (duplicate_sack, bare));
+        if acked > 0 {
+            self.arm_probe(now, selective);
+        }
+    }
+
+    /// RFC 5681 section 2's conditions, for counting; SACK's own rules decide about losses.
+    fn is_duplicate(&self, segment: &Segment, outstanding: u64) -> bool {
+        segment.len == 0 && !segment.flags.contains(crate::segment::Flags::FIN) && outstanding > 0
+    }
+
+    /// Hands the blocks to the scoreboard. True if the first is a D-SACK (RFC 2883 section 4): of what is acknowledged, or
+    /// within the second.
+    fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> bool {
+        let blocks = segment.sack_blocks();
+        let mut duplicate = false;
+        for (index, block) in blocks.iter().enumerate() {
+            let left = i64::from(block.left.distance_from(self.snd.seq(self.snd.una)));
+            let right = i64::from(block.right.distance_from(self.snd.seq(self.snd.una)));
+            let most = (self.snd.max - self.snd.una).cast_signed();
+            if left >= right || right > most {
+                continue;
+            }
+            if index == 0 && (left < 0 || blocks.get(1).is_some_and(|second| lies_within(*block, *second))) {
+                duplicate = true;
+                continue;
+            }
+            let offset = |distance: i64| self.snd.una.saturating_add_signed(distance);
+            selective.board.sack(Span { start: offset(left.max(0)), end: offset(right.max(0)) }, delivery);
+        }
+        duplicate
+    }
+
+    fn restart_timer_selective(&mut self, now: Instant, selective: &Selective) {
+        if selective.board.outstanding() == 0 {
+            self.timer = Timer::OFF;
+        } else {
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
+    /// `outstanding` and `pipe` are those before the acknowledgement that told of the loss.
+    fn begin_recovery(&mut self, now: Instant, selective: &mut Selective, outstanding: u64, pipe: u64) {
+        self.counters.fast_retransmits += 1;
+        let before = self.cc.cwnd();
+        // RFC 5681 section 3.1: what limited transmit sent beyond cwnd does not count.
+        let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
+        self.cc.on_loss(&loss);
+        selective.enter(self.snd.max, outstanding, before, pipe);
+        if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        }
+    }
+
+    fn end_recovery(&mut self, now: Instant, selective: &Selective) {
+        let smss = u64::from(self.snd.smss);
+        let window = selective.exit_window(self.cc.cwnd(), self.cc.ssthresh(), smss);
+        self.cc.on_recovered(&Recovered { now, flight: selective.board.pipe(), window });
+    }
+
+    /// RFC 8985 section 7.4: what the acknowledgement says of a tail loss probe.
+    fn look_after_probe(&mut self, now: Instant, selective: &mut Selective, (duplicate_sack, bare): (bool, bool)) {
+        let una = self.snd.una;
+        let outstanding = selective.board.outstanding();
+        let Some(rack) = selective.rack() else { return };
+        if rack.judge_probe(una, duplicate_sack, bare) == ProbeVerdict::RepairedLoss {
+            self.cc.on_loss(&self.loss_of(now, outstanding));
+            let window = self.cc.ssthresh();
+            self.cc.on_recovered(&Recovered { now, flight: outstanding, window });
+        }
+    }
+
+    /// RFC 8985 section 7.2: the probe's timer, where there may be a probe.
+    fn arm_probe(&mut self, now: Instant, selective: &mut Selective) {
+        let quiet = selective.phase() == RecoveryPhase::Open && selective.board.sacked_bytes() == 0;
+        let single = selective.board.outstanding() <= u64::from(self.snd.smss);
+        let idle = selective.board.outstanding() == 0;
+        let Some(rack) = selective.rack() else { return };
+        let may_probe = quiet && !idle && !rack.is_probing();
+        let timeout = Rack::probe_timeout(self.rtt.srtt(), single);
+        selective.probe_at = if may_probe { (now + timeout).min(self.timer.at) } else { Instant::NEVER };
+    }
+
+    /// A timer of RACK-TLP may have expired.
+    #[cold]
+    pub(super) fn on_auxiliary_timeout(&mut self, now: Instant) {
+        let Some(mut selective) = self.selective.take() else { return };
+        if now >= selective.probe_at {
+            selective.probe_at = Instant::NEVER;
+            self.control = Control::TailProbe;
+        }
+        if now >= selective.reorder_at {
+            let (outstanding, pipe) = (selective.board.outstanding(), selective.board.pipe());
+            if selective.on_reorder_timeout(&self.situation(now, false)) == Step::Lost {
+                self.begin_recovery(now, &mut selective, outstanding, pipe);
+            }
+            selective.proceed(0, self.cc.ssthresh(), u64::from(self.snd.smss));
+        }
+        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
+        self.selective = Some(selective);
+    }
+
+    /// The retransmission timer expired.
+    pub(super) fn on_timeout_selective(&mut self, now: Instant) {
+        let Some(mut selective) = self.selective.take() else { return };
+        let outstanding = selective.board.outstanding();
+        let flight = outstanding.min(self.cc.cwnd().max(selective.board.pipe()));
+        let loss = self.loss_of(now, flight);
+        let kind = selective.on_timeout(&self.situation(now, false));
+        self.cc.on_timeout(&loss, kind);
+        self.auxiliary_at = Instant::NEVER;
+        self.selective = Some(selective);
+    }
+
+    /// The next segment: what is lost first, then new data, then what may be lost.
+    pub(super) fn transmit_selective(&mut self, now: Instant) -> Option<Segment> {
+        if self.snd.una == self.snd.max {
+            self.restart_after_idle(now);
+        }
+        let smss = u64::from(self.snd.smss);
+        let cwnd = self.cc.cwnd();
+        let selective = self.selective.as_deref_mut()?;
+        let window = selective.window(cwnd, smss);
+        let flight = selective.flight();
+        let fits = flight + smss <= window;
+        if (fits || selective.is_forced())
+            && let Some(span) = selective.next_lost()
+        {
+            return Some(self.retransmit_span(now, span));
+        }
+        // `next` measures from SND.UNA: what is SACKed or lost takes no part of the window.
+        let usable = window.saturating_sub(flight);
+        match self.snd.next(self.snd.nxt - self.snd.una + usable) {
+            Next::Send(len) => return Some(self.transmit_next(now, len)),
+            Next::Held if self.timer.kind == TimerKind::Off => {
+                self.start_timer(now, TimerKind::Persist, self.rtt.rto());
+            }
+            Next::Held | Next::Nothing => {}
+        }
+        if !fits {
+            return None;
+        }
+        let una = self.snd.una;
+        let span = self.selective.as_deref_mut()?.next_speculative(una)?;
+        Some(self.retransmit_span(now, span))
+    }
+
+    /// A segment of the scoreboard again, whatever the windows.
+    fn retransmit_span(&mut self, now: Instant, span: Span) -> Segment {
+        let data_end = span.end.min(self.snd.queued);
+        let len = data_end.saturating_sub(span.start);
+        self.count_retransmission(span.start, len);
+        let segment = self.data_segment(now, span.start, len);
+        let end = span.start + u64::from(segment.sequence_len());
+        let smss = u64::from(self.snd.smss);
+        if let Some(selective) = self.selective.as_deref_mut() {
+            selective.retransmitted(span, now);
+            selective.sent(len, smss);
+            // A FIN that was not sent with it before.
+            if let Some(known) = selective.board.end()
+                && end > known
+            {
+                selective.board.push(known, 1, now);
+            }
+        }
+        self.sent(now, end);
+        segment
+    }
+
+    /// New data went out: an entry on the scoreboard.
+    #[inline]
+    pub(super) fn note_sent(&mut self, now: Instant, offset: u64, len: u32) {
+        let Some(mut selective) = self.selective.take() else { return };
+        selective.board.push(offset, len, now);
+        selective.sent(u64::from(len), u64::from(self.snd.smss));
+        self.arm_probe(now, &mut selective);
+        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
+        self.selective = Some(selective);
+    }
+
+    /// RFC 8985 section 7.3: new data if there is some and the peer's window has room, else the last segment again.
+    pub(super) fn transmit_tail_probe(&mut self, now: Instant) -> Option<Segment> {
+        let waiting = self.snd.queued.saturating_sub(self.snd.nxt);
+        let room = self.snd.edge.saturating_sub(self.snd.nxt);
+        let len = waiting.min(u64::from(self.snd.smss));
+        let (segment, resent) = if len > 0 && len <= room {
+            (self.transmit_next(now, len), Resent::No)
+        } else {
+            let last = self.selective.as_deref()?.board.last_hole()?;
+            (self.retransmit_span(now, last), Resent::Yes)
+        };
+        let end = self.snd.max;
+        if let Some(selective) = self.selective.as_deref_mut() {
+            selective.probe_at = Instant::NEVER;
+            self.auxiliary_at = selective.reorder_at;
+            if let Some(rack) = selective.rack() {
+                rack.probed(Probe { end, resent });
+            }
+        }
+        self.counters.tail_probes += 1;
+        // "MUST re-arm the RTO timer."
+        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+        Some(segment)
+    }
+}
+
+/// True if `block` is a part of `other`.
+fn lies_within(block: SackBlock, other: SackBlock) -> bool {
+    other.left.is_at_or_before(block.left) && block.right.is_at_or_before(other.right)
+}

@@ -1,0 +1,584 @@
+//! The scoreboard: what has been sent, and what became of it (RFC 6675 section 4).
+//!
+//! One entry per segment between SND.UNA and SND.NXT, in order. Entries are found by halving only where a SACK block
+//! brings news; everything that moves forward (acknowledgements, the edge below which all is sacked or lost, the next
+//! segment to retransmit) is a cursor that passes each entry once.
+
+use netlull_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// A segment sent: bytes from `start`, a FIN counted as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// Stream offset of its first byte that is not acknowledged.
+    pub start: u64,
+    /// When it was sent last.
+    pub sent_at: Instant,
+    pub len: u32,
+    /// Its number among all retransmissions, from 1, if it was sent again.
+    order: u32,
+    marks: u8,
+}
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// Sent again, and that transmission is not known to be lost.
+const RETRANSMITTED: u8 = 4;
+/// Sent more than once, at any time.
+const EVER_RETRANSMITTED: u8 = 8;
+
+impl Sent {
+    #[inline]
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.len)
+    }
+
+    #[inline]
+    fn is(&self, mark: u8) -> bool {
+        self.marks & mark != 0
+    }
+
+    /// Lost, and not on its way again.
+    #[inline]
+    fn waits(&self) -> bool {
+        self.marks & (SACKED | LOST | RETRANSMITTED) == LOST
+    }
+}
+
+/// A retransmission in flight.
+#[derive(Clone, Copy, Debug)]
+struct Retransmission {
+    number: u64,
+    order: u32,
+    /// SND.NXT when it was sent.
+    nxt: u64,
+}
+
+/// Stream offsets from `start` to `end`, excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub start: u64,
+    pub end: u64,
+}
+
+/// When a segment was sent, for comparisons of "sent after" (RFC 8985 section 6.2 step 2: ties by sequence number).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Transmission {
+    pub sent_at: Instant,
+    pub end: u64,
+}
+
+/// What an acknowledgement says has arrived.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Delivery {
+    /// Bytes not known to have arrived before.
+    pub bytes: u64,
+    /// Bytes among them that SACK blocks told of.
+    pub sacked: u64,
+    /// The segment sent last among them, and whether it was sent more than once.
+    pub latest: Option<(Transmission, Resent)>,
+    /// When the one sent last among those sent once was sent: the round trip is measured from there.
+    pub timed: Option<Instant>,
+    /// The offset behind the lowest of those sent once.
+    pub lowest_original: Option<u64>,
+    /// The offset behind the highest of all.
+    pub highest: u64,
+    /// The latest retransmission among them by its number; 0 if there is none.
+    retransmission: u32,
+}
+
+/// Whether a segment was sent more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resent {
+    No,
+    Yes,
+}
+
+impl Delivery {
+    #[inline]
+    fn note(&mut self, sent: &Sent) {
+        self.bytes += u64::from(sent.len);
+        let end = sent.end();
+        self.highest = self.highest.max(end);
+        let transmission = Transmission { sent_at: sent.sent_at, end };
+        let resent = if sent.is(EVER_RETRANSMITTED) { Resent::Yes } else { Resent::No };
+        if resent == Resent::No {
+            self.timed = self.timed.max(Some(sent.sent_at));
+            self.lowest_original = Some(self.lowest_original.map_or(end, |lowest| lowest.min(end)));
+        } else {
+            self.retransmission = self.retransmission.max(sent.order);
+        }
+        if self.latest.is_none_or(|(latest, _)| transmission > latest) {
+            self.latest = Some((transmission, resent));
+        }
+    }
+}
+
+/// What RACK found (RFC 8985 section 6.2 step 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Overdue {
+    /// Bytes newly lost.
+    pub lost: u64,
+    /// When the last of the others that were sent before would be.
+    pub next: Option<Instant>,
+}
+
+/// All segments in flight and their marks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scoreboard {
+    sent: VecDeque<Sent>,
+    /// Entries acknowledged and gone: the number of the first in `sent`. Numbers count segments from the beginning.
+    gone: u64,
+    /// SACKed bytes, sorted, disjoint, not adjacent.
+    sacked: Vec<Span>,
+    retransmissions: VecDeque<Retransmission>,
+    /// How many retransmissions there were, and the latest that has arrived.
+    orders: u32,
+    arrived_order: u32,
+    /// Sums of bytes by mark.
+    in_flight: u64,
+    sacked_bytes: u64,
+    lost_bytes: u64,
+    retransmitted_bytes: u64,
+    /// Number below which no segment waits to be retransmitted.
+    next_waiting: u64,
+    /// Number below which all are sacked or lost.
+    marked: u64,
+    /// Number below which RACK need not look at first transmissions.
+    first_original: u64,
+}
+
+impl Scoreboard {
+    /// RFC 6675's pipe: what is sent, less what is sacked or lost, plus what is retransmitted.
+    #[inline]
+    pub fn pipe(&self) -> u64 {
+        self.in_flight - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
+    }
+
+    /// Bytes sent and not acknowledged cumulatively.
+    #[inline]
+    pub fn outstanding(&self) -> u64 {
+        self.in_flight
+    }
+
+    #[inline]
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked_bytes
+    }
+
+    /// Where the next new segment starts; `None` while nothing is in flight.
+    #[inline]
+    pub fn end(&self) -> Option<u64> {
+        self.sent.back().map(Sent::end)
+    }
+
+    /// The offset behind the highest byte SACKed; `None` without SACKed bytes.
+    #[inline]
+    pub fn highest_sacked(&self) -> Option<u64> {
+        self.sacked.last().map(|span| span.end)
+    }
+
+    /// New data was sent.
+    #[inline]
+    pub fn push(&mut self, start: u64, len: u32, now: Instant) {
+        self.sent.push_back(Sent { start, sent_at: now, len, order: 0, marks: 0 });
+        self.in_flight += u64::from(len);
+    }
+
+    /// Everything before `una` is acknowledged.
+    #[inline]
+    pub fn acknowledge(&mut self, una: u64, delivery: &mut Delivery) {
+        while let Some(&first) = self.sent.front() {
+            if first.end() > una {
+                if first.start < una {
+                    self.acknowledge_partly(una, delivery);
+                }
+                break;
+            }
+            self.forget(&first);
+            if !first.is(SACKED) {
+                delivery.note(&first);
+            }
+            self.sent.pop_front();
+            self.gone += 1;
+        }
+        if !self.sacked.is_empty() {
+            self.trim_sacked(una);
+        }
+        if !self.retransmissions.is_empty() {
+            self.trim_retransmissions();
+        }
+    }
+
+    #[cold]
+    fn trim_retransmissions(&mut self) {
+        let gone = self.gone;
+        while self.retransmissions.front().is_some_and(|entry| entry.number < gone) {
+            self.retransmissions.pop_front();
+        }
+    }
+
+    /// Takes a segment out of the sums.
+    #[inline]
+    fn forget(&mut self, sent: &Sent) {
+        let len = u64::from(sent.len);
+        self.in_flight -= len;
+        if sent.marks == 0 {
+            return;
+        }
+        if sent.is(SACKED) {
+            self.sacked_bytes -= len;
+        }
+        if sent.is(LOST) {
+            self.lost_bytes -= len;
+        }
+        if sent.is(RETRANSMITTED) {
+            self.retransmitted_bytes -= len;
+        }
+    }
+
+    /// The first segment is acknowledged up to `una`.
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)]
+    fn acknowledge_partly(&mut self, una: u64, delivery: &mut Delivery) {
+        let Some(first) = self.sent.front_mut() else { return };
+        let part = Sent { len: (una - first.start) as u32, ..*first };
+        first.len -= part.len;
+        first.start = una;
+        self.forget(&part);
+        if !part.is(SACKED) {
+            delivery.note(&part);
+        }
+    }
+
+    #[cold]
+    fn trim_sacked(&mut self, una: u64) {
+        let gone = self.sacked.partition_point(|span| span.end <= una);
+        self.sacked.drain(..gone);
+        if let Some(first) = self.sacked.first_mut() {
+            first.start = first.start.max(una);
+        }
+    }
+
+    /// A SACK block.
+    pub fn sack(&mut self, block: Span, delivery: &mut Delivery) {
+        let (Some(una), Some(end)) = (self.sent.front().map(|first| first.start), self.end()) else { return };
+        let block = Span { start: block.start.max(una), end: block.end.min(end) };
+        if block.start >= block.end {
+            return;
+        }
+        // The gaps between what is SACKed already are the news.
+        let first = self.sacked.partition_point(|span| span.end < block.start);
+        let behind = self.sacked.partition_point(|span| span.start <= block.end);
+        let mut merged = block;
+        let mut from = block.start;
+        for index in first..behind {
+            let known = self.sacked[index];
+            if known.start > from {
+                self.mark_sacked(Span { start: from, end: known.start }, delivery);
+            }
+            from = from.max(known.end);
+            merged = Span { start: merged.start.min(known.start), end: merged.end.max(known.end) };
+        }
+        if block.end > from {
+            self.mark_sacked(Span { start: from, end: block.end }, delivery);
+        }
+        if first == behind {
+            self.sacked.insert(first, merged);
+        } else {
+            self.sacked[first] = merged;
+            self.sacked.drain(first + 1..behind);
+        }
+    }
+
+    /// Marks the segments that lie wholly in `news`. One that is covered in part (its end was cut off at the edge of the
+    /// receiver's window) counts as still in flight.
+    fn mark_sacked(&mut self, news: Span, delivery: &mut Delivery) {
+        let mut index = self.sent.partition_point(|sent| sent.start < news.start);
+        while let Some(sent) = self.sent.get_mut(index) {
+            if sent.end() > news.end {
+                break;
+            }
+            if !sent.is(SACKED) {
+                let len = u64::from(sent.len);
+                delivery.note(sent);
+                delivery.sacked += len;
+                self.sacked_bytes += len;
+                if sent.is(LOST) {
+                    self.lost_bytes -= len;
+                }
+                if sent.is(RETRANSMITTED) {
+                    self.retransmitted_bytes -= len;
+                }
+                sent.marks = (sent.marks | SACKED) & !(LOST | RETRANSMITTED);
+            }
+            index += 1;
+        }
+    }
+
+    /// Everything below the offset that is not sacked is lost. Returns the bytes newly lost.
+    pub fn mark_lost_below(&mut self, edge: u64) -> u64 {
+        let mut number = self.marked.max(self.gone);
+        let mut lost = 0;
+        while let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) {
+            if sent.start >= edge {
+                break;
+            }
+            lost += mark_lost(sent, &mut self.lost_bytes);
+            if sent.waits() {
+                self.next_waiting = self.next_waiting.min(number);
+            }
+            number += 1;
+        }
+        self.marked = number;
+        lost
+    }
+
+    /// Below which offset everything is lost by RFC 6675's `IsLost`: `threshold` discontiguous blocks, or more than
+    /// `threshold - 1` segments' bytes, are SACKed above.
+    pub fn rfc6675_edge(&self, threshold: u64, smss: u64) -> Option<u64> {
+        let mut bytes = 0;
+        let mut blocks = 0;
+        for span in self.sacked.iter().rev() {
+            bytes += span.end - span.start;
+            blocks += 1;
+            if blocks >= threshold || bytes > (threshold - 1) * smss {
+                return Some(span.start);
+            }
+        }
+        None
+    }
+
+    /// Marks the first segment lost, whatever is SACKed above. Returns the bytes newly lost.
+    pub fn mark_first_lost(&mut self) -> u64 {
+        let Some(first) = self.sent.front_mut() else { return 0 };
+        let lost = mark_lost(first, &mut self.lost_bytes);
+        if first.waits() {
+            self.next_waiting = self.gone;
+        }
+        lost
+    }
+
+    /// The retransmission at `index` in the queue, if its segment is still waiting for it: none other was sent since,
+    /// and it has not arrived.
+    fn pending(&self, entry: &Retransmission) -> Option<Transmission> {
+        let sent = self.sent.get(index_of(entry.number, self.gone))?;
+        let current = sent.is(RETRANSMITTED) && sent.order == entry.order;
+        current.then(|| Transmission { sent_at: sent.sent_at, end: sent.end() })
+    }
+
+    fn lose_retransmission(&mut self, number: u64) -> u64 {
+        let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) else { return 0 };
+        self.next_waiting = self.next_waiting.min(number);
+        lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes)
+    }
+
+    /// Retransmissions are lost once what was sent well after them has arrived: data that was new after them, or a
+    /// retransmission more than `reordering` later (Linux 2.6 `tcp_mark_lost_retrans`, ns-2's TCP/Linux).
+    /// Returns the bytes newly lost.
+    pub fn mark_lost_retransmissions(&mut self, delivery: &Delivery, reordering: u32) -> u64 {
+        self.arrived_order = self.arrived_order.max(delivery.retransmission);
+        let highest = self.highest_sacked().unwrap_or(0);
+        let mut lost = 0;
+        while let Some(&first) = self.retransmissions.front() {
+            if self.pending(&first).is_some() {
+                if highest <= first.nxt && first.order + reordering >= self.arrived_order {
+                    break;
+                }
+                lost += self.lose_retransmission(first.number);
+            }
+            self.retransmissions.pop_front();
+        }
+        lost
+    }
+
+    /// RFC 8985 section 6.2 step 5: segments sent before `latest` are lost once `allowed` has passed since.
+    pub fn mark_overdue(&mut self, now: Instant, latest: Transmission, allowed: Duration) -> Overdue {
+        let mut overdue = Overdue { lost: 0, next: None };
+        self.mark_overdue_originals(now, latest, allowed, &mut overdue);
+        self.mark_overdue_retransmissions(now, latest, allowed, &mut overdue);
+        overdue
+    }
+
+    fn mark_overdue_originals(&mut self, now: Instant, latest: Transmission, allowed: Duration, overdue: &mut Overdue) {
+        let mut number = self.first_original.max(self.gone);
+        let mut all_settled = true;
+        let mut spans = 0;
+        while let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) {
+            if sent.is(SACKED) {
+                // Past the whole block at once.
+                let start = sent.start;
+                while self.sacked.get(spans).is_some_and(|span| span.end <= start) {
+                    spans += 1;
+                }
+                let behind = self.sacked.get(spans).map_or(start + 1, |span| span.end);
+                let next = self.gone + self.sent.partition_point(|sent| sent.start < behind) as u64;
+                number = next.max(number + 1);
+                if all_settled {
+                    self.first_original = number;
+                }
+                continue;
+            }
+            if !sent.is(LOST | EVER_RETRANSMITTED) {
+                let transmission = Transmission { sent_at: sent.sent_at, end: sent.end() };
+                if transmission >= latest {
+                    break;
+                }
+                let due = sent.sent_at + allowed;
+                if due <= now {
+                    overdue.lost += mark_lost(sent, &mut self.lost_bytes);
+                    self.next_waiting = self.next_waiting.min(number);
+                } else {
+                    overdue.next = overdue.next.max(Some(due));
+                    all_settled = false;
+                }
+            }
+            number += 1;
+            if all_settled {
+                self.first_original = number;
+            }
+        }
+    }
+
+    fn mark_overdue_retransmissions(
+        &mut self,
+        now: Instant,
+        latest: Transmission,
+        allowed: Duration,
+        overdue: &mut Overdue,
+    ) {
+        let mut index = 0;
+        while let Some(&entry) = self.retransmissions.get(index) {
+            let Some(transmission) = self.pending(&entry) else {
+                self.retransmissions.remove(index);
+                continue;
+            };
+            if transmission >= latest {
+                break;
+            }
+            let due = transmission.sent_at + allowed;
+            if due > now {
+                overdue.next = overdue.next.max(Some(due));
+                index += 1;
+                continue;
+            }
+            overdue.lost += self.lose_retransmission(entry.number);
+            self.retransmissions.remove(index);
+        }
+    }
+
+    /// The retransmission timer expired: whatever was sent by `before` and is not sacked is lost, retransmissions too.
+    pub fn mark_all_lost(&mut self, before: Instant) {
+        let mut oldest = true;
+        for (index, sent) in self.sent.iter_mut().enumerate() {
+            if sent.is(SACKED) || (sent.sent_at > before && !oldest) {
+                continue;
+            }
+            oldest = false;
+            mark_lost(sent, &mut self.lost_bytes);
+            lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes);
+            self.next_waiting = self.next_waiting.min(self.gone + index as u64);
+        }
+        self.marked = self.gone;
+        self.first_original = self.gone;
+        let mut retransmissions = std::mem::take(&mut self.retransmissions);
+        retransmissions.retain(|entry| self.pending(entry).is_some());
+        self.retransmissions = retransmissions;
+    }
+
+    /// Forgets what SACK blocks have said (RFC 2018 section 8: the receiver may have dropped what it SACKed).
+    pub fn forget_sacks(&mut self) {
+        for sent in &mut self.sent {
+            sent.marks &= !SACKED;
+        }
+        self.sacked.clear();
+        self.sacked_bytes = 0;
+        self.marked = self.gone;
+        self.first_original = self.gone;
+    }
+
+    /// True if the receiver has taken back what it SACKed: the first segment is SACKed, and not acknowledged.
+    pub fn has_reneged(&self) -> bool {
+        self.sent.front().is_some_and(|first| first.is(SACKED))
+    }
+
+    /// RFC 6675 `NextSeg` rule 1: the first segment that is lost and not on its way again.
+    #[inline]
+    pub fn next_waiting(&mut self) -> Option<Span> {
+        if self.lost_bytes == 0 {
+            return None;
+        }
+        let mut number = self.next_waiting.max(self.gone);
+        while let Some(sent) = self.sent.get(index_of(number, self.gone)) {
+            if sent.waits() {
+                self.next_waiting = number;
+                return Some(Span { start: sent.start, end: sent.end() });
+            }
+            number += 1;
+        }
+        self.next_waiting = number;
+        None
+    }
+
+    /// RFC 6675 `NextSeg` rule 3: the first segment above `from` and below the highest SACKed that is neither SACKed nor
+    /// retransmitted.
+    pub fn next_hole(&self, from: u64) -> Option<Span> {
+        let highest = self.highest_sacked()?;
+        let first = self.sent.partition_point(|sent| sent.start < from);
+        self.sent
+            .range(first..)
+            .take_while(|sent| sent.start < highest)
+            .find(|sent| !sent.is(SACKED | RETRANSMITTED))
+            .map(|sent| Span { start: sent.start, end: sent.end() })
+    }
+
+    /// RFC 6675 `NextSeg` rule 4: the highest segment that is not SACKed.
+    pub fn last_hole(&self) -> Option<Span> {
+        self.sent.iter().rev().find(|sent| !sent.is(SACKED)).map(|sent| Span { start: sent.start, end: sent.end() })
+    }
+
+    /// The segment that starts at `start` was sent again.
+    pub fn retransmitted(&mut self, start: u64, now: Instant) {
+        let nxt = self.end().unwrap_or(start);
+        let index = self.sent.partition_point(|sent| sent.start < start);
+        let number = self.gone + index as u64;
+        let Some(sent) = self.sent.get_mut(index) else { return };
+        if !sent.is(RETRANSMITTED) {
+            self.retransmitted_bytes += u64::from(sent.len);
+        }
+        self.orders += 1;
+        sent.order = self.orders;
+        sent.marks |= RETRANSMITTED | EVER_RETRANSMITTED;
+        sent.sent_at = now;
+        self.retransmissions.push_back(Retransmission { number, order: self.orders, nxt });
+    }
+}
+
+/// Where the segment of that number lies; beyond the end if it is gone.
+#[inline]
+#[allow(clippy::cast_possible_truncation)]
+fn index_of(number: u64, gone: u64) -> usize {
+    number.checked_sub(gone).map_or(usize::MAX, |index| index as usize)
+}
+
+/// Marks a segment lost unless it is SACKed; returns the bytes newly lost.
+#[inline]
+fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64) -> u64 {
+    if sent.is(SACKED | LOST) {
+        return 0;
+    }
+    sent.marks |= LOST;
+    *lost_bytes += u64::from(sent.len);
+    u64::from(sent.len)
+}
+
+/// The retransmission of a segment is lost too; returns the bytes newly lost.
+fn lose_retransmission(sent: &mut Sent, lost_bytes: &mut u64, retransmitted_bytes: &mut u64) -> u64 {
+    if !sent.is(RETRANSMITTED) {
+        return 0;
+    }
+    sent.marks &= !RETRANSMITTED;
+    *retransmitted_bytes -= u64::from(sent.len);
+    mark_lost(sent, lost_bytes);
+    u64::from(sent.len)
+}

@@ -1,0 +1,382 @@
+//! Fast recovery with selective acknowledgements (RFC 6675) or by time (RFC 8985), and the way of the window down to
+//! what congestion control wants (RFC 6937, rate halving).
+
+use super::RecoveryPhase;
+use super::board::{Delivery, Scoreboard, Span};
+use super::rack::Rack;
+use crate::cc::TimeoutKind;
+use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
+use netlull_units::{Duration, Instant};
+
+/// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
+const LARGEST_BURST: u64 = 3;
+
+/// How losses are found.
+#[derive(Clone, Debug)]
+enum Detection {
+    Rfc6675,
+    Forward,
+    Rack(Box<Rack>),
+}
+
+/// How the window comes down; the fields hold for one recovery.
+#[derive(Clone, Copy, Debug)]
+enum Reduction {
+    Immediate,
+    /// RFC 6937's variables, in bytes.
+    Proportional {
+        delivered: u64,
+        out: u64,
+        flight: u64,
+        window: u64,
+    },
+    /// ns-2's `next_pkts_in_flight_`, in bytes.
+    RateHalving {
+        allowed: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    FastRecovery,
+    Loss { timed_out: u64 },
+}
+
+/// What an acknowledgement led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing special.
+    Ordinary,
+    /// A loss: recovery begins, once congestion control has said to which window.
+    Lost,
+    /// Everything sent before the loss is acknowledged.
+    Recovered,
+}
+
+/// The state of the connection around one acknowledgement, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation {
+    pub now: Instant,
+    pub una: u64,
+    pub nxt: u64,
+    pub smss: u64,
+    pub srtt: Option<Duration>,
+    /// The acknowledgement repeats SND.UNA.
+    pub duplicate: bool,
+}
+
+/// Recovery on a scoreboard.
+#[derive(Clone, Debug)]
+pub(crate) struct Selective {
+    pub board: Scoreboard,
+    detection: Detection,
+    phase: Phase,
+    /// RFC 6675's RecoveryPoint.
+    recover: u64,
+    reduction: Reduction,
+    /// RFC 6675 section 5 step 4.3: the first retransmission does not wait for the window.
+    forced: bool,
+    /// RFC 6675's RescueRxt.
+    rescued: Option<u64>,
+    /// HighRxt: the end of the highest retransmission of this recovery.
+    highest_retransmitted: u64,
+    duplicates: u32,
+    threshold: u32,
+    limited_transmit: bool,
+    /// When RACK looks again.
+    pub reorder_at: Instant,
+    /// When the tail is probed.
+    pub probe_at: Instant,
+}
+
+impl Selective {
+    pub fn new(config: &Config) -> Self {
+        let detection = match (config.loss_recovery, config.sack_detection) {
+            (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
+            (_, SackDetection::Forward) => Detection::Forward,
+            (_, SackDetection::Rfc6675) => Detection::Rfc6675,
+        };
+        Self {
+            board: Scoreboard::default(),
+            detection,
+            phase: Phase::Open,
+            recover: 0,
+            reduction: match config.window_reduction {
+                WindowReduction::Immediate => Reduction::Immediate,
+                WindowReduction::Proportional => Reduction::Proportional { delivered: 0, out: 0, flight: 0, window: 0 },
+                WindowReduction::RateHalving => Reduction::RateHalving { allowed: 0 },
+            },
+            forced: false,
+            rescued: None,
+            highest_retransmitted: 0,
+            duplicates: 0,
+            threshold: u32::from(config.duplicate_ack_threshold),
+            limited_transmit: config.limited_transmit,
+            reorder_at: Instant::NEVER,
+            probe_at: Instant::NEVER,
+        }
+    }
+
+    #[inline]
+    pub fn phase(&self) -> RecoveryPhase {
+        match self.phase {
+            Phase::Open => RecoveryPhase::Open,
+            Phase::FastRecovery => RecoveryPhase::FastRecovery,
+            Phase::Loss { .. } => RecoveryPhase::Loss,
+        }
+    }
+
+    pub fn rack(&mut self) -> Option<&mut Rack> {
+        match &mut self.detection {
+            Detection::Rack(rack) => Some(rack),
+            Detection::Rfc6675 | Detection::Forward => None,
+        }
+    }
+
+    /// The window that congestion control and recovery make together, at least a segment.
+    #[inline]
+    pub fn window(&self, cwnd: u64, smss: u64) -> u64 {
+        if self.phase != Phase::FastRecovery {
+            return cwnd.max(smss);
+        }
+        match self.reduction {
+            Reduction::Immediate => cwnd,
+            Reduction::Proportional { window, .. } => window,
+            Reduction::RateHalving { allowed } => cwnd.max(allowed),
+        }
+        .max(smss)
+    }
+
+    /// What counts against the window. Without limited transmit, SACKed data does until a loss is declared.
+    #[inline]
+    pub fn flight(&self) -> u64 {
+        if self.limited_transmit || self.phase != Phase::Open { self.board.pipe() } else { self.board.outstanding() }
+    }
+
+    /// True if a segment goes out whatever the window.
+    pub fn is_forced(&self) -> bool {
+        self.forced
+    }
+
+    /// What was delivered, to be called once per acknowledgement, after the scoreboard has taken it.
+    pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Step {
+        let lost = self.find_losses(at, delivery);
+        if at.duplicate && delivery.sacked > 0 {
+            self.duplicates = self.duplicates.saturating_add(1);
+        } else if !at.duplicate {
+            self.duplicates = 0;
+        }
+        match self.phase {
+            Phase::Open => {
+                // RFC 6675 section 5 step 2: DupThresh duplicates will do, even if their bytes do not.
+                let lost = lost + self.lost_by_count();
+                if lost > 0 { Step::Lost } else { Step::Ordinary }
+            }
+            Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
+            // ns-2's TCP/Linux takes a loss found after a timeout for a new one.
+            Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Step::Lost,
+            Phase::FastRecovery | Phase::Loss { .. } => Step::Ordinary,
+        }
+    }
+
+    /// ns-2's TCP/Linux restarts the retransmission timer at every acknowledgement.
+    pub fn restarts_timer_always(&self) -> bool {
+        self.is_rate_halving()
+    }
+
+    fn is_rate_halving(&self) -> bool {
+        matches!(self.reduction, Reduction::RateHalving { .. })
+    }
+
+    fn lost_by_count(&mut self) -> u64 {
+        let enough = self.duplicates >= self.threshold && matches!(self.detection, Detection::Rfc6675);
+        if enough { self.board.mark_first_lost() } else { 0 }
+    }
+
+    /// Marks what this acknowledgement shows to be lost; returns the bytes.
+    fn find_losses(&mut self, at: &Situation, delivery: &Delivery) -> u64 {
+        let threshold = u64::from(self.threshold);
+        match &mut self.detection {
+            Detection::Rfc6675 => {
+                // `IsLost` can change only when something is SACKed.
+                let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
+                edge.map_or(0, |edge| self.board.mark_lost_below(edge))
+            }
+            Detection::Forward => {
+                let Some(highest) = self.board.highest_sacked() else { return 0 };
+                let first = self.board.mark_lost_below(highest.saturating_sub(threshold * at.smss));
+                first + self.board.mark_lost_retransmissions(delivery, self.threshold)
+            }
+            Detection::Rack(rack) => {
+                rack.update(at.now, delivery);
+                self.find_overdue(at)
+            }
+        }
+    }
+
+    /// RFC 8985 section 6.2 step 5. Returns the bytes newly lost.
+    fn find_overdue(&mut self, at: &Situation) -> u64 {
+        let sacked_enough = self.board.sacked_bytes() >= u64::from(self.threshold) * at.smss;
+        let eager = self.phase != Phase::Open || sacked_enough;
+        self.reorder_at = Instant::NEVER;
+        let Detection::Rack(rack) = &self.detection else { return 0 };
+        let Some((latest, allowed)) = rack.horizon(at.srtt.unwrap_or(Duration::ZERO), eager) else { return 0 };
+        let overdue = self.board.mark_overdue(at.now, latest, allowed);
+        self.reorder_at = overdue.next.unwrap_or(Instant::NEVER);
+        overdue.lost
+    }
+
+    /// The reordering timer expired (RFC 8985 section 6.2 step 5).
+    pub fn on_reorder_timeout(&mut self, at: &Situation) -> Step {
+        let lost = self.find_overdue(at);
+        if lost > 0 && self.phase == Phase::Open { Step::Lost } else { Step::Ordinary }
+    }
+
+    /// Recovery begins: `flight` was in flight before, and congestion control's window is `cwnd` now.
+    pub fn enter(&mut self, nxt: u64, flight: u64, cwnd_before: u64, pipe_before: u64) {
+        self.phase = Phase::FastRecovery;
+        self.recover = nxt;
+        self.forced = !self.is_rate_halving();
+        self.rescued = None;
+        self.highest_retransmitted = 0;
+        self.probe_at = Instant::NEVER;
+        self.reduction = match self.reduction {
+            Reduction::Immediate => Reduction::Immediate,
+            // RFC 6937 section 3: at the start of recovery.
+            Reduction::Proportional { .. } => {
+                Reduction::Proportional { delivered: 0, out: 0, flight, window: pipe_before }
+            }
+            Reduction::RateHalving { .. } => Reduction::RateHalving { allowed: cwnd_before },
+        };
+        if let Detection::Rack(rack) = &mut self.detection {
+            rack.end_probe();
+        }
+    }
+
+    /// After an acknowledgement in recovery (the one that began it too) that delivered so many bytes: how much may go
+    /// out now.
+    pub fn proceed(&mut self, delivered_now: u64, ssthresh: u64, smss: u64) {
+        if self.phase != Phase::FastRecovery {
+            return;
+        }
+        let pipe = self.board.pipe();
+        match &mut self.reduction {
+            Reduction::Immediate => {}
+            Reduction::Proportional { delivered, out, flight, window } => {
+                *delivered += delivered_now;
+                // RFC 6937 section 3.
+                let count = if pipe > ssthresh {
+                    (*delivered * ssthresh).div_ceil((*flight).max(1)).saturating_sub(*out)
+                } else {
+                    // PRR-SSRB.
+                    let limit = delivered.saturating_sub(*out).max(delivered_now) + smss;
+                    (ssthresh - pipe).min(limit)
+                };
+                *window = pipe + count;
+            }
+            // ns-2's TCP/Linux `send_much`: one more than what is in flight at the most.
+            Reduction::RateHalving { allowed } => *allowed = (*allowed).min(pipe + smss),
+        }
+    }
+
+    /// A segment of so many bytes was sent, new or again.
+    #[inline]
+    pub fn sent(&mut self, len: u64, smss: u64) {
+        self.forced = false;
+        if self.phase == Phase::FastRecovery {
+            match &mut self.reduction {
+                Reduction::Immediate => {}
+                Reduction::Proportional { out, .. } => *out += len,
+                Reduction::RateHalving { allowed } => {
+                    *allowed = (*allowed).min(self.board.pipe().saturating_sub(smss).max(smss));
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self) -> Step {
+        if let Detection::Rack(rack) = &mut self.detection {
+            rack.on_recovered();
+        }
+        let fast = self.phase == Phase::FastRecovery;
+        self.phase = Phase::Open;
+        self.forced = false;
+        self.duplicates = 0;
+        if self.is_rate_halving() {
+            // As ns-2's TCP/Linux does.
+            self.board.forget_sacks();
+        }
+        if fast || self.is_rate_halving() { Step::Recovered } else { Step::Ordinary }
+    }
+
+    /// The window after recovery: ssthresh with RFC 6675 and RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
+    /// three segments allows.
+    pub fn exit_window(&self, cwnd: u64, ssthresh: u64, smss: u64) -> u64 {
+        match self.reduction {
+            Reduction::Immediate | Reduction::Proportional { .. } => ssthresh,
+            Reduction::RateHalving { .. } if cwnd < ssthresh => ssthresh.min(self.board.pipe() + LARGEST_BURST * smss),
+            Reduction::RateHalving { .. } => cwnd,
+        }
+    }
+
+    /// The retransmission timer expired (RFC 6675 section 5.1, RFC 8985 section 6.3).
+    pub fn on_timeout(&mut self, at: &Situation) -> TimeoutKind {
+        let kind = match self.phase {
+            Phase::Loss { timed_out } if timed_out == at.una => TimeoutKind::Repeated,
+            _ => TimeoutKind::First,
+        };
+        if self.board.has_reneged() {
+            self.board.forget_sacks();
+        }
+        let before = match &mut self.detection {
+            Detection::Rack(rack) => {
+                rack.end_probe();
+                rack.overdue_before(at.now, at.srtt.unwrap_or(Duration::ZERO))
+            }
+            Detection::Rfc6675 | Detection::Forward => Instant::NEVER,
+        };
+        self.board.mark_all_lost(before);
+        self.phase = Phase::Loss { timed_out: at.una };
+        self.recover = at.nxt;
+        self.duplicates = 0;
+        self.forced = true;
+        self.reorder_at = Instant::NEVER;
+        self.probe_at = Instant::NEVER;
+        kind
+    }
+
+    /// The next segment to send again: lost ones first; `None` if there is none.
+    #[inline]
+    pub fn next_lost(&mut self) -> Option<Span> {
+        self.board.next_waiting()
+    }
+
+    /// What to send again when nothing is known to be lost and nothing new can be sent (RFC 6675 `NextSeg` rules 3, 4).
+    pub fn next_speculative(&mut self, una: u64) -> Option<Span> {
+        if self.phase != Phase::FastRecovery || !matches!(self.detection, Detection::Rfc6675) {
+            return None;
+        }
+        // Rule 3: a hole above HighRxt that is not lost yet.
+        if let Some(hole) = self.board.next_hole(self.highest_retransmitted.max(una)) {
+            return Some(hole);
+        }
+        // Rule 4: the end of what is outstanding, once per recovery point.
+        if self.rescued.is_none_or(|rescued| una > rescued) {
+            let last = self.board.last_hole()?;
+            if last.start >= self.highest_retransmitted {
+                self.rescued = Some(self.recover);
+                return Some(last);
+            }
+        }
+        None
+    }
+
+    /// A segment was sent again.
+    pub fn retransmitted(&mut self, span: Span, now: Instant) {
+        self.board.retransmitted(span.start, now);
+        if self.rescued != Some(self.recover) {
+            self.highest_retransmitted = self.highest_retransmitted.max(span.end);
+        }
+    }
+}
