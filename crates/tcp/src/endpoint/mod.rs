@@ -2,6 +2,7 @@
 
 mod ack;
 mod connect;
+mod ecn;
 mod receiver;
 mod selective;
 mod sender;
@@ -19,6 +20,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
+use ecn::EcnState;
 use netlull_units::{Duration, Instant};
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender};
@@ -134,6 +136,7 @@ pub struct Endpoint {
     selective: Option<Box<Selective>>,
     /// The next of its timers.
     auxiliary_at: Instant,
+    ecn: EcnState,
     timestamps: Timestamps,
     rtt: RttEstimator,
     counters: Counters,
@@ -184,6 +187,7 @@ impl Endpoint {
             recovery: NewRenoRecovery::new(config),
             selective: uses_sack.then(|| Box::new(Selective::new(config))),
             auxiliary_at: Instant::NEVER,
+            ecn: EcnState::new(config.ecn),
             timestamps: Timestamps::new(config.timestamp_granularity),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
