@@ -14,12 +14,15 @@ if TYPE_CHECKING:
         Bernoulli,
         Bursts,
         Cbr,
+        GilbertElliott,
         Link,
         Poisson,
         Power,
         Practra,
         Probe,
         RateSteps,
+        Scripted,
+        ScriptedDrops,
         Tcp,
         TcpOptions,
         UniformRedraw,
@@ -38,6 +41,7 @@ __all__ = [
     "Cbr",
     "Experiment",
     "FieldPathError",
+    "GilbertElliott",
     "InputError",
     "Link",
     "Monitor",
@@ -53,6 +57,8 @@ __all__ = [
     "ResultError",
     "Scenario",
     "ScenarioError",
+    "Scripted",
+    "ScriptedDrops",
     "Sweep",
     "SweepError",
     "SweepResult",
@@ -65,7 +71,10 @@ __all__ = [
     "schema",
 ]
 
-_ELEMENTS = "Bernoulli Bursts Cbr Link Poisson Power Practra Probe RateSteps Tcp TcpOptions UniformRedraw"
+_ELEMENTS = (
+    "Bernoulli Bursts Cbr GilbertElliott Link Poisson Power Practra Probe RateSteps Scripted ScriptedDrops Tcp "
+    "TcpOptions UniformRedraw"
+)
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
     "netlull.elements": _ELEMENTS,

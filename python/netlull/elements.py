@@ -15,12 +15,15 @@ __all__ = [
     "Bursts",
     "Cbr",
     "Flow",
+    "GilbertElliott",
     "Link",
     "Poisson",
     "Power",
     "Practra",
     "Probe",
     "RateSteps",
+    "Scripted",
+    "ScriptedDrops",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
@@ -79,6 +82,33 @@ class Bernoulli:
 
 
 @dataclass(frozen=True)
+class GilbertElliott:
+    """Loss in bursts: a chain of two states, one step per packet; probabilities of a step and of loss in each state."""
+
+    kind: ClassVar[str] = "gilbert_elliott"
+    to_bad: float
+    to_good: float
+    loss_bad: float | None = None
+    loss_good: float | None = None
+
+
+@dataclass(frozen=True)
+class ScriptedDrops:
+    """Packets of one flow that a link drops: their numbers, ascending, as they are offered to the link, from 1."""
+
+    flow: str
+    packets: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Scripted:
+    """Packets are lost by number, flow by flow."""
+
+    kind: ClassVar[str] = "scripted"
+    drops: Sequence[ScriptedDrops]
+
+
+@dataclass(frozen=True)
 class Link:
     """A link from one node to another: bit rate, one-way propagation delay, drop-tail buffer."""
 
@@ -94,7 +124,7 @@ class Link:
     cost: int | None = None
     controller: Practra | None = None
     capacity: UniformRedraw | None = None
-    loss: Bernoulli | None = None
+    loss: Bernoulli | GilbertElliott | Scripted | None = None
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,34 @@ impl Algorithm {
     pub const fn catalogue() -> &'static [AlgorithmInfo] {
         &[
             AlgorithmInfo {
+                name: "bbr",
+                summary: "BBRv3: paces at the bandwidth it measures, with about two bandwidth-delay products at most in flight",
+                source: "draft-ietf-ccwg-bbr-06",
+                algorithm: Self::Bbr,
+            },
+            AlgorithmInfo {
+                name: "bic",
+                summary: "binary search for the window of the last loss, then slow and faster probing beyond it",
+                source: "Xu, Harfoush, Rhee 2004; Linux 2.6.22 tcp_bic.c",
+                algorithm: Self::Bic,
+            },
+            AlgorithmInfo {
+                name: "compound",
+                summary: "Reno's window and beside it one that grows while little is queued",
+                source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
+                algorithm: Self::Compound,
+            },
+            AlgorithmInfo {
                 name: "cubic",
                 summary: "a window that is a cubic function of the time since the last loss; HyStart++ on or off",
                 source: "RFC 9438, RFC 9406",
                 algorithm: Self::Cubic,
+            },
+            AlgorithmInfo {
+                name: "cubic_2_6_22",
+                summary: "a cubic function of the time since the last loss, at least as fast as Reno",
+                source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
+                algorithm: Self::Cubic2622,
             },
             AlgorithmInfo {
                 name: "dctcp",
@@ -43,6 +67,12 @@ impl Algorithm {
                 summary: "the same window; selective acknowledgements say what is lost",
                 source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
                 algorithm: Self::Sack,
+            },
+            AlgorithmInfo {
+                name: "vegas",
+                summary: "keeps a few segments queued, by the growth of round trips",
+                source: "Brakmo, Peterson 1995; Linux 2.6.22 tcp_vegas.c, ns-2.35 tcp-vegas.cc",
+                algorithm: Self::Vegas,
             },
         ]
     }

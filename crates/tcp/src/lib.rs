@@ -63,7 +63,7 @@ pub use catalogue::AlgorithmInfo;
 pub use config::{
     Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
     Increase, InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling,
-    SackDetection, SsthreshFrom, TimeoutFlight, VegasBounds, WindowReduction,
+    SackDetection, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State};

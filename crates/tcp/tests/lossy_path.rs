@@ -5,8 +5,8 @@
 mod support;
 
 use netlull_tcp::{
-    Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, PartialAckTimer, Reading,
-    RttSampling, SsthreshFrom,
+    Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery, PartialAckTimer,
+    Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
 use proptest::collection::vec;
@@ -58,6 +58,17 @@ prop_compose! {
     }
 }
 
+fn recovery() -> impl Strategy<Value = (LossRecovery, SackDetection, WindowReduction)> {
+    let recovery = prop_oneof![Just(LossRecovery::NewReno), Just(LossRecovery::Sack), Just(LossRecovery::Rack)];
+    let detection = prop_oneof![Just(SackDetection::Rfc6675), Just(SackDetection::Forward)];
+    let reduction = prop_oneof![
+        Just(WindowReduction::Immediate),
+        Just(WindowReduction::Proportional),
+        Just(WindowReduction::RateHalving)
+    ];
+    (recovery, detection, reduction)
+}
+
 prop_compose! {
     fn config()(
         receiving in receiving(),
@@ -72,6 +83,7 @@ prop_compose! {
         every_ack in any::<bool>(),
         from_window in any::<bool>(),
         min_rto_ms in 50_u64..1000,
+        (recovery, detection, reduction) in recovery(),
     ) -> Config {
         let base = if ns2 { Config::ns2() } else { Config::default() };
         let Config { mss, receive_buffer, reading, delayed_ack, nagle, .. } = receiving;
@@ -89,6 +101,9 @@ prop_compose! {
             rtt_sampling: if every_ack { RttSampling::EveryAck } else { RttSampling::OncePerWindow },
             ssthresh_from: if from_window { SsthreshFrom::Window } else { SsthreshFrom::Flight },
             min_rto: Duration::from_millis(min_rto_ms),
+            loss_recovery: recovery,
+            sack_detection: detection,
+            window_reduction: reduction,
             ..base
         }
     }

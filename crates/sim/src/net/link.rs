@@ -9,9 +9,9 @@
 //! ```
 
 use super::buffer::Buffer;
+use super::loss::Loss;
 use super::packet::Packet;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
-use crate::engine::random::Stream;
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
@@ -24,7 +24,7 @@ pub enum Admission {
     Accepted,
     /// The buffer was full.
     Dropped,
-    /// Random loss took it before the buffer.
+    /// The link's loss model took it before the buffer.
     Lost,
 }
 
@@ -50,7 +50,7 @@ pub struct LinkCounters {
     pub dropped_packets: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
-    /// Packets that random loss took.
+    /// Packets that the loss model took.
     pub lost_packets: u64,
     /// Their bytes.
     pub lost_bytes: u64,
@@ -97,7 +97,7 @@ pub struct Link {
     flight: Ring<InFlight>,
     counters: LinkCounters,
     transmitter: Transmitter,
-    loss: Option<(f64, Stream)>,
+    loss: Option<Box<Loss>>,
 }
 
 /// What a link is built from.
@@ -112,8 +112,8 @@ pub struct LinkParts {
     pub delay: Duration,
     /// Buffer.
     pub buffer: Buffer,
-    /// Probability of random loss and its stream.
-    pub loss: Option<(f64, Stream)>,
+    /// Which packets it loses.
+    pub loss: Option<Loss>,
     /// Slot of the arrival of the head at the other end.
     pub delivery: Slot,
     /// Slot of the departures, for a link whose rate can change.
@@ -143,7 +143,7 @@ impl Link {
             flight: Ring::new(),
             counters: LinkCounters::default(),
             transmitter,
-            loss: parts.loss,
+            loss: parts.loss.map(Box::new),
         }
     }
 
@@ -152,8 +152,8 @@ impl Link {
     pub fn offer(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) -> Admission {
         self.counters.offered_packets += 1;
         self.counters.offered_bytes += u64::from(packet.size);
-        if let Some((probability, stream)) = &mut self.loss
-            && stream.unit() < *probability
+        if let Some(loss) = &mut self.loss
+            && loss.takes(packet.agent)
         {
             self.counters.lost_packets += 1;
             self.counters.lost_bytes += u64::from(packet.size);

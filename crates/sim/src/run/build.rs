@@ -5,6 +5,7 @@ use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Obser
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Link, LinkParts};
+use crate::net::loss::{Loss, LossModel};
 use crate::net::packet::LinkId;
 use crate::net::routing::NextHop;
 use crate::probe::{CaptureWriter, EventTables, Recorder};
@@ -126,14 +127,14 @@ pub(crate) fn longest_run(scenario: &Scenario) -> Duration {
 fn links(scenario: &Scenario, slots: &Slots, variable: &[LinkId]) -> Vec<Link> {
     let build = |(index, spec): (usize, &LinkSpec)| {
         let departure = variable.iter().position(|&link| link as usize == index).map(Slots::departure);
-        let loss = spec.loss.filter(|&probability| probability > 0.0);
+        let loss = |model: &LossModel| Loss::new(model, Stream::new(scenario.seed, &format!("loss.{}", spec.name)));
         Link::new(LinkParts {
             to: spec.to as u32,
             controller: None,
             rate: spec.first_rate(),
             delay: spec.delay,
             buffer: spec.buffer,
-            loss: loss.map(|probability| (probability, Stream::new(scenario.seed, &format!("loss.{}", spec.name)))),
+            loss: spec.loss.as_ref().map(loss),
             delivery: slots.delivery(index),
             departure,
         })
@@ -189,6 +190,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
             delay: spec.delay,
             buffer: spec.buffer,
             varies: spec.varies(),
+            loss: spec.loss.clone(),
         };
         Box::new(Replay::new(scenario.links.iter().map(line).collect()))
     });

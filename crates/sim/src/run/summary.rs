@@ -61,7 +61,7 @@ pub struct LinkSummary {
     pub offered_bytes: u64,
     /// Packets that found the buffer full.
     pub dropped_packets: u64,
-    /// Packets that random loss took.
+    /// Packets that the link's loss model took.
     pub lost_packets: u64,
     /// Packets delivered.
     pub delivered_packets: u64,

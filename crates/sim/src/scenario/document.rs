@@ -2,6 +2,10 @@
 //!
 //! The JSON Schema that editors use is generated from these types, and Python's types follow it.
 
+mod losses;
+
+pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
+
 use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
@@ -101,7 +105,7 @@ pub struct LinkDocument {
     /// A capacity that varies by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacity: Option<CapacityDocument>,
-    /// Random loss on the link, before its queue.
+    /// Which packets the link loses, before its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossDocument>,
 }
@@ -254,22 +258,6 @@ pub struct UniformRedrawDocument {
     pub max: Quantity<BitRate>,
     /// Mean of the intervals between redraws.
     pub mean_interval: Quantity<Duration>,
-}
-
-/// Random loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum LossDocument {
-    /// Each packet is lost with this probability, independently.
-    Bernoulli(BernoulliDocument),
-}
-
-/// Independent loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BernoulliDocument {
-    /// Probability of loss, in [0, 1).
-    pub probability: f64,
 }
 
 /// One source of traffic.

@@ -2,7 +2,8 @@
 
 use super::document::{
     BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, ControllerDocument, Document, FlowDocument,
-    LossDocument, PractraDocument, RateSteps, RatesDocument, TcpFlowDocument, UniformRedrawDocument,
+    GilbertElliottDocument, LossDocument, PractraDocument, RateSteps, RatesDocument, ScriptedDocument, TcpFlowDocument,
+    UniformRedrawDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -121,7 +122,12 @@ macro_rules! read_by_kind {
 
 read_by_kind!(ControllerDocument: "practra" => Practra(PractraDocument));
 read_by_kind!(CapacityDocument: "uniform_redraw" => UniformRedraw(UniformRedrawDocument));
-read_by_kind!(LossDocument: "bernoulli" => Bernoulli(BernoulliDocument));
+read_by_kind!(
+    LossDocument:
+    "bernoulli" => Bernoulli(BernoulliDocument),
+    "gilbert_elliott" => GilbertElliott(GilbertElliottDocument),
+    "scripted" => Scripted(ScriptedDocument),
+);
 read_by_kind!(
     FlowDocument:
     "tcp" => Tcp(TcpFlowDocument),

@@ -1,15 +1,17 @@
 //! A second, independent model of every link that follows every packet beside the run.
 //!
-//! It knows only what a link promises: first in, first out; drop-tail at its limit; no bit before its time. Times of a
+//! It knows only what a link promises: first in, first out; drop-tail at its limit; scripted losses and no others,
+//! where losses are not random; no bit before its time. Times of a
 //! link of fixed rate are worked out from the start of each busy period in exact arithmetic and must agree to the
 //! nanosecond; a link whose rate varies must not be faster than its highest rate.
 
 use super::Findings;
 use crate::net::buffer::Buffer;
 use crate::net::link::Admission;
+use crate::net::loss::LossModel;
 use crate::net::packet::Packet;
 use netlull_units::{BitRate, Duration, Instant};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// What the model needs to know of a link.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub struct ReplayLink {
     pub buffer: Buffer,
     /// Whether the rate varies.
     pub varies: bool,
+    /// Which packets it loses.
+    pub loss: Option<LossModel>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +47,8 @@ struct Line {
     busy_from: u64,
     busy_bits: u128,
     last_departure: u64,
+    /// Packets of each flow offered so far, where losses are scripted.
+    offered: BTreeMap<u32, u64>,
 }
 
 /// The model of a run.
@@ -55,15 +61,26 @@ impl Replay {
     /// Idle links.
     #[must_use]
     pub fn new(links: Vec<ReplayLink>) -> Self {
-        let line =
-            |link| Line { link, held: VecDeque::new(), waiting: (0, 0), busy_from: 0, busy_bits: 0, last_departure: 0 };
+        let line = |link| Line {
+            link,
+            held: VecDeque::new(),
+            waiting: (0, 0),
+            busy_from: 0,
+            busy_bits: 0,
+            last_departure: 0,
+            offered: BTreeMap::new(),
+        };
         Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
     }
 
     /// A packet was offered to a link, which decided on it.
     pub fn offered(&mut self, now: Instant, link: u32, packet: &Packet, admission: Admission) {
         let line = &mut self.lines[link as usize];
-        if admission == Admission::Lost {
+        let lost = admission == Admission::Lost;
+        self.findings.check(line.may_lose(packet.agent / 2).is_none_or(|loses| loses == lost), &line.link.name, || {
+            format!("{admission:?} a packet of flow {} at {now}, but its losses say otherwise", packet.agent / 2)
+        });
+        if lost {
             return;
         }
         if !line.link.varies {
@@ -115,6 +132,19 @@ impl Replay {
 }
 
 impl Line {
+    /// Whether the link loses the next packet of a flow; unknown where that is random.
+    fn may_lose(&mut self, flow: u32) -> Option<bool> {
+        match &self.link.loss {
+            None => Some(false),
+            Some(LossModel::Bernoulli(_) | LossModel::GilbertElliott(_)) => None,
+            Some(LossModel::Scripted(drops)) => {
+                let number = self.offered.entry(flow).or_insert(0);
+                *number += 1;
+                Some(drops.iter().any(|script| script.flow == flow && script.packets.contains(number)))
+            }
+        }
+    }
+
     /// Whether drop-tail lets a packet in, by this model's own count and comparison.
     fn admits(&mut self, now: u64, size: u32) -> bool {
         while self.waiting.0 > 0 {

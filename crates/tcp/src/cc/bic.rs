@@ -1,54 +1,211 @@
-//! Not built yet: Reno's window.
+//! BIC (Xu, Harfoush, Rhee 2004) as in Linux 2.6.22.
+//!
+//! Sections and symbols are those of L. Xu, K. Harfoush, I. Rhee, Binary increase congestion control for fast
+//! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
 
-use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
+use super::linux::{CaState, Floor, LinuxWindow};
+use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 
-/// Not built yet.
+/// beta: 819/1024 of the window remain after a loss.
+pub(super) const BETA: u64 = 819;
+/// The scale of beta.
+pub(super) const BETA_SCALE: u64 = 1024;
+/// B: binary search goes a quarter of the way (the paper's algorithm goes half of it).
+const SEARCH_STEP: u64 = 4;
+/// S_max: segments per round trip at most.
+const MAX_INCREMENT: u64 = 16;
+/// Below it BIC is Reno.
+const LOW_WINDOW: u64 = 14;
+/// Round trips from W_max - B to W_max: the increment is B / 20 segments there.
+const SMOOTH_PART: u64 = 20;
+/// While nothing was lost: a segment at least every 20 acknowledgements, 5 % per round trip.
+const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
+/// A decision holds for HZ / 32 milliseconds, unless the window changes.
+const DECISION_LIFETIME: u64 = 1000 / 32;
+
+/// Segments per acknowledgement, as a moving average: ratio <- (15 ratio + sample) / 16.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AckRatio {
+    /// In sixteenths of a segment.
+    sixteenths: u64,
+}
+
+impl AckRatio {
+    const SHIFT: u32 = 4;
+
+    /// Every second segment acknowledged.
+    pub const fn new() -> Self {
+        Self { sixteenths: 2 << Self::SHIFT }
+    }
+
+    #[inline]
+    pub fn sample(&mut self, segments: u64) {
+        self.sixteenths = self.sixteenths + segments - (self.sixteenths >> Self::SHIFT);
+    }
+
+    /// A number of segments as a number of acknowledgements, at least one.
+    #[inline]
+    pub fn acks(self, segments: u64) -> u64 {
+        // A ratio is at least 1/16 once there were samples, and 2 before.
+        ((segments << Self::SHIFT) / self.sixteenths.max(1)).max(1)
+    }
+}
+
+/// W_max after a loss: the window, or less of it if it was already below the last one (fast convergence, section III.D).
+pub(super) fn wmax_after_loss(cwnd: u64, wmax: u64) -> u64 {
+    if cwnd < wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd }
+}
+
+/// BIC's congestion window.
 #[derive(Clone, Debug)]
-pub struct Bic(Reno);
+pub struct Bic {
+    window: LinuxWindow,
+    ratio: AckRatio,
+    /// Acknowledgements per segment of growth.
+    count: u64,
+    /// W_max; 0: unknown.
+    wmax: u64,
+    /// True once a loss was seen, until a timeout.
+    lost: bool,
+    /// The window and the time that `count` was computed for.
+    decided_for: u64,
+    decided_at: u64,
+}
 
 impl Bic {
-    /// Not built yet.
+    /// BIC with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Self(Reno::new(config))
+        Self {
+            window: LinuxWindow::new(config),
+            ratio: AckRatio::new(),
+            count: 0,
+            wmax: 0,
+            lost: false,
+            decided_for: 0,
+            decided_at: 0,
+        }
+    }
+
+    /// `bictcp_reset`: nothing is known about the path.
+    fn forget(&mut self) {
+        self.ratio = AckRatio::new();
+        self.count = 0;
+        self.wmax = 0;
+        self.lost = false;
+        self.decided_for = 0;
+        self.decided_at = 0;
+    }
+
+    /// `bictcp_update`.
+    #[inline]
+    fn decide(&mut self, now: u64) {
+        let cwnd = self.window.cwnd;
+        if self.decided_for == cwnd && now - self.decided_at <= DECISION_LIFETIME {
+            return;
+        }
+        self.decided_for = cwnd;
+        self.decided_at = now;
+        if cwnd <= LOW_WINDOW {
+            // Reno; delayed acknowledgements are not allowed for.
+            self.count = cwnd;
+            return;
+        }
+        let mut segments = acked_segments_per_increment(cwnd, self.wmax);
+        if !self.lost {
+            segments = segments.min(LONGEST_COUNT_BEFORE_LOSS);
+        }
+        self.count = self.ratio.acks(segments);
+    }
+
+    /// `bictcp_recalc_ssthresh`.
+    fn ssthresh_after_loss(&mut self) -> u64 {
+        let cwnd = self.window.cwnd;
+        self.wmax = wmax_after_loss(cwnd, self.wmax);
+        self.lost = true;
+        if cwnd <= LOW_WINDOW { self.window.half() } else { (cwnd * BETA / BETA_SCALE).max(2) }
+    }
+}
+
+/// Segments acknowledged per segment of growth, above the low window: cwnd / (increment per round trip).
+#[inline]
+fn acked_segments_per_increment(cwnd: u64, wmax: u64) -> u64 {
+    if cwnd < wmax {
+        // Section III.B: binary search increase towards W_max.
+        let distance = (wmax - cwnd) / SEARCH_STEP;
+        return if distance > MAX_INCREMENT {
+            // Section III.A: additive increase.
+            cwnd / MAX_INCREMENT
+        } else if distance <= 1 {
+            cwnd * SMOOTH_PART / SEARCH_STEP
+        } else {
+            cwnd / distance
+        };
+    }
+    // Section III.C: max probing, as slow as binary search ended and then faster, up to S_max.
+    if cwnd < wmax + SEARCH_STEP {
+        cwnd * SMOOTH_PART / SEARCH_STEP
+    } else if cwnd < wmax + MAX_INCREMENT * (SEARCH_STEP - 1) {
+        cwnd * (SEARCH_STEP - 1) / (cwnd - wmax)
+    } else {
+        cwnd / MAX_INCREMENT
     }
 }
 
 impl CongestionControl for Bic {
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.0.cwnd()
+        self.window.bytes()
     }
 
     #[inline]
     fn ssthresh(&self) -> u64 {
-        self.0.ssthresh()
+        self.window.ssthresh_bytes()
     }
 
     fn on_established(&mut self, start: &Start) {
-        self.0.on_established(start);
+        self.window.establish(start);
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        self.0.on_ack(ack);
+        self.window.note(ack);
+        // `bictcp_acked`.
+        if self.window.state == CaState::Open {
+            self.ratio.sample(self.window.segments(ack.acked));
+        }
+        if self.window.may_raise(ack) && self.window.is_limited(ack) {
+            if self.window.in_slow_start() {
+                self.window.slow_start();
+            } else {
+                self.decide(LinuxWindow::jiffies(ack.now));
+                self.window.avoid(self.count);
+            }
+        }
+        self.window.finish(ack);
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
-        self.0.on_loss(loss);
+    fn on_loss(&mut self, _loss: &Loss) {
+        let ssthresh = self.ssthresh_after_loss();
+        self.window.enter_recovery(ssthresh, Floor::Ssthresh);
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        self.0.on_timeout(loss, kind);
+        if self.window.takes_threshold(kind) {
+            self.window.ssthresh = self.ssthresh_after_loss();
+        }
+        self.window.enter_loss(loss);
+        // `bictcp_state(TCP_CA_Loss)`.
+        self.forget();
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.0.on_recovered(recovered);
+        self.window.recovered(recovered);
     }
 
-    fn on_idle_restart(&mut self, now: Instant) {
-        self.0.on_idle_restart(now);
+    fn on_idle_restart(&mut self, _now: Instant) {
+        self.window.restart();
     }
 }

@@ -1,54 +1,201 @@
-//! Not built yet: Reno's window.
+//! Compound TCP (Tan, Song, Zhang, Sridharan 2006) as in the `tcp_compound.c` of ns-2.35's TCP/Linux.
+//!
+//! Sections, equations and symbols are those of K. Tan, J. Song, Q. Zhang, M. Sridharan, A compound TCP approach for
+//! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
 
-use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
+use super::delay::{DelayMeter, Round, nearest_microseconds};
+use super::linux::{Finished, Floor, LinuxWindow};
+use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 
-/// Not built yet.
+/// alpha = 1/8, as a shift (section III.D).
+const ALPHA_SHIFT: u32 = 3;
+/// gamma: more segments queued are early congestion.
+const GAMMA: u64 = 30;
+/// zeta: how many of the segments queued beyond it dwnd gives back.
+const ZETA: u64 = 1;
+
+/// Compound TCP's congestion window: win = cwnd + dwnd (equation 3).
 #[derive(Clone, Debug)]
-pub struct Compound(Reno);
+pub struct Compound {
+    /// win, the sum.
+    window: LinuxWindow,
+    /// cwnd: the loss-based part.
+    cwnd: u64,
+    /// dwnd: the delay-based part.
+    dwnd: u64,
+    meter: DelayMeter,
+    /// True once the first acknowledgement has come.
+    started: bool,
+    /// Stream offset up to which data has been sent.
+    nxt: u64,
+}
 
 impl Compound {
-    /// Not built yet.
+    /// Compound TCP with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Self(Reno::new(config))
+        Self { window: LinuxWindow::new(config), cwnd: 0, dwnd: 0, meter: DelayMeter::new(), started: false, nxt: 0 }
     }
+
+    /// `tcp_compound_init`.
+    fn start(&mut self, nxt: u64) {
+        self.meter.start(nxt);
+        self.dwnd = 0;
+        self.cwnd = self.window.cwnd;
+        self.started = true;
+    }
+
+    /// What recovery took from win is taken from cwnd first.
+    #[inline]
+    fn follow_window(&mut self) {
+        let win = self.window.cwnd;
+        if self.cwnd + self.dwnd <= win {
+            return;
+        }
+        if self.cwnd > win || self.dwnd > win {
+            self.cwnd = win;
+            self.dwnd = 0;
+        } else {
+            self.cwnd = win - self.dwnd;
+        }
+    }
+
+    /// `tcp_compound_cong_avoid`.
+    #[inline]
+    fn open(&mut self, ack: &Ack) {
+        self.follow_window();
+        if !self.window.is_limited(ack) {
+            return;
+        }
+        self.open_cwnd();
+        if let Some(round) = self.meter.end_round(ack, self.window.cwnd, self.window.smss) {
+            self.adjust_dwnd(&round);
+        }
+        self.window.cwnd = self.cwnd + self.dwnd;
+    }
+
+    /// Equation 4: cwnd grows by a segment per win acknowledgements; in slow start by one for each.
+    #[inline]
+    fn open_cwnd(&mut self) {
+        let win = self.window.cwnd;
+        let mut increment = self.cwnd <= self.window.ssthresh;
+        if !increment && self.window.count < win {
+            self.window.count += 1;
+        }
+        if self.window.count >= win {
+            increment = true;
+            self.window.count = 0;
+        }
+        if increment && win < self.window.clamp {
+            self.cwnd += 1;
+        }
+    }
+
+    /// Equation 5, once per round trip: dwnd + (alpha win^k - 1)^+ while diff < gamma, (dwnd - zeta diff)^+ beyond.
+    fn adjust_dwnd(&mut self, round: &Round) {
+        let Some(delays) = round.delays else { return };
+        let (_, queued) = round.expected_and_queued(delays);
+        if queued < GAMMA << 1 {
+            let step = quartic_root(round.sent.saturating_pow(3)) >> ALPHA_SHIFT;
+            self.dwnd += step.saturating_sub(1);
+        } else {
+            self.dwnd = (self.dwnd << 1).saturating_sub(queued * ZETA) >> 1;
+        }
+    }
+
+    /// A loss: the algorithm's threshold is Reno's; what recovery leaves, [`Self::follow_window`] shares out.
+    fn halve(&self) -> u64 {
+        self.window.half()
+    }
+}
+
+/// win^k with k = 3/4 as the fourth root of win^3 (section III.D; for HSTCP's response it would be 0.8). The kernel's
+/// iteration, which ends when two successive values differ by one at most.
+fn quartic_root(a: u64) -> u64 {
+    let mut x = 1_u64 << ((u64::BITS - a.leading_zeros()) >> 2);
+    loop {
+        let before = x;
+        // x <- (3 x + a / x^3) / 4
+        x = (3 * x + divide(a, x.saturating_pow(3))) / 4;
+        if before.abs_diff(x) <= 1 {
+            return x;
+        }
+    }
+}
+
+/// The kernel's division of 64-bit numbers: of a divisor beyond 32 bits only the leading 32 count.
+fn divide(a: u64, divisor: u64) -> u64 {
+    let shift = (u64::BITS - divisor.leading_zeros()).saturating_sub(32);
+    (a >> shift) / (divisor >> shift).max(1)
 }
 
 impl CongestionControl for Compound {
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.0.cwnd()
+        self.window.bytes()
     }
 
     #[inline]
     fn ssthresh(&self) -> u64 {
-        self.0.ssthresh()
+        self.window.ssthresh_bytes()
     }
 
     fn on_established(&mut self, start: &Start) {
-        self.0.on_established(start);
+        self.window.establish(start);
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        self.0.on_ack(ack);
+        self.window.note(ack);
+        self.nxt = ack.nxt;
+        if self.started {
+            if let Some(rtt) = ack.rtt {
+                self.meter.sample(nearest_microseconds(rtt));
+            }
+        } else {
+            // As in ns-2, the first acknowledgement starts the algorithm and is not measured.
+            self.start(ack.nxt);
+        }
+        if self.window.may_raise(ack) {
+            self.open(ack);
+        }
+        if self.window.finish(ack) == Finished::Reopened {
+            self.meter.enable(ack.nxt);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, ack: &Ack) {
+        self.nxt = ack.nxt;
+        if let Some(rtt) = ack.rtt
+            && self.started
+        {
+            self.meter.sample(nearest_microseconds(rtt));
+        }
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.0.on_loss(loss);
+        self.nxt = loss.nxt;
+        self.window.enter_recovery(self.halve(), Floor::HalfSsthresh);
+        self.meter.disable();
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        self.0.on_timeout(loss, kind);
+        if self.window.takes_threshold(kind) {
+            self.window.ssthresh = self.halve();
+        }
+        self.window.enter_loss(loss);
+        self.meter.disable();
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.0.on_recovered(recovered);
+        self.window.recovered(recovered);
+        self.meter.enable(self.nxt);
     }
 
-    fn on_idle_restart(&mut self, now: Instant) {
-        self.0.on_idle_restart(now);
+    fn on_idle_restart(&mut self, _now: Instant) {
+        self.window.restart();
+        self.start(self.nxt);
     }
 }

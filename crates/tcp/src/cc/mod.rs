@@ -11,7 +11,9 @@ mod cube_root;
 mod cubic;
 mod cubic_2_6_22;
 mod dctcp;
+mod delay;
 mod hystart;
+mod linux;
 mod reno;
 mod vegas;
 
@@ -82,6 +84,15 @@ pub struct Loss {
     pub nxt: u64,
 }
 
+/// A transmission of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmission {
+    /// When it was sent.
+    pub at: Instant,
+    /// Which of its transmissions it was: 1 is the first.
+    pub count: u32,
+}
+
 /// How often the segment that timed out has been sent by the timer before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
@@ -123,6 +134,11 @@ pub trait CongestionControl {
     /// A loss was found by duplicate acknowledgements, SACK or RACK: fast recovery begins. The window that this leaves
     /// is what recovery leads to; how quickly is recovery's business.
     fn on_loss(&mut self, loss: &Loss);
+
+    /// As [`Self::on_loss`], from a recovery that knows the last transmission of the segment that was lost (Vegas').
+    fn on_segment_lost(&mut self, loss: &Loss, _sent: &Transmission) {
+        self.on_loss(loss);
+    }
 
     /// An ECN echo asks for a reduction, once per window of data (RFC 3168 section 6.1.2): as a loss, unless the
     /// algorithm knows better.
@@ -211,6 +227,10 @@ impl CongestionControl for Controller {
 
     fn on_loss(&mut self, loss: &Loss) {
         dispatch!(self, cc => cc.on_loss(loss));
+    }
+
+    fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
+        dispatch!(self, cc => cc.on_segment_lost(loss, sent));
     }
 
     fn on_congestion_echo(&mut self, loss: &Loss) {

@@ -7,7 +7,7 @@ pub use error::ConfigError;
 pub use options::{
     Algorithm, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
     InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    SsthreshFrom, TimeoutFlight, VegasBounds, WindowReduction,
+    SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
 };
 
 use error::expect;
@@ -44,6 +44,8 @@ pub struct Config {
     pub hystart: bool,
     /// Vegas' bounds. Default: Linux.
     pub vegas: VegasBounds,
+    /// Which Vegas. Default: Linux's. ns-2: its own.
+    pub vegas_flavour: VegasFlavour,
     /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
     /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
     pub mss: u16,
@@ -127,6 +129,7 @@ impl Default for Config {
             ecn: Ecn::Off,
             hystart: true,
             vegas: VegasBounds::LINUX,
+            vegas_flavour: VegasFlavour::Linux,
             mss: 1460,
             receive_buffer: Bytes::new(6 << 20),
             reading: Reading::Immediate,
@@ -172,6 +175,7 @@ impl Config {
     pub fn ns2() -> Self {
         Self {
             vegas: VegasBounds::NS2,
+            vegas_flavour: VegasFlavour::Ns2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,
             timestamps: false,

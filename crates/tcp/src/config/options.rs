@@ -82,6 +82,16 @@ pub enum Ecn {
     Dctcp,
 }
 
+/// Which Vegas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VegasFlavour {
+    /// `tcp_vegas.c` of Linux 2.6.22: slow start doubles in every round trip; a loss halves.
+    #[default]
+    Linux,
+    /// ns-2's `Agent/TCP/Vegas`: slow start doubles in every other round trip; a loss takes a quarter.
+    Ns2,
+}
+
 /// Vegas' bounds on the segments it keeps queued in the network (Brakmo and Peterson 1995, section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VegasBounds {

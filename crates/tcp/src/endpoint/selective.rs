@@ -168,6 +168,8 @@ impl Endpoint {
         if now >= selective.probe_at {
             selective.probe_at = Instant::NEVER;
             self.control = Control::TailProbe;
+            // The probe takes the place of a retransmission timeout due at the same time.
+            self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
         if now >= selective.reorder_at {
             let (outstanding, pipe) = (selective.board.outstanding(), selective.board.pipe());
@@ -278,8 +280,6 @@ impl Endpoint {
             }
         }
         self.counters.tail_probes += 1;
-        // "MUST re-arm the RTO timer."
-        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         Some(segment)
     }
 }

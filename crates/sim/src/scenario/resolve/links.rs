@@ -1,11 +1,11 @@
-//! Links of the document: rates, buffers, controllers, capacities, loss.
+//! Links of the document: rates, buffers, controllers, capacities.
 
 use super::{Capacity, Control, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
 use crate::net::buffer::Buffer;
 use crate::net::routing::Edge;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
-    ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument, LossDocument,
+    ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument,
     PractraDocument, QueueReading, RatesDocument, TransitionPowerReading,
 };
 use crate::scenario::quantity::BufferSize;
@@ -19,6 +19,13 @@ pub(super) struct Wire<'a> {
     pub document: &'a LinkDocument,
     pub edge: Edge,
     way: Way,
+}
+
+impl Wire<'_> {
+    /// Whether it is the way that the document describes, not the way back of a duplex link.
+    pub fn is_there(&self) -> bool {
+        self.way == Way::There
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,7 +64,7 @@ pub(super) fn link(wire: &Wire<'_>, two_way: Duration, mtu: Bytes) -> Result<Lin
     if rate.is_zero() || rate > FASTEST {
         return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
     }
-    let there = wire.way == Way::There;
+    let there = wire.is_there();
     let control = document.controller.as_ref().filter(|_| there).map(|doc| control(&field, doc, rate)).transpose()?;
     let capacity = document.capacity.as_ref().filter(|_| there).map(|doc| capacity(&field, doc, rate)).transpose()?;
     if control.is_some() && capacity.is_some() {
@@ -72,7 +79,7 @@ pub(super) fn link(wire: &Wire<'_>, two_way: Duration, mtu: Bytes) -> Result<Lin
         buffer: buffer(&field, document, two_way, mtu)?,
         control,
         capacity,
-        loss: document.loss.as_ref().filter(|_| there).map(|doc| loss(&field, *doc)).transpose()?,
+        loss: None,
     })
 }
 
@@ -168,15 +175,4 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
         return refuse(format!("{field}.mean_interval"), "is 0 s; expected more than 0 s");
     }
     Ok(Capacity { min, max, mean_interval })
-}
-
-fn loss(field: &str, document: LossDocument) -> Result<f64> {
-    let LossDocument::Bernoulli(document) = document;
-    if !(0.0..1.0).contains(&document.probability) {
-        return refuse(
-            format!("{field}.loss.probability"),
-            format!("is {}; expected 0 or more and less than 1", document.probability),
-        );
-    }
-    Ok(document.probability)
 }

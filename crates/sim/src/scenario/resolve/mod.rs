@@ -2,6 +2,7 @@
 
 mod flows;
 mod links;
+mod losses;
 mod paths;
 mod power;
 
@@ -9,6 +10,7 @@ use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
 use super::quantity::{Quantity, TransferSize};
 use crate::net::buffer::Buffer;
+use crate::net::loss::LossModel;
 use crate::net::routing::{Edge, Routes};
 use netlull_mechanism::rate::PractRaConfig;
 use netlull_power::{PowerModel, TransitionPower};
@@ -68,8 +70,8 @@ pub struct LinkSpec {
     pub control: Option<Control>,
     /// Varying capacity.
     pub capacity: Option<Capacity>,
-    /// Probability of random loss.
-    pub loss: Option<f64>,
+    /// Which packets it loses.
+    pub loss: Option<LossModel>,
 }
 
 /// A rate controller and the link's readings of it.
@@ -213,12 +215,18 @@ impl Scenario {
         let (tcp_flows, datagram_flows) = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &tcp_flows, &datagram_flows);
         let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &tcp_flows, &datagram_flows)?;
-        let links = wiring
+        let mut links = wiring
             .iter()
             .zip(&reach)
             .map(|(wire, two_way)| links::link(wire, *two_way, mtu))
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &tcp_flows, &datagram_flows)?;
+        if document.link.iter().any(|link| link.loss.is_some()) {
+            let crossing = paths::crossing(&wiring, &routes, &tcp_flows, &datagram_flows);
+            for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
+                link.loss = losses::loss(wire, crossing)?;
+            }
+        }
         let probe = probe(document, &links, &tcp_flows, &datagram_flows)?;
         let scenario = Self {
             name: document.name.clone(),

@@ -53,3 +53,26 @@ pub(super) fn two_way_delays(
     let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
+
+/// For every link, the flows that cross it, there or back: index (TCP flows first) and name.
+pub(super) fn crossing<'a>(
+    wires: &[Wire<'_>],
+    routes: &Routes,
+    tcp: &'a [TcpFlow],
+    datagrams: &'a [DatagramFlow],
+) -> Vec<Vec<(u32, &'a str)>> {
+    let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
+    let mut crossing: Vec<Vec<(u32, &str)>> = vec![Vec::new(); wires.len()];
+    let ways = tcp.iter().map(|flow| (&flow.path, true)).chain(datagrams.iter().map(|flow| (&flow.path, false)));
+    for (flow, (path, answered)) in (0..).zip(ways) {
+        let there = routes.path(path.from, path.to, &edges).unwrap_or_default();
+        let back = if answered { routes.path(path.to, path.from, &edges).unwrap_or_default() } else { Vec::new() };
+        for link in there.into_iter().chain(back) {
+            let flows = &mut crossing[link as usize];
+            if flows.last().is_none_or(|(last, _)| *last != flow) {
+                flows.push((flow, path.name.as_str()));
+            }
+        }
+    }
+    crossing
+}

@@ -1,0 +1,184 @@
+//! Which packets a link loses before its queue.
+
+use super::packet::AgentId;
+use crate::engine::random::Stream;
+
+/// How a link loses packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LossModel {
+    /// Each with this probability, independently.
+    Bernoulli(f64),
+    /// In two states, as [`GilbertElliott`] says.
+    GilbertElliott(GilbertElliott),
+    /// By number.
+    Scripted(Vec<ScriptedDrops>),
+}
+
+/// A chain of two states, good and bad, that takes one step per packet (Gilbert 1960, Elliott 1963).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GilbertElliott {
+    /// p: probability of a step from good to bad.
+    pub to_bad: f64,
+    /// r: probability of a step from bad to good.
+    pub to_good: f64,
+    /// 1 - h: probability of loss in the bad state.
+    pub loss_bad: f64,
+    /// 1 - k: probability of loss in the good state.
+    pub loss_good: f64,
+}
+
+/// Packets of one flow, counted from 1 as they are offered to the link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptedDrops {
+    /// Index of the flow, TCP flows first.
+    pub flow: u32,
+    /// Numbers of the packets to drop, in ascending order.
+    pub packets: Vec<u64>,
+}
+
+/// A loss model at work.
+pub struct Loss(State);
+
+enum State {
+    Bernoulli { probability: f64, stream: Stream },
+    GilbertElliott { chain: GilbertElliott, bad: bool, stream: Stream },
+    Scripted(Vec<Script>),
+}
+
+/// A script and how far it has come.
+struct Script {
+    flow: u32,
+    offered: u64,
+    /// Numbers still to come, the next one last.
+    to_come: Vec<u64>,
+}
+
+impl Loss {
+    /// The model before its first packet; `stream` is the link's own.
+    #[must_use]
+    pub fn new(model: &LossModel, stream: Stream) -> Self {
+        Self(match model {
+            LossModel::Bernoulli(probability) => State::Bernoulli { probability: *probability, stream },
+            LossModel::GilbertElliott(chain) => State::GilbertElliott { chain: *chain, bad: false, stream },
+            LossModel::Scripted(drops) => State::Scripted(drops.iter().map(Script::new).collect()),
+        })
+    }
+
+    /// Whether the next packet offered, one for `agent`, is lost.
+    pub fn takes(&mut self, agent: AgentId) -> bool {
+        match &mut self.0 {
+            State::Bernoulli { probability, stream } => stream.unit() < *probability,
+            State::GilbertElliott { chain, bad, stream } => chain.step(bad, stream),
+            State::Scripted(scripts) => {
+                // Flow f has the agents 2f and 2f + 1.
+                let script = scripts.iter_mut().find(|script| script.flow == agent / 2);
+                script.is_some_and(Script::takes_next)
+            }
+        }
+    }
+}
+
+impl GilbertElliott {
+    /// Loses a packet with its state's probability, then goes to the state of the next one. Always two draws.
+    fn step(&self, bad: &mut bool, stream: &mut Stream) -> bool {
+        let (loss, change) = if *bad { (self.loss_bad, self.to_good) } else { (self.loss_good, self.to_bad) };
+        let lost = stream.unit() < loss;
+        if stream.unit() < change {
+            *bad = !*bad;
+        }
+        lost
+    }
+}
+
+impl Script {
+    fn new(drops: &ScriptedDrops) -> Self {
+        let to_come = drops.packets.iter().rev().copied().collect();
+        Self { flow: drops.flow, offered: 0, to_come }
+    }
+
+    fn takes_next(&mut self) -> bool {
+        self.offered += 1;
+        let takes = self.to_come.last() == Some(&self.offered);
+        if takes {
+            self.to_come.pop();
+        }
+        takes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fates(model: &LossModel, packets: usize) -> Vec<bool> {
+        let mut loss = Loss::new(model, Stream::new(1, "loss.test"));
+        (0..packets).map(|_| loss.takes(1)).collect()
+    }
+
+    /// Lengths of the runs of lost packets.
+    fn bursts(fates: &[bool]) -> Vec<usize> {
+        fates.split(|lost| !lost).map(<[bool]>::len).filter(|&length| length > 0).collect()
+    }
+
+    fn mean(lengths: &[usize]) -> f64 {
+        lengths.iter().sum::<usize>() as f64 / lengths.len() as f64
+    }
+
+    #[test]
+    fn a_script_counts_the_packets_of_its_flow_alone() {
+        let drops = |flow, packets: &[u64]| ScriptedDrops { flow, packets: packets.to_vec() };
+        let model = LossModel::Scripted(vec![drops(0, &[1, 3]), drops(2, &[2])]);
+        let mut loss = Loss::new(&model, Stream::new(1, "unused"));
+        // Agents 0 and 1 are flow 0, 2 and 3 flow 1, 4 and 5 flow 2.
+        let offered = [1, 1, 3, 5, 5, 0, 3, 1, 5];
+        let lost: Vec<bool> = offered.iter().map(|&agent| loss.takes(agent)).collect();
+        // Flow 0 is offered 1st, 2nd, 6th and 8th: its numbers 1 and 3 are the 1st and 6th; flow 2's number 2 is the 5th.
+        assert_eq!(lost, [true, false, false, false, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn gilbert_elliott_has_its_mean_loss_and_its_bursts() {
+        // Gilbert's chain with loss in every packet of the bad state: pi_B = p / (p + r) = 0.02 / 0.27 = 0.07407, and a
+        // burst lasts 1 / r = 4 packets.
+        let chain = GilbertElliott { to_bad: 0.02, to_good: 0.25, loss_bad: 1.0, loss_good: 0.0 };
+        let fates = fates(&LossModel::GilbertElliott(chain), 400_000);
+        let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 4e5;
+        // About 400,000 x 0.0741 x 0.25 = 7,400 bursts: standard error of their mean sqrt(1 - r) / r / sqrt(7400) = 0.040.
+        assert!((mean(&bursts(&fates)) - 4.0).abs() < 0.16, "{}", mean(&bursts(&fates)));
+        // Correlation stretches the variance by (1 + rho) / (1 - rho) = 6.4 with rho = 1 - p - r = 0.73: standard error
+        // sqrt(0.0741 x 0.926 x 6.4 / 400,000) = 0.00105.
+        assert!((lost - 0.074_07).abs() < 0.0042, "{lost}");
+    }
+
+    #[test]
+    fn elliotts_chain_loses_in_both_states() {
+        // Mean loss (p (1 - h) + r (1 - k)) / (p + r) = (0.1 x 0.5 + 0.3 x 0.01) / 0.4 = 0.1325.
+        let chain = GilbertElliott { to_bad: 0.1, to_good: 0.3, loss_bad: 0.5, loss_good: 0.01 };
+        let fates = fates(&LossModel::GilbertElliott(chain), 400_000);
+        let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 4e5;
+        // The state's share varies with (1 + 0.6) / (1 - 0.6) = 4 times 0.1875 x 0.49^2, losses within it with 0.07 more:
+        // standard error below sqrt(0.26 / 400,000) = 0.0008.
+        assert!((lost - 0.1325).abs() < 0.0032, "{lost}");
+    }
+
+    #[test]
+    fn a_run_of_losses_without_loss_in_good_ends_by_a_step_or_by_luck() {
+        // The next one is lost with (1 - r)(1 - h) = 0.8 x 0.5 = 0.4, so a run lasts 1 / (1 - 0.4) = 5/3 packets.
+        let chain = GilbertElliott { to_bad: 0.05, to_good: 0.2, loss_bad: 0.5, loss_good: 0.0 };
+        let lengths = bursts(&fates(&LossModel::GilbertElliott(chain), 400_000));
+        // 400,000 x 0.2 x 0.5 x 0.6 = 24,000 runs of standard deviation sqrt(0.4) / 0.6 = 1.05: standard error 0.0068.
+        assert!((mean(&lengths) - 5.0 / 3.0).abs() < 0.03, "{}", mean(&lengths));
+    }
+
+    #[test]
+    fn one_state_with_equal_losses_is_bernoulli() {
+        let chain = GilbertElliott { to_bad: 0.4, to_good: 0.4, loss_bad: 0.1, loss_good: 0.1 };
+        for model in [LossModel::GilbertElliott(chain), LossModel::Bernoulli(0.1)] {
+            let fates = fates(&model, 200_000);
+            let lost = fates.iter().filter(|&&lost| lost).count() as f64 / 2e5;
+            // Standard errors: sqrt(0.09 / 200,000) = 0.00067; of a run's mean 1 / 0.9, sqrt(0.1) / 0.9 / sqrt(18,000) = 0.0026.
+            assert!((lost - 0.1).abs() < 0.0027, "{lost}");
+            assert!((mean(&bursts(&fates)) - 1.0 / 0.9).abs() < 0.0105, "{}", mean(&bursts(&fates)));
+        }
+    }
+}

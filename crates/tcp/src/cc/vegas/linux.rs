@@ -1,0 +1,155 @@
+//! Vegas as in Linux 2.6.22.
+//!
+//! Sections are those of L. Brakmo, L. Peterson, TCP Vegas: end to end congestion avoidance on a global internet,
+//! JSAC 13(8), 1995. Unlike the paper's, the window doubles in every round trip of slow start, losses are found as by
+//! any other Linux TCP, and the round trip of the last window is its shortest. Windows are in segments.
+
+use crate::cc::delay::{DelayMeter, Delays, Round, microseconds};
+use crate::cc::linux::{Finished, Floor, LinuxWindow};
+use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use crate::config::{Config, VegasBounds};
+use netlull_units::Instant;
+
+/// Linux's Vegas.
+#[derive(Clone, Debug)]
+pub struct VegasLinux {
+    window: LinuxWindow,
+    meter: DelayMeter,
+    bounds: VegasBounds,
+    /// True once the first acknowledgement has come.
+    started: bool,
+    /// Stream offset up to which data has been sent.
+    nxt: u64,
+}
+
+impl VegasLinux {
+    /// Vegas with the options of `config`, before the handshake.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            window: LinuxWindow::new(config),
+            meter: DelayMeter::new(),
+            bounds: config.vegas,
+            started: false,
+            nxt: 0,
+        }
+    }
+
+    /// `tcp_vegas_cong_avoid`.
+    #[inline]
+    fn open(&mut self, ack: &Ack) {
+        if !self.meter.is_enabled() {
+            self.window.reno(ack);
+            return;
+        }
+        match self.meter.end_round(ack, self.window.cwnd, self.window.smss) {
+            None => {
+                if self.window.in_slow_start() {
+                    self.window.slow_start();
+                }
+            }
+            Some(Round { delays: None, .. }) => self.window.reno(ack),
+            Some(round @ Round { delays: Some(delays), .. }) => self.adjust(&round, delays),
+        }
+    }
+
+    /// Once per round trip.
+    fn adjust(&mut self, round: &Round, delays: Delays) {
+        let (target, queued) = round.expected_and_queued(delays);
+        if self.window.in_slow_start() {
+            self.leave_slow_start(target, queued);
+            self.window.slow_start();
+        } else {
+            self.avoid_congestion(round.cwnd, queued);
+        }
+        self.window.cwnd = self.window.cwnd.min(self.window.clamp).max(2);
+    }
+
+    /// Section 3.3: slow start ends when more than gamma segments are queued.
+    fn leave_slow_start(&mut self, target: u64, queued: u64) {
+        if queued > u64::from(self.bounds.gamma) << 1 {
+            self.window.ssthresh = 2;
+            // What the path carried, and one more for what the division lost.
+            self.window.cwnd = self.window.cwnd.min((target >> 1) + 1);
+        }
+    }
+
+    /// Section 3.2: between alpha and beta segments are to be queued. A segment from where the round trip began.
+    fn avoid_congestion(&mut self, before: u64, queued: u64) {
+        let wanted = if queued > u64::from(self.bounds.beta) << 1 {
+            before.saturating_sub(1)
+        } else if queued < u64::from(self.bounds.alpha) << 1 {
+            before + 1
+        } else {
+            before
+        };
+        let cwnd = self.window.cwnd;
+        // A step towards it.
+        if wanted > cwnd {
+            self.window.cwnd += 1;
+        } else if wanted < cwnd {
+            self.window.cwnd -= 1;
+        }
+    }
+}
+
+impl CongestionControl for VegasLinux {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh_bytes()
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.window.establish(start);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.window.note(ack);
+        self.nxt = ack.nxt;
+        if !self.started {
+            // As in ns-2: with the first acknowledgement.
+            self.meter.start(ack.nxt);
+            self.started = true;
+        }
+        if let Some(rtt) = ack.rtt {
+            self.meter.sample(microseconds(rtt));
+        }
+        if self.window.may_raise(ack) {
+            self.open(ack);
+        }
+        if self.window.finish(ack) == Finished::Reopened {
+            self.meter.enable(ack.nxt);
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.nxt = loss.nxt;
+        self.window.enter_recovery(self.window.half(), Floor::HalfSsthresh);
+        self.meter.disable();
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
+        if self.window.takes_threshold(kind) {
+            self.window.ssthresh = self.window.half();
+        }
+        self.window.enter_loss(loss);
+        self.meter.disable();
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.window.recovered(recovered);
+        self.meter.enable(self.nxt);
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant) {
+        self.window.restart();
+        // `CA_EVENT_CWND_RESTART`.
+        self.meter.start(self.nxt);
+    }
+}

@@ -1,0 +1,303 @@
+//! Vegas as ns-2.35's `Agent/TCP/Vegas` has it.
+//!
+//! Sections are those of L. Brakmo, L. Peterson, TCP Vegas: end to end congestion avoidance on a global internet,
+//! JSAC 13(8), 1995; names in backquotes are ns-2's. Windows are in segments and fractions of them, times in nanoseconds.
+//!
+//! Losses are found and repaired by recovery (section 3.1: with the first duplicate acknowledgement, or the first two
+//! acknowledgements after a retransmission, a segment older than a fine-grained timeout is sent again). It tells:
+//!
+//! - [`CongestionControl::on_segment_lost`] when it retransmits for duplicate acknowledgements or expiry on one. The
+//!   window falls by a quarter, by half if the segment had been retransmitted before, to 2 if it was 3 or less; and not
+//!   at all if it has fallen since the segment was sent. What duplicates add to it until the next acknowledgement of
+//!   new data is recovery's.
+//! - nothing when one of the two acknowledgements after a retransmission finds another expired segment: ns-2 leaves the
+//!   window alone.
+//! - [`CongestionControl::on_recovered`] with the acknowledgement of new data that ends the inflation, before
+//!   [`CongestionControl::on_ack`] has it. The window recovery names is kept, so that ns-2's can stay inflated when
+//!   three duplicates or fewer have come (`dupacks_ > numdupacks_` deflates); if it is no more than what the loss left,
+//!   slow start is over for good.
+//! - [`CongestionControl::on_timeout`]: a window of 2, and half of the old one as the threshold.
+
+use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
+use crate::config::{Config, VegasBounds};
+use crate::recovery::RecoveryPhase;
+use netlull_units::{Bytes, Instant};
+
+/// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
+const LEAST_WINDOW: f64 = 2.0;
+/// What is left of the window when a round trip's slow start finds a queue: 7/8 (section 3.3).
+const SLOW_START_CUT: f64 = 8.0;
+/// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3).
+const LARGEST_WINDOW: u64 = 1 << 30;
+
+/// ns-2's Vegas.
+#[derive(Clone, Debug)]
+pub struct VegasNs2 {
+    /// `cwnd_` without what duplicate acknowledgements add.
+    cwnd: f64,
+    /// The same in whole bytes.
+    bytes: u64,
+    ssthresh: f64,
+    /// `v_incr_`: what an acknowledgement adds to the window in this round trip.
+    increment: f64,
+    /// `v_inc_flag_`: slow start may grow in this round trip.
+    may_grow: bool,
+    /// `v_baseRTT_`; `None` before the first acknowledgement.
+    base_rtt: Option<f64>,
+    /// `v_sumRTT_` and `v_cntRTT_`: samples of this round trip.
+    rtt_sum: u64,
+    rtt_count: u32,
+    /// `v_begseq_` as a stream offset, and `v_begtime_`.
+    begin: u64,
+    begin_time: Instant,
+    /// When the first segment was sent.
+    first_sent: Instant,
+    /// `t_cwnd_changed_`: when a loss last changed the window; at first, when the first segment was sent.
+    reduced_at: Instant,
+    /// `v_newcwnd_`: what the last loss left.
+    after_loss: f64,
+    bounds: VegasBounds,
+    smss: u64,
+    initial_window: u64,
+}
+
+/// What is in flight, in segments, the last possibly short.
+#[allow(clippy::cast_precision_loss)]
+fn segments(bytes: u64, smss: u64) -> f64 {
+    bytes.div_ceil(smss) as f64
+}
+
+impl VegasNs2 {
+    /// Vegas with the options of `config`, before the handshake.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn new(config: &Config) -> Self {
+        let smss = u64::from(config.mss);
+        Self {
+            cwnd: 1.0,
+            bytes: smss,
+            ssthresh: config
+                .initial_ssthresh
+                .map_or(f64::INFINITY, |ssthresh: Bytes| (ssthresh.as_u64() / smss) as f64),
+            increment: 0.0,
+            may_grow: true,
+            base_rtt: None,
+            rtt_sum: 0,
+            rtt_count: 0,
+            begin: 0,
+            begin_time: Instant::ZERO,
+            first_sent: Instant::ZERO,
+            reduced_at: Instant::ZERO,
+            after_loss: 0.0,
+            bounds: config.vegas,
+            smss,
+            initial_window: smss,
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    fn set_cwnd(&mut self, segments: f64) {
+        self.cwnd = segments;
+        // A fraction of a segment must not be rounded up to one.
+        let fraction = ((segments.fract() * self.smss as f64) as u64).min(self.smss - 1);
+        let bytes = segments as u64 * self.smss + fraction;
+        if bytes > LARGEST_WINDOW {
+            self.cwnd = (LARGEST_WINDOW / self.smss) as f64;
+            self.bytes = LARGEST_WINDOW / self.smss * self.smss;
+        } else {
+            self.bytes = bytes;
+        }
+    }
+
+    /// Everything between segments sent and acknowledged, and one more: `t_seqno_ - last_ack_`.
+    #[inline]
+    fn in_transit(&self, ack: &Ack) -> f64 {
+        segments(ack.nxt - ack.una, self.smss) + 1.0
+    }
+
+    /// The first acknowledgement of all.
+    fn begin_first_round(&mut self, ack: &Ack) {
+        self.first_sent = ack
+            .rtt
+            .map_or(self.first_sent, |rtt| Instant::from_nanos(ack.now.as_nanos().saturating_sub(rtt.as_nanos())));
+        self.begin_time = self.first_sent;
+        self.reduced_at = self.reduced_at.max(self.first_sent);
+        self.base_rtt = Some(nanos_since(ack.now, self.first_sent));
+    }
+
+    /// Section 3.2 and 3.3, once per round trip: from the round trip that ended, how the next one grows.
+    #[cold]
+    fn end_round(&mut self, ack: &Ack) {
+        let rtt =
+            if self.rtt_count > 0 { mean(self.rtt_sum, self.rtt_count) } else { nanos_since(ack.now, self.begin_time) };
+        self.rtt_sum = 0;
+        self.rtt_count = 0;
+        let sent = segments(ack.nxt.saturating_sub(self.begin), self.smss);
+        if rtt > 0.0 {
+            let base = self.base_rtt.filter(|&base| rtt >= base && sent > 1.0).unwrap_or(rtt);
+            self.base_rtt = Some(base);
+            let actual = sent / rtt;
+            let expected = self.in_transit(ack) / base;
+            // Diff, in whole segments: half rounds up, and what is negative towards zero.
+            let queued = ((expected - actual) * base + 0.5).trunc();
+            if self.cwnd < self.ssthresh {
+                self.slow_start(queued);
+            } else {
+                self.avoid_congestion(queued);
+            }
+        }
+        self.begin = ack.nxt;
+        self.begin_time = ack.now;
+    }
+
+    /// Section 3.3: growth in every other round trip, until more than gamma segments are queued.
+    fn slow_start(&mut self, queued: f64) {
+        self.may_grow = !self.may_grow;
+        self.increment = 0.0;
+        if !self.may_grow {
+            return;
+        }
+        if queued > f64::from(self.bounds.gamma) {
+            self.ssthresh = LEAST_WINDOW;
+            self.set_cwnd((self.cwnd - self.cwnd / SLOW_START_CUT).max(LEAST_WINDOW));
+        } else {
+            self.increment = 1.0;
+        }
+    }
+
+    /// Section 3.2: between alpha and beta segments are to be queued.
+    fn avoid_congestion(&mut self, queued: f64) {
+        self.increment = 0.0;
+        if queued > f64::from(self.bounds.beta) {
+            self.set_cwnd((self.cwnd - 1.0).max(LEAST_WINDOW));
+        } else if queued < f64::from(self.bounds.alpha) {
+            self.increment = 1.0 / self.cwnd;
+        }
+    }
+
+    /// What this acknowledgement adds, if the window is (nearly) full.
+    #[inline]
+    #[allow(clippy::float_cmp)]
+    fn grow(&mut self, ack: &Ack) {
+        if self.increment == 1.0 && self.cwnd >= self.ssthresh {
+            self.increment = 0.0;
+        }
+        if self.increment > 0.0 && self.cwnd - self.in_transit(ack) <= 2.0 {
+            self.set_cwnd(self.cwnd + self.increment);
+        }
+    }
+
+    /// The round trip of a segment sent once.
+    #[inline]
+    fn sample(&mut self, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        // ns-2 counts time from the first segment and takes zero for "not sent": the initial window is not measured.
+        let sent = ack.now.as_nanos().saturating_sub(rtt.as_nanos());
+        if sent <= self.first_sent.as_nanos() || rtt.is_zero() {
+            return;
+        }
+        self.rtt_sum += rtt.as_nanos();
+        self.rtt_count += 1;
+        let rtt = nanos_since(ack.now, Instant::from_nanos(sent));
+        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn nanos_since(now: Instant, then: Instant) -> f64 {
+    now.saturating_since(then).as_nanos() as f64
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn mean(sum: u64, count: u32) -> f64 {
+    sum as f64 / f64::from(count)
+}
+
+impl CongestionControl for VegasNs2 {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.bytes
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn ssthresh(&self) -> u64 {
+        // Saturates at infinity.
+        (self.ssthresh as u64).saturating_mul(self.smss)
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn on_established(&mut self, start: &Start) {
+        let smss = u64::from(start.smss).max(1);
+        self.ssthresh = (self.ssthresh * self.smss as f64 / smss as f64).floor();
+        self.smss = smss;
+        self.initial_window = start.initial_window;
+        self.first_sent = start.now;
+        self.reduced_at = start.now;
+        self.set_cwnd((start.initial_window / smss).max(1) as f64);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        // In another recovery than Vegas' own, the window is that recovery's.
+        if ack.phase == RecoveryPhase::FastRecovery {
+            return;
+        }
+        if self.base_rtt.is_none() {
+            self.begin_first_round(ack);
+        }
+        if ack.una > self.begin {
+            self.end_round(ack);
+        }
+        self.grow(ack);
+        self.sample(ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        self.reduced_at = Instant::ZERO;
+        self.on_segment_lost(loss, &Transmission { at: loss.now, count: 1 });
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
+        // The window has been reduced since: that was for this loss as well.
+        if self.reduced_at >= sent.at {
+            return;
+        }
+        let window = loss.window / self.smss;
+        // Section 3.1.
+        let window = match window {
+            0..=3 => 2,
+            _ if sent.count > 1 => window / 2,
+            _ => window - window / 4,
+        };
+        self.set_cwnd(window as f64);
+        self.after_loss = self.cwnd;
+        self.reduced_at = loss.now;
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn on_timeout(&mut self, loss: &Loss, _kind: TimeoutKind) {
+        self.ssthresh = ((loss.window / 2 / self.smss) as f64).max(LEAST_WINDOW);
+        self.set_cwnd(LEAST_WINDOW);
+        self.after_loss = 0.0;
+        self.reduced_at = loss.now;
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        let window = recovered.window as f64 / self.smss as f64;
+        if window <= self.after_loss {
+            self.ssthresh = LEAST_WINDOW;
+        }
+        self.set_cwnd(window);
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn on_idle_restart(&mut self, _now: Instant) {
+        let initial = (self.initial_window / self.smss).max(1) as f64;
+        if self.cwnd > initial {
+            self.set_cwnd(initial);
+        }
+    }
+}
