@@ -4,6 +4,8 @@
 //! (or takes from it) while data is missing. It does not decide cwnd or ssthresh: [`cc`](crate::cc) does.
 
 mod board;
+#[cfg(test)]
+mod board_model;
 mod new_reno;
 mod rack;
 mod selective;

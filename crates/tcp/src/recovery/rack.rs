@@ -104,23 +104,23 @@ impl Rack {
     }
 
     /// Section 6.2 step 4: how much later than its successors a segment may arrive.
-    fn reordering_window(&self, srtt: Duration, eager: bool) -> Duration {
+    fn reordering_window(&self, srtt: Option<Duration>, eager: bool) -> Duration {
         if !self.reordering_seen && eager {
             return Duration::ZERO;
         }
         let window = Duration::from_nanos(self.min_rtt.as_nanos() / 4).saturating_mul(u64::from(self.multiplier));
-        window.min(srtt)
+        srtt.map_or(window, |srtt| window.min(srtt))
     }
 
     /// RACK.segment, and how long a segment sent before it may take: RACK.rtt + RACK.reo_wnd. `eager`: in recovery, or
     /// with DupThresh segments SACKed.
-    pub fn horizon(&self, srtt: Duration, eager: bool) -> Option<(Transmission, Duration)> {
+    pub fn horizon(&self, srtt: Option<Duration>, eager: bool) -> Option<(Transmission, Duration)> {
         let latest = self.latest?;
         Some((latest, self.rtt + self.reordering_window(srtt, eager)))
     }
 
     /// Section 6.3: at a timeout, what was sent before this is lost.
-    pub fn overdue_before(&self, now: Instant, srtt: Duration) -> Instant {
+    pub fn overdue_before(&self, now: Instant, srtt: Option<Duration>) -> Instant {
         let allowed = self.rtt + self.reordering_window(srtt, false);
         Instant::from_nanos(now.as_nanos().saturating_sub(allowed.as_nanos()))
     }

@@ -151,7 +151,8 @@ impl Selective {
     /// What counts against the window. Without limited transmit, SACKed data does until a loss is declared.
     #[inline]
     pub fn flight(&self) -> u64 {
-        if self.limited_transmit || self.phase != Phase::Open { self.board.pipe() } else { self.board.outstanding() }
+        let pipe = self.board.pipe();
+        if self.limited_transmit || self.phase != Phase::Open { pipe } else { pipe.max(self.board.outstanding()) }
     }
 
     /// True if a segment goes out whatever the window.
@@ -221,7 +222,7 @@ impl Selective {
         let eager = self.phase != Phase::Open || sacked_enough;
         self.reorder_at = Instant::NEVER;
         let Detection::Rack(rack) = &self.detection else { return 0 };
-        let Some((latest, allowed)) = rack.horizon(at.srtt.unwrap_or(Duration::ZERO), eager) else { return 0 };
+        let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
         let overdue = self.board.mark_overdue(at.now, latest, allowed);
         self.reorder_at = overdue.next.unwrap_or(Instant::NEVER);
         overdue.lost
@@ -267,7 +268,9 @@ impl Selective {
                 *delivered += delivered_now;
                 // RFC 6937 section 3.
                 let count = if pipe > ssthresh {
-                    (*delivered * ssthresh).div_ceil((*flight).max(1)).saturating_sub(*out)
+                    // CEIL, to whole segments as in the RFC's example.
+                    let due = (*delivered * ssthresh).div_ceil((*flight).max(1)).next_multiple_of(smss);
+                    due.saturating_sub(*out)
                 } else {
                     // PRR-SSRB.
                     let limit = delivered.saturating_sub(*out).max(delivered_now) + smss;
@@ -303,7 +306,7 @@ impl Selective {
         self.phase = Phase::Open;
         self.forced = false;
         self.duplicates = 0;
-        if self.is_rate_halving() {
+        if matches!(self.detection, Detection::Forward) {
             // As ns-2's TCP/Linux does.
             self.board.forget_sacks();
         }
@@ -332,7 +335,7 @@ impl Selective {
         let before = match &mut self.detection {
             Detection::Rack(rack) => {
                 rack.end_probe();
-                rack.overdue_before(at.now, at.srtt.unwrap_or(Duration::ZERO))
+                rack.overdue_before(at.now, at.srtt)
             }
             Detection::Rfc6675 | Detection::Forward => Instant::NEVER,
         };

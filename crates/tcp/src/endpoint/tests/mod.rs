@@ -10,6 +10,7 @@ mod handshake;
 mod loss;
 mod options;
 mod receiving;
+mod selective;
 mod sending;
 mod timer;
 
