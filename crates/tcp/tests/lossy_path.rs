@@ -5,7 +5,7 @@
 mod support;
 
 use netlull_tcp::{
-    Algorithm, Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery,
+    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery,
     PartialAckTimer, Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
@@ -18,6 +18,7 @@ fn fate() -> impl Strategy<Value = Fate> {
         12 => Just(Fate::Deliver),
         3 => Just(Fate::Drop),
         1 => Just(Fate::Duplicate),
+        1 => Just(Fate::Mark),
         2 => (1_u64..200).prop_map(Fate::Delay),
     ]
 }
@@ -69,6 +70,11 @@ fn recovery() -> impl Strategy<Value = (LossRecovery, SackDetection, WindowReduc
     (recovery, detection, reduction)
 }
 
+fn congestion() -> impl Strategy<Value = (Algorithm, Ecn, bool)> {
+    let algorithm = prop_oneof![Just(Algorithm::NewReno), Just(Algorithm::Cubic), Just(Algorithm::Dctcp)];
+    (algorithm, prop_oneof![Just(Ecn::Off), Just(Ecn::Classic), Just(Ecn::Dctcp)], any::<bool>())
+}
+
 prop_compose! {
     fn config()(
         receiving in receiving(),
@@ -84,6 +90,7 @@ prop_compose! {
         from_window in any::<bool>(),
         min_rto_ms in 50_u64..1000,
         (recovery, detection, reduction) in recovery(),
+        (congestion_control, ecn, hystart) in congestion(),
     ) -> Config {
         let base = if ns2 { Config::ns2() } else { Config::default() };
         let Config { mss, receive_buffer, reading, delayed_ack, nagle, .. } = receiving;
@@ -104,6 +111,9 @@ prop_compose! {
             loss_recovery: recovery,
             sack_detection: detection,
             window_reduction: reduction,
+            congestion_control,
+            ecn,
+            hystart,
             ..base
         }
     }
