@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Tcp,
         TcpOptions,
         UniformRedraw,
+        VegasBounds,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -65,6 +66,7 @@ __all__ = [
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -73,7 +75,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts Cbr GilbertElliott Link Poisson Power Practra Probe RateSteps Scripted ScriptedDrops Tcp "
-    "TcpOptions UniformRedraw"
+    "TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

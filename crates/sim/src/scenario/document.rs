@@ -553,6 +553,12 @@ pub struct ProbeDocument {
     /// Record every dropped packet (table `drop`).
     #[serde(default)]
     pub drops: bool,
+    /// Record every data segment that a TCP sender sends (table `segment`).
+    #[serde(default)]
+    pub segments: bool,
+    /// Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
+    #[serde(default)]
+    pub events: bool,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

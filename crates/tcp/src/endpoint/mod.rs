@@ -418,6 +418,13 @@ impl Endpoint {
         self.rcv.edge
     }
 
+    /// The stream offset of a segment that this endpoint has just sent: nothing is sent below SND.UNA.
+    #[must_use]
+    pub fn offset_of(&self, segment: &Segment) -> u64 {
+        let ahead = segment.seq.distance_from(self.snd.seq(self.snd.una));
+        self.snd.una.saturating_add_signed(i64::from(ahead))
+    }
+
     /// Where loss recovery stands.
     #[must_use]
     pub fn recovery_phase(&self) -> RecoveryPhase {
