@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Bernoulli,
         Bursts,
         Cbr,
+        Codel,
+        DropTail,
         GilbertElliott,
         Link,
         Poisson,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         Practra,
         Probe,
         RateSteps,
+        Red,
         Scripted,
         ScriptedDrops,
         Tcp,
@@ -40,6 +43,8 @@ __all__ = [
     "Bursts",
     "Cancelled",
     "Cbr",
+    "Codel",
+    "DropTail",
     "Experiment",
     "FieldPathError",
     "GilbertElliott",
@@ -54,6 +59,7 @@ __all__ = [
     "Probe",
     "Progress",
     "RateSteps",
+    "Red",
     "Result",
     "ResultError",
     "Scenario",
@@ -74,8 +80,8 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr GilbertElliott Link Poisson Power Practra Probe RateSteps Scripted ScriptedDrops Tcp "
-    "TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
+    "ScriptedDrops Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
