@@ -134,6 +134,7 @@ class Red:
     weight: float | None = None
     gentle: bool | None = None
     probability: str | None = None
+    rules: str | None = None
     mean_packet: str | None = None
     ecn: str | None = None
 

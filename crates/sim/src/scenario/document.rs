@@ -7,7 +7,9 @@ mod queueing;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
-pub use queueing::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading};
+pub use queueing::{
+    CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
+};
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
