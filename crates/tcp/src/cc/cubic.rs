@@ -184,7 +184,7 @@ impl Cubic {
         if self.stage.is_none() {
             self.begin_stage();
         } else if let Some(stage) = &mut self.stage {
-            stage.elapsed = stage.elapsed + in_use;
+            stage.elapsed += in_use;
         }
         let Some(stage) = &mut self.stage else { return };
         let segment_of_window = self.smss / self.cwnd;
