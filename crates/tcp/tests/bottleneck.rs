@@ -97,8 +97,8 @@ impl Path {
         let before = self.ends[1].bytes_delivered();
         self.queues.clear();
         self.until(self.now.as_nanos() / 1_000_000 + millis);
-        let least = self.queues.iter().copied().min().unwrap();
-        let most = self.queues.iter().copied().max().unwrap();
+        let least = self.queues.iter().copied().min().unwrap_or(0);
+        let most = self.queues.iter().copied().max().unwrap_or(0);
         ((self.ends[1].bytes_delivered() - before) / 1460, least, most)
     }
 }
