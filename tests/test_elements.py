@@ -27,6 +27,9 @@ ELEMENTS: dict[Any, str] = {
     netlull.GilbertElliott: "LossDocument",
     netlull.Scripted: "LossDocument",
     netlull.ScriptedDrops: "ScriptedDropsDocument",
+    netlull.DropTail: "QueueDocument",
+    netlull.Red: "QueueDocument",
+    netlull.Codel: "QueueDocument",
     netlull.Tcp: "FlowDocument",
     netlull.Cbr: "FlowDocument",
     netlull.Poisson: "FlowDocument",
@@ -56,7 +59,7 @@ def test_an_element_has_the_fields_of_the_schema(element: Any) -> None:
 
 
 def test_every_kind_of_the_schema_has_an_element() -> None:
-    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "FlowDocument"):
+    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "QueueDocument", "FlowDocument"):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}
 

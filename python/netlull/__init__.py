@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Bernoulli,
         Bursts,
         Cbr,
+        Codel,
+        DropTail,
         GilbertElliott,
         Link,
         Poisson,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
         Practra,
         Probe,
         RateSteps,
+        Red,
         Scripted,
         ScriptedDrops,
         Tcp,
@@ -39,6 +42,8 @@ __all__ = [
     "Bursts",
     "Cancelled",
     "Cbr",
+    "Codel",
+    "DropTail",
     "Experiment",
     "FieldPathError",
     "GilbertElliott",
@@ -53,6 +58,7 @@ __all__ = [
     "Probe",
     "Progress",
     "RateSteps",
+    "Red",
     "Result",
     "ResultError",
     "Scenario",
@@ -72,8 +78,8 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr GilbertElliott Link Poisson Power Practra Probe RateSteps Scripted ScriptedDrops Tcp "
-    "TcpOptions UniformRedraw"
+    "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
+    "ScriptedDrops Tcp TcpOptions UniformRedraw"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

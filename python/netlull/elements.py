@@ -14,6 +14,8 @@ __all__ = [
     "Bernoulli",
     "Bursts",
     "Cbr",
+    "Codel",
+    "DropTail",
     "Flow",
     "GilbertElliott",
     "Link",
@@ -22,6 +24,7 @@ __all__ = [
     "Practra",
     "Probe",
     "RateSteps",
+    "Red",
     "Scripted",
     "ScriptedDrops",
     "Tcp",
@@ -109,8 +112,45 @@ class Scripted:
 
 
 @dataclass(frozen=True)
+class DropTail:
+    """Only a full buffer drops."""
+
+    kind: ClassVar[str] = "drop_tail"
+
+
+@dataclass(frozen=True)
+class Red:
+    """Random early detection; thresholds are sizes as of `buffer`, all in packets (or BDP) or all in bytes.
+
+    See docs/models/queues.md for the equations and the readings.
+    """
+
+    kind: ClassVar[str] = "red"
+    min_threshold: str | None = None
+    max_threshold: str | None = None
+    _: KW_ONLY
+    max_probability: float | None = None
+    weight: float | None = None
+    gentle: bool | None = None
+    probability: str | None = None
+    mean_packet: str | None = None
+    ecn: str | None = None
+
+
+@dataclass(frozen=True)
+class Codel:
+    """Controlled delay: waiting above `target` for `interval` (times) begins to drop packets that leave the queue."""
+
+    kind: ClassVar[str] = "codel"
+    target: str | None = None
+    interval: str | None = None
+    _: KW_ONLY
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True)
 class Link:
-    """A link from one node to another: bit rate, one-way propagation delay, drop-tail buffer."""
+    """A link from one node to another: bit rate, one-way propagation delay, limit of its queue."""
 
     from_: str
     to: str
@@ -121,6 +161,7 @@ class Link:
     name: str | None = None
     duplex: bool | None = None
     buffer_floor: int | None = None
+    queue: DropTail | Red | Codel | None = None
     cost: int | None = None
     controller: Practra | None = None
     capacity: UniformRedraw | None = None

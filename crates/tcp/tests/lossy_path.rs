@@ -5,8 +5,8 @@
 mod support;
 
 use netlull_tcp::{
-    Config, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery, PartialAckTimer,
-    Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
+    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, Increase, LossRecovery,
+    PartialAckTimer, Reading, RttSampling, SackDetection, SsthreshFrom, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
 use proptest::collection::vec;
@@ -18,6 +18,7 @@ fn fate() -> impl Strategy<Value = Fate> {
         12 => Just(Fate::Deliver),
         3 => Just(Fate::Drop),
         1 => Just(Fate::Duplicate),
+        1 => Just(Fate::Mark),
         2 => (1_u64..200).prop_map(Fate::Delay),
     ]
 }
@@ -69,6 +70,11 @@ fn recovery() -> impl Strategy<Value = (LossRecovery, SackDetection, WindowReduc
     (recovery, detection, reduction)
 }
 
+fn congestion() -> impl Strategy<Value = (Algorithm, Ecn, bool)> {
+    let algorithm = prop_oneof![Just(Algorithm::NewReno), Just(Algorithm::Cubic), Just(Algorithm::Dctcp)];
+    (algorithm, prop_oneof![Just(Ecn::Off), Just(Ecn::Classic), Just(Ecn::Dctcp)], any::<bool>())
+}
+
 prop_compose! {
     fn config()(
         receiving in receiving(),
@@ -84,6 +90,7 @@ prop_compose! {
         from_window in any::<bool>(),
         min_rto_ms in 50_u64..1000,
         (recovery, detection, reduction) in recovery(),
+        (congestion_control, ecn, hystart) in congestion(),
     ) -> Config {
         let base = if ns2 { Config::ns2() } else { Config::default() };
         let Config { mss, receive_buffer, reading, delayed_ack, nagle, .. } = receiving;
@@ -104,14 +111,23 @@ prop_compose! {
             loss_recovery: recovery,
             sack_detection: detection,
             window_reduction: reduction,
+            congestion_control,
+            ecn,
+            hystart,
             ..base
         }
     }
 }
 
+/// Any congestion control with any recovery.
+fn algorithm() -> impl Strategy<Value = Algorithm> {
+    (0..Algorithm::catalogue().len()).prop_map(|index| Algorithm::catalogue()[index].algorithm)
+}
+
 prop_compose! {
     fn scene()(
         configs in [config(), config()],
+        algorithms in [algorithm(), algorithm()],
         initial_numbers in [any::<u32>(), any::<u32>()],
         near_wrap in any::<bool>(),
         upload in 0_u64..150_000,
@@ -121,6 +137,9 @@ prop_compose! {
         readers in [(1_u64..20_000, 1_u64..400), (1_u64..20_000, 1_u64..400)],
         both_at_once in any::<bool>(),
     ) -> Scene {
+        let [client, server] = configs;
+        let configs = [(client, algorithms[0]), (server, algorithms[1])]
+            .map(|(config, congestion_control)| Config { congestion_control, ..config });
         let initial_numbers = if near_wrap { initial_numbers.map(|n| u32::MAX - n % 50_000) } else { initial_numbers };
         Scene {
             configs,

@@ -41,7 +41,9 @@ pub(super) struct AgentCounters {
     pub received_packets: u64,
     /// Their bytes on the wire.
     pub received_bytes: u64,
-    /// Packets to it that buffers dropped or links lost.
+    /// Packets it received that a link had marked.
+    pub received_marked: u64,
+    /// Packets to it that queues dropped or links lost.
     pub dropped_packets: u64,
 }
 
@@ -102,8 +104,8 @@ pub struct World {
     pub(super) slots: Slots,
     pub(super) routes: Routes,
     pub(super) links: Vec<Link>,
-    /// Links whose rate varies, in the order of their departure slots.
-    pub(super) variable_links: Vec<LinkId>,
+    /// Links that schedule their departures, in the order of their departure slots.
+    pub(super) scheduled_links: Vec<LinkId>,
     pub(super) agents: Vec<Agent>,
     /// Endpoint of agent a, for TCP's agents.
     pub(super) endpoints: Vec<Endpoint>,
@@ -195,7 +197,7 @@ impl World {
                 let admission = rate::Admission::Accepted;
                 self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
             }
-            Admission::Dropped => {
+            Admission::Dropped | Admission::DroppedEarly => {
                 let admission = rate::Admission::Dropped;
                 self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
             }
@@ -211,6 +213,7 @@ impl World {
         let counters = &mut self.agents[agent].counters;
         counters.received_packets += 1;
         counters.received_bytes += u64::from(packet.size);
+        counters.received_marked += u64::from(packet.is_marked());
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
             endpoint.handle_segment(self.now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
@@ -265,13 +268,28 @@ impl World {
         self.offer(out, packet);
     }
 
-    /// A last bit is sent, or a pause ends, on a link whose rate varies.
+    /// A last bit is sent, or a pause ends, on a link that schedules its departures.
+    #[allow(clippy::cast_possible_truncation)]
     fn depart(&mut self, index: usize) {
-        let link = self.variable_links[index] as usize;
+        let link = self.scheduled_links[index] as usize;
         let departure = self.links[link].depart(self.now, &mut self.schedule);
+        while let Some(packet) = self.links[link].take_discarded() {
+            self.discarded(link as LinkId, &packet);
+        }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
             let queue = self.links[link].queue_view();
             self.control(controller as usize, RateEvent::Departure { queue });
+        }
+    }
+
+    /// A packet that had waited was dropped as it left the queue.
+    fn discarded(&mut self, link: LinkId, packet: &Packet) {
+        self.agents[packet.agent as usize].counters.dropped_packets += 1;
+        if self.observers.drops {
+            self.observers.dropped(self.now, link, packet.agent / 2);
+        }
+        if let Some(replay) = &mut self.observers.replay {
+            replay.discarded(self.now, link, packet);
         }
     }
 
@@ -420,7 +438,9 @@ impl World {
         for connection in &mut self.connections {
             connection.settle_cwnd(self.now);
         }
-        let mut findings = self.observers.replay.take().map(|replay| replay.into_findings()).unwrap_or_default();
+        let replay = self.observers.replay.take();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| *link.counters()).collect();
+        let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
         }
@@ -428,7 +448,7 @@ impl World {
             return Err(RunError::Violation(findings.violations().to_vec()));
         }
         let summary = summary::summarise(&self, scenario, findings.checks());
-        let mut tables = vec![summary::rate_table(&self)];
+        let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
         Ok(RunOutcome { summary, tables })
     }

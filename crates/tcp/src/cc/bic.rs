@@ -209,3 +209,94 @@ impl CongestionControl for Bic {
         self.window.restart();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::linux::tests::{SMSS, ack, config, loss, start};
+    use super::*;
+
+    fn established(cwnd: u64, ssthresh: u64) -> Bic {
+        let mut cc = Bic::new(&config(1000, ssthresh));
+        cc.on_established(&start(cwnd));
+        cc
+    }
+
+    #[test]
+    fn growth_towards_and_beyond_the_last_maximum() {
+        // W_max = 300. 200 below it: a quarter is 50 > 16, so 16 per round trip, 100 / 16 = 6.
+        assert_eq!(acked_segments_per_increment(100, 300), 6);
+        // 16 below: a quarter is 4 per round trip, 284 / 4 = 71. 5 below: a quarter is 1, 295 20 / 4 = 1475.
+        assert_eq!(acked_segments_per_increment(284, 300), 71);
+        assert_eq!(acked_segments_per_increment(295, 300), 1475);
+        // Up to 3 above: 303 20 / 4 = 1515; up to 47 above: 310 3 / 10 = 93; then 348 / 16 = 21.
+        assert_eq!(acked_segments_per_increment(303, 300), 1515);
+        assert_eq!(acked_segments_per_increment(310, 300), 93);
+        assert_eq!(acked_segments_per_increment(348, 300), 21);
+    }
+
+    #[test]
+    fn the_ratio_of_segments_to_acknowledgements() {
+        // Every second segment acknowledged: 32/16 stays, 100 segments are 50 acknowledgements.
+        let mut ratio = AckRatio::new();
+        ratio.sample(2);
+        assert_eq!(ratio.acks(100), 50);
+        // Every segment: 32 + 1 - 2 = 31, 31 + 1 - 1 = 31. Integers keep it there: 100 16 / 31 = 51.
+        for _ in 0..100 {
+            ratio.sample(1);
+        }
+        assert_eq!(ratio.acks(100), 51);
+        assert_eq!(ratio.acks(0), 1);
+    }
+
+    #[test]
+    fn a_loss_takes_a_fifth_and_fast_convergence_more_of_the_maximum() {
+        // 100 819 / 1024 = 79.98.
+        let mut cc = established(100, 200);
+        cc.on_loss(&loss(100, 100));
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax), (79, 79, 100));
+        // 79 < 100: W_max = 79 1843 / 2048 = 71.09; 79 819 / 1024 = 63.2.
+        cc.on_loss(&loss(79, 200));
+        assert_eq!((cc.cwnd() / SMSS, cc.wmax), (63, 71));
+    }
+
+    #[test]
+    fn a_small_window_is_halved_and_grows_as_renos() {
+        for (cwnd, expected) in [(14, 7), (15, 11), (3, 2)] {
+            let mut cc = established(cwnd, 200);
+            cc.on_loss(&loss(cwnd, 100));
+            assert_eq!(cc.cwnd() / SMSS, expected);
+        }
+        let mut cc = established(10, 5);
+        cc.on_ack(&ack(1000, 10, 10));
+        assert_eq!(cc.count, 10);
+    }
+
+    #[test]
+    fn before_any_loss_the_window_grows_by_a_twentieth() {
+        // W_max unknown: 400 / 16 = 25, held to 20; the ratio is 31/16 after the acknowledgement: 20 16 / 31 = 10.
+        let mut cc = established(400, 5);
+        cc.on_ack(&ack(1000, 10, 400));
+        assert_eq!(cc.count, 10);
+    }
+
+    #[test]
+    fn a_decision_holds_for_31_ms() {
+        let mut cc = established(100, 5);
+        cc.on_loss(&loss(100, 100));
+        cc.window.state = CaState::Open;
+        cc.window.ssthresh = 5;
+        for (now, wmax, expected) in [(1000, 100, 79 / 5), (1031, 300, 79 / 5), (1032, 300, 79 / 16)] {
+            cc.wmax = wmax;
+            cc.on_ack(&ack(now, 200, 79));
+            // Increments of 5 (a quarter of 21) and of 16; the ratio is 31/16.
+            assert_eq!(cc.count, expected * 16 / 31);
+        }
+    }
+
+    #[test]
+    fn a_timeout_forgets() {
+        let mut cc = established(100, 200);
+        cc.on_timeout(&loss(100, 100), TimeoutKind::First);
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax, cc.lost), (1, 79, 0, false));
+    }
+}

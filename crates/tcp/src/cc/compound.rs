@@ -199,3 +199,83 @@ impl CongestionControl for Compound {
         self.start(self.nxt);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::delay::Delays;
+    use super::super::linux::tests::{SMSS, ack, config, loss, start};
+    use super::*;
+
+    fn established(cwnd: u64, ssthresh: u64) -> Compound {
+        let mut cc = Compound::new(&config(1000, ssthresh));
+        cc.on_established(&start(cwnd));
+        cc
+    }
+
+    fn round(sent: u64, base: u64, recent: u64) -> Round {
+        Round { sent, cwnd: sent, delays: Some(Delays { base, recent }) }
+    }
+
+    #[test]
+    fn the_power_of_three_quarters() {
+        // 16^.75 = 8, 81^.75 = 27, 256^.75 = 64, 10000^.75 = 1000, 100^.75 = 31.6; the iteration stops early for 2.
+        for (win, root) in [(1_u64, 1), (2, 1), (16, 8), (81, 27), (100, 31), (256, 64), (10_000, 1000)] {
+            assert_eq!(quartic_root(win.pow(3)), root, "{win}");
+        }
+    }
+
+    #[test]
+    fn dwnd_grows_while_little_is_queued() {
+        // 256^.75 / 8 - 1 = 7; 30 segments queued are no longer little: 300 (1 - 0.9).
+        let mut cc = established(256, 5);
+        cc.adjust_dwnd(&round(256, 100_000, 100_000));
+        assert_eq!(cc.dwnd, 7);
+        cc.adjust_dwnd(&round(256, 100_000, 110_000));
+        assert_eq!(cc.dwnd, 14);
+        // 16^.75 / 8 = 1: nothing beyond Reno.
+        cc.adjust_dwnd(&round(16, 100_000, 100_000));
+        assert_eq!(cc.dwnd, 14);
+    }
+
+    #[test]
+    fn dwnd_gives_way_to_a_queue() {
+        // 300 segments, 20 % queued: 60 of them, 50 in the next.
+        let mut cc = established(300, 5);
+        cc.dwnd = 100;
+        cc.adjust_dwnd(&round(300, 100_000, 125_000));
+        assert_eq!(cc.dwnd, 40);
+        cc.adjust_dwnd(&round(300, 100_000, 125_000));
+        assert_eq!(cc.dwnd, 0);
+    }
+
+    #[test]
+    fn too_few_samples_say_nothing() {
+        let mut cc = established(256, 5);
+        cc.adjust_dwnd(&Round { sent: 256, cwnd: 256, delays: None });
+        assert_eq!(cc.dwnd, 0);
+    }
+
+    #[test]
+    fn a_smaller_window_is_taken_from_cwnd_first() {
+        for (win, cwnd, dwnd, expected) in
+            [(50, 30, 20, (30, 20)), (45, 30, 20, (25, 20)), (25, 30, 20, (25, 0)), (15, 10, 20, (15, 0))]
+        {
+            let mut cc = established(win, 5);
+            (cc.cwnd, cc.dwnd) = (cwnd, dwnd);
+            cc.follow_window();
+            assert_eq!((cc.cwnd, cc.dwnd), expected, "{win} {cwnd} {dwnd}");
+        }
+    }
+
+    #[test]
+    fn slow_start_adds_to_cwnd_and_a_loss_halves_the_sum() {
+        let mut cc = established(10, 100);
+        for expected in [11, 12] {
+            cc.on_ack(&ack(1000, 5, cc.window.cwnd));
+            assert_eq!(cc.cwnd() / SMSS, expected);
+        }
+        // 12: threshold 6, rate halving on to 3.
+        cc.on_loss(&loss(12, 20));
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (3, 6));
+    }
+}

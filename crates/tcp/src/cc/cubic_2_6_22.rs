@@ -261,3 +261,123 @@ impl CongestionControl for Cubic2622 {
         self.window.restart();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::linux::tests::{SMSS, ack, config, loss, start};
+    use super::*;
+
+    fn established(cwnd: u64, ssthresh: u64) -> Cubic2622 {
+        let mut cc = Cubic2622::new(&config(1000, ssthresh));
+        cc.on_established(&start(cwnd));
+        cc
+    }
+
+    /// Lost at 100 segments, and open again at 79.
+    fn after_loss() -> Cubic2622 {
+        let mut cc = established(100, 200);
+        cc.on_loss(&loss(100, 100));
+        cc.window.state = CaState::Open;
+        cc
+    }
+
+    #[test]
+    fn cube_roots_are_within_a_hundredth() {
+        assert_eq!([cubic_root(0), cubic_root(27), cubic_root(64), cubic_root(1_000_000_000)], [0, 3, 4, 1000]);
+        // Measured over random numbers beyond 2^20: at most 0.9 % off.
+        let mut a = 1_u64 << 20;
+        while a < 1 << 60 {
+            let root = cubic_root(a);
+            let (low, high) = (root * 99 / 100, root * 101 / 100 + 1);
+            assert!(low.pow(3) < a && a < high.pow(3), "{a}: {root}");
+            a += a / 37;
+        }
+    }
+
+    #[test]
+    fn the_epoch_begins_with_the_time_to_the_plateau() {
+        // 79 819/1024 of 100; K = cbrt(21 / (410 / 1024)) s = 3.743 s = 3833 2^-10 s; the root gives 3832.
+        let mut cc = after_loss();
+        cc.begin_epoch(5000);
+        assert_eq!((cc.window.cwnd, cc.k, cc.origin, cc.friendly_window), (79, 3832, 100, 79));
+        // Beyond the old maximum the plateau is here.
+        cc.window.cwnd = 101;
+        cc.begin_epoch(5000);
+        assert_eq!((cc.k, cc.origin), (0, 101));
+    }
+
+    #[test]
+    fn the_cubic_function_a_round_trip_ahead() {
+        let mut cc = after_loss();
+        cc.begin_epoch(5000);
+        // At 1 s, t = 1024: 410 (3832 - 1024)^3 / 2^40 = 8.26; target 92, 13 above: 79 / 13 = 6.
+        assert_eq!(cc.cubic_count(6000), 6);
+        // A round trip of 1 s looks a second further: t = 2048, 410 1784^3 / 2^40 = 2.1; target 98: 79 / 19 = 4.
+        cc.shortest_delay = 8 * 1000;
+        assert_eq!(cc.cubic_count(6000), 4);
+        // At the plateau: 3.743 s; nothing to gain from 100.
+        cc.shortest_delay = 0;
+        cc.window.cwnd = 100;
+        assert_eq!(cc.cubic_count(8743), 10_000);
+    }
+
+    #[test]
+    fn above_the_plateau_growth_is_bounded() {
+        // t = 10 s: 410 (10240 - 3832)^3 / 2^40 = 98.1: target 198, 100 / 98 = 1. With a round trip of 100 ms at most
+        // 16 segments per round trip: 100 / 16 = 6.
+        let mut cc = after_loss();
+        cc.begin_epoch(5000);
+        cc.window.cwnd = 100;
+        assert_eq!(cc.cubic_count(15_000), 1);
+        cc.shortest_delay = 8 * 100;
+        assert_eq!(cc.cubic_count(14_900), 6);
+    }
+
+    #[test]
+    fn as_fast_as_reno_with_beta() {
+        // 8 1843 / 3 / 205 = 23: a segment for each 79 23 / 8 = 227 acknowledgements.
+        assert_eq!(FRIENDLY_SCALE, 23);
+        let mut cc = after_loss();
+        cc.begin_epoch(5000);
+        cc.friendly_acks = 227;
+        assert_eq!((cc.friendly_count(1000), cc.friendly_window), (1000, 79));
+        // 227 5 + 1: five segments, and 79 / 5 = 15 acknowledgements for the next.
+        cc.friendly_acks = 227 * 5 + 1;
+        assert_eq!((cc.friendly_count(1000), cc.friendly_window, cc.friendly_acks), (15, 84, 1));
+        assert_eq!(cc.friendly_count(10), 10);
+    }
+
+    #[test]
+    fn delays_count_from_a_second_after_the_epoch_began() {
+        let mut cc = established(100, 5);
+        let rtt = Duration::from_millis(40);
+        cc.measure_delay(Instant::from_nanos(999_000_000), rtt);
+        assert_eq!(cc.shortest_delay, 0);
+        cc.measure_delay(Instant::from_nanos(1_000_000_000), rtt);
+        assert_eq!(cc.shortest_delay, 320);
+        cc.epoch_start = 1000;
+        cc.measure_delay(Instant::from_nanos(1_999_000_000), Duration::from_millis(10));
+        assert_eq!(cc.shortest_delay, 320);
+        // Sent at 1990.4 ms, which rounds to 1990; now 2000.
+        cc.measure_delay(Instant::from_nanos(2_000_400_000), Duration::from_millis(10));
+        assert_eq!(cc.shortest_delay, 80);
+    }
+
+    #[test]
+    fn before_any_loss_fifty_segments_are_acknowledged_for_one() {
+        // 50 16 / 31 = 25.
+        let mut cc = established(400, 5);
+        cc.on_ack(&ack(1000, 10, 400));
+        assert_eq!(cc.count, 25);
+    }
+
+    #[test]
+    fn a_loss_takes_a_fifth_at_any_window_and_a_timeout_forgets() {
+        let mut cc = established(10, 200);
+        cc.on_loss(&loss(10, 10));
+        assert_eq!((cc.cwnd() / SMSS, cc.wmax), (7, 10));
+        cc.on_timeout(&loss(7, 20), TimeoutKind::First);
+        // 7 819 / 1024 = 5.6.
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax, cc.lost), (1, 5, 0, false));
+    }
+}

@@ -273,3 +273,148 @@ impl LinuxWindow {
         self.count = 0;
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use netlull_units::Duration;
+
+    pub const SMSS: u64 = 1000;
+
+    /// ns-2's settings with a window and a threshold in segments.
+    pub fn config(window: u32, ssthresh: u64) -> Config {
+        Config {
+            initial_ssthresh: Some(Bytes::new(ssthresh * SMSS)),
+            window_reduction: WindowReduction::RateHalving,
+            ..Config::ns2().with_ns2_window(window)
+        }
+    }
+
+    pub fn start(segments: u64) -> Start {
+        Start { now: Instant::ZERO, smss: 1000, initial_window: segments * SMSS, rtt: None }
+    }
+
+    /// An acknowledgement of one segment of a full window, at `now` milliseconds.
+    pub fn ack(now: u64, una: u64, cwnd: u64) -> Ack {
+        Ack {
+            now: Instant::from_nanos(now * 1_000_000),
+            acked: SMSS,
+            delivered: SMSS,
+            una: una * SMSS,
+            nxt: (una - 1 + cwnd) * SMSS,
+            flight_before: cwnd * SMSS,
+            flight: (cwnd - 1) * SMSS,
+            rtt: Some(Duration::from_millis(100)),
+            srtt: None,
+            ece: false,
+            phase: RecoveryPhase::Open,
+        }
+    }
+
+    pub fn loss(flight: u64, nxt: u64) -> Loss {
+        Loss { now: Instant::ZERO, flight: flight * SMSS, window: flight * SMSS, nxt: nxt * SMSS }
+    }
+
+    fn window(cwnd: u64, config: &Config) -> LinuxWindow {
+        let mut window = LinuxWindow::new(config);
+        window.establish(&start(cwnd));
+        window
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_per_acknowledgement_up_to_the_clamp() {
+        // cwnd <= ssthresh is slow start in Linux: at 4 with ssthresh 4 still; at 5 no more.
+        let mut reno = window(3, &config(100, 4));
+        for expected in [4, 5, 5] {
+            reno.reno(&ack(0, 10, reno.cwnd));
+            assert_eq!(reno.cwnd, expected);
+        }
+        let mut clamped = window(9, &config(10, 100));
+        for expected in [10, 10] {
+            clamped.slow_start();
+            assert_eq!(clamped.cwnd, expected);
+        }
+    }
+
+    #[test]
+    fn congestion_avoidance_counts_one_acknowledgement_more_than_the_window() {
+        // 2.6.22: counts 0 to cwnd, and the acknowledgement that finds cwnd counted adds a segment: cwnd + 1 of them.
+        let mut reno = window(4, &config(100, 2));
+        let grown = (1..).take_while(|_| {
+            reno.reno(&ack(0, 10, 4));
+            reno.cwnd == 4
+        });
+        assert_eq!(grown.count(), 4);
+        assert_eq!((reno.cwnd, reno.count), (5, 0));
+    }
+
+    #[test]
+    fn byte_counting_adds_a_segment_per_window_of_bytes() {
+        let bytes = Config { increase: Increase::ByteCounting { limit: 2 }, ..config(100, 2) };
+        let mut reno = window(4, &bytes);
+        // Two segments each: 2, 4 -> 5; then 2, 4, 6 -> 1 left of 6, 6.
+        for expected in [4, 5, 5, 5, 6] {
+            let delayed = Ack { acked: 2 * SMSS, ..ack(0, 10, reno.cwnd) };
+            reno.note(&delayed);
+            reno.reno(&delayed);
+            assert_eq!(reno.cwnd, expected);
+        }
+        // L = 2: a delayed acknowledgement counts two windows, 12; 6 make a segment, 6 of the next 7 are there.
+        reno.ssthresh = 50;
+        reno.note(&Ack { acked: 2 * SMSS, ..ack(0, 10, 6) });
+        reno.slow_start();
+        assert_eq!((reno.cwnd, reno.count), (7, 6));
+    }
+
+    #[test]
+    fn only_a_full_window_grows() {
+        let mut reno = window(4, &config(100, 100));
+        // Three segments in flight and a byte: the fourth segment is a short one.
+        for (flight_before, expected) in [(3000, 4), (3001, 5)] {
+            reno.reno(&Ack { flight_before, ..ack(0, 10, 4) });
+            assert_eq!(reno.cwnd, expected);
+        }
+    }
+
+    #[test]
+    fn recovery_leads_to_half_of_the_threshold_and_ends_without_a_burst() {
+        let mut reno = window(40, &config(100, 100));
+        reno.enter_recovery(reno.half(), Floor::HalfSsthresh);
+        assert_eq!((reno.cwnd, reno.ssthresh), (10, 20));
+        assert!(!reno.may_raise(&Ack { phase: RecoveryPhase::FastRecovery, ..ack(0, 10, 10) }));
+        // min(20, 8 in flight + 3); with 30 in flight 20.
+        let ended = |flight| Recovered { now: Instant::ZERO, flight: flight * SMSS, window: 0 };
+        let mut other = reno.clone();
+        reno.recovered(&ended(8));
+        other.recovered(&ended(30));
+        assert_eq!((reno.cwnd, other.cwnd), (11, 20));
+    }
+
+    #[test]
+    fn without_rate_halving_recovery_leads_to_the_threshold() {
+        let proportional = Config { window_reduction: WindowReduction::Proportional, ..config(100, 100) };
+        let mut reno = window(40, &proportional);
+        reno.enter_recovery(reno.half(), Floor::HalfSsthresh);
+        assert_eq!((reno.cwnd, reno.ssthresh), (20, 20));
+    }
+
+    #[test]
+    fn a_timeout_ends_when_all_sent_before_it_is_acknowledged() {
+        let mut reno = window(40, &config(100, 100));
+        reno.ssthresh = reno.half();
+        reno.enter_loss(&loss(40, 60));
+        assert_eq!((reno.cwnd, reno.ssthresh), (1, 20));
+        assert_eq!(reno.finish(&ack(0, 59, 5)), Finished::No);
+        // At the end ns-2's TCP/Linux raises cwnd to ssthresh, here to 4 in flight and 3.
+        assert_eq!(reno.finish(&ack(0, 60, 5)), Finished::Reopened);
+        assert_eq!((reno.cwnd, reno.state), (7, CaState::Open));
+    }
+
+    #[test]
+    fn an_echo_holds_a_window_at_or_above_its_threshold() {
+        let reno = window(10, &config(100, 10));
+        let echo = Ack { ece: true, ..ack(0, 10, 10) };
+        assert!(!reno.may_raise(&echo));
+        assert!(window(9, &config(100, 10)).may_raise(&echo));
+    }
+}

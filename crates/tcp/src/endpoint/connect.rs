@@ -75,6 +75,7 @@ impl Endpoint {
         let repeats_syn = flags.contains(Flags::SYN) && segment.seq.advanced_by(1) == self.rcv.origin;
         if repeats_syn && !flags.contains(Flags::ACK) {
             // The SYN again: our answer was lost. It is the acknowledgement that an unacceptable segment gets.
+            self.ecn.take_syn(flags);
             self.control = Control::SynAck;
             return;
         }
@@ -107,6 +108,7 @@ impl Endpoint {
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
         let has = |flag| syn.flags.contains(flag);
         self.rcv.origin = syn.seq.advanced_by(1);
+        self.ecn.take_syn(syn.flags);
         self.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
         // RFC 7323 section 2.2: scaling needs the option in both SYNs.
         if self.offers_scaling && has(Flags::HAS_WINDOW_SCALE) {
@@ -152,9 +154,6 @@ impl Endpoint {
         let timed = self.snd.timed != UNTIMED;
         // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
         self.snd.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
-        if self.handshake_rtt == HandshakeRtt::Ignored {
-            return None;
-        }
         let rtt = if timed {
             // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
             Some(now - self.snd.timed_at)
@@ -163,7 +162,9 @@ impl Endpoint {
         } else {
             None
         };
-        if let Some(rtt) = rtt {
+        if let Some(rtt) = rtt
+            && self.handshake_rtt == HandshakeRtt::Sampled
+        {
             self.rtt.sample(now, rtt);
         }
         rtt
@@ -253,6 +254,9 @@ impl Endpoint {
             syn.ack = self.rcv.next_seq();
             self.rcv.last_ack_sent = syn.ack;
             syn.ts_ecr = self.timestamps.recent();
+            syn.flags = syn.flags | self.ecn.syn_ack_flags();
+        } else {
+            syn.flags = syn.flags | self.ecn.syn_flags(self.syns_sent);
         }
         if self.offers_scaling {
             syn.flags = syn.flags | Flags::HAS_WINDOW_SCALE;

@@ -11,6 +11,8 @@ pub enum Fate {
     Deliver,
     Drop,
     Duplicate,
+    /// Marked by a queue, if it is ECN-capable.
+    Mark,
     /// Later by so many milliseconds than the path's delay.
     Delay(u64),
 }
@@ -55,6 +57,7 @@ struct Direction {
     advertised: u64,
     una: u64,
     delivered: u64,
+    tail_probes: u64,
 }
 
 impl Direction {
@@ -205,11 +208,14 @@ impl World {
         self.check_state(end)
     }
 
-    fn transmit(&mut self, from: usize, segment: Segment) {
+    fn transmit(&mut self, from: usize, mut segment: Segment) {
         let fate = self.scene.fates[from].get(self.next_fate[from]).copied().unwrap_or(Fate::Deliver);
         self.next_fate[from] += 1;
+        if matches!(fate, Fate::Mark) && segment.flags.contains(Flags::ECT) {
+            segment.flags = segment.flags | Flags::CE;
+        }
         let copies: &[u64] = match fate {
-            Fate::Deliver => &[0],
+            Fate::Deliver | Fate::Mark => &[0],
             Fate::Drop => &[],
             Fate::Duplicate => &[0, 3],
             Fate::Delay(ms) => &[ms],
@@ -244,6 +250,7 @@ impl World {
             return Ok(());
         }
         if segment.flags.contains(Flags::SYN) {
+            check!(!segment.flags.contains(Flags::ECT), "end {end} sends a SYN as ECN-capable");
             return Ok(());
         }
         let edge = self.right_edge(end, segment);
@@ -261,6 +268,13 @@ impl World {
         check!(len <= u64::from(tcp.smss()), "end {end} sends {len} bytes, more than a full segment");
         check!(len == 0 || start + len <= self.scene.bytes[end], "end {end} sends what it was not given");
         let direction = &mut self.directions[end];
+        // RFC 3168 sections 6.1.2 to 6.1.6.
+        let may_be_marked = len > 0 && start >= direction.sent;
+        let says_so = segment.flags.intersects(Flags::ECT | Flags::CWR);
+        check!(may_be_marked || !says_so, "end {end} sends {start}+{len} as ECN-capable");
+        // An echo may have left more in flight than the window, and a probe does not ask.
+        let is_tail_probe = tcp.counters().tail_probes > direction.tail_probes;
+        direction.tail_probes = tcp.counters().tail_probes;
         if start + len > direction.sent && len > 0 {
             let probe = len == 1 && start == direction.edge.max(start);
             check!(
@@ -276,7 +290,7 @@ impl World {
                     && config.window_reduction == WindowReduction::RateHalving);
             let most = tcp.cwnd() + 1 + if one_more { u64::from(tcp.smss()) } else { 0 };
             check!(
-                tcp.flight() <= most || probe || start < direction.sent,
+                tcp.flight() <= most || probe || is_tail_probe || start < direction.sent,
                 "end {end} has {} in flight with a window of {}",
                 tcp.flight(),
                 tcp.cwnd()

@@ -153,3 +153,82 @@ impl CongestionControl for VegasLinux {
         self.meter.start(self.nxt);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::linux::tests::{SMSS, ack, config, loss, start};
+    use netlull_units::Duration;
+
+    fn established(cwnd: u64, ssthresh: u64) -> VegasLinux {
+        let mut cc = VegasLinux::new(&Config { vegas: VegasBounds::LINUX, ..config(1000, ssthresh) });
+        cc.on_established(&start(cwnd));
+        cc
+    }
+
+    fn round(sent: u64, base: u64, recent: u64) -> (Round, Delays) {
+        let delays = Delays { base, recent };
+        (Round { sent, cwnd: sent, delays: Some(delays) }, delays)
+    }
+
+    #[test]
+    fn two_to_four_segments_stay_queued() {
+        // 40 segments, 100 ms at least. 105 ms: 40 - 38.0 = 2 queued, in halves 80 - 76 = 4: not below alpha.
+        // 104 ms: 80 - 76.9 = 4 in integers; 102 ms: 80 - 78.4 = 2 < 4; 112 ms: 80 - 71.4 = 9 > 8.
+        for (recent, expected) in [(102_000, 41), (104_000, 40), (105_000, 40), (111_000, 40), (112_000, 39)] {
+            let mut cc = established(40, 5);
+            let (round, delays) = round(40, 100_000, recent);
+            cc.adjust(&round, delays);
+            assert_eq!(cc.cwnd() / SMSS, expected, "{recent}");
+        }
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_rate_that_the_path_had() {
+        // 40 segments at 125 ms of 100: 32 went through, 8 > 1 queued. 32 + 1, and one of slow start.
+        let mut cc = established(40, 100);
+        let (queued, delays) = round(40, 100_000, 125_000);
+        cc.adjust(&queued, delays);
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (34, 2));
+        // One queued is none too many: 40 at 102.5 ms, 80 - 78 = 2.
+        let mut cc = established(40, 100);
+        let (round, delays) = round(40, 100_000, 102_500);
+        cc.adjust(&round, delays);
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (41, 100));
+    }
+
+    #[test]
+    fn a_round_trip_is_judged_by_its_shortest_sample() {
+        // Window 4, above ssthresh 2. The first acknowledgement starts the round trip, which ends beyond segment 4.
+        let mut cc = established(4, 2);
+        let acked = |una, rtt| Ack { rtt: Some(Duration::from_millis(rtt)), ..ack(1000, una, 4) };
+        cc.on_ack(&acked(1, 100));
+        for (una, rtt) in [(2, 300), (3, 300), (4, 300)] {
+            cc.on_ack(&acked(una, rtt));
+            assert_eq!(cc.cwnd() / SMSS, 4);
+        }
+        // Five samples, the shortest 100 ms: nothing queued. The window that the round trip began with is unknown, 0, and
+        // growth goes towards 1: a step down.
+        cc.on_ack(&acked(5, 300));
+        assert_eq!(cc.cwnd() / SMSS, 3);
+    }
+
+    #[test]
+    fn round_trips_with_few_samples_and_after_losses_are_renos() {
+        // Without samples the end of the round trip is a slow start's acknowledgement.
+        let mut cc = established(4, 50);
+        cc.on_ack(&ack(1000, 1, 4));
+        cc.on_loss(&loss(5, 10));
+        assert!(!cc.meter.is_enabled());
+        cc.on_timeout(&loss(5, 10), TimeoutKind::First);
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (1, 2));
+        let after = |una, cwnd| Ack { phase: crate::recovery::RecoveryPhase::Loss, ..ack(1000, una, cwnd) };
+        for expected in [2, 3] {
+            cc.on_ack(&after(5, cc.window.cwnd));
+            assert_eq!(cc.cwnd() / SMSS, expected);
+        }
+        // Everything sent before the timeout is acknowledged: Vegas again.
+        cc.on_ack(&after(10, 3));
+        assert!(cc.meter.is_enabled());
+    }
+}

@@ -21,7 +21,7 @@
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
 use crate::config::{Config, VegasBounds};
 use crate::recovery::RecoveryPhase;
-use netlull_units::{Bytes, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 
 /// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
 const LEAST_WINDOW: f64 = 2.0;
@@ -50,15 +50,15 @@ pub struct VegasNs2 {
     /// `v_begseq_` as a stream offset, and `v_begtime_`.
     begin: u64,
     begin_time: Instant,
-    /// When the first segment was sent.
-    first_sent: Instant,
-    /// `t_cwnd_changed_`: when a loss last changed the window; at first, when the first segment was sent.
+    /// `t_cwnd_changed_`: when a loss last changed the window.
     reduced_at: Instant,
     /// `v_newcwnd_`: what the last loss left.
     after_loss: f64,
     bounds: VegasBounds,
     smss: u64,
     initial_window: u64,
+    /// True once data was acknowledged.
+    opened: bool,
 }
 
 /// What is in flight, in segments, the last possibly short.
@@ -86,12 +86,12 @@ impl VegasNs2 {
             rtt_count: 0,
             begin: 0,
             begin_time: Instant::ZERO,
-            first_sent: Instant::ZERO,
             reduced_at: Instant::ZERO,
             after_loss: 0.0,
             bounds: config.vegas,
             smss,
             initial_window: smss,
+            opened: false,
         }
     }
 
@@ -116,21 +116,40 @@ impl VegasNs2 {
         segments(ack.nxt - ack.una, self.smss) + 1.0
     }
 
-    /// The first acknowledgement of all.
-    fn begin_first_round(&mut self, ack: &Ack) {
-        self.first_sent = ack
-            .rtt
-            .map_or(self.first_sent, |rtt| Instant::from_nanos(ack.now.as_nanos().saturating_sub(rtt.as_nanos())));
-        self.begin_time = self.first_sent;
-        self.reduced_at = self.reduced_at.max(self.first_sent);
-        self.base_rtt = Some(nanos_since(ack.now, self.first_sent));
+    /// ns-2's SYN is segment 0: with its acknowledgement, a round trip of slow start that does not grow, begins the first
+    /// round trip of data. `delay_growth_`: it is one of one segment.
+    fn begin_first_round(&mut self, now: Instant, rtt: Duration) {
+        self.begin_time = now;
+        self.base_rtt = Some(nanos(rtt));
+        self.may_grow = false;
+        self.set_cwnd(1.0);
+    }
+
+    /// The first acknowledgement of data.
+    #[cold]
+    fn open(&mut self, ack: &Ack) {
+        self.opened = true;
+        if self.base_rtt.is_none() {
+            // The handshake was not measured.
+            let rtt = ack.rtt.unwrap_or_else(|| ack.now.saturating_since(self.begin_time));
+            self.begin_first_round(before(ack.now, rtt), rtt);
+        }
+        self.set_cwnd(self.initial_window());
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn initial_window(&self) -> f64 {
+        (self.initial_window / self.smss).max(1) as f64
     }
 
     /// Section 3.2 and 3.3, once per round trip: from the round trip that ended, how the next one grows.
     #[cold]
     fn end_round(&mut self, ack: &Ack) {
-        let rtt =
-            if self.rtt_count > 0 { mean(self.rtt_sum, self.rtt_count) } else { nanos_since(ack.now, self.begin_time) };
+        let rtt = if self.rtt_count > 0 {
+            mean(self.rtt_sum, self.rtt_count)
+        } else {
+            nanos(ack.now.saturating_since(self.begin_time))
+        };
         self.rtt_sum = 0;
         self.rtt_count = 0;
         let sent = segments(ack.nxt.saturating_sub(self.begin), self.smss);
@@ -192,21 +211,21 @@ impl VegasNs2 {
     #[inline]
     fn sample(&mut self, ack: &Ack) {
         let Some(rtt) = ack.rtt else { return };
-        // ns-2 counts time from the first segment and takes zero for "not sent": the initial window is not measured.
-        let sent = ack.now.as_nanos().saturating_sub(rtt.as_nanos());
-        if sent <= self.first_sent.as_nanos() || rtt.is_zero() {
-            return;
-        }
         self.rtt_sum += rtt.as_nanos();
         self.rtt_count += 1;
-        let rtt = nanos_since(ack.now, Instant::from_nanos(sent));
-        self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
+        if !rtt.is_zero() {
+            self.base_rtt = Some(self.base_rtt.map_or(nanos(rtt), |base| base.min(nanos(rtt))));
+        }
     }
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn nanos_since(now: Instant, then: Instant) -> f64 {
-    now.saturating_since(then).as_nanos() as f64
+fn nanos(span: Duration) -> f64 {
+    span.as_nanos() as f64
+}
+
+fn before(now: Instant, span: Duration) -> Instant {
+    Instant::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -232,9 +251,11 @@ impl CongestionControl for VegasNs2 {
         self.ssthresh = (self.ssthresh * self.smss as f64 / smss as f64).floor();
         self.smss = smss;
         self.initial_window = start.initial_window;
-        self.first_sent = start.now;
-        self.reduced_at = start.now;
-        self.set_cwnd((start.initial_window / smss).max(1) as f64);
+        self.begin_time = start.now;
+        self.set_cwnd(1.0);
+        if let Some(rtt) = start.rtt {
+            self.begin_first_round(start.now, rtt);
+        }
     }
 
     #[inline]
@@ -243,8 +264,8 @@ impl CongestionControl for VegasNs2 {
         if ack.phase == RecoveryPhase::FastRecovery {
             return;
         }
-        if self.base_rtt.is_none() {
-            self.begin_first_round(ack);
+        if !self.opened {
+            self.open(ack);
         }
         if ack.una > self.begin {
             self.end_round(ack);
@@ -293,11 +314,138 @@ impl CongestionControl for VegasNs2 {
         self.set_cwnd(window);
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_idle_restart(&mut self, _now: Instant) {
-        let initial = (self.initial_window / self.smss).max(1) as f64;
-        if self.cwnd > initial {
-            self.set_cwnd(initial);
+        if self.cwnd > self.initial_window() {
+            self.set_cwnd(self.initial_window());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cc::linux::tests::{SMSS, ack, config, loss, start};
+
+    /// After the handshake, which took 100 ms.
+    fn established(ssthresh: u64) -> VegasNs2 {
+        let mut cc = VegasNs2::new(&config(1000, ssthresh));
+        cc.on_established(&Start { rtt: Some(Duration::from_millis(100)), ..start(2) });
+        cc
+    }
+
+    /// In the middle of a transfer with a window of `cwnd`.
+    fn open(cwnd: f64, ssthresh: u64) -> VegasNs2 {
+        let mut cc = established(ssthresh);
+        cc.opened = true;
+        cc.set_cwnd(cwnd);
+        cc
+    }
+
+    /// The acknowledgement that ends a round trip of `cwnd` segments and `rtt` milliseconds; so many are in transit.
+    fn end(cc: &mut VegasNs2, cwnd: u64, rtt: u64) {
+        cc.rtt_sum = Duration::from_millis(rtt).as_nanos();
+        cc.rtt_count = 1;
+        cc.begin = 0;
+        cc.end_round(&ack(1000, 1, cwnd));
+    }
+
+    #[test]
+    fn begins_with_one_segment_and_grows_in_every_other_round_trip() {
+        let mut cc = established(1000);
+        assert_eq!(cc.cwnd(), SMSS);
+        // The first acknowledgement: the initial window of 2, and the first round trip that grows.
+        cc.on_ack(&ack(100, 1, 1));
+        assert_eq!(cc.cwnd(), 3 * SMSS);
+        // Segments 2 to 4 are sent now: the round trip after it does not grow.
+        cc.begin = SMSS;
+        for una in [2, 3, 4] {
+            cc.on_ack(&ack(200, una, 3));
+            assert_eq!(cc.cwnd(), 3 * SMSS);
+        }
+    }
+
+    #[test]
+    fn one_to_three_segments_stay_queued() {
+        // 40 in transit: Diff = 40 (1 - 100 / rtt). 101 ms: 0.4, rounds to 0 < 1. 102 ms: 0.8, 1. 109 ms: 3.3, 3.
+        // 110 ms: 3.6, 4 > 3. One less at once, or 1/40 more per acknowledgement.
+        for (rtt, expected, increment) in
+            [(101, 40.0, 1.0 / 40.0), (102, 40.0, 0.0), (109, 40.0, 0.0), (110, 39.0, 0.0)]
+        {
+            let mut cc = open(40.0, 2);
+            end(&mut cc, 40, rtt);
+            #[allow(clippy::float_cmp)]
+            let same = cc.cwnd == expected && cc.increment == increment;
+            assert!(same, "{rtt}: {} {}", cc.cwnd, cc.increment);
+        }
+    }
+
+    #[test]
+    fn slow_start_ends_with_an_eighth_less() {
+        // 40 in transit at 105 ms of 100: 1.9 queued, 2 > 1. 40 - 5.
+        let mut cc = open(40.0, 100);
+        end(&mut cc, 40, 105);
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (35 * SMSS, 2 * SMSS));
+        // 103 ms: 1.2, rounds to 1; a segment per acknowledgement.
+        let mut cc = open(40.0, 100);
+        end(&mut cc, 40, 103);
+        assert_eq!((cc.cwnd(), cc.ssthresh(), cc.increment > 0.9), (40 * SMSS, 100 * SMSS, true));
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        // 40 segments, and 38 or 37 in flight with what is acknowledged: 40 - 38 <= 2, 40 - 37 > 2.
+        for (flight, expected) in [(38, 40_250), (37, 40_000)] {
+            let mut cc = open(40.0, 2);
+            cc.increment = 0.25;
+            cc.grow(&ack(1000, 1, flight));
+            assert_eq!(cc.cwnd(), expected);
+        }
+    }
+
+    #[test]
+    fn a_loss_takes_a_quarter_and_a_second_one_half() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        let lost = |now, window| Loss { now: at(now), ..loss(window, 100) };
+        let mut cc = open(40.7, 2);
+        cc.on_segment_lost(&lost(1000, 40), &Transmission { at: at(900), count: 1 });
+        assert_eq!(cc.cwnd(), 30 * SMSS);
+        // Sent before that: the same loss. Sent after it and again: half.
+        cc.on_segment_lost(&lost(1050, 30), &Transmission { at: at(950), count: 1 });
+        assert_eq!(cc.cwnd(), 30 * SMSS);
+        cc.on_segment_lost(&lost(1200, 30), &Transmission { at: at(1001), count: 2 });
+        assert_eq!(cc.cwnd(), 15 * SMSS);
+        // 5 - 5 / 4 = 4; 3 and less leave 2.
+        for (window, expected) in [(5, 4), (4, 3), (3, 2)] {
+            cc.on_loss(&lost(2000, window));
+            assert_eq!(cc.cwnd(), expected * SMSS);
+        }
+    }
+
+    #[test]
+    fn deflating_ends_slow_start_for_good() {
+        let now = Instant::from_nanos(1_000_000_000);
+        let recovered = |window| Recovered { now, flight: 0, window };
+        let mut cc = open(40.0, 100);
+        cc.on_loss(&Loss { now, ..loss(40, 100) });
+        // Three duplicates or fewer: ns-2 stays inflated.
+        cc.on_recovered(&recovered(33 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (33 * SMSS, 100 * SMSS));
+        cc.on_recovered(&recovered(30 * SMSS));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (30 * SMSS, 2 * SMSS));
+    }
+
+    #[test]
+    fn a_timeout_leaves_two_segments() {
+        let mut cc = open(41.0, 100);
+        cc.on_timeout(&loss(41, 100), TimeoutKind::First);
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (2 * SMSS, 20 * SMSS));
+    }
+
+    #[test]
+    fn a_fraction_of_a_segment_is_no_segment() {
+        let mut cc = open(19.999_999_999_999_996, 2);
+        assert_eq!(cc.cwnd(), 19_999);
+        cc.set_cwnd(20.0);
+        assert_eq!(cc.cwnd(), 20_000);
     }
 }

@@ -1,0 +1,140 @@
+//! BIC, CUBIC, Vegas and Compound TCP against the kernel's own files, segment for segment.
+//!
+//! The traces are what Linux 2.6.22's congestion control, as ns-2.35's TCP/Linux builds and calls it, makes of a
+//! scripted course of acknowledgements, losses and timeouts: `golden/linux_oracle.c` wrote them and says how. The same
+//! course is played to the algorithms here.
+
+use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, TimeoutKind, Vegas};
+use netlull_tcp::{Algorithm, Config, Increase, RecoveryPhase, VegasFlavour};
+use netlull_units::{Bytes, Duration, Instant};
+
+const SMSS: u64 = 1000;
+/// `snd_ssthresh` and `snd_cwnd_clamp` of the oracle.
+const WINDOW: u64 = 2000;
+
+fn config(algorithm: Algorithm) -> Config {
+    Config {
+        receive_buffer: Bytes::new(WINDOW * SMSS),
+        initial_ssthresh: Some(Bytes::new(WINDOW * SMSS)),
+        // `sysctl_tcp_abc` is 1 in ns-2.
+        increase: Increase::ByteCounting { limit: 1 },
+        vegas: netlull_tcp::VegasBounds::LINUX,
+        vegas_flavour: VegasFlavour::Linux,
+        ..Config::ns2().with_algorithm(algorithm)
+    }
+}
+
+/// One line of a trace.
+struct Event<'a> {
+    kind: &'a str,
+    numbers: Vec<u64>,
+    state: &'a str,
+}
+
+impl<'a> Event<'a> {
+    fn parse(line: &'a str) -> Self {
+        let mut fields = line.split(' ');
+        let kind = fields.next().unwrap_or_default();
+        let (mut numbers, mut state) = (Vec::new(), "");
+        for field in fields {
+            match field.parse() {
+                Ok(number) => numbers.push(number),
+                Err(_) => state = field,
+            }
+        }
+        Self { kind, numbers, state }
+    }
+
+    fn now(&self) -> Instant {
+        Instant::from_nanos(self.numbers[0] * 1000)
+    }
+
+    /// cwnd and ssthresh in segments.
+    fn result(&self) -> (u64, u64) {
+        let [.., cwnd, ssthresh] = self.numbers[..] else { unreachable!() };
+        (cwnd, ssthresh)
+    }
+}
+
+/// Where the replay stands.
+#[derive(Default)]
+struct Replay {
+    una: u64,
+    recover: u64,
+}
+
+impl Replay {
+    fn play(&mut self, event: &Event, cc: &mut impl CongestionControl) {
+        match event.kind {
+            "A" => self.acknowledge(event, cc),
+            kind => {
+                let (now, nxt) = (event.now(), event.numbers[1] * SMSS);
+                self.recover = nxt;
+                let loss = Loss { now, flight: nxt - self.una, window: cc.cwnd().min(WINDOW * SMSS), nxt };
+                if kind == "T" { cc.on_timeout(&loss, TimeoutKind::First) } else { cc.on_loss(&loss) }
+            }
+        }
+    }
+
+    fn acknowledge(&mut self, event: &Event, cc: &mut impl CongestionControl) {
+        let [_, una, nxt, flight_before, rtt, ..] = event.numbers[..] else { unreachable!() };
+        let (una, nxt) = (una * SMSS, nxt * SMSS);
+        let phase = match event.state {
+            "O" => RecoveryPhase::Open,
+            "R" => RecoveryPhase::FastRecovery,
+            _ => RecoveryPhase::Loss,
+        };
+        let (now, acked, flight) = (event.now(), una - self.una, nxt - una);
+        self.una = una;
+        cc.on_ack(&Ack {
+            now,
+            acked,
+            delivered: acked,
+            una,
+            nxt,
+            flight_before: flight_before * SMSS,
+            flight,
+            rtt: Some(Duration::from_micros(rtt)),
+            srtt: None,
+            ece: false,
+            phase,
+        });
+        if phase == RecoveryPhase::FastRecovery && una >= self.recover {
+            cc.on_recovered(&Recovered { now, flight, window: cc.ssthresh() });
+        }
+    }
+}
+
+fn replay(trace: &str, mut cc: impl CongestionControl) {
+    let start = Start { now: Instant::ZERO, smss: 1000, initial_window: 2 * SMSS, rtt: None };
+    cc.on_established(&start);
+    let mut replay = Replay::default();
+    let mut lines = 0;
+    for line in trace.lines() {
+        let event = Event::parse(line);
+        replay.play(&event, &mut cc);
+        lines += 1;
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), event.result(), "line {lines}: {line}");
+    }
+    assert_eq!(lines, 3000);
+}
+
+#[test]
+fn bic_is_the_kernels() {
+    replay(include_str!("golden/linux_bic.txt"), Bic::new(&config(Algorithm::Bic)));
+}
+
+#[test]
+fn cubic_is_the_kernels() {
+    replay(include_str!("golden/linux_cubic.txt"), Cubic2622::new(&config(Algorithm::Cubic2622)));
+}
+
+#[test]
+fn vegas_is_the_kernels() {
+    replay(include_str!("golden/linux_vegas.txt"), Vegas::new(&config(Algorithm::Vegas)));
+}
+
+#[test]
+fn compound_is_that_of_tcp_linux() {
+    replay(include_str!("golden/linux_compound.txt"), Compound::new(&config(Algorithm::Compound)));
+}
