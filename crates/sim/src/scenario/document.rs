@@ -419,6 +419,9 @@ pub struct TcpDocument {
     /// Initial window in segments (RFC 6928: 10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
+    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<Quantity<Bytes>>,
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,

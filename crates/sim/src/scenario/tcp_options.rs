@@ -77,6 +77,7 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         vegas: flow.vegas.or(scenario.vegas),
         mss: flow.mss.or(scenario.mss),
         initial_window: flow.initial_window.or(scenario.initial_window),
+        initial_ssthresh: flow.initial_ssthresh.or(scenario.initial_ssthresh),
         delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
         delayed_ack_timeout: flow.delayed_ack_timeout.or(scenario.delayed_ack_timeout),
         timestamps: flow.timestamps.or(scenario.timestamps),
@@ -102,6 +103,9 @@ fn set<T>(field: &mut T, given: Option<T>) {
 fn apply(config: &mut Config, options: &TcpDocument) {
     apply_recovery(config, options);
     set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
+    if let Some(size) = options.initial_ssthresh {
+        config.initial_ssthresh = Some(size.0);
+    }
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
     set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
