@@ -27,11 +27,15 @@ ELEMENTS: dict[Any, str] = {
     netlull.GilbertElliott: "LossDocument",
     netlull.Scripted: "LossDocument",
     netlull.ScriptedDrops: "ScriptedDropsDocument",
+    netlull.DropTail: "QueueDocument",
+    netlull.Red: "QueueDocument",
+    netlull.Codel: "QueueDocument",
     netlull.Tcp: "FlowDocument",
     netlull.Cbr: "FlowDocument",
     netlull.Poisson: "FlowDocument",
     netlull.Bursts: "FlowDocument",
     netlull.TcpOptions: "TcpDocument",
+    netlull.VegasBounds: "VegasDocument",
     netlull.Power: "PowerDocument",
     netlull.Probe: "ProbeDocument",
 }
@@ -56,7 +60,7 @@ def test_an_element_has_the_fields_of_the_schema(element: Any) -> None:
 
 
 def test_every_kind_of_the_schema_has_an_element() -> None:
-    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "FlowDocument"):
+    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "QueueDocument", "FlowDocument"):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Bernoulli,
         Bursts,
         Cbr,
+        Codel,
+        DropTail,
         GilbertElliott,
         Link,
         Poisson,
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
         Practra,
         Probe,
         RateSteps,
+        Red,
         Scripted,
         ScriptedDrops,
         Tcp,
         TcpOptions,
         UniformRedraw,
+        VegasBounds,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -39,6 +43,8 @@ __all__ = [
     "Bursts",
     "Cancelled",
     "Cbr",
+    "Codel",
+    "DropTail",
     "Experiment",
     "FieldPathError",
     "GilbertElliott",
@@ -53,6 +59,7 @@ __all__ = [
     "Probe",
     "Progress",
     "RateSteps",
+    "Red",
     "Result",
     "ResultError",
     "Scenario",
@@ -65,6 +72,7 @@ __all__ = [
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -72,8 +80,8 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr GilbertElliott Link Poisson Power Practra Probe RateSteps Scripted ScriptedDrops Tcp "
-    "TcpOptions UniformRedraw"
+    "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
+    "ScriptedDrops Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

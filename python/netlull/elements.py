@@ -14,6 +14,8 @@ __all__ = [
     "Bernoulli",
     "Bursts",
     "Cbr",
+    "Codel",
+    "DropTail",
     "Flow",
     "GilbertElliott",
     "Link",
@@ -22,11 +24,13 @@ __all__ = [
     "Practra",
     "Probe",
     "RateSteps",
+    "Red",
     "Scripted",
     "ScriptedDrops",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
 ]
 
 
@@ -109,8 +113,46 @@ class Scripted:
 
 
 @dataclass(frozen=True)
+class DropTail:
+    """Only a full buffer drops."""
+
+    kind: ClassVar[str] = "drop_tail"
+
+
+@dataclass(frozen=True)
+class Red:
+    """Random early detection; thresholds are sizes as of `buffer`, all in packets (or BDP) or all in bytes.
+
+    See docs/models/queues.md for the equations and the readings.
+    """
+
+    kind: ClassVar[str] = "red"
+    min_threshold: str | None = None
+    max_threshold: str | None = None
+    _: KW_ONLY
+    max_probability: float | None = None
+    weight: float | None = None
+    gentle: bool | None = None
+    probability: str | None = None
+    rules: str | None = None
+    mean_packet: str | None = None
+    ecn: str | None = None
+
+
+@dataclass(frozen=True)
+class Codel:
+    """Controlled delay: waiting above `target` for `interval` (times) begins to drop packets that leave the queue."""
+
+    kind: ClassVar[str] = "codel"
+    target: str | None = None
+    interval: str | None = None
+    _: KW_ONLY
+    ecn: bool | None = None
+
+
+@dataclass(frozen=True)
 class Link:
-    """A link from one node to another: bit rate, one-way propagation delay, drop-tail buffer."""
+    """A link from one node to another: bit rate, one-way propagation delay, limit of its queue."""
 
     from_: str
     to: str
@@ -121,10 +163,23 @@ class Link:
     name: str | None = None
     duplex: bool | None = None
     buffer_floor: int | None = None
+    queue: DropTail | Red | Codel | None = None
     cost: int | None = None
     controller: Practra | None = None
     capacity: UniformRedraw | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
+
+
+@dataclass(frozen=True)
+class VegasBounds:
+    """Bounds of Vegas, in segments queued in the network: below `alpha` the window grows, above `beta` it shrinks.
+
+    More than `gamma` end slow start.
+    """
+
+    alpha: int
+    beta: int
+    gamma: int
 
 
 @dataclass(frozen=True)
@@ -134,6 +189,12 @@ class TcpOptions:
     _: KW_ONLY
     preset: str | None = None
     congestion_control: str | None = None
+    loss_recovery: str | None = None
+    sack_detection: str | None = None
+    window_reduction: str | None = None
+    ecn: str | None = None
+    hystart: bool | None = None
+    vegas: VegasBounds | None = None
     mss: str | None = None
     initial_window: int | None = None
     delayed_ack: bool | None = None
@@ -227,12 +288,17 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops; default all links and flows."""
+    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP senders' segments and events.
+
+    Default all links and flows.
+    """
 
     interval: str | None = None
     _: KW_ONLY
     window: bool | None = None
     drops: bool | None = None
+    segments: bool | None = None
+    events: bool | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
 

@@ -1,4 +1,4 @@
-"""Differences between a run of netlull and one of ns-2: plain functions on numbers and congestion windows."""
+"""Differences between a run of netlull and one of ns-2 or ns-3: plain functions on numbers and congestion windows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Difference:
     """One number of both simulators, and how far apart they may be."""
 
     name: str
-    ns2: float
+    other: float
     netlull: float
     tolerance: float | None = None
     absolute: bool = False
 
     @property
     def value(self) -> float:
-        """The number of netlull less that of ns-2; relative to the latter unless that is 0, or asked to be absolute."""
-        difference = self.netlull - self.ns2
-        return difference if self.absolute or self.ns2 == 0 else difference / abs(self.ns2)
+        """The number of netlull less the other's; relative to the latter unless that is 0, or asked to be absolute."""
+        difference = self.netlull - self.other
+        return difference if self.absolute or self.other == 0 else difference / abs(self.other)
 
     @property
     def holds(self) -> bool:
@@ -39,20 +39,20 @@ class Difference:
 
 
 def differences(
-    ns2: Mapping[str, float], netlull: Mapping[str, float], tolerance: Mapping[str, float]
+    other: Mapping[str, float], netlull: Mapping[str, float], tolerance: Mapping[str, float]
 ) -> list[Difference]:
-    """What both counted, in ns-2's order. `NAME_abs` in `tolerance` makes NAME's tolerance absolute.
+    """What both counted, in the other's order. `NAME_abs` in `tolerance` makes NAME's tolerance absolute.
 
     Raises:
         KeyError: a tolerance is for a number that one of them does not have.
     """
     found = []
-    for name in ns2:
+    for name in other:
         if name not in netlull:
             continue
         absolute = f"{name}_abs" in tolerance
         allowed = tolerance.get(f"{name}_abs") if absolute else tolerance.get(name)
-        found.append(Difference(name, ns2[name], netlull[name], allowed, absolute))
+        found.append(Difference(name, other[name], netlull[name], allowed, absolute))
     named = {difference.name for difference in found}
     for name in tolerance:
         if name.removesuffix("_abs") not in named | {"window"}:
@@ -101,26 +101,26 @@ def cuts(samples: Sequence[Sample]) -> list[Sample]:
     ]
 
 
-def window_distance(ns2: Sequence[float], netlull: Sequence[float]) -> float:
+def window_distance(other: Sequence[float], netlull: Sequence[float]) -> float:
     """Mean absolute difference of two windows sampled at the same times, over the mean of the first.
 
     Raises:
         ValueError: they have different lengths, or nothing to compare.
     """
-    if len(ns2) != len(netlull) or not sum(ns2):
-        raise ValueError(f"expected as many samples, and windows above 0: {len(ns2)} and {len(netlull)} samples")
-    return sum(abs(one - other) for one, other in zip(ns2, netlull, strict=True)) / sum(ns2)
+    if len(other) != len(netlull) or not sum(other):
+        raise ValueError(f"expected as many samples, and windows above 0: {len(other)} and {len(netlull)} samples")
+    return sum(abs(one - another) for one, another in zip(other, netlull, strict=True)) / sum(other)
 
 
-def table(title: str, found: Iterable[Difference]) -> str:
-    """The differences of one case as text."""
-    lines = [title, f"  {'':<24} {'ns-2':>14} {'netlull':>14} {'difference':>11} {'allowed':>9}  verdict"]
+def table(title: str, found: Iterable[Difference], other: str = "ns-2") -> str:
+    """The differences of one case as text; `other` is the other simulator's name."""
+    lines = [title, f"  {'':<24} {other:>14} {'netlull':>14} {'difference':>11} {'allowed':>9}  verdict"]
     for each in found:
-        shown = f"{each.value:+.4g}" if each.absolute or each.ns2 == 0 else f"{each.value:+.2%}"
+        shown = f"{each.value:+.4g}" if each.absolute or each.other == 0 else f"{each.value:+.2%}"
         if each.tolerance is None:
             allowed, verdict = "-", "not judged"
         else:
             allowed = f"{each.tolerance:g}" if each.absolute else f"{100 * each.tolerance:g}%"
             verdict = "ok" if each.holds else "NOT MET"
-        lines.append(f"  {each.name:<24} {each.ns2:>14.9g} {each.netlull:>14.9g} {shown:>11} {allowed:>9}  {verdict}")
+        lines.append(f"  {each.name:<24} {each.other:>14.9g} {each.netlull:>14.9g} {shown:>11} {allowed:>9}  {verdict}")
     return "\n".join(lines) + "\n"

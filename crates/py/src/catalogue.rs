@@ -1,4 +1,4 @@
-//! What there is: mechanisms, TCPs, power models.
+//! What there is: mechanisms, TCPs, queues, losses, power models.
 
 use crate::errors;
 use pyo3::prelude::*;
@@ -26,5 +26,13 @@ pub(crate) fn catalogue() -> PyResult<String> {
         .iter()
         .map(|tcp| json!({ "name": tcp.name, "description": tcp.summary, "source": tcp.source }))
         .collect();
-    serde_json::to_string(&json!({ "mechanisms": mechanisms, "tcp": tcp, "power": power })).map_err(errors::internal)
+    let kinds = |kinds: &[netlull_sim::catalogue::KindInfo]| -> Vec<_> {
+        kinds
+            .iter()
+            .map(|kind| json!({ "name": kind.name, "description": kind.summary, "source": kind.source }))
+            .collect()
+    };
+    let (queues, losses) = (kinds(netlull_sim::catalogue::queues()), kinds(netlull_sim::catalogue::losses()));
+    let all = json!({ "mechanisms": mechanisms, "tcp": tcp, "queues": queues, "losses": losses, "power": power });
+    serde_json::to_string(&all).map_err(errors::internal)
 }

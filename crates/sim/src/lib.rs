@@ -6,6 +6,7 @@
 //!                                          engine, net, traffic, tcp, mechanism ─► verify
 //! ```
 
+pub mod catalogue;
 pub mod engine;
 pub mod net;
 pub mod probe;

@@ -52,6 +52,7 @@ mod catalogue;
 pub mod cc;
 mod config;
 mod counters;
+pub mod delivery;
 mod endpoint;
 mod recovery;
 mod rtt;

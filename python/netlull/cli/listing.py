@@ -11,14 +11,14 @@ from netlull.cli.inputs import json_option
 
 __all__ = ["list_command", "schema_command"]
 
-_KINDS = ("papers", "mechanisms", "tcp", "power", "scenarios")
+_KINDS = ("papers", "mechanisms", "tcp", "queues", "losses", "power", "scenarios")
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice(_KINDS), metavar="[papers|mechanisms|tcp|power|scenarios]")
+@click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List papers, mechanisms, TCPs, power models and ready scenarios, or one of these kinds."""
+    """List papers, mechanisms, TCPs, queues, losses, power models and ready scenarios, or one of these kinds."""
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}
     if as_json:

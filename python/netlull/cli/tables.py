@@ -69,7 +69,7 @@ def print_summary(summary: Summary) -> None:
     ]
     console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
     if summary["links"]:
-        title = "Links (packets offered, dropped by the buffer, lost on the way; queue in packets)"
+        title = "Links (packets offered, dropped by the queue, lost on the way; queue in packets)"
         _show(console, title, _links_table(console, summary["links"]))
         if summary["links"][0]["energy"]:
             title = "Energy (and the share saved against the full rate all the time)"
@@ -79,8 +79,10 @@ def print_summary(summary: Summary) -> None:
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
-    essential = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
-    rows = [_chosen(console, _link_cells(link), essential) for link in links[:_MOST_ROWS]]
+    essential: tuple[str, ...] = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
+    if any(link["marked_packets"] for link in links):
+        essential += ("marked",)
+    rows = [_chosen(console, _link_cells(link, essential), essential) for link in links[:_MOST_ROWS]]
     table = _table(list(rows[0]))
     for row in rows:
         _add(table, list(row.values()))
@@ -88,11 +90,12 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
     return table
 
 
-def _link_cells(link: Summary) -> dict[str, str]:
+def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
+    """All columns; packets marked only where there are some."""
     dropped = count(link["dropped_packets"])
     if link["dropped_packets"]:
         dropped += f" ({percent(link['drop_fraction'])})"
-    return {
+    cells = {
         "link": link["name"],
         "rate": scaled(link["rate_bps"], "b/s"),
         "mean rate": scaled(link["mean_rate_bps"], "b/s"),
@@ -105,7 +108,9 @@ def _link_cells(link: Summary) -> dict[str, str]:
         "mean queue": digits(link["mean_queue_packets"], 3),
         "max queue": count(link["max_queue_packets"]),
         "mean wait": scaled(link["mean_wait_s"], "s", 3),
+        "marked": count(link["marked_packets"]),
     }
+    return {column: cell for column, cell in cells.items() if column != "marked" or column in essential}
 
 
 def _energy_table(links: list[Summary]) -> Table:

@@ -1,16 +1,20 @@
-//! A one-way link: drop-tail buffer, transmitter, propagation.
+//! A one-way link: losses, queue, transmitter, propagation.
 //!
 //! A link of fixed rate knows when a packet will arrive the moment it is offered, so it costs the schedule one event
-//! per packet, and only the head of its ring is pending. A link whose rate can change schedules its departures too.
+//! per packet, and only the head of its ring is pending. A link whose rate can change, or whose queue is managed when
+//! packets leave it (CoDel), schedules its departures too.
 //!
 //! ```text
-//!  offer ──► loss? ──► buffer full? ──► waiting ──► in service ──► propagating ──► deliver
-//!               lost        dropped      └ queue ┘   └ transmitter ┘    └ flight ┘
+//!  offer ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► in service ──► propagating ──► deliver
+//!              lost   dropped       dropped      └ queue ┘   dropped   └ transmitter ┘    └ flight ┘
 //! ```
 
 use super::buffer::Buffer;
 use super::loss::Loss;
 use super::packet::Packet;
+use super::queue::Verdict;
+use super::queue::codel::CoDelConfig;
+use super::queue::red::{Arrival, Red};
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
@@ -24,6 +28,8 @@ pub enum Admission {
     Accepted,
     /// The buffer was full.
     Dropped,
+    /// Queue management dropped it.
+    DroppedEarly,
     /// The link's loss model took it before the buffer.
     Lost,
 }
@@ -46,10 +52,14 @@ pub struct LinkCounters {
     pub offered_packets: u64,
     /// Bytes offered.
     pub offered_bytes: u64,
-    /// Packets that found the buffer full.
+    /// Packets that found the buffer full or that queue management dropped.
     pub dropped_packets: u64,
     /// Their bytes.
     pub dropped_bytes: u64,
+    /// Those of them that queue management dropped.
+    pub managed_drops: u64,
+    /// Packets that queue management marked.
+    pub marked_packets: u64,
     /// Packets that the loss model took.
     pub lost_packets: u64,
     /// Their bytes.
@@ -62,10 +72,23 @@ pub struct LinkCounters {
     pub waited_ns: u64,
     /// Packets that `waited_ns` sums over.
     pub served_packets: u64,
+    /// Sum over packets that were dropped as they left the queue of the time each had waited, in nanoseconds.
+    pub waited_in_vain_ns: u64,
     /// The most packets that ever waited at once.
     pub most_waiting: u64,
     /// The most bytes that ever waited at once.
     pub most_waiting_bytes: u64,
+}
+
+/// What a packet finds as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueFound {
+    /// For how long nothing has been sent, in nanoseconds, if nothing is.
+    pub idle_ns: Option<u64>,
+    /// Packets that wait.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// A transmitter of fixed rate, computed ahead.
@@ -97,7 +120,13 @@ pub struct Link {
     flight: Ring<InFlight>,
     counters: LinkCounters,
     transmitter: Transmitter,
-    loss: Option<Box<Loss>>,
+    entry: Option<Box<Entry>>,
+}
+
+/// What stands before the buffer of some links.
+struct Entry {
+    loss: Option<Loss>,
+    red: Option<Red>,
 }
 
 /// What a link is built from.
@@ -114,9 +143,13 @@ pub struct LinkParts {
     pub buffer: Buffer,
     /// Which packets it loses.
     pub loss: Option<Loss>,
+    /// Management of its queue as packets arrive.
+    pub red: Option<Red>,
+    /// Management of its queue as packets leave; takes `departure`.
+    pub codel: Option<CoDelConfig>,
     /// Slot of the arrival of the head at the other end.
     pub delivery: Slot,
-    /// Slot of the departures, for a link whose rate can change.
+    /// Slot of the departures, for a link that schedules them.
     pub departure: Option<Slot>,
 }
 
@@ -132,8 +165,10 @@ impl Link {
                 accepted_bytes: 0,
                 started_bytes: 0,
             }),
-            Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot))),
+            Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
+        let (loss, red) = (parts.loss, parts.red);
+        let entry = (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red }));
         Self {
             to: parts.to,
             controller: parts.controller,
@@ -143,21 +178,19 @@ impl Link {
             flight: Ring::new(),
             counters: LinkCounters::default(),
             transmitter,
-            loss: parts.loss.map(Box::new),
+            entry,
         }
     }
 
     /// Offers a packet to the link.
     #[inline(always)]
-    pub fn offer(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) -> Admission {
+    pub fn offer(&mut self, now: Instant, mut packet: Packet, schedule: &mut Schedule) -> Admission {
         self.counters.offered_packets += 1;
         self.counters.offered_bytes += u64::from(packet.size);
-        if let Some(loss) = &mut self.loss
-            && loss.takes(packet.agent)
+        if self.entry.is_some()
+            && let Some(refused) = self.enter(now, &mut packet)
         {
-            self.counters.lost_packets += 1;
-            self.counters.lost_bytes += u64::from(packet.size);
-            return Admission::Lost;
+            return refused;
         }
         let accepted = match &mut self.transmitter {
             Transmitter::Fixed(fixed) => {
@@ -179,6 +212,62 @@ impl Link {
         Admission::Accepted
     }
 
+    /// What stands before the buffer: a packet that it refuses, and as what; one that goes on may be marked.
+    #[inline(never)]
+    fn enter(&mut self, now: Instant, packet: &mut Packet) -> Option<Admission> {
+        let mut entry = self.entry.take()?;
+        let size = u64::from(packet.size);
+        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent));
+        let refused = if lost {
+            self.counters.lost_packets += 1;
+            self.counters.lost_bytes += size;
+            Some(Admission::Lost)
+        } else {
+            entry.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
+        };
+        self.entry = Some(entry);
+        refused
+    }
+
+    /// Asks RED about a packet.
+    fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
+        let rate_bps = self.rate().as_bps();
+        let queue = match &mut self.transmitter {
+            Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &self.flight, self.counters.delivered_bytes),
+            Transmitter::Variable(variable) => variable.queue_at(now),
+        };
+        let verdict = red.arrives(Arrival {
+            idle_ns: queue.idle_ns,
+            rate_bps,
+            waiting_packets: queue.packets,
+            waiting_bytes: queue.bytes,
+            size: packet.size,
+            can_be_marked: packet.can_be_marked(),
+        });
+        match verdict {
+            Verdict::Drop => {
+                self.counters.dropped_packets += 1;
+                self.counters.dropped_bytes += u64::from(packet.size);
+                self.counters.managed_drops += 1;
+                return Some(Admission::DroppedEarly);
+            }
+            // A full buffer drops it all the same.
+            Verdict::Mark if queue.idle_ns.is_some() || self.buffer.admits(queue.packets, queue.bytes, packet.size) => {
+                self.counters.marked_packets += u64::from(packet.mark());
+            }
+            Verdict::Mark | Verdict::Pass => {}
+        }
+        None
+    }
+
+    /// The next packet that was dropped as it left the queue and that nobody has heard of yet.
+    pub fn take_discarded(&mut self) -> Option<Packet> {
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => None,
+            Transmitter::Variable(variable) => variable.take_discarded(),
+        }
+    }
+
     /// The packet at the head of the link, the next to arrive at the other end.
     #[inline(always)]
     #[must_use]
@@ -195,7 +284,7 @@ impl Link {
         self.counters.delivered_bytes += u64::from(size);
     }
 
-    /// The departure event of a link whose rate can change.
+    /// The departure event of a link that schedules its departures.
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         let Transmitter::Variable(variable) = &mut self.transmitter else { return Departure::None };
         let departure = variable.advance(now, &mut self.counters, schedule);
@@ -222,7 +311,7 @@ impl Link {
         }
     }
 
-    /// The state of a link whose rate can change.
+    /// The state of a link that schedules its departures.
     #[must_use]
     pub fn variable(&self) -> Option<&VariableTransmitter> {
         match &self.transmitter {
@@ -318,6 +407,16 @@ impl FixedTransmitter {
         self.free_at = starts + self.serialiser.next(packet.size).as_nanos();
         flight.push(InFlight { starts, arrives: self.free_at + delay, packet });
         true
+    }
+
+    /// The queue that a packet finds at `now`.
+    fn queue_at(&mut self, now: u64, flight: &Ring<InFlight>, delivered_bytes: u64) -> QueueFound {
+        if self.free_at <= now {
+            return QueueFound { idle_ns: Some(now - self.free_at), packets: 0, bytes: 0 };
+        }
+        self.forget_started(now, flight, delivered_bytes);
+        let packets = flight.pushed() - self.first_waiting;
+        QueueFound { idle_ns: None, packets, bytes: self.accepted_bytes - self.started_bytes }
     }
 
     /// Packets whose service has started no longer wait; one that starts at `now` has started.

@@ -1,8 +1,9 @@
-//! The network: packets, buffers, losses, links and routes.
+//! The network: packets, buffers, queues, losses, links and routes.
 
 pub mod buffer;
 pub mod link;
 pub mod loss;
 pub mod packet;
+pub mod queue;
 pub mod routing;
 pub mod transmitter;

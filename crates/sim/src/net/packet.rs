@@ -1,6 +1,6 @@
 //! What travels: small, `Copy`, no pointers.
 
-use netlull_tcp::Segment;
+use netlull_tcp::{Flags, Segment};
 
 /// Index of the agent (a TCP endpoint or a datagram sink) that a packet is for.
 pub type AgentId = u32;
@@ -19,4 +19,26 @@ pub struct Packet {
     pub size: u32,
     /// Column of the routing table: the destination node's index among destinations.
     pub destination: u32,
+}
+
+impl Packet {
+    /// Whether the network may mark it: ECN-capable, marked before or not (RFC 3168 section 5).
+    #[must_use]
+    pub fn can_be_marked(&self) -> bool {
+        self.segment.flags.intersects(Flags::ECT | Flags::CE)
+    }
+
+    /// Marks it: congestion experienced. False if it was marked before.
+    pub fn mark(&mut self) -> bool {
+        let newly = !self.is_marked();
+        self.segment.flags = self.segment.flags.with(Flags::CE);
+        newly
+    }
+
+    /// Whether a link has marked it.
+    #[inline]
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.segment.flags.contains(Flags::CE)
+    }
 }

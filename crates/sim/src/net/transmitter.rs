@@ -1,4 +1,5 @@
-//! A transmitter whose rate changes while packets wait and while one is being sent.
+//! A transmitter that schedules its departures: its rate changes while packets wait and while one is being sent, or its
+//! queue is managed as packets leave it.
 //!
 //! ```text
 //!          offer                     last bit sent, nothing waits
@@ -10,13 +11,16 @@
 //! ```
 
 use super::buffer::Buffer;
-use super::link::LinkCounters;
+use super::link::{LinkCounters, QueueFound};
 use super::packet::Packet;
+use super::queue::Verdict;
+use super::queue::codel::{CoDel, CoDelConfig, Leaving};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+use std::collections::VecDeque;
 
 pub use crate::scenario::document::InService;
 
@@ -110,13 +114,16 @@ struct Waiting {
     packet: Packet,
 }
 
-/// Queue and transmitter of a link whose rate can change.
+/// Queue and transmitter of a link that schedules its departures.
 pub struct VariableTransmitter {
     slot: Slot,
     serialiser: Serialiser,
     state: State,
     queue: Ring<Waiting>,
     waiting_bytes: u64,
+    codel: Option<CoDel>,
+    /// Packets that CoDel has dropped and nobody has heard of yet.
+    discarded: VecDeque<Packet>,
     sent_bytes: u64,
     /// When the last bit so far was sent.
     free_at: Instant,
@@ -129,13 +136,15 @@ pub struct VariableTransmitter {
 impl VariableTransmitter {
     /// An idle transmitter at `rate`.
     #[must_use]
-    pub fn new(rate: BitRate, slot: Slot) -> Self {
+    pub fn new(rate: BitRate, slot: Slot, codel: Option<CoDelConfig>) -> Self {
         Self {
             slot,
             serialiser: Serialiser::new(rate),
             state: State::Idle,
             queue: Ring::new(),
             waiting_bytes: 0,
+            codel: codel.map(CoDel::new),
+            discarded: VecDeque::new(),
             sent_bytes: 0,
             free_at: Instant::ZERO,
             largest_packet: 0,
@@ -212,6 +221,21 @@ impl VariableTransmitter {
         sending.into_iter().chain(self.queue.iter().map(|waiting| waiting.packet))
     }
 
+    /// The queue that a packet finds at `now`. A line that pauses is not idle.
+    pub(super) fn queue_at(&self, now: Instant) -> QueueFound {
+        let idle = matches!(self.state, State::Idle);
+        QueueFound {
+            idle_ns: idle.then(|| (now - self.free_at).as_nanos()),
+            packets: self.queue.len(),
+            bytes: self.waiting_bytes,
+        }
+    }
+
+    /// The next packet that CoDel has dropped and nobody has heard of yet.
+    pub(super) fn take_discarded(&mut self) -> Option<Packet> {
+        self.discarded.pop_front()
+    }
+
     /// Takes a packet, if it can be sent at once or the buffer has room.
     #[inline]
     pub(super) fn offer(
@@ -227,6 +251,10 @@ impl VariableTransmitter {
             // At the instant of the last departure the line is still busy for the fraction that is carried.
             if now > self.free_at {
                 self.serialiser.idle();
+            }
+            // It does not wait, and nothing does: CoDel has nothing to decide, but learns of it.
+            if let Some(codel) = &mut self.codel {
+                codel.empty();
             }
             counters.served_packets += 1;
             self.start(now, packet, schedule);
@@ -350,14 +378,31 @@ impl VariableTransmitter {
     }
 
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
-        let Some(Waiting { since, packet }) = self.queue.pop() else {
-            self.state = State::Idle;
+        while let Some(Waiting { since, mut packet }) = self.queue.pop() {
+            let waited = now - since;
+            self.waiting_bytes -= u64::from(packet.size);
+            let leaving = Leaving { waited, behind: self.waiting_bytes, can_be_marked: packet.can_be_marked() };
+            match self.codel.as_mut().map_or(Verdict::Pass, |codel| codel.leaves(now, leaving)) {
+                Verdict::Drop => {
+                    counters.dropped_packets += 1;
+                    counters.dropped_bytes += u64::from(packet.size);
+                    counters.managed_drops += 1;
+                    counters.waited_in_vain_ns += waited.as_nanos();
+                    self.discarded.push_back(packet);
+                    continue;
+                }
+                Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
+                Verdict::Pass => {}
+            }
+            counters.waited_ns += waited.as_nanos();
+            counters.served_packets += 1;
+            self.start(now, packet, schedule);
             return;
-        };
-        self.waiting_bytes -= u64::from(packet.size);
-        counters.waited_ns += (now - since).as_nanos();
-        counters.served_packets += 1;
-        self.start(now, packet, schedule);
+        }
+        if let Some(codel) = &mut self.codel {
+            codel.empty();
+        }
+        self.state = State::Idle;
     }
 }
 

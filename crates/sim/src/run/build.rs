@@ -7,8 +7,10 @@ use crate::engine::schedule::Schedule;
 use crate::net::link::{Link, LinkParts};
 use crate::net::loss::{Loss, LossModel};
 use crate::net::packet::LinkId;
+use crate::net::queue::QueueModel;
+use crate::net::queue::red::Red;
 use crate::net::routing::NextHop;
-use crate::probe::{CaptureWriter, EventTables, Recorder};
+use crate::probe::{CaptureWriter, EventTables, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -20,8 +22,13 @@ use netlull_units::{Duration, Instant};
 
 impl LinkSpec {
     /// Whether its rate can change.
-    fn varies(&self) -> bool {
+    pub(super) fn varies(&self) -> bool {
         self.control.is_some() || self.capacity.is_some()
+    }
+
+    /// Whether its departures are scheduled, not computed ahead.
+    fn schedules_departures(&self) -> bool {
+        self.varies() || matches!(self.queue, QueueModel::CoDel(_))
     }
 
     /// The rate it starts at.
@@ -39,7 +46,7 @@ impl World {
             let links = scenario.links.iter().enumerate().filter(|(_, link)| has(link));
             links.map(|(index, _)| index as LinkId).collect()
         };
-        let variable_links = numbered(&LinkSpec::varies);
+        let scheduled_links = numbered(&LinkSpec::schedules_departures);
         let controlled = numbered(&|link| link.control.is_some());
         let redrawn = numbered(&|link| link.capacity.is_some());
         let flows = scenario.flow_paths().count();
@@ -51,8 +58,8 @@ impl World {
             schedule: Schedule::new(slots.count()),
             slots,
             routes: scenario.routes.clone(),
-            links: links(scenario, &slots, &variable_links),
-            variable_links,
+            links: links(scenario, &slots, &scheduled_links),
+            scheduled_links,
             agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
             connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
@@ -109,7 +116,7 @@ impl World {
 fn slots(scenario: &Scenario) -> Slots {
     let count = |has: &dyn Fn(&LinkSpec) -> bool| scenario.links.iter().filter(|link| has(link)).count();
     Slots::new(Population {
-        departures: count(&LinkSpec::varies),
+        departures: count(&LinkSpec::schedules_departures),
         links: scenario.links.len(),
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
@@ -124,10 +131,17 @@ pub(crate) fn longest_run(scenario: &Scenario) -> Duration {
 }
 
 #[allow(clippy::cast_possible_truncation)]
-fn links(scenario: &Scenario, slots: &Slots, variable: &[LinkId]) -> Vec<Link> {
+fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> {
     let build = |(index, spec): (usize, &LinkSpec)| {
-        let departure = variable.iter().position(|&link| link as usize == index).map(Slots::departure);
+        let departure = scheduled.iter().position(|&link| link as usize == index).map(Slots::departure);
         let loss = |model: &LossModel| Loss::new(model, Stream::new(scenario.seed, &format!("loss.{}", spec.name)));
+        let (red, codel) = match spec.queue {
+            QueueModel::DropTail => (None, None),
+            QueueModel::Red(config) => {
+                (Some(Red::new(config, Stream::new(scenario.seed, &format!("queue.{}", spec.name)))), None)
+            }
+            QueueModel::CoDel(config) => (None, Some(config)),
+        };
         Link::new(LinkParts {
             to: spec.to as u32,
             controller: None,
@@ -135,6 +149,8 @@ fn links(scenario: &Scenario, slots: &Slots, variable: &[LinkId]) -> Vec<Link> {
             delay: spec.delay,
             buffer: spec.buffer,
             loss: spec.loss.as_ref().map(loss),
+            red,
+            codel,
             delivery: slots.delivery(index),
             departure,
         })
@@ -181,6 +197,10 @@ fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
 fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) -> Observers {
     let probe = &scenario.probe;
     let events = EventTables { window: probe.window, drops: probe.drops };
+    let senders = SenderTables { segments: probe.segments, events: probe.events };
+    let chosen: Vec<bool> = (0..scenario.tcp_flows.len())
+        .map(|flow| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow)))
+        .collect();
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -189,7 +209,8 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
             rate: spec.rate,
             delay: spec.delay,
             buffer: spec.buffer,
-            varies: spec.varies(),
+            queue: spec.queue,
+            scheduled: spec.schedules_departures(),
             loss: spec.loss.clone(),
         };
         Box::new(Replay::new(scenario.links.iter().map(line).collect()))
@@ -199,6 +220,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        senders: SenderProbe::new(senders, &chosen).map(Box::new),
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -1,6 +1,6 @@
 //! Who owns which slot of the schedule: the written order of simultaneous events.
 //!
-//! At the same nanosecond, in this order: (1) departures from links whose rate varies, (2) arrivals at the far ends of
+//! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
 //! the order of the flows, sender before receiver; (6) traffic sources and connections that open, in the order of the
 //! flows; (7) the start of measurement; (8) the ends of probe bins. So a packet that leaves a full buffer at t makes
@@ -11,7 +11,7 @@ use crate::engine::schedule::Slot;
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The n-th link whose rate varies: a departure.
+    /// The n-th link that schedules its departures: a departure.
     Departure(usize),
     /// A link: an arrival at its far end.
     Delivery(usize),

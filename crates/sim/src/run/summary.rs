@@ -53,14 +53,20 @@ pub struct LinkSummary {
     pub rate_bps: u64,
     /// Propagation delay.
     pub delay_s: f64,
-    /// Buffer, with its unit.
+    /// Limit of the queue, with its unit.
     pub buffer: String,
+    /// How the queue is managed: drop_tail, red or codel.
+    pub queue: &'static str,
     /// Packets offered.
     pub offered_packets: u64,
     /// Bytes offered.
     pub offered_bytes: u64,
-    /// Packets that found the buffer full.
+    /// Packets that found the buffer full or that queue management dropped.
     pub dropped_packets: u64,
+    /// Those of them that queue management dropped: RED's, also above its thresholds, and CoDel's.
+    pub managed_drops: u64,
+    /// Packets that queue management marked (ECN).
+    pub marked_packets: u64,
     /// Packets that the link's loss model took.
     pub lost_packets: u64,
     /// Packets delivered.
@@ -140,8 +146,10 @@ pub struct FlowSummary {
     pub packets_sent: u64,
     /// Their bytes on the wire.
     pub bytes_sent: u64,
-    /// Packets from the sender that buffers dropped or links lost.
+    /// Packets from the sender that queues dropped or links lost.
     pub packets_dropped: u64,
+    /// Packets from the sender that arrived with a mark (ECN).
+    pub packets_marked: u64,
     /// Dropped over sent.
     pub loss_fraction: f64,
     /// Bytes the receiving application got (TCP: in order, without headers; datagrams: on the wire).
@@ -189,12 +197,15 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         offered_bytes: now.offered_bytes - then.offered_bytes,
         dropped_packets: now.dropped_packets - then.dropped_packets,
         dropped_bytes: now.dropped_bytes - then.dropped_bytes,
+        managed_drops: now.managed_drops - then.managed_drops,
+        marked_packets: now.marked_packets - then.marked_packets,
         lost_packets: now.lost_packets - then.lost_packets,
         lost_bytes: now.lost_bytes - then.lost_bytes,
         delivered_packets: now.delivered_packets - then.delivered_packets,
         delivered_bytes: now.delivered_bytes - then.delivered_bytes,
         waited_ns: now.waited_ns - then.waited_ns,
         served_packets: now.served_packets - then.served_packets,
+        waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
         most_waiting: now.most_waiting,
         most_waiting_bytes: now.most_waiting_bytes,
     }
@@ -228,9 +239,12 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         rate_bps: spec.rate.as_bps(),
         delay_s: spec.delay.as_secs_f64(),
         buffer: spec.buffer.to_string(),
+        queue: spec.queue.kind(),
         offered_packets: counters.offered_packets,
         offered_bytes: counters.offered_bytes,
         dropped_packets: counters.dropped_packets,
+        managed_drops: counters.managed_drops,
+        marked_packets: counters.marked_packets,
         lost_packets: counters.lost_packets,
         delivered_packets: counters.delivered_packets,
         delivered_bytes: counters.delivered_bytes,
@@ -239,7 +253,7 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         utilisation: throughput / residency.mean_rate(),
         mean_rate_bps: residency.mean_rate(),
         rate_changes: changes as u64,
-        mean_queue_packets: counters.waited_ns as f64 / measured.as_nanos() as f64,
+        mean_queue_packets: (counters.waited_ns + counters.waited_in_vain_ns) as f64 / measured.as_nanos() as f64,
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
         residency: residences(&residency),
@@ -305,6 +319,7 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
     let (sender, receiver, base) = (2 * flow, 2 * flow + 1, &world.baseline);
     let sent = world.agents[sender].counters.sent_packets - base.agents[sender].sent_packets;
     let dropped = world.agents[receiver].counters.dropped_packets - base.agents[receiver].dropped_packets;
+    let marked = world.agents[receiver].counters.received_marked - base.agents[receiver].received_marked;
     let delivered = world.delivered(flow) - base.delivered[flow];
     let connection = world.connections.get(flow);
     let datagrams = flow.checked_sub(world.connections.len()).map(|index| &scenario.datagram_flows[index]);
@@ -326,6 +341,7 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
         packets_sent: sent,
         bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
         packets_dropped: dropped,
+        packets_marked: marked,
         loss_fraction: ratio(dropped, sent),
         delivered_bytes: delivered,
         goodput_bps: (delivered * 8) as f64 / measured.as_secs_f64(),
@@ -342,9 +358,12 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
 
 /// Table `rate`: the initial rate and every change of each link whose rate varies.
 #[allow(clippy::cast_possible_truncation)]
-pub(super) fn rate_table(world: &World) -> Table {
+pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, link) in world.links.iter().enumerate() {
+    for (index, (link, spec)) in world.links.iter().zip(&scenario.links).enumerate() {
+        if !spec.varies() {
+            continue;
+        }
         for entry in link.variable().map_or(&[][..], |variable| variable.log()) {
             times.push(entry.at.as_secs_f64());
             links.push(index as LinkId);

@@ -9,7 +9,7 @@ use crate::net::link::{Admission, Link, LinkCounters};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
-use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder};
+use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
 use crate::scenario::{Capacity, Scenario, TransferSize};
 use crate::traffic::DatagramSource;
 use crate::verify::ledger;
@@ -41,7 +41,9 @@ pub(super) struct AgentCounters {
     pub received_packets: u64,
     /// Their bytes on the wire.
     pub received_bytes: u64,
-    /// Packets to it that buffers dropped or links lost.
+    /// Packets it received that a link had marked.
+    pub received_marked: u64,
+    /// Packets to it that queues dropped or links lost.
     pub dropped_packets: u64,
 }
 
@@ -86,6 +88,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Looks at TCP's senders.
+    pub senders: Option<Box<SenderProbe>>,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -102,8 +106,8 @@ pub struct World {
     pub(super) slots: Slots,
     pub(super) routes: Routes,
     pub(super) links: Vec<Link>,
-    /// Links whose rate varies, in the order of their departure slots.
-    pub(super) variable_links: Vec<LinkId>,
+    /// Links that schedule their departures, in the order of their departure slots.
+    pub(super) scheduled_links: Vec<LinkId>,
     pub(super) agents: Vec<Agent>,
     /// Endpoint of agent a, for TCP's agents.
     pub(super) endpoints: Vec<Endpoint>,
@@ -195,7 +199,7 @@ impl World {
                 let admission = rate::Admission::Accepted;
                 self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
             }
-            Admission::Dropped => {
+            Admission::Dropped | Admission::DroppedEarly => {
                 let admission = rate::Admission::Dropped;
                 self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
             }
@@ -211,6 +215,7 @@ impl World {
         let counters = &mut self.agents[agent].counters;
         counters.received_packets += 1;
         counters.received_bytes += u64::from(packet.size);
+        counters.received_marked += u64::from(packet.is_marked());
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
             endpoint.handle_segment(self.now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
@@ -226,6 +231,9 @@ impl World {
     fn pump(&mut self, agent: usize) {
         while let Some(segment) = self.endpoints[agent].poll_transmit(self.now) {
             let size = segment.wire_len();
+            if self.observers.senders.is_some() {
+                self.observers.sent(self.now, agent, &segment, &self.endpoints[agent]);
+            }
             self.send(agent, segment, size);
         }
         let endpoint = &self.endpoints[agent];
@@ -248,6 +256,9 @@ impl World {
                 self.observers.window(self.now, flow, cwnd, endpoint.ssthresh());
             }
         }
+        if let Some(senders) = &mut self.observers.senders {
+            senders.turned(self.now, flow, endpoint);
+        }
         if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
             connection.completed = Some(self.now);
         }
@@ -265,13 +276,28 @@ impl World {
         self.offer(out, packet);
     }
 
-    /// A last bit is sent, or a pause ends, on a link whose rate varies.
+    /// A last bit is sent, or a pause ends, on a link that schedules its departures.
+    #[allow(clippy::cast_possible_truncation)]
     fn depart(&mut self, index: usize) {
-        let link = self.variable_links[index] as usize;
+        let link = self.scheduled_links[index] as usize;
         let departure = self.links[link].depart(self.now, &mut self.schedule);
+        while let Some(packet) = self.links[link].take_discarded() {
+            self.discarded(link as LinkId, &packet);
+        }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
             let queue = self.links[link].queue_view();
             self.control(controller as usize, RateEvent::Departure { queue });
+        }
+    }
+
+    /// A packet that had waited was dropped as it left the queue.
+    fn discarded(&mut self, link: LinkId, packet: &Packet) {
+        self.agents[packet.agent as usize].counters.dropped_packets += 1;
+        if self.observers.drops {
+            self.observers.dropped(self.now, link, packet.agent / 2);
+        }
+        if let Some(replay) = &mut self.observers.replay {
+            replay.discarded(self.now, link, packet);
         }
     }
 
@@ -420,7 +446,9 @@ impl World {
         for connection in &mut self.connections {
             connection.settle_cwnd(self.now);
         }
-        let mut findings = self.observers.replay.take().map(|replay| replay.into_findings()).unwrap_or_default();
+        let replay = self.observers.replay.take();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| *link.counters()).collect();
+        let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
         }
@@ -428,8 +456,9 @@ impl World {
             return Err(RunError::Violation(findings.violations().to_vec()));
         }
         let summary = summary::summarise(&self, scenario, findings.checks());
-        let mut tables = vec![summary::rate_table(&self)];
+        let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
+        tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
         Ok(RunOutcome { summary, tables })
     }
 }
@@ -471,6 +500,15 @@ impl Observers {
             && self.capture_error.is_none()
         {
             self.capture_error = capture.packet(now, link as LinkId, packet).err();
+        }
+    }
+
+    #[cold]
+    fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
+        if let Some(senders) = &mut self.senders
+            && agent.is_multiple_of(2)
+        {
+            senders.sent(now, agent / 2, segment, endpoint);
         }
     }
 

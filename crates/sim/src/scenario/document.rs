@@ -3,8 +3,13 @@
 //! The JSON Schema that editors use is generated from these types, and Python's types follow it.
 
 mod losses;
+mod queueing;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
+
+pub use queueing::{
+    CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
+};
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
@@ -79,7 +84,7 @@ pub struct LinkDocument {
     pub from: String,
     /// The node that receives.
     pub to: String,
-    /// Also make the link `TO-FROM` with the same rate, delay and buffer (no controller, capacity or loss).
+    /// Also make the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity or loss).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; under a controller or a varying capacity, the maximum.
@@ -87,7 +92,7 @@ pub struct LinkDocument {
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Quantity<Duration>,
-    /// Drop-tail buffer: packets that wait, not the one being sent. `BDP` is rate x two-way propagation delay of
+    /// Limit of the queue: packets that wait, not the one being sent. `BDP` is rate x two-way propagation delay of
     /// the longest route of any flow across the link, in packets of one MTU, rounded to the nearest.
     #[serde(default = "default_buffer")]
     pub buffer: BufferSize,
@@ -95,6 +100,9 @@ pub struct LinkDocument {
     #[serde(default = "default_buffer_floor")]
     #[schemars(range(min = 1))]
     pub buffer_floor: u64,
+    /// How the queue is managed within its limit; default drop-tail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueDocument>,
     /// Routing cost.
     #[serde(default = "default_cost")]
     #[schemars(range(min = 1))]
@@ -566,6 +574,12 @@ pub struct ProbeDocument {
     /// Record every dropped packet (table `drop`).
     #[serde(default)]
     pub drops: bool,
+    /// Record every data segment that a TCP sender sends (table `segment`).
+    #[serde(default)]
+    pub segments: bool,
+    /// Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
+    #[serde(default)]
+    pub events: bool,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

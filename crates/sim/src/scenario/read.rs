@@ -1,9 +1,9 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, ControllerDocument, Document, FlowDocument,
-    GilbertElliottDocument, LossDocument, PractraDocument, RateSteps, RatesDocument, ScriptedDocument, TcpFlowDocument,
-    UniformRedrawDocument,
+    BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, CodelDocument, ControllerDocument, Document,
+    DropTailDocument, FlowDocument, GilbertElliottDocument, LossDocument, PractraDocument, QueueDocument, RateSteps,
+    RatesDocument, RedDocument, ScriptedDocument, TcpFlowDocument, UniformRedrawDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -122,6 +122,12 @@ macro_rules! read_by_kind {
 
 read_by_kind!(ControllerDocument: "practra" => Practra(PractraDocument));
 read_by_kind!(CapacityDocument: "uniform_redraw" => UniformRedraw(UniformRedrawDocument));
+read_by_kind!(
+    QueueDocument:
+    "drop_tail" => DropTail(DropTailDocument),
+    "red" => Red(RedDocument),
+    "codel" => Codel(CodelDocument),
+);
 read_by_kind!(
     LossDocument:
     "bernoulli" => Bernoulli(BernoulliDocument),

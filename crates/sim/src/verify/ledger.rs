@@ -46,11 +46,11 @@ pub struct LinkLedger {
     pub counters: LinkCounters,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
-    /// For a link whose rate varies.
+    /// For a link that schedules its departures.
     pub variable: Option<VariableLedger>,
 }
 
-/// The ledger of a link whose rate varies.
+/// The ledger of a link that schedules its departures.
 #[derive(Clone, Debug)]
 pub struct VariableLedger {
     /// Changes as decided.
@@ -84,7 +84,7 @@ pub struct AgentLedger {
     pub addressed: u64,
     /// Packets it received.
     pub received: u64,
-    /// Packets to it that buffers dropped or links lost.
+    /// Packets to it that queues dropped or links lost.
     pub dropped: u64,
     /// Packets to it found on links at the end.
     pub held: u64,
@@ -146,6 +146,17 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
     let bytes = c.delivered_bytes + c.dropped_bytes + c.lost_bytes + link.held.1;
     findings.check(c.offered_bytes == bytes, &link.name, || {
         format!("{} bytes were offered, but delivered + dropped + lost + held = {bytes}", c.offered_bytes)
+    });
+    findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {
+        format!("{} packets were dropped, of them {} by the queue's management", c.dropped_packets, c.managed_drops)
+    });
+    // What is marked goes on.
+    findings.check(c.marked_packets <= c.delivered_packets + link.held.0, &link.name, || {
+        format!(
+            "{} packets were marked, but delivered + held = {}",
+            c.marked_packets,
+            c.delivered_packets + link.held.0
+        )
     });
 }
 
@@ -397,6 +408,10 @@ mod tests {
         has("a-b: 3001 waited, but the buffer holds 3000 B", &|ledger| {
             ledger.links[0].buffer = Buffer::Bytes(netlull_units::Bytes::new(3_000));
             ledger.links[0].counters.most_waiting_bytes = 3_001;
+        });
+        has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.links[0].counters.managed_drops = 3);
+        has("a-b: 9 packets were marked, but delivered + held = 8", &|ledger| {
+            ledger.links[0].counters.marked_packets = 9;
         });
         has("delivered 7000 bytes in", &|ledger| {
             ledger.links[0].variable = None;

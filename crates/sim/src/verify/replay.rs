@@ -1,15 +1,18 @@
 //! A second, independent model of every link that follows every packet beside the run.
 //!
-//! It knows only what a link promises: first in, first out; drop-tail at its limit; scripted losses and no others,
-//! where losses are not random; no bit before its time. Times of a
-//! link of fixed rate are worked out from the start of each busy period in exact arithmetic and must agree to the
-//! nanosecond; a link whose rate varies must not be faster than its highest rate.
+//! It knows only what a link promises: first in, first out; drop-tail at its limit; early drops and marks only where the
+//! queue is managed, RED's not before a queue of min_th was seen, CoDel's not before TARGET; scripted losses and no others,
+//! where losses are not random; no bit before its time. Times of a link of fixed rate are worked out from the start of each
+//! busy period in exact arithmetic and must agree to the nanosecond; a link that schedules its departures must not be
+//! faster than its highest rate.
 
 use super::Findings;
 use crate::net::buffer::Buffer;
-use crate::net::link::Admission;
+use crate::net::link::{Admission, LinkCounters};
 use crate::net::loss::LossModel;
 use crate::net::packet::Packet;
+use crate::net::queue::QueueModel;
+use crate::net::queue::red::{QueueUnit, RedEcn};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -24,8 +27,10 @@ pub struct ReplayLink {
     pub delay: Duration,
     /// Buffer.
     pub buffer: Buffer,
-    /// Whether the rate varies.
-    pub varies: bool,
+    /// How the queue is managed.
+    pub queue: QueueModel,
+    /// Whether departures are scheduled, not computed ahead.
+    pub scheduled: bool,
     /// Which packets it loses.
     pub loss: Option<LossModel>,
 }
@@ -39,6 +44,21 @@ struct Shadow {
     departs: u64,
 }
 
+impl Shadow {
+    fn packet(&self) -> Packet {
+        Packet { segment: self.segment, agent: self.agent, size: self.size, destination: 0 }
+    }
+
+    /// Whether `packet` is this one, with a mark if it was `marked` here.
+    fn is(&self, packet: &Packet, marked: bool) -> bool {
+        let mut own = self.packet();
+        if marked {
+            own.mark();
+        }
+        (own.agent, own.segment, own.size) == (packet.agent, packet.segment, packet.size)
+    }
+}
+
 struct Line {
     link: ReplayLink,
     held: VecDeque<Shadow>,
@@ -47,6 +67,10 @@ struct Line {
     busy_from: u64,
     busy_bits: u128,
     last_departure: u64,
+    /// The most that ever waited as a packet arrived, in packets and in bytes.
+    most: (usize, u64),
+    /// Packets that were marked here and delivered.
+    marked: u64,
     /// Packets of each flow offered so far, where losses are scripted.
     offered: BTreeMap<u32, u64>,
 }
@@ -68,6 +92,8 @@ impl Replay {
             busy_from: 0,
             busy_bits: 0,
             last_departure: 0,
+            most: (0, 0),
+            marked: 0,
             offered: BTreeMap::new(),
         };
         Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
@@ -83,12 +109,18 @@ impl Replay {
         if lost {
             return;
         }
-        if !line.link.varies {
+        let holds = if line.link.scheduled {
+            admission != Admission::DroppedEarly || matches!(line.link.queue, QueueModel::Red(_))
+        } else {
             let admits = line.admits(now.as_nanos(), packet.size);
-            self.findings.check(admits == (admission == Admission::Accepted), &line.link.name, || {
-                format!("{admission:?} a packet of {} B at {now}, but its buffer says otherwise", packet.size)
-            });
-        }
+            match admission {
+                Admission::DroppedEarly => line.may_drop_early(),
+                decided => admits == (decided == Admission::Accepted),
+            }
+        };
+        self.findings.check(holds, &line.link.name, || {
+            format!("{admission:?} a packet of {} B at {now}, but its queue says otherwise", packet.size)
+        });
         if admission == Admission::Accepted {
             line.accept(now.as_nanos(), packet);
         }
@@ -104,12 +136,17 @@ impl Replay {
         if line.waiting.0 > line.held.len() {
             line.waiting = (line.held.len(), line.waiting.1 - u64::from(head.size));
         }
-        let same = (head.agent, head.segment, head.size) == (packet.agent, packet.segment, packet.size);
+        let marked = packet.is_marked() && !head.packet().is_marked();
+        self.findings.check(!marked || line.may_mark(&head.packet()), &line.link.name, || {
+            format!("marked {:?}, but it may not", head.segment)
+        });
+        line.marked += u64::from(marked);
+        let same = head.is(packet, marked);
         self.findings.check(same, &line.link.name, || {
             format!("delivered {:?} at {now}, but {:?} was first in line", packet.segment, head.segment)
         });
         let departed = now.as_nanos().saturating_sub(line.link.delay.as_nanos());
-        if line.link.varies {
+        if line.link.scheduled {
             // Departures are rounded down to a nanosecond, so two of them may seem one too close.
             let least = u128::from(head.size) * 8_000_000_000 / u128::from(line.link.rate.as_bps());
             let gap = u128::from(departed.saturating_sub(line.last_departure.max(head.starts)));
@@ -124,9 +161,35 @@ impl Replay {
         line.last_departure = departed;
     }
 
-    /// What it found.
+    /// A packet that waited was dropped as it left the queue.
+    pub fn discarded(&mut self, now: Instant, link: u32, packet: &Packet) {
+        let line = &mut self.lines[link as usize];
+        let found = line.held.iter().position(|shadow| shadow.is(packet, false));
+        let Some(shadow) = found.and_then(|index| line.held.remove(index)) else {
+            self.findings.check(false, &line.link.name, || format!("dropped at {now} what it never held"));
+            return;
+        };
+        // On these links a shadow's time is that of its offer.
+        let waited = Duration::from_nanos(now.as_nanos() - shadow.starts);
+        let may = matches!(line.link.queue, QueueModel::CoDel(config) if waited >= config.target);
+        self.findings.check(may, &line.link.name, || {
+            format!("dropped {:?} at {now}, which had waited only {waited}", packet.segment)
+        });
+    }
+
+    /// What it found; marks are compared with the links' own counts.
     #[must_use]
-    pub fn into_findings(self) -> Findings {
+    pub fn into_findings(mut self, counters: &[LinkCounters]) -> Findings {
+        for (line, counters) in self.lines.iter().zip(counters) {
+            let (marked, held) = (line.marked, line.held.len() as u64);
+            let holds = (marked..=marked + held).contains(&counters.marked_packets);
+            self.findings.check(holds, &line.link.name, || {
+                format!(
+                    "{marked} of its marks arrived, {held} packets are held, but it made {}",
+                    counters.marked_packets
+                )
+            });
+        }
         self.findings
     }
 }
@@ -145,6 +208,27 @@ impl Line {
         }
     }
 
+    /// Whether RED may drop: an average does not exceed its largest sample.
+    #[allow(clippy::cast_precision_loss)]
+    fn may_drop_early(&self) -> bool {
+        let QueueModel::Red(config) = &self.link.queue else { return false };
+        let most = match config.unit {
+            QueueUnit::Packets => self.most.0 as f64,
+            QueueUnit::Bytes => self.most.1 as f64,
+        };
+        most >= config.min_threshold
+    }
+
+    /// Whether the link may mark a packet.
+    fn may_mark(&self, packet: &Packet) -> bool {
+        let marks = match &self.link.queue {
+            QueueModel::DropTail => false,
+            QueueModel::Red(config) => config.ecn != RedEcn::Off,
+            QueueModel::CoDel(config) => config.ecn,
+        };
+        marks && packet.can_be_marked()
+    }
+
     /// Whether drop-tail lets a packet in, by this model's own count and comparison.
     fn admits(&mut self, now: u64, size: u32) -> bool {
         while self.waiting.0 > 0 {
@@ -154,6 +238,7 @@ impl Line {
             }
             self.waiting = (self.waiting.0 - 1, self.waiting.1 - u64::from(first.size));
         }
+        self.most = (self.most.0.max(self.waiting.0), self.most.1.max(self.waiting.1));
         let idle = self.held.back().is_none_or(|last| last.departs <= now);
         idle || match self.link.buffer {
             Buffer::Packets(limit) => (self.waiting.0 as u64) < limit,
@@ -170,8 +255,8 @@ impl Line {
         let starts = now.max(last);
         self.busy_bits += u128::from(packet.size) * 8;
         let busy = self.busy_bits * 1_000_000_000 / u128::from(self.link.rate.as_bps());
-        let departs = if self.link.varies { now } else { self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX) };
-        let starts = if self.link.varies { now } else { starts };
+        let departs = if self.link.scheduled { now } else { self.busy_from + u64::try_from(busy).unwrap_or(u64::MAX) };
+        let starts = if self.link.scheduled { now } else { starts };
         if starts > now {
             self.waiting = (self.waiting.0 + 1, self.waiting.1 + u64::from(packet.size));
         }

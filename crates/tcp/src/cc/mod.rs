@@ -27,8 +27,9 @@ pub use reno::Reno;
 pub use vegas::Vegas;
 
 use crate::config::{Algorithm, Config};
+use crate::delivery::{DeliveryRate, LostSegment, RateSample};
 use crate::recovery::RecoveryPhase;
-use netlull_units::{Duration, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 
 /// The start of data transmission.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,23 @@ pub struct Recovered {
     pub window: u64,
 }
 
+/// What an acknowledgement says of the path, for algorithms that want [deliveries](CongestionControl::wants_deliveries).
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    /// Now.
+    pub now: Instant,
+    /// The sample of the delivery rate.
+    pub sample: RateSample,
+    /// Bytes in flight after the acknowledgement.
+    pub inflight: u64,
+    /// True if the congestion window was fully used at some moment of the last round trip.
+    pub is_cwnd_limited: bool,
+    /// True if acknowledgements are selective, so that more than one loss in a round trip can be told.
+    pub selective: bool,
+    /// Where recovery stands after the acknowledgement.
+    pub phase: RecoveryPhase,
+}
+
 /// An algorithm that sets the congestion window. Windows are in bytes.
 pub trait CongestionControl {
     /// The congestion window, without what recovery adds to it for a while.
@@ -154,6 +172,39 @@ pub trait CongestionControl {
 
     /// Data follows a pause of more than an RTO.
     fn on_idle_restart(&mut self, now: Instant);
+
+    /// True if the endpoint is to keep records of what is delivered and what is lost, for the four methods below and
+    /// for [`pacing_rate`](Self::pacing_rate).
+    fn wants_deliveries(&self) -> bool {
+        false
+    }
+
+    /// Something was delivered; last of what is called for an acknowledgement.
+    fn on_delivery(&mut self, _delivery: &Delivery, _rate: &mut DeliveryRate) {}
+
+    /// A segment was marked lost, or its retransmission was; as often as that happens.
+    fn on_marked_lost(&mut self, _now: Instant, _lost: &LostSegment, _rate: &DeliveryRate) {}
+
+    /// Data is about to go out with nothing in flight.
+    fn on_restart(&mut self, _now: Instant, _rate: &DeliveryRate) {}
+
+    /// How fast data may go out; `None` as fast as the window lets it.
+    #[inline]
+    fn pacing_rate(&self) -> Option<BitRate> {
+        None
+    }
+
+    /// With a pacing rate: the data that goes out at once.
+    #[inline]
+    fn send_quantum(&self) -> u64 {
+        0
+    }
+
+    /// True if [`cwnd`](Self::cwnd) is meant for recovery too, so that nothing else is to bring it down there.
+    #[inline]
+    fn owns_window(&self) -> bool {
+        false
+    }
 }
 
 /// The algorithm of one endpoint: a closed set, so that the compiler sees through each call.
@@ -186,11 +237,12 @@ macro_rules! dispatch {
 }
 
 impl Controller {
-    pub fn new(config: &Config) -> Self {
+    /// `seed` is for algorithms that decide at random.
+    pub fn new(config: &Config, seed: u32) -> Self {
         match config.congestion_control {
             // They differ in loss recovery only.
             Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => Self::Reno(Reno::new(config)),
-            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config))),
+            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config, seed))),
             Algorithm::Bic => Self::Bic(Bic::new(config)),
             Algorithm::Compound => Self::Compound(Compound::new(config)),
             Algorithm::Cubic => Self::Cubic(Cubic::new(config)),
@@ -247,5 +299,36 @@ impl CongestionControl for Controller {
 
     fn on_idle_restart(&mut self, now: Instant) {
         dispatch!(self, cc => cc.on_idle_restart(now));
+    }
+
+    fn wants_deliveries(&self) -> bool {
+        dispatch!(self, cc => cc.wants_deliveries())
+    }
+
+    fn on_delivery(&mut self, delivery: &Delivery, rate: &mut DeliveryRate) {
+        dispatch!(self, cc => cc.on_delivery(delivery, rate));
+    }
+
+    fn on_marked_lost(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
+        dispatch!(self, cc => cc.on_marked_lost(now, lost, rate));
+    }
+
+    fn on_restart(&mut self, now: Instant, rate: &DeliveryRate) {
+        dispatch!(self, cc => cc.on_restart(now, rate));
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<BitRate> {
+        dispatch!(self, cc => cc.pacing_rate())
+    }
+
+    #[inline]
+    fn send_quantum(&self) -> u64 {
+        dispatch!(self, cc => cc.send_quantum())
+    }
+
+    #[inline]
+    fn owns_window(&self) -> bool {
+        dispatch!(self, cc => cc.owns_window())
     }
 }

@@ -2,6 +2,8 @@
 
 mod ack;
 mod connect;
+mod ecn;
+mod pacing;
 mod receiver;
 mod selective;
 mod sender;
@@ -19,7 +21,9 @@ use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
+use ecn::EcnState;
 use netlull_units::{Duration, Instant};
+use pacing::Paced;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender};
 
@@ -127,6 +131,8 @@ pub struct Endpoint {
     snd: Sender,
     timer: Timer,
     rcv: Receiver,
+    /// When pacing lets held data go.
+    release: Instant,
     cc: Controller,
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
     recovery: NewRenoRecovery,
@@ -134,6 +140,7 @@ pub struct Endpoint {
     selective: Option<Box<Selective>>,
     /// The next of its timers.
     auxiliary_at: Instant,
+    ecn: EcnState,
     timestamps: Timestamps,
     rtt: RttEstimator,
     counters: Counters,
@@ -152,6 +159,8 @@ pub struct Endpoint {
     offers_sack: bool,
     initial_window: InitialWindow,
     mss: u16,
+    /// Only if congestion control wants deliveries.
+    paced: Option<Box<Paced>>,
     // Rarely used.
     probes: u8,
     syns_sent: u8,
@@ -175,15 +184,20 @@ impl Endpoint {
     }
 
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
+        let cc = Controller::new(config, iss.as_u32());
+        let paced = Paced::for_controller(&cc);
         let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
         Self {
             snd: Sender::new(config, iss),
             timer: Timer::OFF,
             rcv: Receiver::new(config),
-            cc: Controller::new(config),
+            release: Instant::NEVER,
+            selective: uses_sack.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
+            paced,
+            cc,
             recovery: NewRenoRecovery::new(config),
-            selective: uses_sack.then(|| Box::new(Selective::new(config))),
             auxiliary_at: Instant::NEVER,
+            ecn: EcnState::new(config.ecn),
             timestamps: Timestamps::new(config.timestamp_granularity),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
@@ -262,6 +276,9 @@ impl Endpoint {
             self.rcv.ack_deadline = Instant::NEVER;
             self.rcv.ack_due = AckDue::Now;
         }
+        if now >= self.release {
+            self.release = Instant::NEVER;
+        }
         if now >= self.auxiliary_at {
             self.on_auxiliary_timeout(now);
         }
@@ -285,7 +302,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        self.timer.at.min(self.rcv.ack_deadline).min(self.auxiliary_at)
+        self.timer.at.min(self.rcv.ack_deadline).min(self.auxiliary_at).min(self.release)
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
@@ -416,6 +433,13 @@ impl Endpoint {
     #[must_use]
     pub fn receive_window_edge(&self) -> u64 {
         self.rcv.edge
+    }
+
+    /// The stream offset of a segment that this endpoint has just sent: nothing is sent below SND.UNA.
+    #[must_use]
+    pub fn offset_of(&self, segment: &Segment) -> u64 {
+        let ahead = segment.seq.distance_from(self.snd.seq(self.snd.una));
+        self.snd.una.saturating_add_signed(i64::from(ahead))
     }
 
     /// Where loss recovery stands.

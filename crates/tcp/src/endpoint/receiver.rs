@@ -289,7 +289,10 @@ impl Receiver {
         let latest = self.latest.iter().filter_map(|&offset| self.range_around(offset));
         for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
             let seq = |offset: u64| self.origin.advanced_by(offset);
-            *place = SackBlock { left: seq(range.start), right: seq(range.end) };
+            // A FIN that arrived with the end of the range has a sequence number, too: without it, the sender would take
+            // the last segment for lost.
+            let end = range.end + u64::from(range.end == self.fin);
+            *place = SackBlock { left: seq(range.start), right: seq(end) };
             segment.sack_count += 1;
         }
         segment

@@ -20,6 +20,7 @@ impl Endpoint {
         self.take_ack(now, segment, acked, &mut selective);
         self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
         self.selective = Some(selective);
+        self.record_acked(now);
         if acked > 0 && self.snd.fin_is_acked() {
             self.on_fin_acked(now);
         }
@@ -57,7 +58,7 @@ impl Endpoint {
             flight: selective.board.pipe(),
             rtt: delivery.timed.map(|sent_at| now - sent_at),
             srtt,
-            ece: false,
+            ece: self.ecn.hears(segment.flags),
             phase,
         };
         if acked > 0 {
@@ -125,7 +126,7 @@ impl Endpoint {
         let before = self.cc.cwnd();
         // RFC 5681 section 3.1: what limited transmit sent beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
-        self.cc.on_loss(&loss);
+        self.reduce_for_loss(&loss);
         selective.enter(self.snd.max, outstanding, before, pipe);
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
@@ -144,7 +145,7 @@ impl Endpoint {
         let outstanding = selective.board.outstanding();
         let Some(rack) = selective.rack() else { return };
         if rack.judge_probe(una, duplicate_sack, bare) == ProbeVerdict::RepairedLoss {
-            self.cc.on_loss(&self.loss_of(now, outstanding));
+            self.reduce_for_loss(&self.loss_of(now, outstanding));
             let window = self.cc.ssthresh();
             self.cc.on_recovered(&Recovered { now, flight: outstanding, window });
         }
@@ -180,6 +181,7 @@ impl Endpoint {
         }
         self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
         self.selective = Some(selective);
+        self.record_losses(now);
     }
 
     /// The retransmission timer expired.
@@ -192,6 +194,7 @@ impl Endpoint {
         self.cc.on_timeout(&loss, kind);
         self.auxiliary_at = Instant::NEVER;
         self.selective = Some(selective);
+        self.record_losses(now);
     }
 
     /// The next segment: what is lost first, then new data, then what may be lost.
@@ -208,16 +211,18 @@ impl Endpoint {
         if (fits || selective.is_forced())
             && let Some(span) = selective.next_lost()
         {
-            return Some(self.retransmit_span(now, span));
+            return if self.is_held(now, span.end - span.start) { None } else { Some(self.retransmit_span(now, span)) };
         }
         // `next` measures from SND.UNA: what is SACKed or lost takes no part of the window.
         let usable = window.saturating_sub(flight);
         match self.snd.next(self.snd.nxt - self.snd.una + usable) {
+            Next::Send(len) if self.is_held(now, len) => return None,
             Next::Send(len) => return Some(self.transmit_next(now, len)),
             Next::Held if self.timer.kind == TimerKind::Off => {
                 self.start_timer(now, TimerKind::Persist, self.rtt.rto());
             }
-            Next::Held | Next::Nothing => {}
+            Next::Held => {}
+            Next::Nothing => self.record_nothing_to_send(),
         }
         if !fits {
             return None;
@@ -235,6 +240,7 @@ impl Endpoint {
         let segment = self.data_segment(now, span.start, len);
         let end = span.start + u64::from(segment.sequence_len());
         let smss = u64::from(self.snd.smss);
+        self.record_sent(now, Span { start: span.start, end });
         if let Some(selective) = self.selective.as_deref_mut() {
             selective.retransmitted(span, now);
             selective.sent(len, smss);

@@ -4,6 +4,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
 use crate::cc::CongestionControl;
+use crate::recovery::Span;
 use crate::segment::{Flags, Segment};
 use netlull_units::Instant;
 
@@ -70,6 +71,9 @@ impl Endpoint {
             return self.transmit_selective(now);
         }
         if self.recovery.retransmission_is_due() {
+            if self.is_held(now, u64::from(self.snd.smss)) {
+                return None;
+            }
             return self.retransmit(now);
         }
         if self.snd.una == self.snd.max {
@@ -77,8 +81,12 @@ impl Endpoint {
         }
         let window = self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
         match self.snd.next(window) {
+            Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
-            Next::Nothing => None,
+            Next::Nothing => {
+                self.record_nothing_to_send();
+                None
+            }
             Next::Held => {
                 if self.timer.kind == TimerKind::Off {
                     // Nothing is in flight whose acknowledgement would open the window.
@@ -103,11 +111,12 @@ impl Endpoint {
     #[inline]
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
+        let is_new = offset >= self.snd.max;
         if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
             #[allow(clippy::cast_possible_truncation)]
             self.recovery.limited_transmit_sent(len as u32);
         }
-        if offset >= self.snd.max {
+        if is_new {
             if self.snd.timed == UNTIMED && !self.timestamps.is_on() {
                 // RFC 6298 section 3: one measurement at a time.
                 self.snd.timed = offset + len.max(1);
@@ -116,8 +125,13 @@ impl Endpoint {
         } else {
             self.count_retransmission(offset, len);
         }
-        let segment = self.data_segment(now, offset, len);
-        self.sent(now, offset + u64::from(segment.sequence_len()));
+        let mut segment = self.data_segment(now, offset, len);
+        if is_new {
+            segment = self.ecn.on_new_data(segment);
+        }
+        let end = offset + u64::from(segment.sequence_len());
+        self.record_sent(now, Span { start: offset, end });
+        self.sent(now, end);
         if self.selective.is_some() {
             self.note_sent(now, offset, segment.sequence_len());
         }
@@ -136,7 +150,10 @@ impl Endpoint {
         let len = sent_before.min(u64::from(self.snd.smss));
         self.count_retransmission(offset, len);
         let segment = self.data_segment(now, offset, len);
-        self.sent(now, offset + u64::from(segment.sequence_len()));
+        let span = Span { start: offset, end: offset + u64::from(segment.sequence_len()) };
+        self.record_lost(now, span);
+        self.record_sent(now, span);
+        self.sent(now, span.end);
         Some(segment)
     }
 
@@ -199,9 +216,9 @@ impl Endpoint {
         let silly = (self.rcv.buffer / 2).min(u64::from(self.snd.smss));
         let ack = self.rcv.next_seq();
         let window = self.rcv.acknowledge(silly);
-        let mut segment = Segment { ack, window, flags, ..Segment::default() };
+        let mut segment = Segment { ack, window, flags: flags | self.ecn.echo(), ..Segment::default() };
         if self.timestamps.is_on() {
-            segment.flags = flags | Flags::HAS_TIMESTAMPS;
+            segment.flags = segment.flags | Flags::HAS_TIMESTAMPS;
             segment.ts_val = self.timestamps.now(now);
             segment.ts_ecr = self.timestamps.recent();
         }

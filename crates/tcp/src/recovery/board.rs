@@ -123,9 +123,20 @@ pub(crate) struct Overdue {
     pub next: Option<Instant>,
 }
 
+/// What became of segments since it was read last, for congestion controls that keep records of their own.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Journal {
+    /// Newly SACKed.
+    pub sacked: Vec<Span>,
+    /// Newly lost, segment by segment; a retransmission that is lost counts as well.
+    pub lost: Vec<Span>,
+}
+
 /// All segments in flight and their marks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
+    /// Only if congestion control wants it.
+    pub journal: Option<Box<Journal>>,
     sent: VecDeque<Sent>,
     /// Entries acknowledged and gone: the number of the first in `sent`. Numbers count segments from the beginning.
     gone: u64,
@@ -149,6 +160,11 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// One that keeps a journal.
+    pub fn with_journal() -> Self {
+        Self { journal: Some(Box::default()), ..Self::default() }
+    }
+
     /// RFC 6675's pipe: what is sent, less what is sacked or lost, plus what is retransmitted.
     #[inline]
     pub fn pipe(&self) -> u64 {
@@ -294,6 +310,9 @@ impl Scoreboard {
     /// Marks the segments that lie wholly in `news`. One that is covered in part (its end was cut off at the edge of the
     /// receiver's window) counts as still in flight.
     fn mark_sacked(&mut self, news: Span, delivery: &mut Delivery) {
+        if let Some(journal) = &mut self.journal {
+            journal.sacked.push(news);
+        }
         let mut index = self.sent.partition_point(|sent| sent.start < news.start);
         while let Some(sent) = self.sent.get_mut(index) {
             if sent.end() > news.end {
@@ -324,7 +343,7 @@ impl Scoreboard {
             if sent.start >= edge {
                 break;
             }
-            lost += mark_lost(sent, &mut self.lost_bytes);
+            lost += mark_lost(sent, &mut self.lost_bytes, &mut self.journal);
             if sent.waits() {
                 self.next_waiting = self.next_waiting.min(number);
             }
@@ -352,7 +371,7 @@ impl Scoreboard {
     /// Marks the first segment lost, whatever is SACKed above. Returns the bytes newly lost.
     pub fn mark_first_lost(&mut self) -> u64 {
         let Some(first) = self.sent.front_mut() else { return 0 };
-        let lost = mark_lost(first, &mut self.lost_bytes);
+        let lost = mark_lost(first, &mut self.lost_bytes, &mut self.journal);
         if first.waits() {
             self.next_waiting = self.gone;
         }
@@ -370,7 +389,7 @@ impl Scoreboard {
     fn lose_retransmission(&mut self, number: u64) -> u64 {
         let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) else { return 0 };
         self.next_waiting = self.next_waiting.min(number);
-        lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes)
+        lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes, &mut self.journal)
     }
 
     /// Retransmissions are lost once what was sent well after them has arrived: data that was new after them, or a
@@ -426,7 +445,7 @@ impl Scoreboard {
                 }
                 let due = sent.sent_at + allowed;
                 if due <= now {
-                    overdue.lost += mark_lost(sent, &mut self.lost_bytes);
+                    overdue.lost += mark_lost(sent, &mut self.lost_bytes, &mut self.journal);
                     self.next_waiting = self.next_waiting.min(number);
                 } else {
                     overdue.next = overdue.next.max(Some(due));
@@ -475,8 +494,8 @@ impl Scoreboard {
                 continue;
             }
             oldest = false;
-            mark_lost(sent, &mut self.lost_bytes);
-            lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes);
+            mark_lost(sent, &mut self.lost_bytes, &mut self.journal);
+            lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes, &mut self.journal);
             self.next_waiting = self.next_waiting.min(self.gone + index as u64);
         }
         self.marked = self.gone;
@@ -563,22 +582,34 @@ fn index_of(number: u64, gone: u64) -> usize {
 
 /// Marks a segment lost unless it is SACKed; returns the bytes newly lost.
 #[inline]
-fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64) -> u64 {
+fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64, journal: &mut Option<Box<Journal>>) -> u64 {
     if sent.is(SACKED | LOST) {
         return 0;
     }
     sent.marks |= LOST;
+    if let Some(journal) = journal {
+        journal.lost.push(Span { start: sent.start, end: sent.end() });
+    }
     *lost_bytes += u64::from(sent.len);
     u64::from(sent.len)
 }
 
 /// The retransmission of a segment is lost too; returns the bytes newly lost.
-fn lose_retransmission(sent: &mut Sent, lost_bytes: &mut u64, retransmitted_bytes: &mut u64) -> u64 {
+fn lose_retransmission(
+    sent: &mut Sent,
+    lost_bytes: &mut u64,
+    retransmitted_bytes: &mut u64,
+    journal: &mut Option<Box<Journal>>,
+) -> u64 {
     if !sent.is(RETRANSMITTED) {
         return 0;
     }
     sent.marks &= !RETRANSMITTED;
     *retransmitted_bytes -= u64::from(sent.len);
-    mark_lost(sent, lost_bytes);
+    if mark_lost(sent, lost_bytes, journal) == 0
+        && let Some(journal) = journal
+    {
+        journal.lost.push(Span { start: sent.start, end: sent.end() });
+    }
     u64::from(sent.len)
 }

@@ -2,7 +2,7 @@
 //! what congestion control wants (RFC 6937, rate halving).
 
 use super::RecoveryPhase;
-use super::board::{Delivery, Scoreboard, Span};
+use super::board::{Delivery, Journal, Scoreboard, Span};
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
 use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
@@ -91,18 +91,21 @@ pub(crate) struct Selective {
 }
 
 impl Selective {
-    pub fn new(config: &Config) -> Self {
+    /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
+    /// segments.
+    pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
             (_, SackDetection::Forward) => Detection::Forward,
             (_, SackDetection::Rfc6675) => Detection::Rfc6675,
         };
         Self {
-            board: Scoreboard::default(),
+            board: if journal { Scoreboard::with_journal() } else { Scoreboard::default() },
             detection,
             phase: Phase::Open,
             recover: 0,
             reduction: match config.window_reduction {
+                _ if owns_window => Reduction::Immediate,
                 WindowReduction::Immediate => Reduction::Immediate,
                 WindowReduction::Proportional => Reduction::Proportional { delivered: 0, out: 0, flight: 0, window: 0 },
                 WindowReduction::RateHalving => Reduction::RateHalving { allowed: 0 },
@@ -116,6 +119,12 @@ impl Selective {
             reorder_at: Instant::NEVER,
             probe_at: Instant::NEVER,
         }
+    }
+
+    /// What became of segments, if congestion control wants to know.
+    #[inline]
+    pub fn journal(&mut self) -> Option<&mut Journal> {
+        self.board.journal.as_deref_mut()
     }
 
     #[inline]

@@ -1,17 +1,16 @@
-//! Links of the document: rates, buffers, controllers, capacities.
+//! Links of the document: rates, controllers, capacities.
 
+use super::queueing::{self, Measure};
 use super::{Capacity, Control, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
-use crate::net::buffer::Buffer;
 use crate::net::routing::Edge;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
     ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument,
     PractraDocument, QueueReading, RatesDocument, TransitionPowerReading,
 };
-use crate::scenario::quantity::BufferSize;
 use netlull_mechanism::rate::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet};
 use netlull_power::TransitionPower;
-use netlull_units::{BitRate, Bytes, Duration};
+use netlull_units::BitRate;
 
 /// One direction of a link of the document.
 pub(super) struct Wire<'a> {
@@ -58,7 +57,7 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
     Ok(wires)
 }
 
-pub(super) fn link(wire: &Wire<'_>, two_way: Duration, mtu: Bytes) -> Result<LinkSpec> {
+pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     let (document, field) = (wire.document, format!("link.{}", wire.name));
     let rate = document.rate.0;
     if rate.is_zero() || rate > FASTEST {
@@ -76,35 +75,12 @@ pub(super) fn link(wire: &Wire<'_>, two_way: Duration, mtu: Bytes) -> Result<Lin
         to: wire.edge.to,
         rate,
         delay: document.delay.0,
-        buffer: buffer(&field, document, two_way, mtu)?,
+        buffer: queueing::buffer(&field, document, measure)?,
+        queue: queueing::queue(&field, document, measure)?,
         control,
         capacity,
         loss: None,
     })
-}
-
-/// A buffer in BDP holds rate x two-way propagation delay in packets of one MTU, rounded to the nearest.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn buffer(field: &str, document: &LinkDocument, two_way: Duration, mtu: Bytes) -> Result<Buffer> {
-    let field = format!("{field}.buffer");
-    match document.buffer {
-        BufferSize::Unlimited => Ok(Buffer::Unlimited),
-        BufferSize::Packets(0) => refuse(field, "holds 0 packets; expected at least 1"),
-        BufferSize::Packets(packets) => Ok(Buffer::Packets(packets)),
-        BufferSize::Bytes(bytes) if bytes < mtu => refuse(
-            field,
-            format!("is {} B, less than one packet; expected at least {} B", bytes.as_u64(), mtu.as_u64()),
-        ),
-        BufferSize::Bytes(bytes) => Ok(Buffer::Bytes(bytes)),
-        BufferSize::BandwidthDelay(_) if document.buffer_floor == 0 => {
-            refuse(format!("{field}_floor"), "is 0 packets; expected at least 1")
-        }
-        BufferSize::BandwidthDelay(factor) => {
-            let bits = document.rate.0.as_f64() * two_way.as_secs_f64() * factor;
-            let packets = (bits / mtu.as_bits() as f64).round();
-            Ok(Buffer::Packets((packets as u64).max(document.buffer_floor)))
-        }
-    }
 }
 
 fn control(field: &str, document: &ControllerDocument, rate: BitRate) -> Result<Control> {

@@ -5,12 +5,14 @@ mod links;
 mod losses;
 mod paths;
 mod power;
+mod queueing;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
 use super::quantity::{Quantity, TransferSize};
 use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
+use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 use netlull_mechanism::rate::PractRaConfig;
 use netlull_power::{PowerModel, TransitionPower};
@@ -64,8 +66,10 @@ pub struct LinkSpec {
     pub rate: BitRate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Buffer.
+    /// Limit of the queue.
     pub buffer: Buffer,
+    /// How the queue is managed.
+    pub queue: QueueModel,
     /// Rate controller.
     pub control: Option<Control>,
     /// Varying capacity.
@@ -185,6 +189,10 @@ pub struct ProbeSpec {
     pub window: bool,
     /// Drops.
     pub drops: bool,
+    /// Data segments that TCP's senders send.
+    pub segments: bool,
+    /// What happens to TCP's senders.
+    pub events: bool,
     /// Which links, by index; all if `None`.
     pub links: Option<Vec<usize>>,
     /// Which flows, by index (TCP flows first); all if `None`.
@@ -218,7 +226,7 @@ impl Scenario {
         let mut links = wiring
             .iter()
             .zip(&reach)
-            .map(|(wire, two_way)| links::link(wire, *two_way, mtu))
+            .map(|(wire, two_way)| links::link(wire, queueing::Measure { two_way: *two_way, mtu }))
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &tcp_flows, &datagram_flows)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
@@ -371,6 +379,8 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         interval: wanted.interval.map(|interval| interval.0),
         window: wanted.window,
         drops: wanted.drops,
+        segments: wanted.segments,
+        events: wanted.events,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
         flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
     })

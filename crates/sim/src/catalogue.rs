@@ -1,0 +1,64 @@
+//! What links can do to packets, for people: names, one-line descriptions, sources.
+
+/// A kind of queue management or of loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindInfo {
+    /// The `kind` in scenarios.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Where it is described.
+    pub source: &'static str,
+}
+
+/// Queue management, in alphabetical order.
+#[must_use]
+pub const fn queues() -> &'static [KindInfo] {
+    &[
+        KindInfo {
+            name: "codel",
+            summary: "drops or marks packets that leave the queue while waiting has been too long for too long",
+            source: "RFC 8289",
+        },
+        KindInfo { name: "drop_tail", summary: "only a full buffer drops; the default", source: "" },
+        KindInfo {
+            name: "red",
+            summary: "drops or marks packets that arrive, the likelier the longer the queue is on average",
+            source: "Floyd and Jacobson 1993; Floyd 2000 (gentle)",
+        },
+    ]
+}
+
+/// Losses before the queue, in alphabetical order.
+#[must_use]
+pub const fn losses() -> &'static [KindInfo] {
+    &[
+        KindInfo { name: "bernoulli", summary: "each packet with the same probability, independently", source: "" },
+        KindInfo {
+            name: "gilbert_elliott",
+            summary: "in bursts: two states, each with its own probability of loss, one step per packet",
+            source: "Gilbert 1960; Elliott 1963",
+        },
+        KindInfo { name: "scripted", summary: "by number: the n-th packets of a flow", source: "" },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_what_a_scenario_takes() {
+        let schema = crate::scenario::json_schema();
+        let kinds = |document: &str| {
+            let variants = schema["$defs"][document]["oneOf"].as_array().expect("kinds").iter();
+            let mut kinds: Vec<_> =
+                variants.filter_map(|kind| kind["properties"]["kind"]["const"].as_str().map(str::to_owned)).collect();
+            kinds.sort_unstable();
+            kinds
+        };
+        let names = |listed: &[KindInfo]| listed.iter().map(|kind| kind.name.to_owned()).collect::<Vec<_>>();
+        assert_eq!(names(queues()), kinds("QueueDocument"));
+        assert_eq!(names(losses()), kinds("LossDocument"));
+    }
+}

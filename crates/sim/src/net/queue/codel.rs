@@ -1,0 +1,255 @@
+//! Controlled delay (RFC 8289): packets that have waited too long for too long are dropped as they leave the queue.
+
+use super::Verdict;
+use netlull_units::{Duration, Instant};
+
+/// CoDel's parameters, checked by the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoDelConfig {
+    /// TARGET: waiting that is acceptable when it lasts.
+    pub target: Duration,
+    /// INTERVAL: how long waiting must stay above it before anything is dropped.
+    pub interval: Duration,
+    /// The largest packet in bytes: with no more than this behind a packet, nothing is dropped.
+    pub largest_packet: u64,
+    /// Whether packets that can be marked are marked instead of dropped.
+    pub ecn: bool,
+}
+
+/// A packet about to leave the queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    /// How long it has waited.
+    pub waited: Duration,
+    /// Bytes that wait behind it.
+    pub behind: u64,
+    /// Whether it can be marked.
+    pub can_be_marked: bool,
+}
+
+/// CoDel's state, with the names of RFC 8289 section 5.3.
+#[derive(Clone, Debug)]
+pub struct CoDel {
+    config: CoDelConfig,
+    first_above_time: Option<Instant>,
+    drop_next: Instant,
+    count: u64,
+    last_count: u64,
+    dropping: bool,
+    /// A packet was dropped in the dropping state: `drop_next` moves on if the packet behind it has waited too long as well.
+    dropped: bool,
+}
+
+impl CoDel {
+    /// An empty queue's state.
+    #[must_use]
+    pub fn new(config: CoDelConfig) -> Self {
+        Self {
+            config,
+            first_above_time: None,
+            drop_next: Instant::ZERO,
+            count: 0,
+            last_count: 0,
+            dropping: false,
+            dropped: false,
+        }
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub fn config(&self) -> CoDelConfig {
+        self.config
+    }
+
+    /// Decides on the packet at the head of the queue (section 5.5). After a drop the next one is asked about at once.
+    pub fn leaves(&mut self, now: Instant, packet: Leaving) -> Verdict {
+        let ok_to_drop = self.ok_to_drop(now, packet);
+        let verdict = if packet.can_be_marked && self.config.ecn { Verdict::Mark } else { Verdict::Drop };
+        if !self.dropping {
+            if !ok_to_drop {
+                return Verdict::Pass;
+            }
+            self.start_dropping(now);
+            return verdict;
+        }
+        if !ok_to_drop {
+            self.stop_dropping();
+            return Verdict::Pass;
+        }
+        if std::mem::take(&mut self.dropped) {
+            self.drop_next = self.control_law(self.drop_next);
+        }
+        if now < self.drop_next {
+            return Verdict::Pass;
+        }
+        self.count += 1;
+        if verdict == Verdict::Mark {
+            // Nothing else leaves in its place.
+            self.drop_next = self.control_law(self.drop_next);
+        } else {
+            self.dropped = true;
+        }
+        verdict
+    }
+
+    /// Nothing is left in the queue.
+    pub fn empty(&mut self) {
+        self.first_above_time = None;
+        self.stop_dropping();
+    }
+
+    /// Section 5.6: whether waiting has been above TARGET for an INTERVAL.
+    fn ok_to_drop(&mut self, now: Instant, packet: Leaving) -> bool {
+        if packet.waited < self.config.target || packet.behind <= self.config.largest_packet {
+            self.first_above_time = None;
+            return false;
+        }
+        let first = *self.first_above_time.get_or_insert(now + self.config.interval);
+        now >= first
+    }
+
+    fn start_dropping(&mut self, now: Instant) {
+        // If the last dropping state ended not long ago, the rate that controlled the queue then is a good start.
+        let delta = self.count - self.last_count;
+        let recent = now.saturating_since(self.drop_next) < self.config.interval.saturating_mul(16);
+        self.count = if delta > 1 && recent { delta } else { 1 };
+        self.last_count = self.count;
+        self.drop_next = self.control_law(now);
+        self.dropping = true;
+    }
+
+    fn stop_dropping(&mut self) {
+        self.dropping = false;
+        self.dropped = false;
+    }
+
+    /// Section 5.4: t + INTERVAL / sqrt(count), rounded down to a nanosecond. IEEE square roots are the same everywhere.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn control_law(&self, from: Instant) -> Instant {
+        from + Duration::from_nanos((self.config.interval.as_nanos() as f64 / (self.count as f64).sqrt()) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn config(ecn: bool) -> CoDelConfig {
+        CoDelConfig {
+            target: Duration::from_millis(5),
+            interval: Duration::from_millis(100),
+            largest_packet: 1500,
+            ecn,
+        }
+    }
+
+    fn at(millis: f64) -> Instant {
+        Instant::ZERO + Duration::from_secs_f64(millis * 1e-3).expect("a time")
+    }
+
+    fn packet(waited_ms: u64) -> Leaving {
+        Leaving { waited: Duration::from_millis(waited_ms), behind: 100_000, can_be_marked: false }
+    }
+
+    /// One dequeue per millisecond from `from` to `to`, packets that all waited `waited_ms`: when packets were dropped.
+    fn drops(codel: &mut CoDel, from: u64, to: u64, waited_ms: u64) -> Vec<u64> {
+        let mut times = Vec::new();
+        for millis in from..to {
+            while codel.leaves(at(millis as f64), packet(waited_ms)) == Verdict::Drop {
+                times.push(millis);
+            }
+        }
+        times
+    }
+
+    #[test]
+    fn drops_follow_the_control_law() {
+        let mut codel = CoDel::new(config(false));
+        // Above target from 0: the first drop at 100 ms, then after 100 ms / sqrt(1), / sqrt(2), / sqrt(3), ...: 200, 270.7,
+        // 328.4, 378.4, 423.2, 464.0; packets leave each millisecond, so at the next whole one.
+        assert_eq!(drops(&mut codel, 0, 465, 20), [100, 200, 271, 329, 379, 424, 464]);
+    }
+
+    #[test]
+    fn nothing_is_dropped_before_an_interval_above_target() {
+        let mut codel = CoDel::new(config(false));
+        assert!(drops(&mut codel, 0, 100, 20).is_empty());
+        // One packet below target starts the interval anew: it ends 101 + 100 ms.
+        assert_eq!(codel.leaves(at(100.0), packet(4)), Verdict::Pass);
+        assert_eq!(drops(&mut codel, 101, 202, 20), [201]);
+    }
+
+    #[test]
+    fn waiting_of_exactly_the_target_counts_as_above() {
+        let mut codel = CoDel::new(config(false));
+        assert_eq!(drops(&mut codel, 0, 101, 5), [100]);
+        let mut codel = CoDel::new(config(false));
+        assert!(drops(&mut codel, 0, 1000, 4).is_empty());
+    }
+
+    #[test]
+    fn the_last_packets_of_a_queue_are_never_dropped() {
+        let mut codel = CoDel::new(config(false));
+        for millis in 0..1000 {
+            let last = Leaving { behind: 1500, ..packet(50) };
+            assert_eq!(codel.leaves(at(f64::from(millis)), last), Verdict::Pass);
+        }
+    }
+
+    #[test]
+    fn a_dropping_state_soon_after_another_starts_where_that_one_was() {
+        let mut codel = CoDel::new(config(false));
+        // Drops at 100, 200, 271, 329: count is 4 and the next is due at 378.4 ms. Then it empties.
+        assert_eq!(drops(&mut codel, 0, 330, 20).len(), 4);
+        codel.empty();
+        // Above target again from 400: a drop at 500 with count = 4 - 1 = 3, the next after 100 / sqrt(3) = 57.7 ms, then
+        // 100 / sqrt(4) = 50 ms.
+        assert_eq!(drops(&mut codel, 400, 609, 20), [500, 558, 608]);
+        // Much later it starts from 1 again: 100 ms between the first two.
+        let late = 10_000;
+        codel.empty();
+        assert_eq!(drops(&mut codel, late, late + 201, 20), [late + 100, late + 200]);
+    }
+
+    #[test]
+    fn several_packets_are_dropped_at_once_if_drops_are_overdue() {
+        let mut codel = CoDel::new(config(false));
+        assert_eq!(drops(&mut codel, 0, 101, 20), [100]);
+        // Nothing leaves until 300 ms: due were 200, 270.7; the next is 328.4.
+        assert_eq!(drops(&mut codel, 300, 329, 250), [300, 300]);
+    }
+
+    #[test]
+    fn packets_that_can_be_marked_are_marked_at_the_same_times_one_at_each() {
+        let mut codel = CoDel::new(config(true));
+        let mut marks = Vec::new();
+        for millis in 0..380 {
+            match codel.leaves(at(f64::from(millis)), Leaving { can_be_marked: true, ..packet(20) }) {
+                Verdict::Mark => marks.push(millis),
+                verdict => assert_eq!(verdict, Verdict::Pass),
+            }
+        }
+        assert_eq!(marks, [100, 200, 271, 329, 379]);
+        let mut off = CoDel::new(config(false));
+        let unmarked = Leaving { can_be_marked: true, ..packet(20) };
+        let dropped = (0..101).any(|millis| off.leaves(at(f64::from(millis)), unmarked) == Verdict::Drop);
+        assert!(dropped);
+    }
+
+    proptest! {
+        #[test]
+        fn what_waited_less_than_the_target_or_is_last_passes(
+            packets in prop::collection::vec((0..50_u64, 0..40_u64, 0..10_000_u64, any::<bool>()), 1..400),
+        ) {
+            let mut codel = CoDel::new(config(true));
+            let mut now = Instant::ZERO;
+            for (gap_ms, waited_ms, behind, can_be_marked) in packets {
+                now += Duration::from_millis(gap_ms);
+                let verdict = codel.leaves(now, Leaving { waited: Duration::from_millis(waited_ms), behind, can_be_marked });
+                prop_assert!(verdict == Verdict::Pass || (waited_ms >= 5 && behind > 1500));
+                prop_assert!(verdict != Verdict::Mark || can_be_marked);
+            }
+        }
+    }
+}

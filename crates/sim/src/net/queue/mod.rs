@@ -1,0 +1,44 @@
+//! Queue management: what is dropped or marked although there is room. The limit of the queue is its [`Buffer`].
+//!
+//! [`Buffer`]: super::buffer::Buffer
+
+pub mod codel;
+pub mod red;
+
+use codel::CoDelConfig;
+use red::RedConfig;
+
+/// How a link's queue is managed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum QueueModel {
+    /// Only a full buffer drops.
+    #[default]
+    DropTail,
+    /// Random early detection, as packets arrive.
+    Red(RedConfig),
+    /// Controlled delay, as packets leave the queue.
+    CoDel(CoDelConfig),
+}
+
+impl QueueModel {
+    /// The name by which a document calls it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::DropTail => "drop_tail",
+            Self::Red(_) => "red",
+            Self::CoDel(_) => "codel",
+        }
+    }
+}
+
+/// What queue management does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Pass,
+    /// The packet goes on with the mark "congestion experienced" (RFC 3168).
+    Mark,
+    /// The packet is dropped.
+    Drop,
+}

@@ -1,0 +1,130 @@
+//! How a link's queue is managed. Its limit is the link's `buffer`.
+
+use crate::scenario::quantity::{BufferSize, Quantity};
+use netlull_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Queue management.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum QueueDocument {
+    /// Only a full buffer drops.
+    DropTail(DropTailDocument),
+    /// Random early detection (Floyd and Jacobson 1993).
+    Red(RedDocument),
+    /// Controlled delay (RFC 8289). A fixed rate is then sent by scheduled departures, which takes an event more per packet.
+    Codel(CodelDocument),
+}
+
+/// Drop-tail has no parameters but the buffer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DropTailDocument {}
+
+/// RED and its readings. Thresholds in packets (or BDP) measure the queue in packets, thresholds in bytes in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedDocument {
+    /// min_th: with a lower average nothing is dropped early.
+    #[serde(default = "default_min_threshold")]
+    pub min_threshold: BufferSize,
+    /// max_th: from this average on all is dropped, or gently more and more; default three times min_th.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_threshold: Option<BufferSize>,
+    /// max_p: the probability at max_th, in (0, 1].
+    #[serde(default = "default_max_probability")]
+    pub max_probability: f64,
+    /// w_q: weight of the newest sample in the average, in (0, 1].
+    #[serde(default = "default_queue_weight")]
+    pub weight: f64,
+    /// Between max_th and twice max_th the probability goes from max_p to 1, instead of to 1 at once.
+    #[serde(default = "default_true")]
+    pub gentle: bool,
+    /// Whether large packets are more likely to be dropped.
+    #[serde(default)]
+    pub probability: RedProbabilityReading,
+    /// Whether some packets are spared.
+    #[serde(default)]
+    pub rules: RedRulesReading,
+    /// Typical packet, in which idle time is counted; default the MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean_packet: Option<Quantity<Bytes>>,
+    /// When ECN-capable packets are marked instead of dropped; others are dropped.
+    #[serde(default)]
+    pub ecn: RedEcnReading,
+}
+
+/// Whose probability RED's p_b is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedProbabilityReading {
+    /// Every packet's (RFC 7141 section 2.2).
+    #[default]
+    PerPacket,
+    /// A packet's of one MTU; a smaller one's is smaller in proportion (byte mode of the paper).
+    PerByte,
+}
+
+/// Which packets RED spares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedRulesReading {
+    /// None (Floyd and Jacobson 1993).
+    #[default]
+    Paper,
+    /// As ns-2: the packet with which the average crosses min_th, and any that finds one packet waiting or none.
+    Ns2,
+}
+
+/// When RED marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedEcnReading {
+    /// Never.
+    Off,
+    /// Where the drop would be by chance; where it is certain, packets are dropped (RFC 3168 section 7).
+    #[default]
+    Early,
+    /// Always; only the full buffer drops. What DCTCP needs (RFC 8257).
+    Always,
+}
+
+/// CoDel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CodelDocument {
+    /// TARGET: waiting that is acceptable when it lasts.
+    #[serde(default = "default_target")]
+    pub target: Quantity<Duration>,
+    /// INTERVAL: how long waiting must stay above TARGET before anything is dropped.
+    #[serde(default = "default_interval")]
+    pub interval: Quantity<Duration>,
+    /// Whether ECN-capable packets are marked instead of dropped.
+    #[serde(default = "default_true")]
+    pub ecn: bool,
+}
+
+fn default_min_threshold() -> BufferSize {
+    BufferSize::Packets(5)
+}
+
+fn default_max_probability() -> f64 {
+    0.1
+}
+
+fn default_queue_weight() -> f64 {
+    0.002
+}
+
+fn default_true() -> bool {
+    true
+}
+
+fn default_target() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(5))
+}
+
+fn default_interval() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(100))
+}

@@ -1,0 +1,284 @@
+//! Queue management through whole runs: RED and CoDel against arithmetic, against drop-tail, and with ECN.
+
+mod common;
+
+use common::{close, floats, flow, link, outcome, scenario, table};
+use netlull_sim::engine::random::Stream;
+use netlull_sim::engine::schedule::Schedule;
+use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::link::{Admission, Link, LinkParts};
+use netlull_sim::net::packet::Packet;
+use netlull_sim::net::queue::codel::CoDelConfig;
+use netlull_sim::net::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability, RedRules};
+use netlull_sim::run::RunOutcome;
+use netlull_tcp::{Flags, Segment};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde_json::{Value, json};
+
+/// One link of 10 Mb/s, on which 1500 B take 1.2 ms.
+fn one_link(duration: &str, fields: &Value, flows: &Value) -> Value {
+    let mut wire = json!({ "from": "a", "to": "b", "rate": "10 Mb/s", "delay": "5 ms", "buffer": "unlimited" });
+    for (key, value) in fields.as_object().expect("a table") {
+        wire[key] = value.clone();
+    }
+    json!({ "duration": duration, "nodes": ["a", "b"], "link": [wire], "flow": flows, "probe": { "drops": true } })
+}
+
+fn source(kind: &str, rate: &str) -> Value {
+    json!([{ "kind": kind, "name": "s", "from": "a", "to": "b", "rate": rate }])
+}
+
+/// `flows` TCP transfers over a bottleneck of 10 Mb/s with 50 ms of two-way propagation and room for 4 BDP.
+fn dumbbell(flows: u32, queue: &Value) -> Value {
+    let access = json!({ "from": "a", "to": "n", "rate": "100 Mb/s", "duplex": true, "buffer": "unlimited" });
+    let mut neck = json!({ "from": "n", "to": "b", "rate": "10 Mb/s", "delay": "25 ms", "buffer": "4 BDP" });
+    if !queue.is_null() {
+        neck["queue"] = queue.clone();
+    }
+    let back = json!({ "from": "b", "to": "n", "rate": "10 Mb/s", "delay": "25 ms", "buffer": "unlimited" });
+    let flow = json!({ "kind": "tcp", "name": "t", "from": "a", "to": "b", "count": flows, "jitter": "1 s" });
+    json!({ "duration": "60 s", "warm_up": "10 s", "nodes": ["a", "n", "b"], "link": [access, neck, back],
+            "flow": [flow] })
+}
+
+fn drop_times_ms(run: &RunOutcome) -> Vec<f64> {
+    floats(table(run, "drop"), "time_s").iter().map(|seconds| seconds * 1e3).collect()
+}
+
+#[test]
+fn codel_drops_when_the_control_law_says() {
+    // 1500 B arrive every ms and take 1.2 ms: packet n starts at 1.2 n ms after 0.2 n ms of waiting, 5 ms first at n = 25,
+    // 30 ms. An INTERVAL later, at 130 ms, drops may begin: the first packet to leave then does so at 1.2 x 109 = 130.8 ms.
+    // The next drops are due at 230.8, + 100 / sqrt(2) = 301.511, + 100 / sqrt(3) = 359.246, + 100 / sqrt(4) = 409.246 ms;
+    // packets leave at 130.8 + 1.2 k: 231.6, 302.4, 360.0, 410.4.
+    let run = outcome(one_link("420 ms", &json!({ "queue": { "kind": "codel" } }), &source("cbr", "12 Mb/s")));
+    let times = drop_times_ms(&run);
+    assert_eq!(times.len(), 5, "{times:?}");
+    for (found, expected) in times.iter().zip([130.8, 231.6, 302.4, 360.0, 410.4]) {
+        close(*found, expected, 1e-6);
+    }
+    let link = link(&run, "a-b");
+    assert_eq!((link.dropped_packets, link.managed_drops, link.marked_packets), (5, 5, 0));
+    assert_eq!(flow(&run, "s").packets_dropped, 5);
+}
+
+#[test]
+fn codel_that_never_drops_is_drop_tail_to_the_nanosecond() {
+    let numbers = |queue: Value| {
+        // It stops early: what still waits at the end is counted otherwise by a link that computes ahead.
+        let mut flows = source("poisson", "9 Mb/s");
+        flows[0]["stop"] = "19 s".into();
+        let run = outcome(one_link("20 s", &json!({ "queue": queue, "buffer": "20 packets" }), &flows));
+        let link = link(&run, "a-b");
+        let link = (
+            link.delivered_packets,
+            link.dropped_packets,
+            link.managed_drops,
+            link.max_queue_packets,
+            link.mean_wait_s,
+        );
+        (link, serde_json::to_string(flow(&run, "s")).expect("writes"), drop_times_ms(&run))
+    };
+    let patient = json!({ "kind": "codel", "target": "10 s", "interval": "30 s" });
+    let tail = numbers(json!({ "kind": "drop_tail" }));
+    assert!(tail.0.1 > 0, "the buffer of 20 packets overflows at times");
+    assert_eq!(numbers(patient), tail);
+}
+
+#[test]
+fn red_with_weight_one_and_one_threshold_is_a_drop_tail_of_that_size() {
+    // A packet that finds K packets waiting is dropped, by RED as by a buffer of K.
+    let drops = |fields: Value| {
+        let run = outcome(one_link("20 s", &fields, &source("poisson", "9 Mb/s")));
+        (drop_times_ms(&run), link(&run, "a-b").managed_drops, serde_json::to_string(flow(&run, "s")).expect("writes"))
+    };
+    let step = |size: &str| json!({ "kind": "red", "min_threshold": size, "max_threshold": size, "weight": 1.0, "gentle": false });
+    let tail = drops(json!({ "buffer": "12 packets" }));
+    let red = drops(json!({ "queue": step("12 packets") }));
+    assert!(!tail.0.is_empty());
+    assert_eq!((&red.0, &red.2), (&tail.0, &tail.2));
+    assert_eq!((red.1, tail.1), (red.0.len() as u64, 0));
+    // 12 packets of 1500 B are 18 kB.
+    assert_eq!(drops(json!({ "queue": step("18 kB") })), red);
+}
+
+#[test]
+fn red_and_codel_keep_the_queue_of_tcp_short() {
+    let run = |queue: Value| outcome(dumbbell(5, &queue));
+    let tail = run(Value::Null);
+    let red = run(json!({ "kind": "red", "min_threshold": "10 packets" }));
+    let codel = run(json!({ "kind": "codel" }));
+    let queue = |run: &RunOutcome| link(run, "n-b").mean_queue_packets;
+    // 4 BDP are 4 x 41.7 = 167 packets, which drop-tail fills; RED holds its average below max_th = 30.
+    assert!(queue(&tail) > 80.0, "{}", queue(&tail));
+    assert!(queue(&red) > 5.0 && queue(&red) < 30.0, "{}", queue(&red));
+    assert!(queue(&codel) < queue(&tail) / 4.0, "{}", queue(&codel));
+    for (managed, name) in [(&red, "red"), (&codel, "codel")] {
+        let link = link(managed, "n-b");
+        assert_eq!(link.queue, name);
+        assert!(link.managed_drops > 0 && link.managed_drops == link.dropped_packets, "{name}");
+        assert!(link.utilisation > 0.85, "{name}: {}", link.utilisation);
+    }
+}
+
+#[test]
+fn managed_queues_hold_their_limit_in_packets_and_in_bytes() {
+    for queue in [json!({ "kind": "red", "weight": 0.0001 }), json!({ "kind": "codel", "interval": "10 s" })] {
+        for (buffer, most) in [("5 packets", 5), ("7500 B", 5), ("8999 B", 5)] {
+            // 12 packets 12 us apart: one is being sent, five wait.
+            let flows =
+                json!([{ "kind": "cbr", "name": "s", "from": "a", "to": "b", "rate": "1 Gb/s", "stop": "140 us" }]);
+            let run = outcome(one_link("1 s", &json!({ "queue": queue, "buffer": buffer }), &flows));
+            let link = link(&run, "a-b");
+            assert_eq!((link.max_queue_packets, link.delivered_packets, link.managed_drops), (most, 6, 0));
+        }
+    }
+}
+
+#[test]
+fn managed_queues_work_under_rates_that_vary() {
+    let capacity = json!({ "kind": "uniform_redraw", "min": "1 Mb/s", "max": "10 Mb/s", "mean_interval": "50 ms" });
+    let controller = json!({ "kind": "practra", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" },
+        "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "40 ms" });
+    for (field, value) in [("capacity", capacity), ("controller", controller)] {
+        for queue in [json!({ "kind": "red" }), json!({ "kind": "codel" })] {
+            let flows = json!([{ "kind": "bursts", "name": "s", "from": "a", "to": "b", "rate": "20 Mb/s",
+                                 "cycle": "400 ms", "mean_on": "100 ms" }]);
+            // The verifiers check every packet.
+            let run = outcome(one_link("30 s", &json!({ field: value, "queue": queue }), &flows));
+            assert!(link(&run, "a-b").managed_drops > 0, "{field} {queue}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run_and_observing_changes_nothing() {
+    for queue in [json!({ "kind": "red" }), json!({ "kind": "codel" })] {
+        let written = |seed: u64, probe: Value| {
+            let mut json = dumbbell(3, &queue);
+            json["duration"] = "15 s".into();
+            json["seed"] = seed.into();
+            json["probe"] = probe;
+            serde_json::to_string(&outcome(json).summary).expect("writes")
+        };
+        let everything = json!({ "interval": "10 ms", "window": true, "drops": true });
+        assert_eq!(written(1, json!({})), written(1, everything));
+        assert_ne!(written(1, json!({})), written(2, json!({})));
+    }
+}
+
+#[test]
+fn only_links_whose_rate_varies_are_in_the_table_of_rates() {
+    let run = outcome(one_link("1 s", &json!({ "queue": { "kind": "codel" } }), &source("cbr", "1 Mb/s")));
+    assert!(floats(table(&run, "rate"), "time_s").is_empty());
+}
+
+/// A link of 12 Mb/s, 1 ms per packet of 1500 B, and no delay.
+fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Schedule) {
+    let parts = LinkParts {
+        to: 1,
+        controller: None,
+        rate: BitRate::from_mbps(12),
+        delay: Duration::ZERO,
+        buffer: Buffer::Bytes(Bytes::new(1_000_000)),
+        loss: None,
+        red: red.map(|config| Red::new(config, Stream::new(1, "queue.test"))),
+        departure: codel.map(|_| 0),
+        codel,
+        delivery: 1,
+    };
+    (Link::new(parts), Schedule::new(2))
+}
+
+fn packet(flags: Flags) -> Packet {
+    Packet { segment: Segment { flags, ..Segment::default() }, agent: 1, size: 1500, destination: 0 }
+}
+
+#[test]
+fn red_marks_what_can_be_marked_and_drops_the_rest() {
+    let step = RedConfig {
+        unit: QueueUnit::Packets,
+        min_threshold: 2.0,
+        max_threshold: 2.0,
+        max_probability: 0.1,
+        weight: 1.0,
+        gentle: false,
+        probability: RedProbability::PerPacket,
+        rules: RedRules::Paper,
+        mean_packet: 1500,
+        largest_packet: 1500,
+        ecn: RedEcn::Always,
+    };
+    let (mut link, mut schedule) = bare_link(Some(step), None);
+    // All at once: one is sent, two wait; from the fourth on, two or more wait before a packet.
+    let ect = Flags::ECT;
+    let offered = [ect, ect, ect, ect, Flags::NONE, ect | Flags::CE, ect];
+    let fates = offered.map(|flags| link.offer(Instant::ZERO, packet(flags), &mut schedule));
+    let (taken, early) = (Admission::Accepted, Admission::DroppedEarly);
+    assert_eq!(fates, [taken, taken, taken, taken, early, taken, taken]);
+    let marks: Vec<bool> = link.packets().map(|packet| packet.is_marked()).collect();
+    assert_eq!(marks, [false, false, false, true, true, true]);
+    // The sixth came with its mark.
+    assert_eq!((link.counters().marked_packets, link.counters().managed_drops), (2, 1));
+}
+
+#[test]
+fn codel_marks_arrive_at_the_other_end() {
+    let config = CoDelConfig {
+        target: Duration::from_millis(5),
+        interval: Duration::from_millis(100),
+        largest_packet: 1500,
+        ecn: true,
+    };
+    let (mut link, mut schedule) = bare_link(None, Some(config));
+    for _ in 0..320 {
+        link.offer(Instant::ZERO, packet(Flags::ECT), &mut schedule);
+    }
+    // Packet n (from 0) leaves the queue at n ms, having waited n ms: above 5 ms from 5 ms on, so marks at 105, 205, then
+    // 275.7 -> 276; each arrives 1 ms after it left. The last two packets have no more than 1500 B behind them.
+    let mut marked_at = Vec::new();
+    while let Some((now, slot)) = schedule.take_until(Instant::from_nanos(1_000_000_000)) {
+        if slot == 0 {
+            link.depart(now, &mut schedule);
+        } else {
+            let packet = *link.head().expect("a packet arrives");
+            link.deliver_head(packet.size, &mut schedule);
+            if packet.is_marked() {
+                marked_at.push(now.as_nanos() / 1_000_000);
+            }
+        }
+    }
+    assert_eq!(marked_at, [106, 206, 277]);
+    let counters = link.counters();
+    assert_eq!((counters.marked_packets, counters.dropped_packets, counters.delivered_packets), (3, 0, 320));
+}
+
+#[test]
+fn queues_that_cannot_be_are_refused_with_field_value_and_expectation() {
+    let refusal = |queue: Value| {
+        let json = one_link("1 s", &json!({ "queue": queue }), &source("cbr", "1 Mb/s"));
+        scenario(&json).map(|_| ()).expect_err("must be refused").to_string()
+    };
+    let red = |field: &str, value: Value| {
+        let mut queue = json!({ "kind": "red" });
+        queue[field] = value;
+        refusal(queue)
+    };
+    assert_eq!(
+        red("max_threshold", "4 packets".into()),
+        "link.a-b.queue.max_threshold: is 4 packets; expected min_threshold, 5 packets, or more in its unit"
+    );
+    assert!(red("max_threshold", "90 kB".into()).starts_with("link.a-b.queue.max_threshold: is 90000 B;"));
+    assert!(red("min_threshold", "0 packets".into()).starts_with("link.a-b.queue.min_threshold: is 0 packets;"));
+    assert!(red("min_threshold", "unlimited".into()).starts_with("link.a-b.queue.min_threshold: is unlimited;"));
+    assert_eq!(red("weight", 0.0.into()), "link.a-b.queue.weight: is 0; expected more than 0 and at most 1");
+    assert!(red("max_probability", 1.5.into()).starts_with("link.a-b.queue.max_probability: is 1.5;"));
+    assert!(red("mean_packet", "0 B".into()).starts_with("link.a-b.queue.mean_packet: is 0 B;"));
+    assert!(red("ecn", "maybe".into()).starts_with("link.a-b.queue.ecn: unknown variant `maybe`"));
+    let codel =
+        |target: &str, interval: &str| refusal(json!({ "kind": "codel", "target": target, "interval": interval }));
+    assert_eq!(codel("0 s", "1 s"), "link.a-b.queue.target: is 0 s; expected more than 0 s");
+    assert_eq!(codel("5 ms", "5 ms"), "link.a-b.queue.interval: is 5 ms; expected more than target, 5 ms");
+    assert!(refusal(json!({ "kind": "fq" })).starts_with("link.a-b.queue.kind: \"fq\" is unknown; expected one of"));
+    assert!(refusal(json!({ "kind": "drop_tail", "limit": 3 })).contains("unknown field `limit`"));
+}

@@ -1,0 +1,121 @@
+//! Pacing rate, quantum and window (draft-ietf-ccwg-bbr-06 section 5.6).
+
+use super::{
+    ASSUMED_RTT, Bbr, Delivery, INFINITE, LARGEST_CWND, LARGEST_QUANTUM, MIN_PIPE_SEGMENTS, PACING_MARGIN,
+    PROBE_RTT_CWND_GAIN, Phase, RecoveryPhase, STARTUP_PACING_GAIN, State,
+};
+use crate::delivery::DeliveryRate;
+use netlull_units::Duration;
+
+impl Bbr {
+    /// UpdateControlParameters (section 5.2.3).
+    pub(super) fn update_control_parameters(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        if !self.has_rtt && ack.sample.rtt.is_some() {
+            // Section 5.6.2: the initial rate is that of the first round trip measured.
+            self.init_pacing_rate(self.min_rtt);
+        }
+        self.set_pacing_rate(self.state.pacing_gain());
+        self.set_send_quantum();
+        self.set_cwnd(ack, rate);
+    }
+
+    /// InitPacingRate (section 5.6.2).
+    #[allow(clippy::cast_precision_loss)]
+    pub(super) fn init_pacing_rate(&mut self, rtt: Option<Duration>) {
+        let rtt = rtt.filter(|rtt| !rtt.is_zero());
+        self.has_rtt = rtt.is_some();
+        let nominal = self.initial_cwnd as f64 / rtt.unwrap_or(ASSUMED_RTT).as_secs_f64();
+        self.pacing_rate = STARTUP_PACING_GAIN * nominal;
+    }
+
+    /// SetPacingRateWithGain (section 5.6.2): it does not fall before the pipe has been full.
+    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.bw * PACING_MARGIN;
+        if self.full_bw_reached || rate > self.pacing_rate {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// SetSendQuantum (section 5.6.3): what is sent in a millisecond.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub(super) fn set_send_quantum(&mut self) {
+        self.send_quantum = ((self.pacing_rate * 1e-3) as u64).min(LARGEST_QUANTUM).max(2 * self.smss);
+    }
+
+    /// SetCwnd (section 5.6.4.6).
+    fn set_cwnd(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        let max_inflight = self.max_inflight();
+        let opened = self.cwnd + ack.sample.newly_acked;
+        if self.full_bw_reached {
+            self.cwnd = opened.min(max_inflight);
+        } else if self.cwnd < max_inflight || rate.delivered() < self.initial_cwnd {
+            self.cwnd = opened;
+        }
+        self.cwnd = self.cwnd.max(self.min_pipe_cwnd()).min(LARGEST_CWND);
+        // BoundCwndForProbeRTT (section 5.6.4.5).
+        if matches!(self.state, State::ProbeRtt { .. }) {
+            self.cwnd = self.cwnd.min(self.probe_rtt_cwnd());
+        }
+        self.cwnd = self.cwnd.min(self.volume_cap());
+    }
+
+    /// BoundCwndForModel (section 5.6.4.7).
+    fn volume_cap(&self) -> u64 {
+        let cap = match self.state {
+            State::ProbeBw(Phase::Cruise) | State::ProbeRtt { .. } => self.inflight_with_headroom(),
+            State::ProbeBw(_) => self.inflight_longterm,
+            State::Startup | State::Drain { .. } => INFINITE,
+        };
+        cap.min(self.inflight_shortterm).max(self.min_pipe_cwnd())
+    }
+
+    /// BBR.bdp = BBR.bw * BBR.min_rtt; the initial window before there is a round trip (BDPMultiple, section 5.6.4.2).
+    pub(super) fn bdp(&self) -> u64 {
+        self.bdp_multiple(self.bw, 1.0)
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn bdp_multiple(&self, bw: f64, gain: f64) -> u64 {
+        match self.min_rtt {
+            None => self.initial_cwnd,
+            Some(min_rtt) => (gain * bw * min_rtt.as_secs_f64()) as u64,
+        }
+    }
+
+    /// Inflight (section 5.6.4.2): the volume that a gain asks for at a bandwidth.
+    pub(super) fn inflight(&self, bw: f64, gain: f64) -> u64 {
+        self.quantization_budget(self.bdp_multiple(bw, gain))
+    }
+
+    /// UpdateMaxInflight (section 5.6.4.2).
+    fn max_inflight(&self) -> u64 {
+        self.quantization_budget(self.bdp_multiple(self.bw, self.state.cwnd_gain()) + self.extra_acked)
+    }
+
+    /// QuantizationBudget (section 5.6.4.2), with TCP's offload budget of three quanta (section 5.5.8.1).
+    fn quantization_budget(&self, inflight: u64) -> u64 {
+        let inflight = inflight.max(3 * self.send_quantum).max(self.min_pipe_cwnd());
+        if self.state == State::ProbeBw(Phase::Up) { inflight + 2 * self.smss } else { inflight }
+    }
+
+    /// BBR.MinPipeCwnd (section 5.6.4.3).
+    pub(super) fn min_pipe_cwnd(&self) -> u64 {
+        MIN_PIPE_SEGMENTS * self.smss
+    }
+
+    /// ProbeRTTCwnd (section 5.6.4.5).
+    pub(super) fn probe_rtt_cwnd(&self) -> u64 {
+        self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN).max(self.min_pipe_cwnd())
+    }
+
+    /// SaveCwnd (section 5.6.4.4).
+    pub(super) fn save_cwnd(&mut self) {
+        let is_modulated = self.phase != RecoveryPhase::Open || matches!(self.state, State::ProbeRtt { .. });
+        self.prior_cwnd = if is_modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
+    }
+
+    /// RestoreCwnd (section 5.6.4.4).
+    pub(super) fn restore_cwnd(&mut self) {
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+}

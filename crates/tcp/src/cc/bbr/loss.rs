@@ -1,0 +1,173 @@
+//! What losses change (draft-ietf-ccwg-bbr-06 section 5.5.10).
+
+use super::{
+    BETA, Bbr, Delivery, INFINITE, LOSS_THRESHOLD, Latest, Phase, RecoveryPhase, STARTUP_FULL_LOSS_COUNT, State,
+};
+use crate::delivery::{DeliveryRate, LostSegment};
+use netlull_units::Instant;
+
+/// Losses over a flight: RS.lost and RS.tx_in_flight of the draft.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlightLoss {
+    pub lost: u64,
+    pub tx_in_flight: u64,
+    pub is_app_limited: bool,
+}
+
+impl FlightLoss {
+    /// IsInflightTooHigh: more than 2 % of the flight were lost.
+    #[allow(clippy::cast_precision_loss)]
+    fn is_too_high(&self) -> bool {
+        self.lost as f64 > self.tx_in_flight as f64 * LOSS_THRESHOLD
+    }
+}
+
+impl Bbr {
+    /// IsInflightTooHigh (section 5.5.10.2); without SACK, any loss.
+    pub(super) fn is_inflight_too_high(ack: &Delivery) -> bool {
+        let sample = &ack.sample;
+        let flight =
+            FlightLoss { lost: sample.lost, tx_in_flight: sample.tx_in_flight, is_app_limited: sample.is_app_limited };
+        flight.is_too_high() || (sample.lost > 0 && !ack.selective)
+    }
+
+    /// NoteLoss (section 5.5.10.2).
+    fn note_loss(&mut self, rate: &DeliveryRate) {
+        if !self.latest.loss_in_round {
+            self.latest.round_delivered = rate.delivered();
+        }
+        self.latest.loss_in_round = true;
+    }
+
+    /// HandleLostPacket (section 5.5.10.2).
+    pub(super) fn handle_lost_segment(&mut self, now: Instant, lost: &LostSegment, rate: &DeliveryRate) {
+        self.note_loss(rate);
+        if lost.start != self.latest.lost_end || self.latest.ranges_lost == 0 {
+            self.latest.ranges_lost = self.latest.ranges_lost.saturating_add(1);
+        }
+        self.latest.lost_end = lost.end;
+        if !self.is_bw_probe_sample {
+            return;
+        }
+        let flight =
+            FlightLoss { lost: lost.lost, tx_in_flight: lost.tx_in_flight, is_app_limited: lost.is_app_limited };
+        if flight.is_too_high() || !self.selective {
+            let tx_in_flight = inflight_at_loss(&flight, lost.end - lost.start);
+            self.handle_inflight_too_high(now, &FlightLoss { tx_in_flight, ..flight }, rate);
+        }
+    }
+
+    /// An ECN echo: one loss in this round and, while probing, a sign that too much is in flight.
+    #[cold]
+    pub(super) fn on_mark(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        self.note_loss(rate);
+        if self.is_bw_probe_sample {
+            let tx_in_flight = ack.sample.tx_in_flight;
+            let flight = FlightLoss { lost: 0, tx_in_flight, is_app_limited: ack.sample.is_app_limited };
+            self.handle_inflight_too_high(ack.now, &flight, rate);
+        }
+    }
+
+    /// HandleInflightTooHigh (section 5.5.10.2).
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    fn handle_inflight_too_high(&mut self, now: Instant, flight: &FlightLoss, rate: &DeliveryRate) {
+        self.last_probe.too_high = true;
+        // React once per probe.
+        self.is_bw_probe_sample = false;
+        if !flight.is_app_limited {
+            let least = (self.target_inflight() as f64 * BETA) as u64;
+            self.inflight_longterm = flight.tx_in_flight.max(least);
+        }
+        if self.state == State::ProbeBw(Phase::Up) {
+            self.start_probe_bw_down(now, rate);
+        }
+    }
+
+    /// CheckStartupHighLoss (section 5.3.1.3), at the end of each round trip of recovery.
+    pub(super) fn check_startup_high_loss(&mut self, ack: &Delivery) {
+        if self.full_bw_reached {
+            return;
+        }
+        let in_recovery = self.phase == RecoveryPhase::FastRecovery;
+        let enough = if ack.selective {
+            self.latest.round_start && self.latest.ranges_lost >= STARTUP_FULL_LOSS_COUNT
+        } else {
+            self.latest.ranges_lost > 0
+        };
+        if in_recovery && enough && Self::is_inflight_too_high(ack) {
+            self.full_bw_reached = true;
+            self.full.now = true;
+            // A volume that is safe: what the path is known to hold, or what it delivered in the last round.
+            self.inflight_longterm = self.bdp().max(self.latest.inflight);
+        }
+        if self.latest.round_start {
+            self.latest.ranges_lost = 0;
+        }
+    }
+
+    /// UpdateLatestDeliverySignals (section 5.5.10.3).
+    pub(super) fn update_latest_delivery_signals(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        let (latest, sample) = (&mut self.latest, &ack.sample);
+        latest.bandwidth = latest.bandwidth.max(sample.delivery_rate);
+        latest.inflight = latest.inflight.max(sample.delivered);
+        latest.round_start = sample.prior_delivered >= latest.round_delivered;
+        if latest.round_start {
+            latest.round_delivered = rate.delivered();
+        }
+    }
+
+    /// AdvanceLatestDeliverySignals (section 5.5.10.3).
+    pub(super) fn advance_latest_delivery_signals(&mut self, ack: &Delivery) {
+        if self.latest.round_start {
+            self.latest.bandwidth = ack.sample.delivery_rate;
+            self.latest.inflight = ack.sample.delivered;
+        }
+    }
+
+    /// ResetCongestionSignals (section 5.5.10.3).
+    pub(super) fn reset_congestion_signals(&mut self) {
+        self.latest = Latest { loss_in_round: false, bandwidth: 0.0, inflight: 0, ..self.latest };
+    }
+
+    /// UpdateCongestionSignals (section 5.5.10.3).
+    pub(super) fn update_congestion_signals(&mut self, ack: &Delivery, rate: &DeliveryRate) {
+        self.update_max_bw(ack, rate);
+        if self.latest.round_start {
+            self.adapt_lower_bounds();
+            self.latest.loss_in_round = false;
+        }
+    }
+
+    /// AdaptLowerBoundsFromCongestion (section 5.5.10.3): once per round trip, unless a probe is under way.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+    fn adapt_lower_bounds(&mut self) {
+        if self.state.is_probing() || !self.latest.loss_in_round {
+            return;
+        }
+        if self.bw_shortterm.is_infinite() {
+            self.bw_shortterm = self.max_bw.get();
+        }
+        if self.inflight_shortterm == INFINITE {
+            self.inflight_shortterm = self.cwnd;
+        }
+        self.bw_shortterm = self.latest.bandwidth.max(BETA * self.bw_shortterm);
+        self.inflight_shortterm = self.latest.inflight.max((BETA * self.inflight_shortterm as f64) as u64);
+    }
+
+    /// ResetShortTermModel (section 5.5.10.3).
+    pub(super) fn reset_short_term_model(&mut self) {
+        self.bw_shortterm = f64::INFINITY;
+        self.inflight_shortterm = INFINITE;
+    }
+}
+
+/// InflightAtLoss (section 5.5.10.2): the volume in flight at which losses crossed the threshold, within a segment of
+/// `size` bytes.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+pub(super) fn inflight_at_loss(flight: &FlightLoss, size: u64) -> u64 {
+    let inflight_prev = flight.tx_in_flight.saturating_sub(size) as f64;
+    let lost_prev = flight.lost.saturating_sub(size) as f64;
+    let lost_prefix = (LOSS_THRESHOLD * inflight_prev - lost_prev) / (1.0 - LOSS_THRESHOLD);
+    // More was lost before than is allowed: at the start of this segment, at the latest (Linux stops there too).
+    (inflight_prev + lost_prefix.max(0.0)) as u64
+}

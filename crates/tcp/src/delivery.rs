@@ -1,0 +1,510 @@
+//! Delivery-rate samples: how fast the network delivers, measured by the sender (draft-ietf-ccwg-bbr-06 section 4.1,
+//! before that draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! Each segment in flight has a record of how much had been delivered when it was sent. When it is acknowledged, what
+//! was delivered since, over the time that took, is a sample of the rate. The names are the draft's: C is the
+//! connection ([`DeliveryRate`]), P a packet, RS the sample ([`RateSample`]).
+
+use netlull_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// RS: what one acknowledgement says about the path (draft-ietf-ccwg-bbr-06 section 2.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RateSample {
+    /// RS.delivery_rate in bytes per second; zero if the sample is not reliable.
+    pub delivery_rate: f64,
+    /// RS.delivered: bytes delivered from the transmission of the segment just acknowledged until now.
+    pub delivered: u64,
+    /// RS.interval: over this time.
+    pub interval: Duration,
+    /// RS.prior_delivered: C.delivered when that segment was sent.
+    pub prior_delivered: u64,
+    /// RS.rtt: its round trip; `None` if it was sent more than once.
+    pub rtt: Option<Duration>,
+    /// True if the application, and not the path, may have been what limited the rate.
+    pub is_app_limited: bool,
+    /// RS.newly_acked: bytes that this acknowledgement is the first to tell of.
+    pub newly_acked: u64,
+    /// RS.newly_lost: bytes that were marked lost since the sample before.
+    pub newly_lost: u64,
+    /// RS.tx_in_flight: bytes in flight when the segment was sent, with itself.
+    pub tx_in_flight: u64,
+    /// RS.lost: bytes marked lost from its transmission until now.
+    pub lost: u64,
+}
+
+/// A segment that was marked lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostSegment {
+    /// Stream offset of its first byte.
+    pub start: u64,
+    /// Stream offset behind its last byte.
+    pub end: u64,
+    /// P.tx_in_flight: bytes in flight when it was sent, with itself.
+    pub tx_in_flight: u64,
+    /// C.lost - P.lost: bytes marked lost since it was sent, with itself.
+    pub lost: u64,
+    /// P.is_app_limited.
+    pub is_app_limited: bool,
+}
+
+/// P: what is remembered of a transmission (section 4.1.2.1.2).
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    delivered: u64,
+    delivered_time: Instant,
+    first_send_time: Instant,
+    send_time: Instant,
+    lost: u64,
+    tx_in_flight: u64,
+    is_app_limited: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    InFlight,
+    Lost,
+    Delivered,
+}
+
+/// A segment that is not cumulatively acknowledged yet.
+#[derive(Clone, Copy, Debug)]
+struct Record {
+    start: u64,
+    end: u64,
+    sent: Transmission,
+    fate: Fate,
+    retransmitted: bool,
+}
+
+/// A segment that goes out.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Now: P.send_time.
+    pub now: Instant,
+    /// Stream offset of its first byte.
+    pub start: u64,
+    /// Stream offset behind its last byte.
+    pub end: u64,
+    /// C.inflight before it, in bytes.
+    pub inflight: u64,
+}
+
+/// What the acknowledgement in hand has told so far.
+#[derive(Clone, Copy, Debug)]
+struct Newest {
+    sent: Transmission,
+    /// P.packet_id: with TCP, the offset behind the segment.
+    end: u64,
+    retransmitted: bool,
+}
+
+/// C: the connection's side of delivery-rate sampling.
+#[derive(Clone, Debug, Default)]
+pub struct DeliveryRate {
+    /// One record per segment from SND.UNA on, in the order of the stream.
+    records: VecDeque<Record>,
+    /// C.delivered: bytes delivered over the life of the connection.
+    delivered: u64,
+    /// C.delivered_time: when that changed last.
+    delivered_time: Instant,
+    /// C.first_send_time: transmission of the segment that was delivered last, or of the first after a silence.
+    first_send_time: Instant,
+    /// C.app_limited: up to which count of `delivered` samples are limited by the application; 0 for none.
+    app_limited: u64,
+    /// C.lost: bytes marked lost over the life of the connection.
+    lost: u64,
+    /// C.min_rtt.
+    min_rtt: Option<Duration>,
+    newest: Option<Newest>,
+    newly_acked: u64,
+    newly_lost: u64,
+}
+
+impl DeliveryRate {
+    /// Nothing sent yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// C.delivered in bytes.
+    #[inline]
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// True while samples are limited by the application.
+    #[inline]
+    #[must_use]
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+
+    /// MarkConnectionAppLimited (section 4.1.2.4), with `inflight` bytes in flight.
+    #[inline]
+    pub fn mark_app_limited(&mut self, inflight: u64) {
+        self.app_limited = (self.delivered + inflight).max(1);
+    }
+
+    /// OnPacketSent (section 4.1.2.2). Data that was sent before is recorded anew.
+    #[inline]
+    pub fn on_sent(&mut self, segment: &Sent) {
+        if segment.inflight == 0 {
+            self.first_send_time = segment.now;
+            self.delivered_time = segment.now;
+        }
+        let sent = Transmission {
+            delivered: self.delivered,
+            delivered_time: self.delivered_time,
+            first_send_time: self.first_send_time,
+            send_time: segment.now,
+            lost: self.lost,
+            tx_in_flight: segment.inflight + (segment.end - segment.start),
+            is_app_limited: self.is_app_limited(),
+        };
+        let known = self.records.back().map_or(segment.start, |last| last.end);
+        if segment.start < known {
+            self.on_sent_again(segment, sent);
+        }
+        if segment.end > known {
+            let start = segment.start.max(known);
+            let record = Record { start, end: segment.end, sent, fate: Fate::InFlight, retransmitted: false };
+            self.records.push_back(record);
+        }
+    }
+
+    #[cold]
+    fn on_sent_again(&mut self, segment: &Sent, sent: Transmission) {
+        let first = self.first_ending_after(segment.start);
+        for record in self.records.range_mut(first..).take_while(|record| record.start < segment.end) {
+            if record.fate != Fate::Delivered {
+                (record.sent, record.fate, record.retransmitted) = (sent, Fate::InFlight, true);
+            }
+        }
+    }
+
+    fn first_ending_after(&self, offset: u64) -> usize {
+        self.records.partition_point(|record| record.end <= offset)
+    }
+
+    /// Everything before offset `una` is acknowledged.
+    #[inline]
+    pub fn on_acked(&mut self, now: Instant, una: u64) {
+        while let Some(record) = self.records.front().copied() {
+            if record.end > una {
+                break;
+            }
+            self.records.pop_front();
+            if record.fate != Fate::Delivered {
+                self.update(now, &record, record.end - record.start);
+            }
+        }
+        // A retransmission may be cut elsewhere than the segment was: part of a record.
+        if let Some(record) = self.records.front().copied()
+            && record.start < una
+        {
+            if record.fate != Fate::Delivered {
+                self.update(now, &record, una - record.start);
+            }
+            if let Some(front) = self.records.front_mut() {
+                front.start = una;
+            }
+        }
+    }
+
+    /// The bytes from `start` to `end` are selectively acknowledged (RFC 2018). Segments of which only a part is wait.
+    pub fn on_sacked(&mut self, now: Instant, start: u64, end: u64) {
+        let mut index = self.records.partition_point(|record| record.start < start);
+        while let Some(record) = self.records.get(index).copied() {
+            if record.end > end {
+                break;
+            }
+            if record.fate != Fate::Delivered {
+                self.update(now, &record, record.end - record.start);
+                self.records[index].fate = Fate::Delivered;
+            }
+            index += 1;
+        }
+    }
+
+    /// Marks the first segment in flight that ends behind `start` and begins before `end` as lost. Ask again from its
+    /// end until there is none.
+    pub fn mark_lost(&mut self, start: u64, end: u64) -> Option<LostSegment> {
+        let first = self.first_ending_after(start);
+        let in_range = self.records.range_mut(first..).take_while(|record| record.start < end);
+        let record = in_range.into_iter().find(|record| record.fate == Fate::InFlight)?;
+        record.fate = Fate::Lost;
+        let len = record.end - record.start;
+        self.lost += len;
+        self.newly_lost += len;
+        Some(LostSegment {
+            start: record.start,
+            end: record.end,
+            tx_in_flight: record.sent.tx_in_flight,
+            lost: self.lost - record.sent.lost,
+            is_app_limited: record.sent.is_app_limited,
+        })
+    }
+
+    /// UpdateRateSample (section 4.1.2.3): `bytes` of a segment are delivered.
+    #[inline]
+    fn update(&mut self, now: Instant, record: &Record, bytes: u64) {
+        self.delivered += bytes;
+        self.newly_acked += bytes;
+        self.delivered_time = now;
+        let sent = record.sent;
+        // IsNewestPacket: the one sent last tells most recently of the path.
+        let is_newest = match self.newest {
+            None => true,
+            Some(Newest { end, .. }) => {
+                sent.send_time > self.first_send_time || (sent.send_time == self.first_send_time && record.end > end)
+            }
+        };
+        if is_newest {
+            self.newest = Some(Newest { sent, end: record.end, retransmitted: record.retransmitted });
+            self.first_send_time = sent.send_time;
+        }
+    }
+
+    /// GenerateRateSample (section 4.1.2.3), once per acknowledgement; `None` if it delivered nothing.
+    #[inline]
+    pub fn sample(&mut self, now: Instant) -> Option<RateSample> {
+        // The bubble is acknowledged and gone.
+        if self.delivered > self.app_limited {
+            self.app_limited = 0;
+        }
+        let Newest { sent, retransmitted, .. } = self.newest.take()?;
+        let newly_acked = std::mem::take(&mut self.newly_acked);
+        let newly_lost = std::mem::take(&mut self.newly_lost);
+        let send_elapsed = sent.send_time.saturating_since(sent.first_send_time);
+        let ack_elapsed = now - sent.delivered_time;
+        // Nothing is delivered faster than it was sent: the longer of the two (section 4.1.1.2.4).
+        let interval = send_elapsed.max(ack_elapsed);
+        let delivered = self.delivered - sent.delivered;
+        // Section 4.2: now - P.send_time, unless it is ambiguous.
+        let rtt = (!retransmitted).then_some(now - sent.send_time);
+        if let Some(rtt) = rtt {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        Some(RateSample {
+            delivery_rate: self.rate(delivered, interval),
+            delivered,
+            interval,
+            prior_delivered: sent.delivered,
+            rtt,
+            is_app_limited: sent.is_app_limited,
+            newly_acked,
+            newly_lost,
+            tx_in_flight: sent.tx_in_flight,
+            lost: self.lost - sent.lost,
+        })
+    }
+
+    /// Bytes per second; zero for an interval shorter than any round trip was: an acknowledgement that was taken for
+    /// that of a retransmission.
+    #[inline]
+    #[allow(clippy::cast_precision_loss)]
+    fn rate(&self, delivered: u64, interval: Duration) -> f64 {
+        if interval.is_zero() || self.min_rtt.is_some_and(|least| interval < least) {
+            return 0.0;
+        }
+        delivered as f64 / (interval.as_nanos() as f64 * 1e-9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEGMENT: u64 = 1000;
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    fn send(rate: &mut DeliveryRate, micros: u64, number: u64, inflight: u64) {
+        let start = number * SEGMENT;
+        rate.on_sent(&Sent { now: at(micros), start, end: start + SEGMENT, inflight: inflight * SEGMENT });
+    }
+
+    fn ack(rate: &mut DeliveryRate, micros: u64, segments: u64) -> RateSample {
+        rate.on_acked(at(micros), segments * SEGMENT);
+        rate.sample(at(micros)).expect("new data")
+    }
+
+    /// Two segments sent together at 0, delivered at 10 and 11 ms: a bottleneck of a segment per ms.
+    fn two_delivered() -> DeliveryRate {
+        let mut rate = DeliveryRate::new();
+        send(&mut rate, 0, 0, 0);
+        send(&mut rate, 0, 1, 1);
+        let first = ack(&mut rate, 10_000, 1);
+        // 1000 B from 0 to 10 ms.
+        assert_eq!((first.delivered, first.interval, first.delivery_rate), (1000, Duration::from_millis(10), 1e5));
+        let second = ack(&mut rate, 11_000, 2);
+        // Sent before anything was delivered: 2000 B in 11 ms.
+        assert_eq!((second.delivered, second.interval), (2000, Duration::from_millis(11)));
+        assert_eq!(second.rtt, Some(Duration::from_millis(11)));
+        rate
+    }
+
+    #[test]
+    fn a_sample_reaches_from_the_delivery_before_the_transmission_to_now() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..10 {
+            send(&mut rate, 0, number, number);
+        }
+        // Delivered one per ms from 10 ms on; each releases one more, delivered 10 ms later.
+        for number in 0..20 {
+            let now = 10_000 + number * 1000;
+            ack(&mut rate, now, number + 1);
+            send(&mut rate, now, 10 + number, 9);
+        }
+        for number in 20..30 {
+            let now = 10_000 + number * 1000;
+            let sample = ack(&mut rate, now, number + 1);
+            // Segment 20 was sent at 20 ms when 11 had been delivered, at 20 ms; at 30 ms 21 have been: 10 per 10 ms.
+            // (The first ten left at once: the samples of the ten after them span their sending too.)
+            assert_eq!((sample.delivered, sample.interval), (10 * SEGMENT, Duration::from_millis(10)));
+            assert!((sample.delivery_rate - 1e6).abs() < 1e-6, "{sample:?}");
+            assert_eq!(sample.prior_delivered, (number - 9) * SEGMENT);
+            assert_eq!(sample.tx_in_flight, 10 * SEGMENT);
+        }
+    }
+
+    #[test]
+    fn the_acknowledgement_interval_counts_when_it_is_the_longer() {
+        let mut rate = two_delivered();
+        // Four more, one per ms from 11 ms on; one compressed acknowledgement of all at 24.5 ms.
+        for number in 0..4 {
+            send(&mut rate, 11_000 + number * 1000, 2 + number, number);
+        }
+        // The first of them found nothing in flight, so both clocks started at 11 ms: 4000 B, sent in 3 ms,
+        // acknowledged in 13.5 ms.
+        let sample = ack(&mut rate, 24_500, 6);
+        assert_eq!((sample.delivered, sample.interval), (4000, Duration::from_micros(13_500)));
+        // The next leave two ms apart.
+        send(&mut rate, 24_500, 6, 0);
+        for number in 0..6 {
+            send(&mut rate, 26_500 + 2000 * number, 7 + number, 1 + number);
+        }
+        ack(&mut rate, 36_500, 7);
+        let sample = ack(&mut rate, 46_500, 13);
+        // Segment 12 was sent at 36.5 ms (12 ms after the first of the flight, at 24.5 ms) and before the
+        // acknowledgement at 36.5 ms: acknowledged in 46.5 - 24.5 = 22 ms.
+        assert_eq!((sample.delivered, sample.interval), (7000, Duration::from_millis(22)));
+    }
+
+    #[test]
+    fn nothing_is_delivered_faster_than_it_was_sent() {
+        let mut rate = DeliveryRate::new();
+        // One per ms; the acknowledgements of all come together at 100 ms.
+        for number in 0..50 {
+            send(&mut rate, number * 1000, number, number);
+        }
+        ack(&mut rate, 100_000, 1);
+        // Sent after that delivery, one per ms: 50 of them, all acknowledged at once at 150.2 ms.
+        for number in 0..50 {
+            send(&mut rate, 100_000 + number * 1000, 50 + number, 49 + number);
+        }
+        ack(&mut rate, 149_100, 50);
+        let sample = ack(&mut rate, 200_200, 100);
+        // Segment 99 (sent at 149 ms, before the acknowledgement at 149.1): first_send_time was that of segment 0.
+        assert_eq!((sample.delivered, sample.interval), (99_000, Duration::from_millis(149)));
+    }
+
+    #[test]
+    fn samples_are_limited_by_the_application_until_the_bubble_is_gone() {
+        let mut rate = two_delivered();
+        rate.mark_app_limited(0);
+        assert!(rate.is_app_limited());
+        send(&mut rate, 50_000, 2, 0);
+        send(&mut rate, 51_000, 3, 1);
+        // Marked with 2000 B delivered and none in flight: 3000 B delivered are beyond.
+        assert!(ack(&mut rate, 60_000, 3).is_app_limited);
+        assert!(!rate.is_app_limited());
+        send(&mut rate, 60_000, 4, 1);
+        assert!(ack(&mut rate, 61_000, 4).is_app_limited, "sent in the bubble");
+        assert!(!ack(&mut rate, 70_000, 5).is_app_limited);
+        // Before anything is delivered the mark is 1, not 0.
+        let mut rate = DeliveryRate::new();
+        rate.mark_app_limited(0);
+        assert!(rate.is_app_limited());
+    }
+
+    #[test]
+    fn a_silence_does_not_count() {
+        let mut rate = two_delivered();
+        // 1 s of silence, then one segment: 1000 B over its own 10 ms.
+        send(&mut rate, 1_000_000, 2, 0);
+        let sample = ack(&mut rate, 1_010_000, 3);
+        assert_eq!((sample.delivered, sample.interval), (1000, Duration::from_millis(10)));
+    }
+
+    #[test]
+    fn selective_acknowledgements_deliver_once() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..5 {
+            send(&mut rate, number * 100, number, number);
+        }
+        // 2 and 3 arrive, of 4 only a part; then the same block again; then everything.
+        rate.on_sacked(at(10_000), 2000, 4500);
+        let sample = rate.sample(at(10_000)).expect("two segments");
+        assert_eq!((sample.newly_acked, sample.delivered), (2000, 2000));
+        // The newest of the two, sent at 0.3 ms.
+        assert_eq!(sample.rtt, Some(Duration::from_micros(9_700)));
+        rate.on_sacked(at(11_000), 2000, 4500);
+        assert_eq!(rate.sample(at(11_000)), None);
+        assert_eq!(ack(&mut rate, 12_000, 5).newly_acked, 3000);
+        assert_eq!(rate.delivered(), 5000);
+    }
+
+    #[test]
+    fn losses_are_counted_from_the_transmission_on() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..4 {
+            send(&mut rate, number * 100, number, number);
+        }
+        let first = rate.mark_lost(0, 1000).expect("in flight");
+        assert_eq!((first.start, first.end, first.tx_in_flight, first.lost), (0, 1000, 1000, 1000));
+        assert_eq!(rate.mark_lost(0, 1000), None, "marked already");
+        // The second was sent before the first was lost: 2000 B lost since.
+        assert_eq!(rate.mark_lost(500, 4000).map(|lost| (lost.start, lost.lost)), Some((1000, 2000)));
+        // The retransmission of the first starts anew.
+        send(&mut rate, 5_000, 0, 2);
+        rate.on_sacked(at(10_000), 2000, 4000);
+        let sample = rate.sample(at(10_000)).expect("two segments");
+        assert_eq!((sample.lost, sample.newly_lost, sample.tx_in_flight), (2000, 2000, 4000));
+        let sample = ack(&mut rate, 15_000, 1);
+        assert_eq!((sample.lost, sample.newly_lost, sample.tx_in_flight, sample.rtt), (0, 0, 3000, None));
+    }
+
+    #[test]
+    fn a_sample_shorter_than_any_round_trip_has_no_rate() {
+        let mut rate = two_delivered();
+        send(&mut rate, 11_000, 2, 0);
+        rate.mark_lost(2000, 3000);
+        send(&mut rate, 20_000, 2, 0);
+        // Acknowledged 1 ms after its retransmission: it was the original that arrived, and 10 ms is the least.
+        let sample = ack(&mut rate, 21_000, 3);
+        assert_eq!((sample.interval, sample.delivery_rate), (Duration::from_millis(1), 0.0));
+        assert_eq!(sample.rtt, None);
+    }
+
+    #[test]
+    fn segments_cut_elsewhere_the_second_time_are_counted_once() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..2 {
+            send(&mut rate, 0, number, number);
+        }
+        // Sent again as 0..1500, with 500 new bytes later.
+        rate.on_sent(&Sent { now: at(5_000), start: 0, end: 1500, inflight: 0 });
+        rate.on_sent(&Sent { now: at(5_000), start: 1500, end: 2500, inflight: 1500 });
+        rate.on_acked(at(9_000), 1500);
+        assert_eq!(rate.sample(at(9_000)).map(|sample| sample.newly_acked), Some(1500));
+        rate.on_acked(at(9_000), 2500);
+        assert_eq!(rate.sample(at(9_000)).map(|sample| sample.newly_acked), Some(1000));
+        assert_eq!((rate.delivered(), rate.records.len()), (2500, 0));
+    }
+}

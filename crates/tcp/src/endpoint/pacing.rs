@@ -1,0 +1,256 @@
+//! For congestion controls that pace: when data may go out, and what its delivery says of the path.
+//!
+//! Endpoints whose congestion control wants none of this keep nothing and pay a test of an empty `Option`.
+
+use super::Endpoint;
+use crate::cc::{CongestionControl, Controller, Delivery};
+use crate::delivery::{DeliveryRate, Sent};
+use crate::recovery::{Selective, Span};
+use netlull_units::{BitRate, Instant};
+
+/// Times of release are kept in 2^-14 ns: 2^16 bytes take less than 2^63 of them at 1 b/s.
+const FRACTION_BITS: u32 = 14;
+
+/// Spaces quanta of data (draft-ietf-ccwg-bbr-06 sections 5.6.2 and 5.6.3).
+#[derive(Clone, Debug, Default)]
+struct Pacer {
+    /// C.next_send_time: when the next quantum may start.
+    next: Instant,
+    /// And this much later, in 2^-14 ns.
+    fraction: u64,
+    /// Bytes of the quantum that may still go out at `quantum_at`.
+    quantum_left: u64,
+    quantum_at: Instant,
+}
+
+impl Pacer {
+    /// When the next quantum may start, in whole nanoseconds.
+    fn release(&self) -> Instant {
+        Instant::from_nanos(self.next.as_nanos().saturating_add(u64::from(self.fraction > 0)))
+    }
+
+    /// True if `len` bytes may go out.
+    fn lets_pass(&self, now: Instant, len: u64) -> bool {
+        now >= self.release() || (now == self.quantum_at && len <= self.quantum_left)
+    }
+
+    /// `len` bytes go out, fewer than 2^16.
+    fn on_sent(&mut self, now: Instant, len: u64, rate: BitRate, quantum: u64) {
+        let release = self.release();
+        if now >= release {
+            self.quantum_at = now;
+            self.quantum_left = quantum;
+        }
+        if now > release {
+            // Late, since nothing was there to send or the window held it: what was not sent is lost.
+            (self.next, self.fraction) = (now, 0);
+        }
+        self.quantum_left = self.quantum_left.saturating_sub(len);
+        // Pacing delay = size / rate.
+        let delay = ((len * 8 * 1_000_000_000) << FRACTION_BITS) / rate.as_bps().max(1) + self.fraction;
+        self.next = Instant::from_nanos(self.next.as_nanos().saturating_add(delay >> FRACTION_BITS));
+        self.fraction = delay & ((1 << FRACTION_BITS) - 1);
+    }
+}
+
+/// What an endpoint keeps for a congestion control that wants deliveries.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Paced {
+    pacer: Pacer,
+    rate: DeliveryRate,
+    /// C.is_cwnd_limited until so many bytes are delivered.
+    cwnd_limited_until: u64,
+}
+
+impl Paced {
+    /// Only if the congestion control asks for it.
+    pub fn for_controller(cc: &Controller) -> Option<Box<Self>> {
+        cc.wants_deliveries().then(Box::default)
+    }
+}
+
+impl Endpoint {
+    /// True if pacing holds `len` bytes for now; the timer is set to when it no longer will.
+    #[inline]
+    pub(super) fn is_held(&mut self, now: Instant, len: u64) -> bool {
+        let Some(paced) = &self.paced else {
+            return false;
+        };
+        if paced.pacer.lets_pass(now, len) {
+            return false;
+        }
+        self.release = paced.pacer.release();
+        true
+    }
+
+    /// A segment is about to go out.
+    #[inline]
+    pub(super) fn record_sent(&mut self, now: Instant, span: Span) {
+        if self.paced.is_some() {
+            self.pace(now, span);
+        }
+    }
+
+    fn pace(&mut self, now: Instant, Span { start, end }: Span) {
+        let (inflight, cwnd, smss) = (self.inflight(), self.cwnd(), u64::from(self.snd.smss));
+        let Some(paced) = &mut self.paced else { return };
+        if inflight == 0 {
+            self.cc.on_restart(now, &paced.rate);
+        }
+        if let Some(rate) = self.cc.pacing_rate() {
+            paced.pacer.on_sent(now, end - start, rate, self.cc.send_quantum());
+        }
+        paced.rate.on_sent(&Sent { now, start, end, inflight });
+        let inflight = inflight + (end - start);
+        if inflight + smss > cwnd {
+            paced.cwnd_limited_until = paced.rate.delivered() + inflight;
+        }
+    }
+
+    /// The last step of taking an acknowledgement.
+    #[inline]
+    pub(super) fn record_acked(&mut self, now: Instant) {
+        if self.paced.is_some() {
+            self.deliver(now);
+        }
+    }
+
+    fn deliver(&mut self, now: Instant) {
+        let Some(paced) = &mut self.paced else { return };
+        paced.rate.on_acked(now, self.snd.una);
+        if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
+            journal.sacked.drain(..).for_each(|Span { start, end }| paced.rate.on_sacked(now, start, end));
+        }
+        self.record_losses(now);
+        let (inflight, selective) = (self.inflight(), self.selective.is_some());
+        let phase = self.recovery_phase();
+        let Some(paced) = &mut self.paced else { return };
+        if let Some(sample) = paced.rate.sample(now) {
+            let is_cwnd_limited = paced.rate.delivered() <= paced.cwnd_limited_until;
+            let delivery = Delivery { now, sample, inflight, is_cwnd_limited, selective, phase };
+            self.cc.on_delivery(&delivery, &mut paced.rate);
+        }
+    }
+
+    /// The scoreboard may have marked segments lost.
+    pub(super) fn record_losses(&mut self, now: Instant) {
+        let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) else { return };
+        if journal.lost.is_empty() {
+            return;
+        }
+        let mut lost = std::mem::take(&mut journal.lost);
+        lost.drain(..).for_each(|span| self.record_lost(now, span));
+        if let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) {
+            // Its room is kept.
+            journal.lost = lost;
+        }
+    }
+
+    /// What lies in `span` and is in flight is taken for lost.
+    pub(super) fn record_lost(&mut self, now: Instant, span: Span) {
+        let Some(paced) = &mut self.paced else { return };
+        let mut next = span.start;
+        while let Some(lost) = paced.rate.mark_lost(next, span.end) {
+            self.cc.on_marked_lost(now, &lost, &paced.rate);
+            next = lost.end;
+        }
+    }
+
+    /// Everything that the application handed over has been sent (draft-ietf-ccwg-bbr-06 section 4.1.2.4).
+    #[inline]
+    pub(super) fn record_nothing_to_send(&mut self) {
+        // With nothing in flight, once is enough.
+        let idle = self.snd.una == self.snd.max;
+        if self.paced.as_ref().is_some_and(|paced| !(idle && paced.rate.is_app_limited())) {
+            self.limit_by_application();
+        }
+    }
+
+    fn limit_by_application(&mut self) {
+        let (inflight, cwnd) = (self.inflight(), self.cwnd());
+        if let Some(paced) = &mut self.paced
+            && inflight < cwnd
+        {
+            paced.rate.mark_app_limited(inflight);
+        }
+    }
+
+    /// C.inflight: RFC 6675's pipe; without SACK, what was sent and not acknowledged, less what duplicate
+    /// acknowledgements tell of.
+    fn inflight(&self) -> u64 {
+        if let Some(selective) = &self.selective {
+            return selective.board.pipe();
+        }
+        let departed = self.cwnd().saturating_sub(self.cc.cwnd());
+        self.snd.flight().saturating_sub(departed)
+    }
+}
+
+#[cfg(test)]
+impl Endpoint {
+    /// For tests of congestion controls.
+    pub(crate) fn controller(&self) -> &Controller {
+        &self.cc
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlull_units::Duration;
+
+    /// Sends segments of 1460 bytes as soon as the pacer lets them, `count` of them; returns the times in ns.
+    fn send(pacer: &mut Pacer, from: Instant, bps: u64, quantum: u64, count: usize) -> Vec<u64> {
+        let mut now = from;
+        let mut times = Vec::new();
+        for _ in 0..count {
+            if !pacer.lets_pass(now, 1460) {
+                now = pacer.release();
+            }
+            pacer.on_sent(now, 1460, BitRate::from_bps(bps), quantum);
+            times.push(now.as_nanos());
+        }
+        times
+    }
+
+    #[test]
+    fn quanta_go_out_at_once_and_are_spaced() {
+        // 1460 B at 11.68 Mb/s take 1 ms; a quantum of two, 2 ms.
+        let times = send(&mut Pacer::default(), Instant::ZERO, 11_680_000, 2920, 6);
+        assert_eq!(times, [0, 0, 2_000_000, 2_000_000, 4_000_000, 4_000_000]);
+        // Of a quantum of 4000 B only whole segments go out.
+        let times = send(&mut Pacer::default(), Instant::ZERO, 11_680_000, 4000, 4);
+        assert_eq!(times, [0, 0, 2_000_000, 2_000_000]);
+    }
+
+    #[test]
+    fn the_rate_is_exact_over_many_segments() {
+        // 1460 B at 7 Mb/s: 1,668,571.43 ns. The millionth leaves 999,999 of them after the first:
+        // 999,999 * 11,680 / 7e6 s = 1668.569760 s. Rounding down by less than 2^-14 ns each: 61 us at most... times
+        // 10^6 segments that is 61 ns; rounded up to whole ns once.
+        let times = send(&mut Pacer::default(), Instant::ZERO, 7_000_000, 1460, 1_000_000);
+        let exact = 999_999_u64 * 11_680 * 1_000_000_000 / 7_000_000;
+        let last = times[999_999];
+        assert!(exact - last <= 61, "{last} against {exact}");
+        // No segment is early by itself.
+        for (number, &time) in (0_u64..).zip(&times).step_by(997) {
+            let exact = number * 11_680_000_000_000 / 7_000_000;
+            assert!(time <= exact + 1 && exact - time.min(exact) <= 61, "{number}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_used_is_lost() {
+        let mut pacer = Pacer::default();
+        send(&mut pacer, Instant::ZERO, 11_680_000, 1460, 1);
+        // 10 ms late: one goes out, the next a whole ms later.
+        let late = Instant::ZERO + Duration::from_millis(11);
+        assert_eq!(send(&mut pacer, late, 11_680_000, 1460, 2), [11_000_000, 12_000_000]);
+        // Half of a quantum is not kept either.
+        let mut pacer = Pacer::default();
+        send(&mut pacer, Instant::ZERO, 11_680_000, 2920, 1);
+        assert!(pacer.lets_pass(Instant::ZERO, 1460));
+        assert!(!pacer.lets_pass(Instant::ZERO + Duration::from_micros(1), 1460));
+        assert!(pacer.lets_pass(Instant::ZERO + Duration::from_millis(1), 1460));
+    }
+}

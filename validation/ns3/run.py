@@ -1,0 +1,326 @@
+"""Compares netlull with ns-3 on the cases of `cases.toml`: `python validation/ns3/run.py [FAMILY ...]`.
+
+Prints a table of differences per case and exits 1 if one is out of its tolerance. ns-3's results are read from
+`stored/`; with `--rerun` the ns-3 program is compiled and run again and they are rewritten first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ns3
+from ns3 import HERE, Ns3Error, Value
+
+sys.path.append(str(HERE.parent / "ns2"))  # what both comparisons share
+import compare
+from compare import Difference
+from ns2 import Numbers, in_parallel, read_numbers
+
+STORED = HERE / "stored"
+SAMPLES_PER_LINE = 20
+SAMPLES = 200
+PACKET_BITS = 8 * 1500
+MSS_BYTES = 1448
+SETTLED_S = 0.5
+"""From when the windows under scripted drops are compared: the losses at 0.2 s are repaired in two round trips."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One TCP on one network."""
+
+    family: str
+    name: str
+    purpose: str
+    ns3: Mapping[str, Value]
+    netlull: Mapping[str, Any]
+    tolerance: Mapping[str, float]
+    drops: tuple[int, ...] = ()
+
+    @property
+    def records_window(self) -> bool:
+        """Whether the congestion window is kept: that of a single flow."""
+        return self.ns3["flows"] == 1
+
+    @property
+    def sample_times(self) -> list[float]:
+        """When the congestion window is looked at."""
+        return [float(self.ns3["duration"]) * index / SAMPLES for index in range(1, SAMPLES)]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One simulator's results: counters, and the window at the case's sample times."""
+
+    numbers: Numbers
+    window: Sequence[float] = ()
+
+
+class StoredError(Exception):
+    """A stored result is missing or belongs to other options."""
+
+
+# ------------------------------------------------------------------------------------------------------------- cases
+
+
+def read_cases(path: Path = HERE / "cases.toml") -> list[Case]:
+    """All cases: every family on its grid and under the scripted drops."""
+    document = tomllib.loads(path.read_text())
+    return [
+        case for family in document["family"] for case in (*on_grid(document, family), *under_drops(document, family))
+    ]
+
+
+def on_grid(document: Mapping[str, Any], family: Mapping[str, Any]) -> list[Case]:
+    """A family with every number of flows and every buffer."""
+    network = document["network"][family["network"]]
+    cases = []
+    for flows in document["grid"]["flows"]:
+        for share in document["grid"]["buffers"]:
+            buffer = round(share * network["rate"] * network["rtt"] / PACKET_BITS)
+            options = ns3_options(document, family, network) | {"flows": flows, "buffer": buffer}
+            tolerance = family["tolerance"] | (family.get("one", {}) if flows == 1 else {})
+            name = f"{flows} flow{'s'[: flows > 1]}, {share:g} BDP ({buffer} packets)"
+            cases.append(
+                Case(family["name"], name, family["purpose"], options, netlull_options(document, family), tolerance)
+            )
+    return cases
+
+
+def under_drops(document: Mapping[str, Any], family: Mapping[str, Any]) -> list[Case]:
+    """A family's single flow under each list of drops."""
+    defaults = dict(document["scripted_defaults"])
+    network = document["network"][defaults.pop("network")]
+    cases = []
+    for script in document["scripted"]:
+        drops = ",".join(str(number) for number in script["drops"])
+        options = ns3_options(document, family, network) | defaults | {"flows": 1, "drops": drops}
+        tcp = netlull_options(document, family) | {"delayed_ack": False}
+        tolerance = family.get(script["name"], {})
+        cases.append(
+            Case(family["name"], script["name"], script["purpose"], options, tcp, tolerance, tuple(script["drops"]))
+        )
+    return cases
+
+
+def ns3_options(document: Mapping[str, Any], family: Mapping[str, Any], network: Mapping[str, Any]) -> dict[str, Value]:
+    """A family's options of dumbbell.cc without flows and buffer."""
+    options = document["defaults"]["ns3"] | family["ns3"]
+    one_way = network["rtt"] / 2 - 2 * options["delay_access"]
+    return options | {"rate": network["rate"], "delay": round(one_way, 9), "duration": network["duration"]}
+
+
+def netlull_options(document: Mapping[str, Any], family: Mapping[str, Any]) -> dict[str, Any]:
+    """A family's `[tcp]`."""
+    options: dict[str, Any] = document["defaults"]["netlull"] | family["netlull"]
+    if not options["delayed_ack"]:
+        options.pop("delayed_ack_timeout")
+    return options
+
+
+def described(options: Mapping[str, Value]) -> str:
+    """Options as one line, in alphabetical order."""
+    shown = {name: f"{value:g}" if isinstance(value, int | float) else value for name, value in options.items()}
+    return " ".join(f"{name}={shown[name]}" for name in sorted(shown))
+
+
+# -------------------------------------------------------------------------------------------------------------- ns-3
+
+
+def rerun(binary: Path, case: Case) -> str:
+    """Runs ns-3; its results as the text that is kept."""
+    options = dict(case.ns3)
+    lines = [f"[{case.name}]", f"# options {described(options)}"]
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace"
+        if case.records_window:
+            options["trace"] = str(trace)
+        lines += ns3.run(binary, options).splitlines()
+        if case.records_window:
+            every = float(case.ns3["duration"]) / SAMPLES
+            window = compare.at(read_trace(trace.read_text()), case.sample_times)
+            lines.append(f"# congestion window (segments) every {every:g} s, from {every:g} s")
+            for start in range(0, len(window), SAMPLES_PER_LINE):
+                lines.append("w " + " ".join(f"{value:.2f}" for value in window[start : start + SAMPLES_PER_LINE]))
+    return "\n".join(lines) + "\n"
+
+
+def read_trace(text: str) -> list[compare.Sample]:
+    """Time and window of the only flow."""
+    fields = (line.split() for line in text.splitlines() if line.startswith("w "))
+    return [(float(time), float(cwnd)) for _, time, _, cwnd, _ in fields]
+
+
+def store(family: str, cases: Sequence[Case], blocks: Sequence[str]) -> None:
+    """Writes one family's results."""
+    purpose = next(case.purpose for case in cases if not case.drops)
+    head = f"# {family}: ns-3.37, dumbbell.cc; written by run.py --rerun\n# {purpose}\n\n"
+    STORED.mkdir(exist_ok=True)
+    (STORED / f"{family}.txt").write_text(head + "\n".join(blocks))
+
+
+def read_stored(case: Case) -> Evidence:
+    """What ns-3 gave when it last ran.
+
+    Raises:
+        StoredError: there is nothing, or it was run with other options.
+    """
+    path = STORED / f"{case.family}.txt"
+    try:
+        blocks = path.read_text().split("\n[")
+    except FileNotFoundError:
+        raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
+    lines = next((block.splitlines() for block in blocks if block.startswith(f"{case.name}]")), None)
+    if lines is None or f"# options {described(case.ns3)}" not in lines:
+        raise StoredError(f"{path}: has no [{case.name}] with the options of cases.toml; --rerun renews it")
+    window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
+    return Evidence(read_numbers(lines), window)
+
+
+# ----------------------------------------------------------------------------------------------------------- netlull
+
+
+def scenario(case: Case) -> dict[str, Any]:
+    """The case in netlull's schema; the network of dumbbell.cc."""
+    options = case.ns3
+
+    def wire(start: str, end: str, rate: Value, delay: Value, buffer: str = "unlimited") -> dict[str, Any]:
+        shown = {"rate": f"{float(rate) / 1e6:.12g} Mb/s", "delay": f"{float(delay) * 1e3:.12g} ms"}
+        return {"from": start, "to": end, "buffer": buffer} | shown
+
+    nodes = ["A", "B"]
+    links = [
+        wire("A", "B", options["rate"], options["delay"], f"{options['buffer']} packets"),
+        wire("B", "A", options["rate"], options["delay"]),
+    ]
+    flows = []
+    for flow in range(int(options["flows"])):
+        nodes += [f"source{flow}", f"sink{flow}"]
+        for start, end in ((f"source{flow}", "A"), ("B", f"sink{flow}")):
+            links.append(wire(start, end, options["rate_access"], options["delay_access"]))
+            links.append(wire(end, start, options["rate_access"], options["delay_access"]))
+        start_s = float(options["stagger"]) * flow
+        ends = {"from": f"source{flow}", "to": f"sink{flow}", "start": f"{start_s * 1e3:.12g} ms"}
+        flows.append({"kind": "tcp", "name": f"flow{flow}"} | ends)
+    if case.drops:
+        # The flow's packets count from 1: SYN, the acknowledgement of the handshake, then data.
+        numbers = [number + 2 for number in case.drops]
+        last = next(link for link in links if link["to"] == "sink0")
+        last["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
+    return {
+        "name": f"{case.family}: {case.name}",
+        "duration": f"{options['duration']:g} s",
+        "mtu": "1500 B",
+        "nodes": nodes,
+        "link": links,
+        "flow": flows,
+        "tcp": dict(case.netlull),
+        "probe": {"window": case.records_window},
+    }
+
+
+def run_netlull(case: Case) -> Evidence:
+    """Runs the case through the public API."""
+    from netlull import Scenario
+
+    result = Scenario.from_dict(scenario(case)).run(seed=1)
+    window: list[float] = []
+    if case.records_window:
+        changes = result.series("window")
+        columns = (changes[name].to_pylist() for name in ("time_s", "cwnd_bytes", "ssthresh_bytes"))
+        segments = [
+            (time, cwnd / MSS_BYTES, ssthresh / MSS_BYTES) for time, cwnd, ssthresh in zip(*columns, strict=True)
+        ]
+        # ns-3's window is never inflated: with duplicate acknowledgements it counts less in flight.
+        plain = (
+            compare.without_inflation(segments)
+            if case.netlull["congestion_control"] == "new_reno"
+            else [(time, cwnd) for time, cwnd, _ in segments]
+        )
+        window = compare.at(plain, case.sample_times)
+    flows = result.summary["flows"]
+    goodputs = [8 * entry["delivered_bytes"] / float(case.ns3["duration"]) for entry in flows]
+    bottleneck = result.link("A-B")
+    return Evidence(
+        {
+            "goodput_bps": sum(goodputs),
+            # Every segment counts there, of which SYN and the handshake's acknowledgement have no data.
+            "segments_sent": float(sum(entry["packets_sent"] - 2 for entry in flows)),
+            "segments_retransmitted": float(sum(entry["retransmissions"] for entry in flows)),
+            "timeouts": float(sum(entry["timeouts"] for entry in flows)),
+            "fast_retransmits": float(sum(entry["fast_retransmits"] for entry in flows)),
+            "drops": float(bottleneck["dropped_packets"]),
+            "mean_queue_packets": float(bottleneck["mean_queue_packets"]),
+            "mean_cwnd_segments": sum(entry["mean_cwnd_bytes"] for entry in flows) / MSS_BYTES,
+            "jain": sum(goodputs) ** 2 / (len(flows) * sum(each * each for each in goodputs)),
+        },
+        window,
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------- verdict
+
+
+def judge(case: Case, other: Evidence, netlull: Evidence) -> list[Difference]:
+    """All differences of a case; under scripted drops also the mean distance of the windows, in segments."""
+    allowed = {name: value for name, value in case.tolerance.items() if name != "window_abs"}
+    found = compare.differences(other.numbers, netlull.numbers, allowed)
+    if case.drops:
+        pairs = zip(case.sample_times, other.window, netlull.window, strict=True)
+        apart = [abs(one - another) for time, one, another in pairs if time >= SETTLED_S]
+        distance = sum(apart) / len(apart)
+        found.append(Difference("window", 0.0, distance, case.tolerance.get("window_abs"), absolute=True))
+    return found
+
+
+def renew(cases: Sequence[Case]) -> None:
+    """Runs ns-3 for these cases, whole families of them, and stores what it gave."""
+    with tempfile.TemporaryDirectory() as folder:
+        binary = ns3.build(Path(folder))
+        blocks = in_parallel(lambda case: rerun(binary, case), cases)
+    for family in dict.fromkeys(case.family for case in cases):
+        mine = [(case, block) for case, block in zip(cases, blocks, strict=True) if case.family == family]
+        store(family, [case for case, _ in mine], [block for _, block in mine])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    cases = read_cases()
+    families = list(dict.fromkeys(case.family for case in cases))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"of {', '.join(families)}; default all")
+    parser.add_argument("--rerun", action="store_true", help="run ns-3 and rewrite the stored results first")
+    parser.add_argument("--only-ns3", action="store_true", help="with --rerun: stop there, without netlull")
+    chosen = parser.parse_args(arguments)
+    unknown = [name for name in chosen.families if name not in families]
+    if unknown:
+        parser.error(f"{unknown[0]}: expected one of {', '.join(families)}")
+    selected = [case for case in cases if not chosen.families or case.family in chosen.families]
+    try:
+        if chosen.rerun:
+            renew(selected)
+            if chosen.only_ns3:
+                return 0
+        stored = [read_stored(case) for case in selected]
+    except (Ns3Error, StoredError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    holds = True
+    for case, other, netlull in zip(selected, stored, in_parallel(run_netlull, selected), strict=True):
+        found = judge(case, other, netlull)
+        title = f"{case.family}, {case.name}: {case.purpose}"
+        print(compare.table(title, found, "ns-3"))
+        holds = holds and all(difference.holds for difference in found)
+    print("all within tolerance" if holds else "OUT OF TOLERANCE")
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
