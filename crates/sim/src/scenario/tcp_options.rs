@@ -2,12 +2,12 @@
 
 use super::document::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
-    TcpPreset, WindowReductionReading,
+    TcpPreset, VegasFlavourReading, WindowReductionReading,
 };
 use super::error::ScenarioError;
 use netlull_tcp::{
     Algorithm, Config, DelayedAck, Ecn, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
-    SsthreshFrom, VegasBounds, WindowReduction,
+    SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -75,6 +75,7 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         ecn: flow.ecn.or(scenario.ecn),
         hystart: flow.hystart.or(scenario.hystart),
         vegas: flow.vegas.or(scenario.vegas),
+        vegas_flavour: flow.vegas_flavour.or(scenario.vegas_flavour),
         mss: flow.mss.or(scenario.mss),
         initial_window: flow.initial_window.or(scenario.initial_window),
         initial_ssthresh: flow.initial_ssthresh.or(scenario.initial_ssthresh),
@@ -172,6 +173,13 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
     set(&mut config.hystart, options.hystart);
     let bounds = options.vegas.map(|given| VegasBounds { alpha: given.alpha, beta: given.beta, gamma: given.gamma });
     set(&mut config.vegas, bounds);
+    set(
+        &mut config.vegas_flavour,
+        options.vegas_flavour.map(|reading| match reading {
+            VegasFlavourReading::Linux => VegasFlavour::Linux,
+            VegasFlavourReading::Ns2 => VegasFlavour::Ns2,
+        }),
+    );
 }
 
 /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.
