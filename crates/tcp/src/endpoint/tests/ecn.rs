@@ -105,6 +105,8 @@ fn only_new_data_is_ecn_capable() {
     assert_eq!(t.sent(), ["100 ms 0+1000"]);
     t.until(1000);
     assert_eq!(t.sent(), ["1000 ms 0+1000"]);
+    t.ack(1050, 1000);
+    assert_eq!(t.sent(), full_segments(1050, 1, 2));
     t.window = 0;
     t.ack(1100, 10_000);
     t.send(1000);
