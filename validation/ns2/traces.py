@@ -200,8 +200,8 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
     """The case in netlull's schema; its steps come `shift` s later."""
     options = case.options
     nodes, links = network(options)
-    # SYN and the handshake's ACK go before the first data segment.
-    numbers = [number + 2 for number in drops]
+    # The SYN goes before the first data segment.
+    numbers = [number + 1 for number in drops]
     if numbers:
         links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
     if case.steps:

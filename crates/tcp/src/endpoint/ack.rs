@@ -255,6 +255,7 @@ impl Endpoint {
             return;
         }
         self.counters.fast_retransmits += 1;
+        self.stop_timing();
         if duplicate == Duplicate::Restart {
             self.restart_from_loss(now, limited);
             return;
@@ -292,6 +293,7 @@ impl Endpoint {
             return;
         }
         self.counters.timeouts += 1;
+        self.stop_timing();
         if self.selective.is_some() {
             self.on_timeout_selective(now);
         } else {
