@@ -22,6 +22,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.Link: "LinkDocument",
     netlull.Practra: "ControllerDocument",
     netlull.RateSteps: "RateSteps",
+    netlull.Steps: "CapacityDocument",
     netlull.UniformRedraw: "CapacityDocument",
     netlull.Bernoulli: "LossDocument",
     netlull.GilbertElliott: "LossDocument",
@@ -35,6 +36,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.Poisson: "FlowDocument",
     netlull.Bursts: "FlowDocument",
     netlull.TcpOptions: "TcpDocument",
+    netlull.VegasBounds: "VegasDocument",
     netlull.Power: "PowerDocument",
     netlull.Probe: "ProbeDocument",
 }

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
         ScriptedDrops,
         Tcp,
         TcpOptions,
+        Steps,
         UniformRedraw,
+        VegasBounds,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -70,7 +72,9 @@ __all__ = [
     "SweepResult",
     "Tcp",
     "TcpOptions",
+    "Steps",
     "UniformRedraw",
+    "VegasBounds",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -79,7 +83,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
-    "ScriptedDrops Tcp TcpOptions UniformRedraw"
+    "ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

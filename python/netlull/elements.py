@@ -6,7 +6,7 @@ schema's default. Nothing is checked here: `Scenario` has the core check the who
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -27,9 +27,11 @@ __all__ = [
     "Red",
     "Scripted",
     "ScriptedDrops",
+    "Steps",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
 ]
 
 
@@ -74,6 +76,14 @@ class UniformRedraw:
     min: str
     max: str
     mean_interval: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A capacity with other rates at given times, each step a table with `at` (a time) and `rate` (a bit rate)."""
+
+    kind: ClassVar[str] = "steps"
+    steps: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -165,8 +175,20 @@ class Link:
     queue: DropTail | Red | Codel | None = None
     cost: int | None = None
     controller: Practra | None = None
-    capacity: UniformRedraw | None = None
+    capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
+
+
+@dataclass(frozen=True)
+class VegasBounds:
+    """Bounds of Vegas, in segments queued in the network: below `alpha` the window grows, above `beta` it shrinks.
+
+    More than `gamma` end slow start.
+    """
+
+    alpha: int
+    beta: int
+    gamma: int
 
 
 @dataclass(frozen=True)
@@ -176,6 +198,12 @@ class TcpOptions:
     _: KW_ONLY
     preset: str | None = None
     congestion_control: str | None = None
+    loss_recovery: str | None = None
+    sack_detection: str | None = None
+    window_reduction: str | None = None
+    ecn: str | None = None
+    hystart: bool | None = None
+    vegas: VegasBounds | None = None
     mss: str | None = None
     initial_window: int | None = None
     delayed_ack: bool | None = None
@@ -269,12 +297,17 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops; default all links and flows."""
+    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP senders' segments and events.
+
+    Default all links and flows.
+    """
 
     interval: str | None = None
     _: KW_ONLY
     window: bool | None = None
     drops: bool | None = None
+    segments: bool | None = None
+    events: bool | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
 

@@ -10,7 +10,7 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::NextHop;
-use crate::probe::{CaptureWriter, EventTables, Recorder};
+use crate::probe::{CaptureWriter, EventTables, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -91,8 +91,7 @@ impl World {
                 .set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
         }
         for (index, redrawn) in self.redraws.iter_mut().enumerate() {
-            let first = Instant::ZERO + redrawn.stream.exponential(redrawn.capacity.mean_interval);
-            self.schedule.set(self.slots.redraw(index), first);
+            self.schedule.set(self.slots.redraw(index), redrawn.next(Instant::ZERO));
         }
         for (index, flow) in scenario.tcp_flows.iter().enumerate() {
             let mut stream = Stream::new(scenario.seed, &format!("start.{}", flow.path.name));
@@ -190,13 +189,17 @@ fn controller(scenario: &Scenario, link: LinkId) -> Option<Controlled> {
 fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
     let spec = &scenario.links[link as usize];
     let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
-    Some(Redrawn { link, capacity: spec.capacity?, stream })
+    Some(Redrawn { link, capacity: spec.capacity.clone()?, stream })
 }
 
 #[allow(clippy::cast_possible_truncation)]
 fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) -> Observers {
     let probe = &scenario.probe;
     let events = EventTables { window: probe.window, drops: probe.drops };
+    let senders = SenderTables { segments: probe.segments, events: probe.events };
+    let chosen: Vec<bool> = (0..scenario.tcp_flows.len())
+        .map(|flow| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow)))
+        .collect();
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -216,6 +219,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        senders: SenderProbe::new(senders, &chosen).map(Box::new),
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -9,7 +9,7 @@ use crate::net::link::{Admission, Link, LinkCounters};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
-use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder};
+use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
 use crate::scenario::{Capacity, Scenario, TransferSize};
 use crate::traffic::DatagramSource;
 use crate::verify::ledger;
@@ -71,6 +71,26 @@ pub(super) struct Redrawn {
     pub stream: Stream,
 }
 
+impl Redrawn {
+    /// The rate from `now` on, if it changes.
+    fn rate(&mut self, now: Instant) -> Option<BitRate> {
+        match &self.capacity {
+            Capacity::Redraws { min, max, .. } => {
+                Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
+            }
+            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
+        }
+    }
+
+    /// When it changes next.
+    pub fn next(&mut self, now: Instant) -> Instant {
+        match &self.capacity {
+            Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
+            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
+        }
+    }
+}
+
 /// Counters at the start of measurement.
 #[derive(Clone, Debug)]
 pub(super) struct Baseline {
@@ -88,6 +108,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Looks at TCP's senders.
+    pub senders: Option<Box<SenderProbe>>,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -229,6 +251,9 @@ impl World {
     fn pump(&mut self, agent: usize) {
         while let Some(segment) = self.endpoints[agent].poll_transmit(self.now) {
             let size = segment.wire_len();
+            if self.observers.senders.is_some() {
+                self.observers.sent(self.now, agent, &segment, &self.endpoints[agent]);
+            }
             self.send(agent, segment, size);
         }
         let endpoint = &self.endpoints[agent];
@@ -250,6 +275,9 @@ impl World {
             if self.observers.recorder.records_windows() {
                 self.observers.window(self.now, flow, cwnd, endpoint.ssthresh());
             }
+        }
+        if let Some(senders) = &mut self.observers.senders {
+            senders.turned(self.now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
             connection.completed = Some(self.now);
@@ -314,13 +342,14 @@ impl World {
         }
     }
 
-    /// A varying capacity is redrawn.
+    /// A varying capacity changes.
     fn redraw(&mut self, index: usize) {
-        let Redrawn { link, capacity, stream } = &mut self.redraws[index];
-        let rate = BitRate::from_bps(stream.between(capacity.min.as_bps(), capacity.max.as_bps() + 1));
-        let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
-        self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
-        let next = self.now + stream.exponential(capacity.mean_interval);
+        let redrawn = &mut self.redraws[index];
+        if let Some(rate) = redrawn.rate(self.now) {
+            let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
+            self.links[redrawn.link as usize].change_rate(self.now, change, &mut self.schedule);
+        }
+        let next = redrawn.next(self.now);
         self.schedule.set(self.slots.redraw(index), next);
     }
 
@@ -450,6 +479,7 @@ impl World {
         let summary = summary::summarise(&self, scenario, findings.checks());
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
+        tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
         Ok(RunOutcome { summary, tables })
     }
 }
@@ -491,6 +521,15 @@ impl Observers {
             && self.capture_error.is_none()
         {
             self.capture_error = capture.packet(now, link as LinkId, packet).err();
+        }
+    }
+
+    #[cold]
+    fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
+        if let Some(senders) = &mut self.senders
+            && agent.is_multiple_of(2)
+        {
+            senders.sent(now, agent / 2, segment, endpoint);
         }
     }
 

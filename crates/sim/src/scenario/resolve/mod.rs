@@ -89,15 +89,20 @@ pub struct Control {
     pub transition_power: TransitionPower,
 }
 
-/// A capacity redrawn uniformly on [min, max] after exponential intervals.
-#[derive(Clone, Copy, Debug)]
-pub struct Capacity {
-    /// Lowest.
-    pub min: BitRate,
-    /// Highest.
-    pub max: BitRate,
-    /// Mean interval.
-    pub mean_interval: Duration,
+/// How a capacity varies by itself.
+#[derive(Clone, Debug)]
+pub enum Capacity {
+    /// Redrawn uniformly on [min, max] after exponential intervals.
+    Redraws {
+        /// Lowest.
+        min: BitRate,
+        /// Highest.
+        max: BitRate,
+        /// Mean interval.
+        mean_interval: Duration,
+    },
+    /// Set to these rates at these times, which increase.
+    Steps(Vec<(Instant, BitRate)>),
 }
 
 /// Where a flow goes.
@@ -189,6 +194,10 @@ pub struct ProbeSpec {
     pub window: bool,
     /// Drops.
     pub drops: bool,
+    /// Data segments that TCP's senders send.
+    pub segments: bool,
+    /// What happens to TCP's senders.
+    pub events: bool,
     /// Which links, by index; all if `None`.
     pub links: Option<Vec<usize>>,
     /// Which flows, by index (TCP flows first); all if `None`.
@@ -375,6 +384,8 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         interval: wanted.interval.map(|interval| interval.0),
         window: wanted.window,
         drops: wanted.drops,
+        segments: wanted.segments,
+        events: wanted.events,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
         flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
     })
