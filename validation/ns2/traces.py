@@ -217,14 +217,14 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         }
         for flow in range(int(options["flows"]))
     ]
-    window = int(options["window"]) * MSS_BYTES
+    window, ssthresh = (int(options[name]) * MSS_BYTES for name in ("window", "ssthresh"))
     return {
         "name": f"{case.agent}-{case.scenario}",
         "duration": milliseconds(float(options["duration"]) + shift),
         "nodes": nodes,
         "link": links,
         "flow": flows,
-        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{window} B"},
+        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
         "probe": {"segments": True},
     }
 
