@@ -51,6 +51,12 @@ impl Algorithm {
                 algorithm: Self::Cubic2622,
             },
             AlgorithmInfo {
+                name: "dctcp",
+                summary: "the same window, reduced in proportion to the part of the bytes that ECN has marked",
+                source: "RFC 8257, RFC 3168",
+                algorithm: Self::Dctcp,
+            },
+            AlgorithmInfo {
                 name: "new_reno",
                 summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
                 source: "RFC 5681, RFC 6582, RFC 3042",

@@ -23,10 +23,14 @@ pub struct Counters {
     pub duplicate_acks: u64,
     /// Tail loss probes sent (RFC 8985 section 7).
     pub tail_probes: u64,
+    /// Reductions of the window for ECN echoes (RFC 3168 section 6.1.2).
+    pub echo_reductions: u64,
     /// Zero-window probes sent.
     pub zero_window_probes: u64,
     /// Restarts after idling that lowered the congestion window.
     pub idle_restarts: u64,
+    /// Data segments received with a congestion mark, on connections that use ECN.
+    pub marks_received: u64,
     /// Data segments received ahead of a gap.
     pub out_of_order_segments: u64,
     /// Data segments received that held nothing new.

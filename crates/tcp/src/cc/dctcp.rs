@@ -1,54 +1,222 @@
-//! Not built yet: Reno's window.
+//! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to how much of the data was marked.
 
 use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 
-/// Not built yet.
+/// g, the weight of the last observation window (RFC 8257 section 4.2).
+const G: f64 = 1.0 / 16.0;
+/// The smallest window an echo leaves, in segments, as a loss would (RFC 5681 equation 4).
+const LEAST_SEGMENTS: u64 = 2;
+
+/// The congestion window of RFC 8257.
 #[derive(Clone, Debug)]
-pub struct Dctcp(Reno);
+pub struct Dctcp {
+    reno: Reno,
+    /// `DCTCP.Alpha`: the estimated part of the bytes that are marked.
+    alpha: f64,
+    /// `DCTCP.BytesAcked` and `DCTCP.BytesMarked` of this observation window.
+    acked: u64,
+    marked: u64,
+    /// `DCTCP.WindowEnd`: the observation window ends when something behind this stream offset is acknowledged.
+    window_end: u64,
+    smss: u64,
+}
 
 impl Dctcp {
-    /// Not built yet.
+    /// DCTCP with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Self(Reno::new(config))
+        // RFC 8257 section 4.2: alpha begins at 1, so that the first mark halves the window.
+        Self { reno: Reno::new(config), alpha: 1.0, acked: 0, marked: 0, window_end: 0, smss: u64::from(config.mss) }
+    }
+
+    /// RFC 8257 section 3.3 steps 1 to 8, without the reduction.
+    #[inline]
+    fn observe(&mut self, ack: &Ack) {
+        self.acked += ack.acked;
+        if ack.ece {
+            self.marked += ack.acked;
+        }
+        // Step 4: SEG.ACK <= WindowEnd is within the observation window.
+        if ack.una <= self.window_end {
+            return;
+        }
+        // Steps 5 and 6: M = marked / acked, alpha = alpha (1 - g) + g M.
+        #[allow(clippy::cast_precision_loss)]
+        let fraction = self.marked as f64 / self.acked as f64;
+        self.alpha = self.alpha * (1.0 - G) + G * fraction;
+        self.window_end = ack.nxt;
+        (self.acked, self.marked) = (0, 0);
     }
 }
 
 impl CongestionControl for Dctcp {
     #[inline]
     fn cwnd(&self) -> u64 {
-        self.0.cwnd()
+        self.reno.cwnd()
     }
 
     #[inline]
     fn ssthresh(&self) -> u64 {
-        self.0.ssthresh()
+        self.reno.ssthresh()
     }
 
     fn on_established(&mut self, start: &Start) {
-        self.0.on_established(start);
+        self.smss = u64::from(start.smss);
+        self.reno.on_established(start);
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
-        self.0.on_ack(ack);
+        self.observe(ack);
+        self.reno.on_ack(ack);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.0.on_loss(loss);
+        // RFC 8257 section 3.4: losses are answered as conventional TCP answers them.
+        self.reno.on_loss(loss);
+    }
+
+    fn on_congestion_echo(&mut self, _loss: &Loss) {
+        // RFC 8257 section 3.3 step 9: cwnd = cwnd (1 - alpha / 2).
+        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let window = (self.reno.cwnd() as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        self.reno.reduce_to(window.max(LEAST_SEGMENTS * self.smss));
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        self.0.on_timeout(loss, kind);
+        self.reno.on_timeout(loss, kind);
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.0.on_recovered(recovered);
+        self.reno.on_recovered(recovered);
     }
 
     fn on_idle_restart(&mut self, now: Instant) {
-        self.0.on_idle_restart(now);
+        self.reno.on_idle_restart(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recovery::RecoveryPhase;
+
+    const SMSS: u64 = 1000;
+
+    fn established(segments: u64) -> Dctcp {
+        let mut cc = Dctcp::new(&Config::default());
+        let initial_window = segments * SMSS;
+        cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window, rtt: None });
+        cc
+    }
+
+    /// Acknowledges `acked` bytes more, with `ahead` bytes sent beyond.
+    struct Path {
+        cc: Dctcp,
+        una: u64,
+        ahead: u64,
+    }
+
+    impl Path {
+        fn ack(&mut self, acked: u64, ece: bool) {
+            self.una += acked;
+            self.cc.on_ack(&Ack {
+                now: Instant::ZERO,
+                acked,
+                delivered: acked,
+                una: self.una,
+                nxt: self.una + self.ahead,
+                flight_before: u64::MAX / 4,
+                flight: u64::MAX / 4,
+                rtt: None,
+                srtt: None,
+                ece,
+                phase: RecoveryPhase::Open,
+            });
+        }
+    }
+
+    fn loss(segments: u64) -> Loss {
+        Loss { now: Instant::ZERO, flight: segments * SMSS, window: segments * SMSS, nxt: 0 }
+    }
+
+    #[test]
+    fn alpha_approaches_the_part_of_the_bytes_that_is_marked() {
+        // WindowEnd starts at SND.UNA, so the first acknowledgement, 4000 bytes with no mark, ends a window: alpha = 15/16.
+        // Then windows of 4 acknowledgements, that of the last one ends the window: 3000 bytes sent beyond it. Of 2000 +
+        // 1000 + 500 + 500 bytes the 1000 are marked, a quarter of the bytes: alpha - 1/4 falls by 15/16 each time.
+        let mut path = Path { cc: established(10), una: 0, ahead: 3999 };
+        path.ack(4000, false);
+        assert_eq!(path.cc.alpha, 0.9375);
+        let mut distance = 0.9375 - 0.25;
+        for _ in 0..200 {
+            for (acked, ece) in [(2000, false), (1000, true), (500, false), (500, false)] {
+                path.ack(acked, ece);
+            }
+            distance *= 15.0 / 16.0;
+            assert!((path.cc.alpha - 0.25 - distance).abs() < 1e-12, "{}", path.cc.alpha);
+        }
+        // (15/16)^200 is 2.5e-6.
+        assert!((path.cc.alpha - 0.25).abs() < 1e-5);
+    }
+
+    #[test]
+    fn without_marks_alpha_decays_and_with_all_of_them_it_stays() {
+        // (15/16)^16 = 0.3561.
+        for (ece, alpha) in [(false, 0.356_1), (true, 1.0)] {
+            let mut path = Path { cc: established(10), una: 0, ahead: 999 };
+            for _ in 0..16 {
+                path.ack(SMSS, ece);
+            }
+            assert!((path.cc.alpha - alpha).abs() < 1e-4, "{}", path.cc.alpha);
+        }
+    }
+
+    #[test]
+    fn the_observation_window_ends_behind_its_end() {
+        // SEG.ACK = WindowEnd is within it: the first acknowledgement sets it to 1000 + 2000; that of 3000 adds its bytes,
+        // that of 4000 ends it.
+        let mut path = Path { cc: established(10), una: 0, ahead: 2000 };
+        path.ack(1000, false);
+        let alpha = path.cc.alpha;
+        path.ack(2000, true);
+        assert_eq!(path.cc.alpha, alpha);
+        path.ack(1000, false);
+        // M = 2000 / 3000.
+        assert!((path.cc.alpha - (alpha * 15.0 / 16.0 + 2.0 / 48.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_echo_takes_half_of_alpha_and_a_loss_takes_half() {
+        // alpha 1: 100 to 50. alpha 1/4: 80 to 70. A loss: half of the flight.
+        let mut cc = established(100);
+        cc.on_congestion_echo(&loss(100));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (50 * SMSS, 50 * SMSS));
+        let mut cc = established(80);
+        cc.alpha = 0.25;
+        cc.on_congestion_echo(&loss(80));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (70 * SMSS, 70 * SMSS));
+        cc.on_loss(&loss(60));
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (30 * SMSS, 30 * SMSS));
+        cc.on_timeout(&loss(30), TimeoutKind::First);
+        assert_eq!((cc.cwnd(), cc.ssthresh()), (SMSS, 15 * SMSS));
+    }
+
+    #[test]
+    fn an_echo_leaves_two_segments() {
+        let mut cc = established(3);
+        cc.on_congestion_echo(&loss(3));
+        assert_eq!(cc.cwnd(), 2 * SMSS);
+    }
+
+    #[test]
+    fn acknowledgements_with_an_echo_do_not_open_the_window() {
+        let mut path = Path { cc: established(10), una: 0, ahead: 10_000 };
+        path.ack(SMSS, true);
+        assert_eq!(path.cc.cwnd(), 10 * SMSS);
+        path.ack(SMSS, false);
+        assert_eq!(path.cc.cwnd(), 11 * SMSS);
     }
 }

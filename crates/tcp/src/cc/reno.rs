@@ -52,6 +52,12 @@ impl Reno {
         self.bytes_acked = 0;
     }
 
+    /// ssthresh and the window that an algorithm built on this one has decided.
+    pub(super) fn reduce_to(&mut self, window: u64) {
+        self.ssthresh = window;
+        self.set_cwnd(window);
+    }
+
     #[inline]
     fn slow_start(&self) -> bool {
         // RFC 5681 section 3.1: slow start when cwnd < ssthresh; when they are equal, either may be used.
@@ -131,7 +137,8 @@ impl CongestionControl for Reno {
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
         // RFC 6582 section 3.2: in fast recovery the window is recovery's.
-        if ack.phase == RecoveryPhase::FastRecovery {
+        // RFC 3168 section 6.1.2: no growth for an acknowledgement that carries an ECN echo.
+        if ack.phase == RecoveryPhase::FastRecovery || ack.ece {
             return;
         }
         if self.growth == Growth::WhenLimited && !self.is_limiting(ack.flight_before) {

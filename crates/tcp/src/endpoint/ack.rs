@@ -46,6 +46,7 @@ impl Endpoint {
         }
         // Seventh and eighth: data and FIN.
         if segment.len > 0 && placement == Placement::Acceptable {
+            self.note_marks(segment.flags);
             self.handle_data(now, ahead, segment.len);
         }
         if segment.flags.contains(Flags::FIN) {
@@ -100,17 +101,22 @@ impl Endpoint {
 
     #[inline]
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
+        // What was in flight, if it tells of congestion.
+        let echo = self.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
         match self.snd.classify(segment.ack) {
             AckNumber::New(acked) if self.selective.is_some() => self.on_ack_selective(now, segment, acked),
             AckNumber::Same if self.selective.is_some() => self.on_ack_selective(now, segment, 0),
             AckNumber::New(acked) => self.on_new_ack(now, segment, acked),
             AckNumber::Same => self.on_same_ack(now, segment),
             // A duplicate of an older acknowledgement can be ignored; the segment's data cannot.
-            AckNumber::Old => {}
+            AckNumber::Old => return Then::Continue,
             AckNumber::Unsent => {
                 self.refuse();
                 return Then::Stop;
             }
+        }
+        if let Some(flight) = echo {
+            self.heed_echo(now, flight);
         }
         Then::Continue
     }
@@ -129,7 +135,8 @@ impl Endpoint {
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let flight = self.snd.flight();
         let srtt = self.rtt.srtt();
-        let ack = Ack { now, acked, delivered: acked, una, nxt, flight_before, flight, rtt, srtt, ece: false, phase };
+        let ece = self.ecn.hears(segment.flags);
+        let ack = Ack { now, acked, delivered: acked, una, nxt, flight_before, flight, rtt, srtt, ece, phase };
         match acked_by_recovery {
             Acked::Ordinary => self.cc.on_ack(&ack),
             Acked::Partial(_) => {
@@ -217,8 +224,27 @@ impl Endpoint {
             && (repeats_window || self.duplicate_ack == DuplicateAck::AnyWindow);
         self.snd.update_window(segment);
         if duplicate {
+            self.tell_duplicate(now, segment);
             self.on_duplicate_ack(now);
         }
+    }
+
+    /// Congestion control hears of duplicates too.
+    fn tell_duplicate(&mut self, now: Instant, segment: &Segment) {
+        let flight = self.snd.flight();
+        self.cc.on_duplicate_ack(&Ack {
+            now,
+            acked: 0,
+            delivered: 0,
+            una: self.snd.una,
+            nxt: self.snd.nxt,
+            flight_before: flight,
+            flight,
+            rtt: None,
+            srtt: self.rtt.srtt(),
+            ece: self.ecn.hears(segment.flags),
+            phase: self.recovery.phase(),
+        });
     }
 
     fn on_duplicate_ack(&mut self, now: Instant) {
@@ -229,7 +255,7 @@ impl Endpoint {
         }
         self.counters.fast_retransmits += 1;
         let loss = self.loss(now, limited);
-        self.cc.on_loss(&loss);
+        self.reduce_for_loss(&loss);
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
@@ -257,6 +283,7 @@ impl Endpoint {
         } else {
             self.on_timeout_go_back(now);
         }
+        self.ecn.reduced(self.snd.max);
         self.rtt.back_off();
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }

@@ -75,6 +75,7 @@ impl Endpoint {
         let repeats_syn = flags.contains(Flags::SYN) && segment.seq.advanced_by(1) == self.rcv.origin;
         if repeats_syn && !flags.contains(Flags::ACK) {
             // The SYN again: our answer was lost. It is the acknowledgement that an unacceptable segment gets.
+            self.ecn.take_syn(flags);
             self.control = Control::SynAck;
             return;
         }
@@ -107,6 +108,7 @@ impl Endpoint {
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
         let has = |flag| syn.flags.contains(flag);
         self.rcv.origin = syn.seq.advanced_by(1);
+        self.ecn.take_syn(syn.flags);
         self.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
         // RFC 7323 section 2.2: scaling needs the option in both SYNs.
         if self.offers_scaling && has(Flags::HAS_WINDOW_SCALE) {
@@ -252,6 +254,9 @@ impl Endpoint {
             syn.ack = self.rcv.next_seq();
             self.rcv.last_ack_sent = syn.ack;
             syn.ts_ecr = self.timestamps.recent();
+            syn.flags = syn.flags | self.ecn.syn_ack_flags();
+        } else {
+            syn.flags = syn.flags | self.ecn.syn_flags(self.syns_sent);
         }
         if self.offers_scaling {
             syn.flags = syn.flags | Flags::HAS_WINDOW_SCALE;

@@ -2,6 +2,7 @@
 
 mod ack;
 mod connect;
+mod ecn;
 mod pacing;
 mod receiver;
 mod selective;
@@ -20,6 +21,7 @@ use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
+use ecn::EcnState;
 use netlull_units::{Duration, Instant};
 use pacing::Paced;
 use receiver::{AckDue, Receiver};
@@ -138,6 +140,7 @@ pub struct Endpoint {
     selective: Option<Box<Selective>>,
     /// The next of its timers.
     auxiliary_at: Instant,
+    ecn: EcnState,
     timestamps: Timestamps,
     rtt: RttEstimator,
     counters: Counters,
@@ -194,6 +197,7 @@ impl Endpoint {
             cc,
             recovery: NewRenoRecovery::new(config),
             auxiliary_at: Instant::NEVER,
+            ecn: EcnState::new(config.ecn),
             timestamps: Timestamps::new(config.timestamp_granularity),
             rtt: RttEstimator::new(config),
             counters: Counters::default(),
@@ -429,6 +433,13 @@ impl Endpoint {
     #[must_use]
     pub fn receive_window_edge(&self) -> u64 {
         self.rcv.edge
+    }
+
+    /// The stream offset of a segment that this endpoint has just sent: nothing is sent below SND.UNA.
+    #[must_use]
+    pub fn offset_of(&self, segment: &Segment) -> u64 {
+        let ahead = segment.seq.distance_from(self.snd.seq(self.snd.una));
+        self.snd.una.saturating_add_signed(i64::from(ahead))
     }
 
     /// Where loss recovery stands.

@@ -58,7 +58,7 @@ impl Endpoint {
             flight: selective.board.pipe(),
             rtt: delivery.timed.map(|sent_at| now - sent_at),
             srtt,
-            ece: false,
+            ece: self.ecn.hears(segment.flags),
             phase,
         };
         if acked > 0 {
@@ -126,7 +126,7 @@ impl Endpoint {
         let before = self.cc.cwnd();
         // RFC 5681 section 3.1: what limited transmit sent beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
-        self.cc.on_loss(&loss);
+        self.reduce_for_loss(&loss);
         selective.enter(self.snd.max, outstanding, before, pipe);
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
@@ -145,7 +145,7 @@ impl Endpoint {
         let outstanding = selective.board.outstanding();
         let Some(rack) = selective.rack() else { return };
         if rack.judge_probe(una, duplicate_sack, bare) == ProbeVerdict::RepairedLoss {
-            self.cc.on_loss(&self.loss_of(now, outstanding));
+            self.reduce_for_loss(&self.loss_of(now, outstanding));
             let window = self.cc.ssthresh();
             self.cc.on_recovered(&Recovered { now, flight: outstanding, window });
         }

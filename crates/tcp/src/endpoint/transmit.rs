@@ -111,11 +111,12 @@ impl Endpoint {
     #[inline]
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
+        let is_new = offset >= self.snd.max;
         if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
             #[allow(clippy::cast_possible_truncation)]
             self.recovery.limited_transmit_sent(len as u32);
         }
-        if offset >= self.snd.max {
+        if is_new {
             if self.snd.timed == UNTIMED && !self.timestamps.is_on() {
                 // RFC 6298 section 3: one measurement at a time.
                 self.snd.timed = offset + len.max(1);
@@ -124,7 +125,10 @@ impl Endpoint {
         } else {
             self.count_retransmission(offset, len);
         }
-        let segment = self.data_segment(now, offset, len);
+        let mut segment = self.data_segment(now, offset, len);
+        if is_new {
+            segment = self.ecn.on_new_data(segment);
+        }
         let end = offset + u64::from(segment.sequence_len());
         self.record_sent(now, Span { start: offset, end });
         self.sent(now, end);
@@ -212,9 +216,9 @@ impl Endpoint {
         let silly = (self.rcv.buffer / 2).min(u64::from(self.snd.smss));
         let ack = self.rcv.next_seq();
         let window = self.rcv.acknowledge(silly);
-        let mut segment = Segment { ack, window, flags, ..Segment::default() };
+        let mut segment = Segment { ack, window, flags: flags | self.ecn.echo(), ..Segment::default() };
         if self.timestamps.is_on() {
-            segment.flags = flags | Flags::HAS_TIMESTAMPS;
+            segment.flags = segment.flags | Flags::HAS_TIMESTAMPS;
             segment.ts_val = self.timestamps.now(now);
             segment.ts_ecr = self.timestamps.recent();
         }

@@ -5,6 +5,7 @@
 //! `"5 ms ack 3000"` an acknowledgement alone.
 
 mod closing;
+mod ecn;
 mod handshake;
 mod loss;
 mod options;
@@ -173,14 +174,16 @@ impl Script {
     fn describe(&self, segment: &Segment) -> String {
         let has = |flag| segment.flags.contains(flag);
         let offset = segment.seq.distance_from(self.iss.advanced_by(1));
-        match segment.len {
+        let what = match segment.len {
             _ if has(Flags::RST) => "RST".to_owned(),
             _ if has(Flags::SYN | Flags::ACK) => "SYN+ACK".to_owned(),
             _ if has(Flags::SYN) => "SYN".to_owned(),
             len if has(Flags::FIN) => format!("{offset}+{len} FIN"),
             0 => format!("ack {}", segment.ack.distance_from(self.irs.advanced_by(1))),
             len => format!("{offset}+{len}"),
-        }
+        };
+        let congestion = [(Flags::ECT, " ECT"), (Flags::ECE, " ECE"), (Flags::CWR, " CWR")];
+        congestion.into_iter().filter(|&(flag, _)| has(flag)).fold(what, |line, (_, name)| line + name)
     }
 
     /// What was sent since the last look.

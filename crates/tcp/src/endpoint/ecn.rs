@@ -1,0 +1,128 @@
+//! Explicit congestion notification (RFC 3168), and the echo that DCTCP wants (RFC 8257).
+
+use super::Endpoint;
+use super::receiver::AckDue;
+use crate::cc::{CongestionControl, Loss};
+use crate::config::Ecn;
+use crate::segment::{Flags, Segment};
+use netlull_units::Instant;
+
+/// What one connection knows of congestion notification, in both directions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EcnState {
+    mode: Ecn,
+    /// Both ends have agreed.
+    enabled: bool,
+    /// ECE goes out with every acknowledgement: until CWR comes (RFC 3168 section 6.1.3), or DCTCP.CE (RFC 8257 section 3.2).
+    echoes: bool,
+    /// The next new data carries CWR.
+    cwr_due: bool,
+    /// Echoes count once data from this stream offset on is acknowledged: it was sent after the last reduction.
+    heeded_from: u64,
+    /// Losses count from this stream offset on: for those before, an echo has reduced the window.
+    losses_from: u64,
+}
+
+impl EcnState {
+    pub fn new(mode: Ecn) -> Self {
+        Self { mode, enabled: false, echoes: false, cwr_due: false, heeded_from: 0, losses_from: 0 }
+    }
+
+    /// RFC 3168 section 6.1.1, for our SYN, `sent_before` times. Section 6.1.1.1: one that got no answer is sent again
+    /// without; then ECN is off.
+    pub fn syn_flags(&mut self, sent_before: u8) -> Flags {
+        if self.mode != Ecn::Off && sent_before == 0 {
+            return Flags::ECE | Flags::CWR;
+        }
+        self.mode = Ecn::Off;
+        Flags::NONE
+    }
+
+    /// For our SYN+ACK: ECE alone.
+    pub fn syn_ack_flags(&self) -> Flags {
+        if self.enabled { Flags::ECE } else { Flags::NONE }
+    }
+
+    /// The peer's SYN or SYN+ACK. If it sends a SYN again without ECN, that is what counts.
+    pub fn take_syn(&mut self, flags: Flags) {
+        let agrees = if flags.contains(Flags::ACK) {
+            flags.contains(Flags::ECE) && !flags.contains(Flags::CWR)
+        } else {
+            flags.contains(Flags::ECE | Flags::CWR)
+        };
+        self.enabled = self.mode != Ecn::Off && agrees;
+    }
+
+    /// True if an acknowledgement with these flags tells of congestion.
+    #[inline]
+    pub fn hears(&self, flags: Flags) -> bool {
+        self.enabled && flags.contains(Flags::ECE)
+    }
+
+    /// What acknowledgements carry.
+    #[inline]
+    pub fn echo(&self) -> Flags {
+        if self.echoes { Flags::ECE } else { Flags::NONE }
+    }
+
+    /// RFC 3168 section 6.1.2: new data is sent as ECN-capable, and the first after a reduction says so. Retransmissions,
+    /// acknowledgements alone and window probes are not (sections 6.1.4 to 6.1.6).
+    #[inline]
+    pub fn on_new_data(&mut self, segment: Segment) -> Segment {
+        if !self.enabled || segment.len == 0 {
+            return segment;
+        }
+        let cwr = if std::mem::take(&mut self.cwr_due) { Flags::CWR } else { Flags::NONE };
+        Segment { flags: segment.flags | Flags::ECT | cwr, ..segment }
+    }
+
+    /// The window has been reduced, with data sent up to `max`.
+    pub fn reduced(&mut self, max: u64) {
+        self.cwr_due = true;
+        self.heeded_from = max + 1;
+    }
+}
+
+impl Endpoint {
+    /// Data in the window has arrived with `flags` around it.
+    #[inline]
+    pub(super) fn note_marks(&mut self, flags: Flags) {
+        if !self.ecn.enabled {
+            return;
+        }
+        let marked = flags.contains(Flags::CE);
+        self.counters.marks_received += u64::from(marked);
+        if self.ecn.mode == Ecn::Dctcp {
+            // RFC 8257 section 3.2: when the marks begin or end, an acknowledgement says so at once.
+            if self.ecn.echoes != marked {
+                self.ecn.echoes = marked;
+                self.rcv.ack_due = AckDue::Now;
+            }
+            return;
+        }
+        // RFC 3168 section 6.1.3: CWR ends the echo, unless this segment is marked itself.
+        self.ecn.echoes = marked || (self.ecn.echoes && !flags.contains(Flags::CWR));
+    }
+
+    /// An acknowledgement told of congestion, with `flight` bytes outstanding when it came. RFC 3168 section 6.1.2: one
+    /// reduction per window of data.
+    #[cold]
+    pub(super) fn heed_echo(&mut self, now: Instant, flight: u64) {
+        if self.snd.una < self.ecn.heeded_from {
+            return;
+        }
+        self.counters.echo_reductions += 1;
+        self.cc.on_congestion_echo(&self.loss_of(now, flight));
+        self.ecn.losses_from = self.snd.max;
+        self.ecn.reduced(self.snd.max);
+    }
+
+    /// A loss was found. RFC 3168 section 6.1.2: the window is reduced only once for the drops and marks of one window of
+    /// data; the loss of what was sent after the reduction is news.
+    pub(super) fn reduce_for_loss(&mut self, loss: &Loss) {
+        if self.snd.una >= self.ecn.losses_from {
+            self.cc.on_loss(loss);
+        }
+        self.ecn.reduced(self.snd.max);
+    }
+}
