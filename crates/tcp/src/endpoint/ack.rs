@@ -251,11 +251,13 @@ impl Endpoint {
         self.counters.duplicate_acks += 1;
         let limited = self.recovery.limited_transmit_flight();
         if self.recovery.on_duplicate(self.snd.una, self.snd.max, u64::from(self.snd.smss)) == Duplicate::Noted {
+            self.record_duplicate(now);
             return;
         }
         self.counters.fast_retransmits += 1;
         let loss = self.loss(now, limited);
         self.reduce_for_loss(&loss);
+        self.record_duplicate(now);
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
