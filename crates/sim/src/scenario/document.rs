@@ -254,6 +254,26 @@ pub enum TransitionPowerReading {
 pub enum CapacityDocument {
     /// Redrawn uniformly on [min, max] after exponential intervals; the link starts at its `rate`.
     UniformRedraw(UniformRedrawDocument),
+    /// Other rates at given times; the link starts at its `rate`.
+    Steps(StepsDocument),
+}
+
+/// Steps of a capacity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepsDocument {
+    /// The steps in the order of their times.
+    pub steps: Vec<StepDocument>,
+}
+
+/// A step of a capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepDocument {
+    /// When.
+    pub at: Quantity<Duration>,
+    /// The rate from then on; at most the link's.
+    pub rate: Quantity<BitRate>,
 }
 
 /// Uniform redraws.
