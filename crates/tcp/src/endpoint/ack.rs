@@ -272,6 +272,7 @@ impl Endpoint {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
+        self.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
