@@ -35,6 +35,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.Poisson: "FlowDocument",
     netlull.Bursts: "FlowDocument",
     netlull.TcpOptions: "TcpDocument",
+    netlull.VegasBounds: "VegasDocument",
     netlull.Power: "PowerDocument",
     netlull.Probe: "ProbeDocument",
 }

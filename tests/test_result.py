@@ -133,6 +133,25 @@ def test_the_manifest_says_what_ran(result: Result, tmp_path: Path) -> None:
     assert "commit" in manifest
 
 
+def test_senders_tell_of_their_segments_and_events(small: Scenario, tmp_path: Path) -> None:
+    run = small.run(probe=Probe(segments=True, events=True))
+    segments = run.series("segment")
+    assert str(segments["retransmission"].type) == "bool"
+    assert segments["retransmission"].to_pylist().count(True) == run.flow("tcp")["retransmissions"]
+    assert set(segments["flow"].to_pylist()) == {"tcp"}  # datagrams are no segments
+    words = run.series("event")["event"].to_pylist()
+    assert words.count("fast_retransmit") == run.flow("tcp")["fast_retransmits"] > 0
+    run.save(tmp_path / "run")
+    loaded = Result.load(tmp_path / "run")
+    assert loaded.series("segment").equals(segments)
+    assert loaded.series("event").equals(run.series("event"))
+
+
+def test_a_table_of_events_may_be_empty(small: Scenario) -> None:
+    quiet = small.with_values({"duration": "1 ms"}).run(probe=Probe(events=True)).series("event")
+    assert (quiet.num_rows, str(quiet["event"].type)) == (0, "string")
+
+
 def test_the_same_run_saves_the_same_bytes(small: Scenario, tmp_path: Path) -> None:
     for name in ("one", "two"):
         small.run(7, probe=PROBE).save(tmp_path / name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from netlull import Cancelled, Monitor, Probe, Scenario
 
-EVERYTHING = Probe("10 ms", window=True, drops=True)
+EVERYTHING = Probe("10 ms", window=True, drops=True, segments=True, events=True)
 
 
 def test_the_same_seed_gives_the_same_result(small: Scenario) -> None:

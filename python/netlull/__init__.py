@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Tcp,
         TcpOptions,
         UniformRedraw,
+        VegasBounds,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -71,6 +72,7 @@ __all__ = [
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
     "VerificationError",
     "__version__",
     "catalogue",
@@ -79,7 +81,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
-    "ScriptedDrops Tcp TcpOptions UniformRedraw"
+    "ScriptedDrops Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

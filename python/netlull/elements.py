@@ -30,6 +30,7 @@ __all__ = [
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
+    "VegasBounds",
 ]
 
 
@@ -133,6 +134,7 @@ class Red:
     weight: float | None = None
     gentle: bool | None = None
     probability: str | None = None
+    rules: str | None = None
     mean_packet: str | None = None
     ecn: str | None = None
 
@@ -169,12 +171,30 @@ class Link:
 
 
 @dataclass(frozen=True)
+class VegasBounds:
+    """Bounds of Vegas, in segments queued in the network: below `alpha` the window grows, above `beta` it shrinks.
+
+    More than `gamma` end slow start.
+    """
+
+    alpha: int
+    beta: int
+    gamma: int
+
+
+@dataclass(frozen=True)
 class TcpOptions:
     """TCP options; what is left out comes from the scenario's `tcp`, then from the preset (`rfc` or `ns2`)."""
 
     _: KW_ONLY
     preset: str | None = None
     congestion_control: str | None = None
+    loss_recovery: str | None = None
+    sack_detection: str | None = None
+    window_reduction: str | None = None
+    ecn: str | None = None
+    hystart: bool | None = None
+    vegas: VegasBounds | None = None
     mss: str | None = None
     initial_window: int | None = None
     delayed_ack: bool | None = None
@@ -268,12 +288,17 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops; default all links and flows."""
+    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP senders' segments and events.
+
+    Default all links and flows.
+    """
 
     interval: str | None = None
     _: KW_ONLY
     window: bool | None = None
     drops: bool | None = None
+    segments: bool | None = None
+    events: bool | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
 

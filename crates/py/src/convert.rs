@@ -15,9 +15,16 @@ pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'
                 Column::Float(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
                 Column::Count(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
                 Column::Index(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
+                Column::Flag(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
+                Column::Text(values) => columns.set_item(name, words(py, values)?)?,
             }
         }
         all.set_item(table.name, columns)?;
     }
     Ok(all)
+}
+
+/// numpy's arrays of text are made by numpy; `U` also where there is none.
+fn words<'py>(py: Python<'py>, words: &[&'static str]) -> PyResult<Bound<'py, PyAny>> {
+    py.import("numpy")?.call_method1("array", (words, "U"))
 }

@@ -79,7 +79,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
-    essential = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
+    essential: tuple[str, ...] = ("link", "mean rate", "changes", "utilisation", "dropped", "mean wait")
     if any(link["marked_packets"] for link in links):
         essential += ("marked",)
     rows = [_chosen(console, _link_cells(link, essential), essential) for link in links[:_MOST_ROWS]]

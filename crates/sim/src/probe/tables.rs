@@ -11,6 +11,10 @@ pub enum Column {
     Count(Vec<u64>),
     /// Index of a link or flow in the summary.
     Index(Vec<u32>),
+    /// Yes or no.
+    Flag(Vec<bool>),
+    /// One of a few words.
+    Text(Vec<&'static str>),
 }
 
 impl Column {
@@ -21,6 +25,8 @@ impl Column {
             Self::Float(values) => values.len(),
             Self::Count(values) => values.len(),
             Self::Index(values) => values.len(),
+            Self::Flag(values) => values.len(),
+            Self::Text(values) => values.len(),
         }
     }
 
@@ -115,7 +121,7 @@ pub struct Recorder {
 
 /// A slow-start threshold as a column holds it: missing until the first loss sets one (RFC 5681: "arbitrarily high").
 #[allow(clippy::cast_precision_loss)]
-fn ssthresh(bytes: u64) -> f64 {
+pub(super) fn ssthresh(bytes: u64) -> f64 {
     if bytes == u64::MAX { f64::NAN } else { bytes as f64 }
 }
 

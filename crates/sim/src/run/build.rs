@@ -10,7 +10,7 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::NextHop;
-use crate::probe::{CaptureWriter, EventTables, Recorder};
+use crate::probe::{CaptureWriter, EventTables, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -197,6 +197,10 @@ fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
 fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) -> Observers {
     let probe = &scenario.probe;
     let events = EventTables { window: probe.window, drops: probe.drops };
+    let senders = SenderTables { segments: probe.segments, events: probe.events };
+    let chosen: Vec<bool> = (0..scenario.tcp_flows.len())
+        .map(|flow| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow)))
+        .collect();
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -216,6 +220,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        senders: SenderProbe::new(senders, &chosen).map(Box::new),
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -9,7 +9,7 @@ use crate::net::link::{Admission, Link, LinkCounters};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
-use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder};
+use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
 use crate::scenario::{Capacity, Scenario, TransferSize};
 use crate::traffic::DatagramSource;
 use crate::verify::ledger;
@@ -88,6 +88,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Looks at TCP's senders.
+    pub senders: Option<Box<SenderProbe>>,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -229,6 +231,9 @@ impl World {
     fn pump(&mut self, agent: usize) {
         while let Some(segment) = self.endpoints[agent].poll_transmit(self.now) {
             let size = segment.wire_len();
+            if self.observers.senders.is_some() {
+                self.observers.sent(self.now, agent, &segment, &self.endpoints[agent]);
+            }
             self.send(agent, segment, size);
         }
         let endpoint = &self.endpoints[agent];
@@ -250,6 +255,9 @@ impl World {
             if self.observers.recorder.records_windows() {
                 self.observers.window(self.now, flow, cwnd, endpoint.ssthresh());
             }
+        }
+        if let Some(senders) = &mut self.observers.senders {
+            senders.turned(self.now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
             connection.completed = Some(self.now);
@@ -450,6 +458,7 @@ impl World {
         let summary = summary::summarise(&self, scenario, findings.checks());
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
+        tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
         Ok(RunOutcome { summary, tables })
     }
 }
@@ -491,6 +500,15 @@ impl Observers {
             && self.capture_error.is_none()
         {
             self.capture_error = capture.packet(now, link as LinkId, packet).err();
+        }
+    }
+
+    #[cold]
+    fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
+        if let Some(senders) = &mut self.senders
+            && agent.is_multiple_of(2)
+        {
+            senders.sent(now, agent / 2, segment, endpoint);
         }
     }
 

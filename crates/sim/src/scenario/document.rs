@@ -7,7 +7,9 @@ mod queueing;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
-pub use queueing::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading};
+pub use queueing::{
+    CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
+};
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
@@ -559,6 +561,12 @@ pub struct ProbeDocument {
     /// Record every dropped packet (table `drop`).
     #[serde(default)]
     pub drops: bool,
+    /// Record every data segment that a TCP sender sends (table `segment`).
+    #[serde(default)]
+    pub segments: bool,
+    /// Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
+    #[serde(default)]
+    pub events: bool,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

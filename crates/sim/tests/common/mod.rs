@@ -35,6 +35,15 @@ pub fn floats(table: &Table, column: &str) -> Vec<f64> {
         Column::Float(values) => values.clone(),
         Column::Count(values) => values.iter().map(|value| *value as f64).collect(),
         Column::Index(values) => values.iter().map(|value| f64::from(*value)).collect(),
+        Column::Flag(values) => values.iter().map(|value| f64::from(u8::from(*value))).collect(),
+        Column::Text(_) => panic!("{column} is text"),
+    }
+}
+
+pub fn words(table: &Table, column: &str) -> Vec<&'static str> {
+    match &table.columns.iter().find(|(name, _)| *name == column).expect("a column of that name").1 {
+        Column::Text(words) => words.clone(),
+        _ => panic!("{column} is no text"),
     }
 }
 

@@ -1,20 +1,27 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
-use netlull_tcp::{Config, Data, Endpoint, Flags, LossRecovery, Reading, Segment, SeqNr, State, WindowReduction};
+use netlull_tcp::{
+    Config, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State, WindowReduction,
+};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+mod scene;
+
+pub use scene::HEAD;
 
 /// What the path does with a segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Fate {
     Deliver,
     Drop,
-    Duplicate,
-    /// Marked by a queue, if it is ECN-capable.
-    Mark,
+    /// Twice, the second time so many milliseconds later.
+    Duplicate(u64),
     /// Later by so many milliseconds than the path's delay.
     Delay(u64),
+    /// With a congestion mark, if it may have one.
+    Mark,
 }
 
 /// How an application reads on demand.
@@ -24,11 +31,18 @@ pub struct Reader {
     pub every: Duration,
 }
 
+/// How an application hands data over.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer {
+    pub bytes: u64,
+    pub every: Duration,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub enum Closing {
-    /// Both sides close right away, behind their data.
+    /// Both sides close as soon as they have handed over their data.
     BothAtOnce,
-    /// The server closes when the client has.
+    /// The server closes when the client has, too.
     ServerFollows,
 }
 
@@ -41,6 +55,7 @@ pub struct Scene {
     pub fates: [Vec<Fate>; 2],
     pub delay: Duration,
     pub readers: [Reader; 2],
+    pub writers: [Writer; 2],
     pub closing: Closing,
 }
 
@@ -57,27 +72,43 @@ struct Direction {
     advertised: u64,
     una: u64,
     delivered: u64,
-    tail_probes: u64,
+    /// What the application has handed over.
+    given: u64,
+    /// What SACK blocks that reached the sender told it of, sorted and disjoint.
+    sacked: Vec<(u64, u64)>,
 }
 
 impl Direction {
     fn arrive(&mut self, start: u64, end: u64) {
-        self.arrived.push((start, end));
-        self.arrived.sort_unstable();
-        let mut merged: Vec<(u64, u64)> = Vec::new();
-        for &(start, end) in &self.arrived {
-            match merged.last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => merged.push((start, end)),
-            }
-        }
-        self.arrived = merged;
+        add(&mut self.arrived, (start, end));
+    }
+
+    fn has_arrived(&self, start: u64, end: u64) -> bool {
+        covers(&self.arrived, (start, end))
     }
 
     /// How much arrived without a gap.
     fn prefix(&self) -> u64 {
         self.arrived.first().filter(|first| first.0 == 0).map_or(0, |first| first.1)
     }
+}
+
+/// Adds to sorted, disjoint ranges.
+fn add(ranges: &mut Vec<(u64, u64)>, new: (u64, u64)) {
+    ranges.push(new);
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for &(start, end) in ranges.iter() {
+        match merged.last_mut() {
+            Some(last) if start <= last.1 => last.1 = last.1.max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    *ranges = merged;
+}
+
+fn covers(ranges: &[(u64, u64)], (start, end): (u64, u64)) -> bool {
+    ranges.iter().any(|range| range.0 <= start && end <= range.1)
 }
 
 type Arrival = Reverse<(Instant, u64, usize, usize)>;
@@ -92,7 +123,12 @@ pub struct World {
     segments: Vec<Segment>,
     next_fate: [usize; 2],
     next_read: [Instant; 2],
+    next_write: [Instant; 2],
     scaled: bool,
+    /// Tail loss probes sent so far.
+    tail_probes: [u64; 2],
+    /// What happened, if somebody wants to know.
+    trace: Option<Vec<String>>,
 }
 
 type Checked = Result<(), String>;
@@ -116,22 +152,54 @@ impl World {
             segments: Vec::new(),
             next_fate: [0; 2],
             next_read: scene.readers.map(|reader| Instant::ZERO + reader.every),
+            next_write: [Instant::ZERO; 2],
             scaled: scene.configs.iter().all(|config| config.window_scaling),
             scene: scene.clone(),
+            tail_probes: [0; 2],
+            trace: None,
         }
+    }
+
+    /// One that keeps a line for each segment sent and each that arrives.
+    pub fn traced(scene: &Scene) -> Self {
+        Self { trace: Some(Vec::new()), ..Self::new(scene) }
+    }
+
+    /// The lines kept.
+    pub fn trace(&self) -> &[String] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// Keeps a line for a segment from `from`, with the state of `end`.
+    fn note(&mut self, what: &str, from: usize, end: usize, segment: &Segment) {
+        if self.trace.is_none() {
+            return;
+        }
+        let tcp = &self.ends[end];
+        let (cwnd, flight, phase) = (tcp.cwnd(), tcp.flight(), tcp.recovery_phase());
+        let start = self.offset(from, segment.seq);
+        let ack = self.offset(1 - from, segment.ack);
+        let blocks: Vec<String> = segment
+            .sack_blocks()
+            .iter()
+            .map(|block| format!("{}:{}", self.offset(1 - from, block.left), self.offset(1 - from, block.right)))
+            .collect();
+        let line = format!(
+            "{} end {end} {what} {start}+{} ack {ack} win {} {:?} {} | cwnd {cwnd} flight {flight} {phase:?}",
+            self.now,
+            segment.len,
+            segment.window,
+            segment.flags,
+            blocks.join(" ")
+        );
+        self.trace.get_or_insert_default().push(line);
     }
 
     /// Runs until both ends are closed.
     pub fn run(&mut self) -> Checked {
         self.ends[0].open(self.now);
-        for end in 0..2 {
-            self.ends[end].send(Data::Bytes(self.scene.bytes[end]));
-        }
-        self.ends[0].close();
-        if matches!(self.scene.closing, Closing::BothAtOnce) {
-            self.ends[1].close();
-        }
-        self.settle(0)?;
+        self.write(0)?;
+        self.write(1)?;
         for _ in 0..400_000 {
             if self.ends.iter().all(Endpoint::is_closed) {
                 return self.check_outcome();
@@ -141,11 +209,27 @@ impl World {
         Err(format!("no end in sight at {}: {:?}", self.now, self.ends.each_ref().map(Endpoint::state)))
     }
 
+    /// The application of `end` hands over its next piece, and closes behind the last.
+    fn write(&mut self, end: usize) -> Checked {
+        let (total, writer) = (self.scene.bytes[end], self.scene.writers[end]);
+        let piece = writer.bytes.min(total - self.directions[end].given);
+        self.ends[end].send(Data::Bytes(piece));
+        self.directions[end].given += piece;
+        let done = self.directions[end].given == total;
+        self.next_write[end] = if done { Instant::NEVER } else { self.now + writer.every };
+        if done && (end == 0 || matches!(self.scene.closing, Closing::BothAtOnce)) {
+            self.ends[end].close();
+        }
+        self.settle(end)
+    }
+
     fn step(&mut self) -> Checked {
         let arrival = self.arrivals.peek().map_or(Instant::NEVER, |Reverse(next)| next.0);
         let timeouts = self.ends.each_ref().map(Endpoint::next_timeout);
         let reads = [self.read_time(0), self.read_time(1)];
-        let next = arrival.min(timeouts[0]).min(timeouts[1]).min(reads[0]).min(reads[1]);
+        let writes = self.next_write;
+        let of_network = arrival.min(timeouts[0]).min(timeouts[1]);
+        let next = of_network.min(reads[0]).min(reads[1]).min(writes[0]).min(writes[1]);
         check!(next != Instant::NEVER, "stalled at {}: {:?}", self.now, self.ends.each_ref().map(Endpoint::state));
         check!(next >= self.now, "time goes back from {} to {next}", self.now);
         self.now = next;
@@ -162,6 +246,9 @@ impl World {
                 self.ends[end].read(self.scene.readers[end].bytes);
                 return self.settle(end);
             }
+            if next == writes[end] {
+                return self.write(end);
+            }
         }
         Ok(())
     }
@@ -175,28 +262,49 @@ impl World {
         let Some(Reverse((_, _, to, index))) = self.arrivals.pop() else { return Ok(()) };
         let segment = self.segments[index];
         let from = 1 - to;
-        if segment.len > 0 {
+        let len = u64::from(segment.len) + u64::from(segment.flags.contains(Flags::FIN));
+        if len > 0 {
             let start = self.offset(from, segment.seq);
-            self.directions[from].arrive(start, start + u64::from(segment.len));
+            self.directions[from].arrive(start, start + len);
         }
         if segment.flags.contains(Flags::ACK) && !segment.flags.contains(Flags::RST) {
             let edge = self.right_edge(from, &segment);
             self.directions[to].edge = self.directions[to].edge.max(edge);
         }
+        let refused = self.ends[to].counters().refused_segments;
         self.ends[to].handle_segment(self.now, &segment);
+        self.note("takes", from, to, &segment);
+        if self.ends[to].counters().refused_segments == refused {
+            self.note_sacked(to, &segment);
+        }
         self.settle(to)
+    }
+
+    /// Keeps in mind what a segment that `end` has taken SACKed, unless its acknowledgement is an old one.
+    fn note_sacked(&mut self, end: usize, segment: &Segment) {
+        let una = self.directions[end].una;
+        if !segment.flags.contains(Flags::ACK) || self.offset(end, segment.ack) < una {
+            return;
+        }
+        for block in segment.sack_blocks() {
+            let range = (self.offset(end, block.left), self.offset(end, block.right));
+            add(&mut self.directions[end].sacked, range);
+        }
     }
 
     /// Sends what `end` has to send, checks everything, and that an early timeout changes nothing.
     fn settle(&mut self, end: usize) -> Checked {
-        if self.ends[1].peer_has_closed() && matches!(self.scene.closing, Closing::ServerFollows) {
+        let all_given = self.directions[1].given == self.scene.bytes[1];
+        if all_given && self.ends[1].peer_has_closed() && matches!(self.scene.closing, Closing::ServerFollows) {
             self.ends[1].close();
         }
         let mut burst = 0;
         while let Some(segment) = self.ends[end].poll_transmit(self.now) {
             burst += 1;
+            self.note("sends", end, end, &segment);
             check!(burst < 100_000, "end {end} never falls silent");
             self.check_sent(end, &segment)?;
+            self.tail_probes[end] = self.ends[end].counters().tail_probes;
             self.transmit(end, segment);
         }
         if self.now < self.ends[end].next_timeout() {
@@ -208,20 +316,20 @@ impl World {
         self.check_state(end)
     }
 
-    fn transmit(&mut self, from: usize, mut segment: Segment) {
+    fn transmit(&mut self, from: usize, segment: Segment) {
         let fate = self.scene.fates[from].get(self.next_fate[from]).copied().unwrap_or(Fate::Deliver);
         self.next_fate[from] += 1;
-        if matches!(fate, Fate::Mark) && segment.flags.contains(Flags::ECT) {
-            segment.flags = segment.flags | Flags::CE;
-        }
-        let copies: &[u64] = match fate {
-            Fate::Deliver | Fate::Mark => &[0],
-            Fate::Drop => &[],
-            Fate::Duplicate => &[0, 3],
-            Fate::Delay(ms) => &[ms],
+        let (first, second) = match fate {
+            Fate::Deliver | Fate::Mark => (Some(0), None),
+            Fate::Drop => (None, None),
+            Fate::Duplicate(ms) => (Some(0), Some(ms)),
+            Fate::Delay(ms) => (Some(ms), None),
         };
-        for ms in copies {
-            let at = self.now + self.scene.delay + Duration::from_millis(*ms);
+        let marked = matches!(fate, Fate::Mark) && segment.flags.contains(Flags::ECT);
+        let flags = if marked { segment.flags | Flags::CE } else { segment.flags };
+        let segment = Segment { flags, ..segment };
+        for ms in first.into_iter().chain(second) {
+            let at = self.now + self.scene.delay + Duration::from_millis(ms);
             self.arrivals.push(Reverse((at, self.segments.len() as u64, 1 - from, self.segments.len())));
             self.segments.push(segment);
         }
@@ -250,7 +358,6 @@ impl World {
             return Ok(());
         }
         if segment.flags.contains(Flags::SYN) {
-            check!(!segment.flags.contains(Flags::ECT), "end {end} sends a SYN as ECN-capable");
             return Ok(());
         }
         let edge = self.right_edge(end, segment);
@@ -262,19 +369,58 @@ impl World {
         let other = &mut self.directions[1 - end];
         check!(edge + slack >= other.advertised, "end {end} takes its window back from {} to {edge}", other.advertised);
         other.advertised = other.advertised.max(edge);
+        self.check_sack_blocks(end, segment)?;
+        self.check_data_sent(end, segment)
+    }
 
+    /// SACK blocks name what has arrived; what is acknowledged already or named in the next block only in the first of
+    /// them (RFC 2018 section 4, RFC 2883 section 4).
+    fn check_sack_blocks(&self, end: usize, segment: &Segment) -> Checked {
+        let blocks: Vec<(u64, u64)> = segment
+            .sack_blocks()
+            .iter()
+            .map(|block| (self.offset(1 - end, block.left), self.offset(1 - end, block.right)))
+            .collect();
+        let acked = self.offset(1 - end, segment.ack);
+        for (index, &(left, right)) in blocks.iter().enumerate() {
+            check!(left < right, "end {end} sends an empty SACK block {left}:{right}");
+            check!(
+                self.directions[1 - end].has_arrived(left, right),
+                "end {end} SACKs {left}:{right}, which has not arrived"
+            );
+            let repeats =
+                index == 0 && (left < acked || blocks.get(1).is_some_and(|next| covers(&[*next], (left, right))));
+            check!(repeats || left > acked, "end {end} SACKs {left}:{right}, and acknowledges {acked}");
+            let apart = blocks[..index].iter().enumerate().all(|(n, other)| {
+                let duplicate = n == 0 && (other.0 < acked || covers(&[(left, right)], *other));
+                duplicate || right < other.0 || left > other.1
+            });
+            check!(apart, "end {end} sends SACK blocks that overlap: {blocks:?}");
+        }
+        Ok(())
+    }
+
+    fn check_data_sent(&mut self, end: usize, segment: &Segment) -> Checked {
         let (start, len) = (self.offset(end, segment.seq), u64::from(segment.len));
         let tcp = &self.ends[end];
         check!(len <= u64::from(tcp.smss()), "end {end} sends {len} bytes, more than a full segment");
-        check!(len == 0 || start + len <= self.scene.bytes[end], "end {end} sends what it was not given");
+        check!(len == 0 || start + len <= self.directions[end].given, "end {end} sends what it was not given");
         let direction = &mut self.directions[end];
-        // RFC 3168 sections 6.1.2 to 6.1.6.
-        let may_be_marked = len > 0 && start >= direction.sent;
-        let says_so = segment.flags.intersects(Flags::ECT | Flags::CWR);
-        check!(may_be_marked || !says_so, "end {end} sends {start}+{len} as ECN-capable");
-        // An echo may have left more in flight than the window, and a probe does not ask.
-        let is_tail_probe = tcp.counters().tail_probes > direction.tail_probes;
-        direction.tail_probes = tcp.counters().tail_probes;
+        let config = &self.scene.configs[end];
+        let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
+        if len > 0 {
+            check!(
+                start >= tcp.snd_una(),
+                "end {end} sends {start}+{len} again, and {} is acknowledged",
+                tcp.snd_una()
+            );
+            // ns-2's TCP/Linux forgets at the end of recovery what was SACKed.
+            let forgets = config.sack_detection == SackDetection::Forward;
+            check!(
+                !uses_sack || forgets || !covers(&direction.sacked, (start, start + len)),
+                "end {end} sends {start}+{len} again, which is SACKed"
+            );
+        }
         if start + len > direction.sent && len > 0 {
             let probe = len == 1 && start == direction.edge.max(start);
             check!(
@@ -282,15 +428,13 @@ impl World {
                 "end {end} overruns the window: {start}+{len} beyond {}",
                 direction.edge
             );
-            // A FIN counts one; a tail loss probe may exceed the window by a segment (RFC 8985 section 7.3), and rate
-            // halving takes one from it for each that it lets out.
-            let config = &self.scene.configs[end];
-            let one_more = config.loss_recovery == LossRecovery::Rack
-                || (config.loss_recovery == LossRecovery::Sack
-                    && config.window_reduction == WindowReduction::RateHalving);
-            let most = tcp.cwnd() + 1 + if one_more { u64::from(tcp.smss()) } else { 0 };
+            // A FIN counts one; rate halving takes a segment from the window for each that it lets out.
+            let halves = uses_sack && config.window_reduction == WindowReduction::RateHalving;
+            let most = tcp.cwnd() + 1 + if halves { u64::from(tcp.smss()) } else { 0 };
+            // A tail loss probe does not ask for the window (RFC 8985 section 7.3).
+            let tail_probe = tcp.counters().tail_probes > self.tail_probes[end];
             check!(
-                tcp.flight() <= most || probe || is_tail_probe || start < direction.sent,
+                tcp.flight() <= most || probe || tail_probe,
                 "end {end} has {} in flight with a window of {}",
                 tcp.flight(),
                 tcp.cwnd()

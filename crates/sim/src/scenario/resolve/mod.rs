@@ -189,6 +189,10 @@ pub struct ProbeSpec {
     pub window: bool,
     /// Drops.
     pub drops: bool,
+    /// Data segments that TCP's senders send.
+    pub segments: bool,
+    /// What happens to TCP's senders.
+    pub events: bool,
     /// Which links, by index; all if `None`.
     pub links: Option<Vec<usize>>,
     /// Which flows, by index (TCP flows first); all if `None`.
@@ -375,6 +379,8 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         interval: wanted.interval.map(|interval| interval.0),
         window: wanted.window,
         drops: wanted.drops,
+        segments: wanted.segments,
+        events: wanted.events,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
         flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
     })

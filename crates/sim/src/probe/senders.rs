@@ -1,0 +1,138 @@
+//! What TCP's senders do: every data segment they send (table `segment`), and what happens to them (table `event`).
+
+use super::tables::{Column, Table, ssthresh};
+use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
+use netlull_units::Instant;
+
+/// Which tables of senders to keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderTables {
+    /// Table `segment`.
+    pub segments: bool,
+    /// Table `event`.
+    pub events: bool,
+}
+
+#[derive(Default)]
+struct SegmentColumns {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    offset: Vec<u64>,
+    length: Vec<u64>,
+    retransmission: Vec<bool>,
+    cwnd: Vec<u64>,
+    flight: Vec<u64>,
+}
+
+#[derive(Default)]
+struct EventColumns {
+    time: Vec<f64>,
+    flow: Vec<u32>,
+    event: Vec<&'static str>,
+    offset: Vec<u64>,
+    cwnd: Vec<u64>,
+    ssthresh: Vec<f64>,
+}
+
+/// What was known of a sender when it was looked at last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Offset behind the last byte that it has sent so far.
+    sent_to: u64,
+    counters: Counters,
+    phase: RecoveryPhase,
+}
+
+/// Looks at the senders of a run.
+#[derive(Default)]
+pub struct SenderProbe {
+    segments: Option<SegmentColumns>,
+    events: Option<EventColumns>,
+    /// Per TCP flow; `None` where nobody looks.
+    seen: Vec<Option<Seen>>,
+}
+
+impl SenderProbe {
+    /// A probe of the TCP flows for which `chosen` is true; `None` if no table is wanted.
+    #[must_use]
+    pub fn new(tables: SenderTables, chosen: &[bool]) -> Option<Self> {
+        (tables.segments || tables.events).then(|| Self {
+            segments: tables.segments.then(SegmentColumns::default),
+            events: tables.events.then(EventColumns::default),
+            seen: chosen.iter().map(|chosen| chosen.then(Seen::default)).collect(),
+        })
+    }
+
+    /// A flow's sender sends a segment.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn sent(&mut self, now: Instant, flow: usize, segment: &Segment, sender: &Endpoint) {
+        let (Some(columns), Some(Some(seen))) = (&mut self.segments, self.seen.get_mut(flow)) else { return };
+        if segment.len == 0 {
+            return;
+        }
+        let (offset, length) = (sender.offset_of(segment), u64::from(segment.len));
+        columns.time.push(now.as_secs_f64());
+        columns.flow.push(flow as u32);
+        columns.offset.push(offset);
+        columns.length.push(length);
+        columns.retransmission.push(offset < seen.sent_to);
+        columns.cwnd.push(sender.cwnd());
+        columns.flight.push(sender.flight());
+        seen.sent_to = seen.sent_to.max(offset + length);
+    }
+
+    /// A flow's sender has dealt with a segment or a timer.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
+        let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow)) else { return };
+        let (before, after) = (seen.counters, *sender.counters());
+        let phase = sender.recovery_phase();
+        let recovered = phase == RecoveryPhase::Open && seen.phase != RecoveryPhase::Open;
+        let happened = [
+            (after.timeouts > before.timeouts, "timeout"),
+            (after.fast_retransmits > before.fast_retransmits, "fast_retransmit"),
+            (after.tail_probes > before.tail_probes, "tail_probe"),
+            (after.idle_restarts > before.idle_restarts, "idle_restart"),
+            (recovered, "recovered"),
+        ];
+        for (_, event) in happened.into_iter().filter(|(happened, _)| *happened) {
+            columns.time.push(now.as_secs_f64());
+            columns.flow.push(flow as u32);
+            columns.event.push(event);
+            columns.offset.push(sender.snd_una());
+            columns.cwnd.push(sender.cwnd());
+            columns.ssthresh.push(ssthresh(sender.ssthresh()));
+        }
+        (seen.counters, seen.phase) = (after, phase);
+    }
+
+    /// The tables that were asked for.
+    #[must_use]
+    pub fn into_tables(self) -> Vec<Table> {
+        use Column::{Count, Flag, Float, Index, Text};
+        let segments = self.segments.map(|segments| Table {
+            name: "segment",
+            columns: vec![
+                ("time_s", Float(segments.time)),
+                ("flow", Index(segments.flow)),
+                ("offset_bytes", Count(segments.offset)),
+                ("length_bytes", Count(segments.length)),
+                ("retransmission", Flag(segments.retransmission)),
+                ("cwnd_bytes", Count(segments.cwnd)),
+                ("flight_bytes", Count(segments.flight)),
+            ],
+        });
+        let events = self.events.map(|events| Table {
+            name: "event",
+            columns: vec![
+                ("time_s", Float(events.time)),
+                ("flow", Index(events.flow)),
+                ("event", Text(events.event)),
+                ("offset_bytes", Count(events.offset)),
+                ("cwnd_bytes", Count(events.cwnd)),
+                ("ssthresh_bytes", Float(events.ssthresh)),
+            ],
+        });
+        segments.into_iter().chain(events).collect()
+    }
+}

@@ -1,0 +1,185 @@
+//! Fuzzes pairs of endpoints over lossy paths, with the model of `tests/support`.
+//!
+//! `fuzz_path FILE...` runs the inputs in those files, as AFL and the like call it, and `--trace` says what happened in
+//! them; `fuzz_path --seed S --count N` makes N
+//! inputs from the seed S and runs them. The first that fails is made as small as possible, printed in hexadecimal
+//! with its scene, and written to `fuzz-S-N.bin` in the folder that `--out` names. Ends with 1 if one fails.
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use support::{HEAD, Scene, World};
+
+/// At most so many bytes for fates.
+const LONGEST: u64 = 600;
+
+/// SplitMix64: every seed starts a stream of its own.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn input(&mut self) -> Vec<u8> {
+        let fates = usize::try_from(self.next() % LONGEST).unwrap_or(0);
+        // Some inputs have the same configuration at both ends, or few losses.
+        let (twins, calm) = (self.next().is_multiple_of(3), self.next().is_multiple_of(3));
+        let mut bytes: Vec<u8> = (0..HEAD + fates).map(|_| self.next().to_le_bytes()[0]).collect();
+        if twins {
+            let (first, second) = bytes.split_at_mut(40);
+            second[..40].copy_from_slice(first);
+        }
+        if calm {
+            for byte in &mut bytes[HEAD..] {
+                if !self.next().is_multiple_of(4) {
+                    *byte &= 1;
+                }
+            }
+        }
+        bytes
+    }
+}
+
+/// What the model says of an input; a panic of the endpoint's counts, too.
+fn judge(bytes: &[u8]) -> Result<(), String> {
+    let scene = Scene::from_bytes(bytes);
+    for config in &scene.configs {
+        config.validate().map_err(|why| why.to_string())?;
+    }
+    let run = std::panic::catch_unwind(|| World::new(&scene).run());
+    run.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(format!(
+            "panic: {}",
+            text.or_else(|| panic.downcast_ref::<&str>().map(ToString::to_string)).unwrap_or_default()
+        ))
+    })
+}
+
+/// The smallest input found that still fails: fates removed in ever smaller pieces, then bytes set to zero.
+fn shrink(mut bytes: Vec<u8>) -> Vec<u8> {
+    let mut piece = bytes.len().saturating_sub(HEAD) / 2;
+    while piece > 0 {
+        let mut at = HEAD;
+        while at < bytes.len() {
+            let mut shorter = bytes.clone();
+            shorter.drain(at..(at + piece).min(bytes.len()));
+            if judge(&shorter).is_err() {
+                bytes = shorter;
+            } else {
+                at += piece;
+            }
+        }
+        piece /= 2;
+    }
+    for index in 0..bytes.len() {
+        for value in [0, bytes[index] & 1, bytes[index] / 2] {
+            let mut simpler = bytes.clone();
+            simpler[index] = value;
+            if value < bytes[index] && judge(&simpler).is_err() {
+                bytes = simpler;
+                break;
+            }
+        }
+    }
+    bytes
+}
+
+struct Options {
+    seed: u64,
+    count: u64,
+    out: PathBuf,
+    files: Vec<PathBuf>,
+    trace: bool,
+}
+
+fn options() -> Result<Options, String> {
+    let mut options = Options { seed: 1, count: 10_000, out: PathBuf::from("."), files: Vec::new(), trace: false };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
+        let number = |text: String| text.parse().map_err(|_| format!("`{text}` is not a number"));
+        match argument.as_str() {
+            "--seed" => options.seed = number(value()?)?,
+            "--count" => options.count = number(value()?)?,
+            "--trace" => options.trace = true,
+            "--out" => options.out = PathBuf::from(value()?),
+            _ => options.files.push(PathBuf::from(&argument)),
+        }
+    }
+    Ok(options)
+}
+
+fn main() -> ExitCode {
+    let options = match options() {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    // A panic is a finding: it is reported once, with its input.
+    std::panic::set_hook(Box::new(|_| {}));
+    if options.files.is_empty() {
+        return generate(&options);
+    }
+    let mut verdict = ExitCode::SUCCESS;
+    for file in &options.files {
+        match std::fs::read(file).map_err(|why| why.to_string()).and_then(|bytes| judge(&bytes)) {
+            Ok(()) => println!("{}: pass", file.display()),
+            Err(why) if options.trace => {
+                verdict = ExitCode::FAILURE;
+                print_trace(file);
+                println!("{}: {why}", file.display());
+            }
+            Err(why) => {
+                println!("{}: {why}", file.display());
+                verdict = ExitCode::FAILURE;
+            }
+        }
+    }
+    verdict
+}
+
+fn print_trace(file: &PathBuf) {
+    let Ok(bytes) = std::fs::read(file) else { return };
+    let mut world = World::traced(&Scene::from_bytes(&bytes));
+    let _ = world.run();
+    for line in world.trace() {
+        println!("{line}");
+    }
+}
+
+fn generate(options: &Options) -> ExitCode {
+    for number in 0..options.count {
+        let bytes = Random(options.seed.wrapping_mul(0x1_0000_0001) ^ (number << 1)).input();
+        if let Err(why) = judge(&bytes) {
+            println!("input {number} of seed {}: {why}", options.seed);
+            report(options, number, bytes);
+            return ExitCode::FAILURE;
+        }
+    }
+    println!("{} inputs of seed {}: pass", options.count, options.seed);
+    ExitCode::SUCCESS
+}
+
+fn report(options: &Options, number: u64, bytes: Vec<u8>) {
+    let small = shrink(bytes);
+    if let Err(why) = judge(&small) {
+        println!("at its smallest: {why}");
+    }
+    println!("{:?}", Scene::from_bytes(&small));
+    println!("{}", small.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+    let file = options.out.join(format!("fuzz-{}-{number}.bin", options.seed));
+    match std::fs::write(&file, &small) {
+        Ok(()) => println!("written to {}", file.display()),
+        Err(why) => println!("{}: {why}", file.display()),
+    }
+}

@@ -1,0 +1,120 @@
+//! Packet scripts: one endpoint, what happens to it and when, and what it must answer, as text.
+//!
+//! The language is described in `validation/rfc/README.md`. A script is parsed ([`Script::parse`]), then run
+//! ([`Script::run`]), which gives the transcript of what happened and where that differs from what was expected. Nothing
+//! is read from the endpoint's output to form an expectation.
+
+mod options;
+mod parse;
+mod path;
+mod pattern;
+mod quantity;
+mod run;
+
+use netlull_tcp::{Config, Data};
+use netlull_units::{Duration, Instant};
+use path::PathModel;
+use pattern::Pattern;
+use quantity::Expectation;
+
+/// Which side of the handshake the endpoint under test is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    Client,
+    Server,
+}
+
+/// What a line asks for.
+#[derive(Clone, Debug)]
+enum Action {
+    /// Sends a SYN.
+    Open,
+    /// A handshake that takes no time.
+    Connect,
+    Send(Data),
+    Close,
+    Read(u64),
+    /// Segments of the peer.
+    In(Vec<Pattern>),
+    /// Segments expected.
+    Out(Vec<Pattern>),
+    Expect(Vec<Expectation>),
+    /// The mean window is taken from here on (on a modelled path).
+    Measure,
+}
+
+/// A line with a time.
+#[derive(Clone, Debug)]
+struct Step {
+    line: usize,
+    at: Instant,
+    action: Action,
+}
+
+/// A script.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// The first comment.
+    pub title: String,
+    /// The sections of RFCs that comments name, in order of appearance, each once: "RFC 5681 3.1, 3.2; RFC 6298 5".
+    pub sections: String,
+    config: Config,
+    side: Side,
+    iss: u32,
+    irs: u32,
+    path: Option<PathModel>,
+    steps: Vec<Step>,
+}
+
+/// What came of a script.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// What happened, a line each.
+    pub transcript: Vec<String>,
+    /// Where that is not what the script says, a line each.
+    pub differences: Vec<String>,
+    /// Segments and quantities compared.
+    pub checks: usize,
+}
+
+impl Outcome {
+    /// True if everything was as expected.
+    pub fn passed(&self) -> bool {
+        self.differences.is_empty()
+    }
+
+    fn note(&mut self, at: Instant, what: &str) {
+        self.transcript.push(format!("{} {what}", seconds(at)));
+    }
+
+    fn differs(&mut self, line: usize, why: &str) {
+        let difference = format!("line {line}: {why}");
+        self.transcript.push(format!("    {difference}"));
+        self.differences.push(difference);
+    }
+}
+
+/// A time in seconds, with the decimals it has, but at least three.
+fn seconds(at: Instant) -> String {
+    let nanos = at.as_nanos();
+    let decimals = format!("{:09}", nanos % 1_000_000_000);
+    let short = decimals.trim_end_matches('0');
+    let width = short.len().max(3);
+    format!("{}.{}", nanos / 1_000_000_000, &decimals[..width])
+}
+
+/// A duration in seconds such as `1`, `0.25`, exact to the nanosecond.
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time in seconds");
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    if decimals.len() > 9 {
+        return Err(wrong());
+    }
+    let whole: u64 = whole.parse().map_err(|_| wrong())?;
+    let nanos: u64 = format!("{decimals:0<9}").parse().map_err(|_| wrong())?;
+    Ok(Duration::from_nanos(whole * 1_000_000_000 + nanos))
+}
+
+fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number that fits here"))
+}

@@ -1,0 +1,100 @@
+//! Every packet script of `validation/rfc/scripts` passes, and a script that is wrong does not.
+
+#![allow(clippy::unwrap_used)]
+
+mod packet_script;
+
+use packet_script::Script;
+use std::path::PathBuf;
+
+fn scripts() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../validation/rfc/scripts");
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "script"));
+    paths.sort();
+    paths
+}
+
+fn run(text: &str) -> Vec<String> {
+    Script::parse(text).unwrap().run().differences
+}
+
+#[test]
+fn every_script_passes() {
+    let paths = scripts();
+    assert!(paths.len() > 20, "{} scripts found", paths.len());
+    let mut failures = Vec::new();
+    for path in paths {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let script = Script::parse(&std::fs::read_to_string(&path).unwrap());
+        let script = script.unwrap_or_else(|why| panic!("{name}: {why}"));
+        assert!(!script.sections.is_empty(), "{name} names no section of an RFC");
+        let outcome = script.run();
+        assert!(outcome.checks > 0, "{name} checks nothing");
+        if !outcome.passed() {
+            failures.push(format!("{name}\n{}", outcome.transcript.join("\n")));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+const GOOD: &str = "# A window of two\noption initial_window 2\n0 connect\n0 send 3000\n0 out 0:2000 by 1000\n\
+                    0.1 in ack 1000\n0.1 out 2000:3000\n0.1 expect cwnd 3000 flight 2000\n";
+
+#[test]
+fn a_script_that_is_right_passes() {
+    assert_eq!(run(GOOD), [""; 0]);
+}
+
+/// The number of the line in which the difference shows, and part of what is said.
+fn one_difference(from: &str, to: &str, line: usize, part: &str) {
+    let text = GOOD.replace(from, to);
+    assert_ne!(text, GOOD);
+    let differences = run(&text);
+    assert_eq!(differences.len(), 1, "{differences:?}");
+    assert!(differences[0].starts_with(&format!("line {line}: ")), "{differences:?}");
+    assert!(differences[0].contains(part), "{differences:?}");
+}
+
+#[test]
+fn each_kind_of_difference_is_found_in_its_line() {
+    one_difference("0.1 out 2000:3000", "0.1 out 2000:3000 retransmission", 7, "retransmission");
+    one_difference("0.1 out 2000:3000", "0.1 out 2000:2999", 7, "data");
+    one_difference("0.1 out 2000:3000", "0.1 out 2000:3000 ack 1", 7, "ack");
+    one_difference("0.1 out 2000:3000", "0.1 out fin 2000:3000", 7, "fin is missing");
+    one_difference("0.1 out 2000:3000\n", "", 7, "unexpected at 0.100: out 2000:3000");
+    one_difference("cwnd 3000", "cwnd 3001", 8, "expected cwnd 3001, found 3000");
+    one_difference("cwnd 3000", "cwnd 1..2999", 8, "expected cwnd 1..2999, found 3000");
+    one_difference("flight 2000", "ssthresh 2000", 8, "expected ssthresh 2000, found none");
+}
+
+#[test]
+fn what_comes_late_early_or_not_at_all_is_found() {
+    let late = GOOD.replace("0.1 out 2000:3000\n0.1", "0.2 out 2000:3000\n0.2");
+    assert!(run(&late)[0].contains("line 7: sent at 0.100, expected at 0.200"), "{:?}", run(&late));
+    let more = format!("{GOOD}0.1 out 3000:4000\n");
+    assert_eq!(run(&more), ["line 9: nothing was sent, expected a segment 3000:4000"]);
+}
+
+#[test]
+fn what_is_not_understood_is_an_error_with_its_line() {
+    for (line, why) in [
+        ("0 sned 5", "`sned 5` is not understood"),
+        ("0 in ack", "a number is missing"),
+        ("option mss large", "`large` is not a number"),
+        ("option colour red", "no option `colour`"),
+        ("0 expect happiness 5", "no quantity `happiness`"),
+        ("option ecn maybe", "expected one of off, classic, dctcp"),
+    ] {
+        let error = Script::parse(&format!("# title\n{line}\n")).unwrap_err();
+        assert!(error.starts_with("line 2: ") && error.contains(why), "{error}");
+    }
+    assert!(Script::parse("1 connect\n0.5 send 5\n").unwrap_err().contains("time goes back"));
+}
+
+#[test]
+fn sections_are_collected_from_comments() {
+    let script =
+        Script::parse("# One\n# RFC 5681 sections 3.1 and 3.2: x\n0 connect # RFC 6298 section 5.1\n").unwrap();
+    assert_eq!((script.title.as_str(), script.sections.as_str()), ("One", "RFC 5681 3.1, 3.2; RFC 6298 5.1"));
+}

@@ -1,0 +1,164 @@
+//! Scenes from bytes: what property tests and the fuzzer vary, every choice of a configuration included.
+
+use super::{Closing, Fate, Reader, Scene, Writer};
+use netlull_tcp::{
+    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
+    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
+    SsthreshFrom, TimeoutFlight, WindowReduction,
+};
+use netlull_units::{Bytes, Duration};
+
+/// So many bytes describe everything but the fates of segments.
+pub const HEAD: usize = 2 * CONFIG + SCENE;
+/// Bytes for one end's configuration.
+const CONFIG: usize = 40;
+/// Bytes for the rest.
+const SCENE: usize = 40;
+
+/// Bytes one after the other; zeros when there are no more.
+struct Source<'a>(&'a [u8]);
+
+impl Source<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((&first, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        first
+    }
+
+    /// Two bytes.
+    fn word(&mut self) -> u64 {
+        u64::from(self.byte()) << 8 | u64::from(self.byte())
+    }
+
+    /// A number from `low` to `high`, both included; `high - low` is below 2^16.
+    fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.word() % (high - low + 1)
+    }
+
+    /// One of the choices, the first for a byte of zero.
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[usize::from(self.byte()) % choices.len()]
+    }
+
+    fn millis(&mut self, low: u64, high: u64) -> Duration {
+        Duration::from_millis(self.between(low, high))
+    }
+}
+
+/// What arrives and how it is acknowledged.
+fn receiving(from: &mut Source<'_>) -> Config {
+    let mss = u16::try_from(from.between(48, 2000)).unwrap_or(536);
+    let segments = 1 + u64::from(from.byte()) % 80;
+    let odd_bytes = u64::from(from.byte()) % 100;
+    let timeout = from.millis(1, 500);
+    Config {
+        mss,
+        receive_buffer: Bytes::new(segments * u64::from(mss) + odd_bytes),
+        reading: from.one_of(&[Reading::Immediate, Reading::OnDemand]),
+        delayed_ack: from.one_of(&[DelayedAck::Off, DelayedAck::EverySecond { timeout }]),
+        window_scaling: from.one_of(&[false, true]),
+        timestamps: from.one_of(&[false, true]),
+        timestamp_granularity: Duration::from_millis(1 + u64::from(from.byte()) % 20),
+        // Longer than a path that loses hundreds of segments in a row can keep the last FIN from arriving.
+        time_wait: Duration::from_secs(100_000),
+        ..Config::default()
+    }
+}
+
+/// One end: every algorithm with every recovery.
+fn config(from: &mut Source<'_>) -> Config {
+    use LossRecovery as L;
+    let base = receiving(from);
+    let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm).collect();
+    let limit = Increase::ByteCounting { limit: 2 };
+    let tick = RttClock::Ticks { tick: Duration::from_millis(10) };
+    Config {
+        congestion_control: from.one_of(&algorithms),
+        loss_recovery: from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno]),
+        sack_detection: from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward]),
+        window_reduction: from.one_of(&[
+            WindowReduction::Proportional,
+            WindowReduction::Immediate,
+            WindowReduction::RateHalving,
+        ]),
+        ecn: from.one_of(&[Ecn::Off, Ecn::Classic, Ecn::Dctcp]),
+        hystart: from.one_of(&[true, false]),
+        nagle: from.one_of(&[false, true]),
+        initial_rto: from.millis(500, 3000),
+        min_rto: from.millis(50, 1000),
+        max_backoff: from.one_of(&[16, 6]),
+        rtt_clock: from.one_of(&[base.rtt_clock, tick]),
+        rtt_sampling: from.one_of(&[RttSampling::OncePerWindow, RttSampling::EveryAck]),
+        handshake_rtt: from.one_of(&[HandshakeRtt::Sampled, HandshakeRtt::Ignored]),
+        initial_window: from.one_of(&[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(3)]),
+        initial_ssthresh: from.one_of(&[None, Some(Bytes::new(4000))]),
+        increase: from.one_of(&[Increase::PerAck, limit]),
+        growth: from.one_of(&[Growth::Always, Growth::WhenLimited]),
+        ssthresh_from: from.one_of(&[SsthreshFrom::Flight, SsthreshFrom::Window]),
+        ..recovering(from, base)
+    }
+}
+
+/// The options of recovery.
+fn recovering(from: &mut Source<'_>, base: Config) -> Config {
+    Config {
+        timeout_flight: from.one_of(&[TimeoutFlight::Deflated, TimeoutFlight::Cumulative]),
+        repeated_timeout: from.one_of(&[RepeatedTimeout::Hold, RepeatedTimeout::Recompute]),
+        duplicate_ack: from.one_of(&[DuplicateAck::SameWindow, DuplicateAck::AnyWindow]),
+        limited_transmit: from.one_of(&[true, false]),
+        full_ack: from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]),
+        partial_ack_timer: from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]),
+        fast_retransmit_timer: from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]),
+        ..base
+    }
+}
+
+/// What becomes of segments, one or more for each byte or two.
+fn fates(mut from: Source<'_>) -> [Vec<Fate>; 2] {
+    let mut fates = [Vec::new(), Vec::new()];
+    while !from.0.is_empty() {
+        let byte = from.byte();
+        let side = &mut fates[usize::from(byte & 1)];
+        match byte >> 1 {
+            0..80 => side.push(Fate::Deliver),
+            80..100 => side.push(Fate::Drop),
+            100..107 => side.push(Fate::Duplicate(1 + u64::from(from.byte()))),
+            107..118 => side.push(Fate::Delay(1 + u64::from(from.byte()))),
+            118..124 => side.push(Fate::Mark),
+            _ => side.extend(vec![Fate::Drop; usize::from(from.byte() % 12)]),
+        }
+    }
+    fates
+}
+
+impl Scene {
+    /// The scene that these bytes mean; every byte string means one.
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        let part =
+            |from: usize, len: usize| Source(bytes.get(from..).map_or(&[][..], |rest| &rest[..rest.len().min(len)]));
+        let configs = [config(&mut part(0, CONFIG)), config(&mut part(CONFIG, CONFIG))];
+        let mut scene = part(2 * CONFIG, SCENE);
+        let from = &mut scene;
+        let near_wrap = from.one_of(&[false, true]);
+        let initial = |from: &mut Source<'_>| {
+            let number = u32::try_from(from.word() << 16 | from.word()).unwrap_or(0);
+            if near_wrap { u32::MAX - number % 50_000 } else { number }
+        };
+        let initial_numbers = [initial(from), initial(from)];
+        let upload = from.word() * from.one_of(&[1, 3]);
+        let download = from.word() % 50_000 * from.one_of(&[0, 1]);
+        Self {
+            configs,
+            initial_numbers,
+            bytes: [upload, download],
+            fates: fates(part(HEAD, usize::MAX)),
+            delay: from.millis(1, 120),
+            readers: [0; 2].map(|_| Reader { bytes: from.between(1, 20_000), every: from.millis(1, 400) }),
+            writers: [0; 2].map(|_| {
+                let paced = Writer { bytes: from.between(1000, 20_000), every: from.millis(1, 3000) };
+                from.one_of(&[Writer { bytes: u64::MAX, every: Duration::ZERO }, paced])
+            }),
+            closing: from.one_of(&[Closing::BothAtOnce, Closing::ServerFollows]),
+        }
+    }
+}
