@@ -87,8 +87,9 @@ def saw_tooth(changes: Sequence[tuple[float, float]]) -> tuple[float, float]:
 def bbr() -> Law:
     """BBR sends at the bottleneck's rate with at most two bandwidth-delay products in flight (draft-ietf-ccwg-bbr).
 
-    Less than the rate: every 5 s it halves what is in flight for 200 ms and a round trip (sections 5.3.4, 5.6.2:
-    ProbeRTT), which costs at most (0.2 s + RTT) / 2 of 5 s. More than two: the gain of the window is 2.25 in ProbeBW_UP.
+    Less than the rate: it paces 1 % below what it measures (section 5.6.2), and every 5 s it halves what is in flight
+    for 200 ms and a round trip (section 5.3.4, ProbeRTT), which costs at most (0.2 s + RTT) / 2 of 5 s. More than two:
+    the gain of the window is 2.25 in ProbeBW_UP.
     """
     rows = []
     for rate_mbps, rtt_s in ((10, 0.05), (100, 0.04)):
@@ -104,7 +105,7 @@ def bbr() -> Law:
         )
         case = f"{rate_mbps} Mb/s, {rtt_s * 1e3:g} ms"
         goodput = result.metric("flow.t.goodput_bps") / (rate_mbps * 1e6) * PACKET_BYTES / MSS_BYTES
-        rows.append(Row(f"{case}: share of the rate", goodput, 1.0, (0.2 + rtt_s) / 2 / 5))
+        rows.append(Row(f"{case}: share of the rate", goodput, 1.0, 0.01 + (0.2 + rtt_s) / 2 / 5))
         rows.append(Row(f"{case}: most in flight / BDP", 1 + (longest + 1) / product, 2.0, 0.125, bound=True))
-    reason = "ProbeRTT's share of time; the gain of 2.25 while it probes upwards"
+    reason = "the pacing margin of 1 % and ProbeRTT's share of time; the gain of 2.25 while it probes upwards"
     return Law("bbr", "BBR: the bottleneck's rate, two BDP in flight", "1", rows, reason)

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from delays import bbr, dctcp, vegas
 from fairness import equal_flows
-from law import Law
 from queues import md1, serialisation
 from windows import cubic_periodic, reno_loss, reno_periodic
+
+if TYPE_CHECKING:
+    from law import Law
 
 HERE = Path(__file__).parent
 LAWS: dict[str, Callable[[], Law]] = {

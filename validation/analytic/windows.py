@@ -76,9 +76,9 @@ def cubic_periodic() -> Law:
     """CUBIC's window when every 1/p-th packet is lost (RFC 9438 section 5.1, its table for a round trip of 100 ms).
 
     Mean window (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4), C = 0.4, beta = 0.7; in the Reno-friendly region
-    (section 4.3) Reno's. The formula takes each cycle to end where the window is W_max again. That point is hardly stable:
-    integrating equation 1 cycle by cycle, with fast convergence (section 4.7) and a round trip of recovery, gives 11 %,
-    10 % and 10 % less at p = 1e-4, 1e-5 and 1e-6, and 7 % less without these two.
+    (section 4.3) Reno's. The formula takes each cycle to end where the window is W_max again, a point that is hardly
+    stable: integrating equation 1 cycle by cycle, with fast convergence (section 4.7) and a round trip of recovery,
+    gives 11 %, 10 % and 10 % less at p = 1e-4, 1e-5 and 1e-6, and 7 % less without these two.
     """
     scale = (0.4 * 3.7 / 1.2) ** 0.25
     rows = []
