@@ -6,7 +6,7 @@ schema's default. Nothing is checked here: `Scenario` has the core check the who
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ __all__ = [
     "Red",
     "Scripted",
     "ScriptedDrops",
+    "Steps",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
@@ -75,6 +76,14 @@ class UniformRedraw:
     min: str
     max: str
     mean_interval: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A capacity with other rates at given times, each step a table with `at` (a time) and `rate` (a bit rate)."""
+
+    kind: ClassVar[str] = "steps"
+    steps: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ class Link:
     queue: DropTail | Red | Codel | None = None
     cost: int | None = None
     controller: Practra | None = None
-    capacity: UniformRedraw | None = None
+    capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
 
 
@@ -197,6 +206,7 @@ class TcpOptions:
     vegas: VegasBounds | None = None
     mss: str | None = None
     initial_window: int | None = None
+    initial_ssthresh: str | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: str | None = None
     timestamps: bool | None = None

@@ -255,6 +255,7 @@ impl Endpoint {
             return;
         }
         self.counters.fast_retransmits += 1;
+        self.stop_timing();
         if duplicate == Duplicate::Restart {
             self.restart_from_loss(now, limited);
             return;
@@ -270,6 +271,7 @@ impl Endpoint {
     fn restart_from_loss(&mut self, now: Instant, limited_transmit: u64) {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
+        self.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
@@ -291,6 +293,7 @@ impl Endpoint {
             return;
         }
         self.counters.timeouts += 1;
+        self.stop_timing();
         if self.selective.is_some() {
             self.on_timeout_selective(now);
         } else {
