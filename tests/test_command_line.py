@@ -162,7 +162,7 @@ def test_list_shows_every_kind(printed: Printed) -> None:
     ):
         assert words in text, words
     found = json.loads(printed("list", "--json"))
-    assert list(found) == ["papers", "mechanisms", "tcp", "power", "scenarios"]
+    assert list(found) == ["papers", "mechanisms", "tcp", "queues", "losses", "power", "scenarios"]
 
 
 def test_version_and_help(printed: Printed) -> None:

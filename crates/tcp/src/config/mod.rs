@@ -36,6 +36,9 @@ pub struct Config {
     pub loss_recovery: LossRecovery,
     /// What SACK blocks must say before a segment counts as lost. Default: RFC 6675.
     pub sack_detection: SackDetection,
+    /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
+    /// ns-2: 4, for its TCP/Linux counts one more.
+    pub forward_reordering: u8,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
@@ -128,6 +131,7 @@ impl Default for Config {
             congestion_control: Algorithm::NewReno,
             loss_recovery: LossRecovery::NewReno,
             sack_detection: SackDetection::Rfc6675,
+            forward_reordering: 3,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
@@ -173,12 +177,13 @@ impl Config {
     ///
     /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
     /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
-    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's connections begin with data where
-    /// these begin with a handshake: its round trip is not sampled, so that timers agree.
+    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
+    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
     #[must_use]
     pub fn ns2() -> Self {
         Self {
             vegas: VegasBounds::NS2,
+            forward_reordering: 4,
             vegas_flavour: VegasFlavour::Ns2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,
@@ -187,7 +192,6 @@ impl Config {
             min_rto: Duration::from_millis(200),
             max_backoff: 6,
             rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            handshake_rtt: HandshakeRtt::Ignored,
             initial_window: InitialWindow::Segments(2),
             ssthresh_from: SsthreshFrom::Window,
             repeated_timeout: RepeatedTimeout::Recompute,
@@ -209,13 +213,16 @@ impl Config {
             Algorithm::Tahoe => LossRecovery::Tahoe,
             Algorithm::Reno => LossRecovery::Reno,
             Algorithm::NewReno => LossRecovery::NewReno,
-            Algorithm::Sack | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
-                LossRecovery::Sack
-            }
+            Algorithm::Sack
+            | Algorithm::Reno2622
+            | Algorithm::Bic
+            | Algorithm::Compound
+            | Algorithm::Cubic2622
+            | Algorithm::Vegas => LossRecovery::Sack,
             Algorithm::Bbr | Algorithm::Cubic | Algorithm::Dctcp => LossRecovery::Rack,
         };
         (self.sack_detection, self.window_reduction) = match algorithm {
-            Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
+            Algorithm::Reno2622 | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
                 (SackDetection::Forward, WindowReduction::RateHalving)
             }
             _ => (SackDetection::Rfc6675, WindowReduction::Proportional),
@@ -284,6 +291,7 @@ impl Config {
         if let Increase::ByteCounting { limit } = self.increase {
             expect((1..=1000).contains(&limit), "increase limit", limit, "1 to 1000 segments (RFC 3465: 1 or 2)")?;
         }
+        expect(self.forward_reordering >= 1, "forward_reordering", self.forward_reordering, "at least 1")?;
         expect(self.duplicate_ack_threshold >= 1, "duplicate_ack_threshold", self.duplicate_ack_threshold, "at least 1")
     }
 }

@@ -2,7 +2,8 @@
 //! what congestion control wants (RFC 6937, rate halving).
 
 use super::RecoveryPhase;
-use super::board::{Delivery, Journal, Scoreboard, Span};
+use super::board::{Delivery, Scoreboard, Span};
+use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
 use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
@@ -15,7 +16,7 @@ const LARGEST_BURST: u64 = 3;
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
-    Forward,
+    Forward { reordering: u32 },
     Rack(Box<Rack>),
 }
 
@@ -94,13 +95,15 @@ impl Selective {
     /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
     /// segments.
     pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
+        let mut board = Scoreboard::default();
+        board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
-            (_, SackDetection::Forward) => Detection::Forward,
+            (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
             (_, SackDetection::Rfc6675) => Detection::Rfc6675,
         };
         Self {
-            board: if journal { Scoreboard::with_journal() } else { Scoreboard::default() },
+            board,
             detection,
             phase: Phase::Open,
             recover: 0,
@@ -139,7 +142,7 @@ impl Selective {
     pub fn rack(&mut self) -> Option<&mut Rack> {
         match &mut self.detection {
             Detection::Rack(rack) => Some(rack),
-            Detection::Rfc6675 | Detection::Forward => None,
+            Detection::Rfc6675 | Detection::Forward { .. } => None,
         }
     }
 
@@ -181,7 +184,8 @@ impl Selective {
             Phase::Open => {
                 // RFC 6675 section 5 step 2: DupThresh duplicates will do, even if their bytes do not.
                 let lost = lost + self.lost_by_count();
-                if lost > 0 { Step::Lost } else { Step::Ordinary }
+                // What was lost beyond the last recovery point begins the next recovery.
+                if lost > 0 || self.board.next_waiting().is_some() { Step::Lost } else { Step::Ordinary }
             }
             Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
             // ns-2's TCP/Linux takes a loss found after a timeout for a new one.
@@ -213,10 +217,10 @@ impl Selective {
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
-            Detection::Forward => {
+            Detection::Forward { reordering } => {
                 let Some(highest) = self.board.highest_sacked() else { return 0 };
-                let first = self.board.mark_lost_below(highest.saturating_sub(threshold * at.smss));
-                first + self.board.mark_lost_retransmissions(delivery, self.threshold)
+                let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
+                first + self.board.mark_lost_retransmissions(delivery, *reordering)
             }
             Detection::Rack(rack) => {
                 rack.update(at.now, delivery);
@@ -315,9 +319,8 @@ impl Selective {
         self.phase = Phase::Open;
         self.forced = false;
         self.duplicates = 0;
-        if matches!(self.detection, Detection::Forward) {
-            // As ns-2's TCP/Linux does.
-            self.board.forget_sacks();
+        if matches!(self.detection, Detection::Forward { .. }) {
+            self.board.forget_marks();
         }
         if fast || self.is_rate_halving() { Step::Recovered } else { Step::Ordinary }
     }
@@ -346,7 +349,7 @@ impl Selective {
                 rack.end_probe();
                 rack.overdue_before(at.now, at.srtt)
             }
-            Detection::Rfc6675 | Detection::Forward => Instant::NEVER,
+            Detection::Rfc6675 | Detection::Forward { .. } => Instant::NEVER,
         };
         self.board.mark_all_lost(before);
         self.phase = Phase::Loss { timed_out: at.una };
@@ -358,10 +361,10 @@ impl Selective {
         kind
     }
 
-    /// The next segment to send again: lost ones first; `None` if there is none.
+    /// The next segment to send again: lost ones first; `None` if there is none, or no recovery has begun.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Span> {
-        self.board.next_waiting()
+        if self.phase == Phase::Open { None } else { self.board.next_waiting() }
     }
 
     /// What to send again when nothing is known to be lost and nothing new can be sent (RFC 6675 `NextSeg` rules 3, 4).
