@@ -287,7 +287,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP senders' segments and events.
+    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP's segments and events.
 
     Default all links and flows.
     """

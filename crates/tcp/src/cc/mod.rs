@@ -14,6 +14,7 @@ mod dctcp;
 mod delay;
 mod hystart;
 mod linux;
+mod parameters;
 mod reno;
 mod vegas;
 
@@ -23,6 +24,7 @@ pub use compound::Compound;
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
+pub use parameters::ParameterInfo;
 pub use reno::Reno;
 pub use vegas::Vegas;
 
