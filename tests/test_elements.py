@@ -22,6 +22,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.Link: "LinkDocument",
     netlull.Practra: "ControllerDocument",
     netlull.RateSteps: "RateSteps",
+    netlull.Steps: "CapacityDocument",
     netlull.UniformRedraw: "CapacityDocument",
     netlull.Bernoulli: "LossDocument",
     netlull.GilbertElliott: "LossDocument",

@@ -33,3 +33,9 @@ def test_netlull_agrees_with_the_stored_results_of_ns2() -> None:
     done = run("ns2/run.py")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     assert "single-rtt50:" in done.stdout
+
+
+def test_red_agrees_with_the_stored_results_of_ns2() -> None:
+    done = run("ns2/red.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "twenty NewReno flows" in done.stdout

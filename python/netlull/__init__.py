@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ScriptedDrops,
         Tcp,
         TcpOptions,
+        Steps,
         UniformRedraw,
         VegasBounds,
     )
@@ -71,6 +72,7 @@ __all__ = [
     "SweepResult",
     "Tcp",
     "TcpOptions",
+    "Steps",
     "UniformRedraw",
     "VegasBounds",
     "VerificationError",
@@ -81,7 +83,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
-    "ScriptedDrops Tcp TcpOptions UniformRedraw VegasBounds"
+    "ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

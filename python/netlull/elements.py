@@ -6,7 +6,7 @@ schema's default. Nothing is checked here: `Scenario` has the core check the who
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
@@ -27,6 +27,7 @@ __all__ = [
     "Red",
     "Scripted",
     "ScriptedDrops",
+    "Steps",
     "Tcp",
     "TcpOptions",
     "UniformRedraw",
@@ -75,6 +76,14 @@ class UniformRedraw:
     min: str
     max: str
     mean_interval: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """A capacity with other rates at given times, each step a table with `at` (a time) and `rate` (a bit rate)."""
+
+    kind: ClassVar[str] = "steps"
+    steps: Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -134,6 +143,7 @@ class Red:
     weight: float | None = None
     gentle: bool | None = None
     probability: str | None = None
+    rules: str | None = None
     mean_packet: str | None = None
     ecn: str | None = None
 
@@ -165,7 +175,7 @@ class Link:
     queue: DropTail | Red | Codel | None = None
     cost: int | None = None
     controller: Practra | None = None
-    capacity: UniformRedraw | None = None
+    capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
 
 

@@ -7,11 +7,13 @@ Prints a table of differences per case and exits 1 if one is out of its toleranc
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import tempfile
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,8 @@ SAMPLES_PER_LINE = 20
 SAMPLES = 200
 PACKET_BITS = 8 * 1500
 MSS_BYTES = 1448
-SETTLED_S = 0.5
-"""From when the windows under scripted drops are compared: the losses at 0.2 s are repaired in two round trips."""
+SETTLED_S = 2.0
+"""From when the windows under scripted drops are compared."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,16 @@ class Case:
     ns3: Mapping[str, Value]
     netlull: Mapping[str, Any]
     tolerance: Mapping[str, float]
+    staggers: tuple[float, ...] = ()
+    """Starting patterns of several flows; the numbers are means over them."""
     drops: tuple[int, ...] = ()
+
+    @property
+    def runs(self) -> list[Case]:
+        """The case once per starting pattern."""
+        if not self.staggers:
+            return [self]
+        return [replace(self, ns3={**self.ns3, "stagger": stagger}, staggers=()) for stagger in self.staggers]
 
     @property
     def records_window(self) -> bool:
@@ -87,26 +98,28 @@ def on_grid(document: Mapping[str, Any], family: Mapping[str, Any]) -> list[Case
             buffer = round(share * network["rate"] * network["rtt"] / PACKET_BITS)
             options = ns3_options(document, family, network) | {"flows": flows, "buffer": buffer}
             tolerance = family["tolerance"] | (family.get("one", {}) if flows == 1 else {})
+            staggers: tuple[float, ...] = ()
+            if flows > 1:
+                staggers = tuple(document["grid"]["stagger"])
+                options["duration"] = document["grid"]["duration"]
             name = f"{flows} flow{'s'[: flows > 1]}, {share:g} BDP ({buffer} packets)"
-            cases.append(
-                Case(family["name"], name, family["purpose"], options, netlull_options(document, family), tolerance)
-            )
+            tcp = netlull_options(document, family)
+            cases.append(Case(family["name"], name, family["purpose"], options, tcp, tolerance, staggers))
     return cases
 
 
 def under_drops(document: Mapping[str, Any], family: Mapping[str, Any]) -> list[Case]:
     """A family's single flow under each list of drops."""
-    defaults = dict(document["scripted_defaults"])
-    network = document["network"][defaults.pop("network")]
+    defaults = document["scripted_defaults"]
+    network = family["network"]
     cases = []
     for script in document["scripted"]:
-        drops = ",".join(str(number) for number in script["drops"])
-        options = ns3_options(document, family, network) | defaults | {"flows": 1, "drops": drops}
-        tcp = netlull_options(document, family) | {"delayed_ack": False}
-        tolerance = family.get(script["name"], {})
-        cases.append(
-            Case(family["name"], script["name"], script["purpose"], options, tcp, tolerance, tuple(script["drops"]))
-        )
+        drops = tuple(script[network])
+        options = ns3_options(document, family, document["network"][network]) | defaults[network]
+        options |= {"flows": 1, "buffer": defaults["buffer"], "drops": ",".join(str(number) for number in drops)}
+        tcp = netlull_options(document, family)
+        tolerance = defaults["tolerance"] | family.get("scripted", {})
+        cases.append(Case(family["name"], script["name"], script["purpose"], options, tcp, tolerance, drops=drops))
     return cases
 
 
@@ -134,22 +147,47 @@ def described(options: Mapping[str, Value]) -> str:
 # -------------------------------------------------------------------------------------------------------------- ns-3
 
 
-def rerun(binary: Path, case: Case) -> str:
-    """Runs ns-3; its results as the text that is kept."""
-    options = dict(case.ns3)
-    lines = [f"[{case.name}]", f"# options {described(options)}"]
+def run_ns3(binary: Path, case: Case) -> Evidence:
+    """Runs ns-3 once."""
+    if not case.records_window:
+        return Evidence(read_numbers(ns3.run(binary, case.ns3).splitlines()))
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
-        if case.records_window:
-            options["trace"] = str(trace)
-        lines += ns3.run(binary, options).splitlines()
-        if case.records_window:
-            every = float(case.ns3["duration"]) / SAMPLES
-            window = compare.at(read_trace(trace.read_text()), case.sample_times)
-            lines.append(f"# congestion window (segments) every {every:g} s, from {every:g} s")
-            for start in range(0, len(window), SAMPLES_PER_LINE):
-                lines.append("w " + " ".join(f"{value:.2f}" for value in window[start : start + SAMPLES_PER_LINE]))
+        numbers = read_numbers(ns3.run(binary, {**case.ns3, "trace": str(trace)}).splitlines())
+        return Evidence(numbers, compare.at(read_trace(trace.read_text()), case.sample_times))
+
+
+def stored_text(case: Case, found: Evidence) -> str:
+    """A result of ns-3 as the text that is kept."""
+    lines = [f"[{case.name}]", *header(case), *(f"{name} {value:.9g}" for name, value in found.numbers.items())]
+    if found.window:
+        every = float(case.ns3["duration"]) / SAMPLES
+        lines.append(f"# congestion window (segments) every {every:g} s, from {every:g} s")
+    starts = range(0, len(found.window), SAMPLES_PER_LINE)
+    rows = (found.window[start : start + SAMPLES_PER_LINE] for start in starts)
+    lines += ["w " + " ".join(f"{value:.2f}" for value in row) for row in rows]
     return "\n".join(lines) + "\n"
+
+
+def header(case: Case) -> list[str]:
+    """With what options a stored result was made."""
+    lines = [f"# options {described(case.ns3)}"]
+    if case.staggers:
+        lines.append(f"# mean over stagger {' '.join(f'{each:g}' for each in case.staggers)}")
+    return lines
+
+
+def merged(found: Sequence[Evidence]) -> Evidence:
+    """One result of a case's runs: means, and the window of a single run."""
+    names = found[0].numbers
+    means = {name: sum(each.numbers[name] for each in found) / len(found) for name in names}
+    return Evidence(means, found[0].window if len(found) == 1 else ())
+
+
+def in_runs(work: Callable[[Case], Evidence], cases: Sequence[Case]) -> list[Evidence]:
+    """Every case's result, its runs in parallel."""
+    results = iter(in_parallel(work, [run for case in cases for run in case.runs]))
+    return [merged([next(results) for _ in case.runs]) for case in cases]
 
 
 def read_trace(text: str) -> list[compare.Sample]:
@@ -178,7 +216,7 @@ def read_stored(case: Case) -> Evidence:
     except FileNotFoundError:
         raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
     lines = next((block.splitlines() for block in blocks if block.startswith(f"{case.name}]")), None)
-    if lines is None or f"# options {described(case.ns3)}" not in lines:
+    if lines is None or any(line not in lines for line in header(case)):
         raise StoredError(f"{path}: has no [{case.name}] with the options of cases.toml; --rerun renews it")
     window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
     return Evidence(read_numbers(lines), window)
@@ -236,7 +274,8 @@ def run_netlull(case: Case) -> Evidence:
         changes = result.series("window")
         columns = (changes[name].to_pylist() for name in ("time_s", "cwnd_bytes", "ssthresh_bytes"))
         segments = [
-            (time, cwnd / MSS_BYTES, ssthresh / MSS_BYTES) for time, cwnd, ssthresh in zip(*columns, strict=True)
+            (time, cwnd / MSS_BYTES, math.inf if ssthresh is None else ssthresh / MSS_BYTES)
+            for time, cwnd, ssthresh in zip(*columns, strict=True)
         ]
         # ns-3's window is never inflated: with duplicate acknowledgements it counts less in flight.
         plain = (
@@ -269,14 +308,12 @@ def run_netlull(case: Case) -> Evidence:
 
 
 def judge(case: Case, other: Evidence, netlull: Evidence) -> list[Difference]:
-    """All differences of a case; under scripted drops also the mean distance of the windows, in segments."""
-    allowed = {name: value for name, value in case.tolerance.items() if name != "window_abs"}
-    found = compare.differences(other.numbers, netlull.numbers, allowed)
+    """All differences of a case; under scripted drops also that of the windows."""
+    found = compare.differences(other.numbers, netlull.numbers, case.tolerance)
     if case.drops:
-        pairs = zip(case.sample_times, other.window, netlull.window, strict=True)
-        apart = [abs(one - another) for time, one, another in pairs if time >= SETTLED_S]
-        distance = sum(apart) / len(apart)
-        found.append(Difference("window", 0.0, distance, case.tolerance.get("window_abs"), absolute=True))
+        settled = bisect_left(case.sample_times, SETTLED_S)
+        distance = compare.window_distance(other.window[settled:], netlull.window[settled:])
+        found.append(Difference("window", 0.0, distance, case.tolerance["window"]))
     return found
 
 
@@ -284,7 +321,8 @@ def renew(cases: Sequence[Case]) -> None:
     """Runs ns-3 for these cases, whole families of them, and stores what it gave."""
     with tempfile.TemporaryDirectory() as folder:
         binary = ns3.build(Path(folder))
-        blocks = in_parallel(lambda case: rerun(binary, case), cases)
+        results = in_runs(lambda case: run_ns3(binary, case), cases)
+        blocks = [stored_text(case, found) for case, found in zip(cases, results, strict=True)]
     for family in dict.fromkeys(case.family for case in cases):
         mine = [(case, block) for case, block in zip(cases, blocks, strict=True) if case.family == family]
         store(family, [case for case, _ in mine], [block for _, block in mine])
@@ -313,7 +351,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     holds = True
-    for case, other, netlull in zip(selected, stored, in_parallel(run_netlull, selected), strict=True):
+    for case, other, netlull in zip(selected, stored, in_runs(run_netlull, selected), strict=True):
         found = judge(case, other, netlull)
         title = f"{case.family}, {case.name}: {case.purpose}"
         print(compare.table(title, found, "ns-3"))

@@ -177,6 +177,31 @@ fn a_redrawn_capacity_has_its_mean_and_its_range() {
 }
 
 #[test]
+fn a_capacity_in_steps_follows_them() {
+    // 10 Mb/s for 2 s, 5 for 3 s, 10 again for 5 s: (20 + 15 + 50) Mb in 10 s.
+    let steps = json!([{ "at": "2 s", "rate": "5 Mb/s" }, { "at": "5 s", "rate": "10 Mb/s" }]);
+    let run =
+        outcome(one_link("10 s", json!({ "capacity": { "kind": "steps", "steps": steps } }), json!([cbr("1 Mb/s")])));
+    close(link(&run, "a-b").mean_rate_bps, 8.5e6, 1.0);
+    let rates = table(&run, "rate");
+    assert_eq!(floats(rates, "time_s"), [0.0, 2.0, 5.0]);
+    assert_eq!(floats(rates, "rate_bps"), [10e6, 5e6, 10e6]);
+}
+
+#[test]
+fn steps_must_go_forward_and_stay_below_the_links_rate() {
+    let why = |steps: Value| {
+        let link = json!({ "capacity": { "kind": "steps", "steps": steps } });
+        scenario(&one_link("1 s", link, json!([cbr("1 Mb/s")]))).expect_err("bad").to_string()
+    };
+    let expected = "link.a-b.capacity.steps.1.at: is 2 s; expected a time after 0 s and after the step before it";
+    let steps = json!([{ "at": "2 s", "rate": "5 Mb/s" }, { "at": "2 s", "rate": "1 Mb/s" }]);
+    assert_eq!(why(steps), expected);
+    assert!(why(json!([{ "at": "2 s", "rate": "11 Mb/s" }])).contains("steps.0.rate: is 11 Mb/s; expected"));
+    assert!(why(json!([])).contains("capacity.steps: is empty"));
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_and_another_does_not() {
     let flows = json!([{ "kind": "poisson", "name": "p", "from": "a", "to": "b", "rate": "8 Mb/s" }]);
     let run = |seed: u64| {

@@ -9,7 +9,7 @@ use netlull_sim::net::buffer::Buffer;
 use netlull_sim::net::link::{Admission, Link, LinkParts};
 use netlull_sim::net::packet::Packet;
 use netlull_sim::net::queue::codel::CoDelConfig;
-use netlull_sim::net::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability};
+use netlull_sim::net::queue::red::{QueueUnit, Red, RedConfig, RedEcn, RedProbability, RedRules};
 use netlull_sim::run::RunOutcome;
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -204,6 +204,7 @@ fn red_marks_what_can_be_marked_and_drops_the_rest() {
         weight: 1.0,
         gentle: false,
         probability: RedProbability::PerPacket,
+        rules: RedRules::Paper,
         mean_packet: 1500,
         largest_packet: 1500,
         ecn: RedEcn::Always,

@@ -1,6 +1,7 @@
 //! Fuzzes pairs of endpoints over lossy paths, with the model of `tests/support`.
 //!
-//! `fuzz_path FILE...` runs the inputs in those files, as AFL and the like call it; `fuzz_path --seed S --count N` makes N
+//! `fuzz_path FILE...` runs the inputs in those files, as AFL and the like call it, and `--trace` says what happened in
+//! them; `fuzz_path --seed S --count N` makes N
 //! inputs from the seed S and runs them. The first that fails is made as small as possible, printed in hexadecimal
 //! with its scene, and written to `fuzz-S-N.bin` in the folder that `--out` names. Ends with 1 if one fails.
 
@@ -96,10 +97,11 @@ struct Options {
     count: u64,
     out: PathBuf,
     files: Vec<PathBuf>,
+    trace: bool,
 }
 
 fn options() -> Result<Options, String> {
-    let mut options = Options { seed: 1, count: 10_000, out: PathBuf::from("."), files: Vec::new() };
+    let mut options = Options { seed: 1, count: 10_000, out: PathBuf::from("."), files: Vec::new(), trace: false };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut value = || arguments.next().ok_or_else(|| format!("{argument} needs a value"));
@@ -107,6 +109,7 @@ fn options() -> Result<Options, String> {
         match argument.as_str() {
             "--seed" => options.seed = number(value()?)?,
             "--count" => options.count = number(value()?)?,
+            "--trace" => options.trace = true,
             "--out" => options.out = PathBuf::from(value()?),
             _ => options.files.push(PathBuf::from(&argument)),
         }
@@ -131,6 +134,11 @@ fn main() -> ExitCode {
     for file in &options.files {
         match std::fs::read(file).map_err(|why| why.to_string()).and_then(|bytes| judge(&bytes)) {
             Ok(()) => println!("{}: pass", file.display()),
+            Err(why) if options.trace => {
+                verdict = ExitCode::FAILURE;
+                print_trace(file);
+                println!("{}: {why}", file.display());
+            }
             Err(why) => {
                 println!("{}: {why}", file.display());
                 verdict = ExitCode::FAILURE;
@@ -138,6 +146,15 @@ fn main() -> ExitCode {
         }
     }
     verdict
+}
+
+fn print_trace(file: &PathBuf) {
+    let Ok(bytes) = std::fs::read(file) else { return };
+    let mut world = World::traced(&Scene::from_bytes(&bytes));
+    let _ = world.run();
+    for line in world.trace() {
+        println!("{line}");
+    }
 }
 
 fn generate(options: &Options) -> ExitCode {

@@ -67,10 +67,22 @@ impl Algorithm {
                 algorithm: Self::NewReno,
             },
             AlgorithmInfo {
+                name: "reno",
+                summary: "the same window; the first acknowledgement of new data ends fast recovery",
+                source: "RFC 2581, RFC 3042",
+                algorithm: Self::Reno,
+            },
+            AlgorithmInfo {
                 name: "sack",
                 summary: "the same window; selective acknowledgements say what is lost",
                 source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
                 algorithm: Self::Sack,
+            },
+            AlgorithmInfo {
+                name: "tahoe",
+                summary: "the same window; a loss ends in slow start from one segment",
+                source: "Jacobson 1988, RFC 3042",
+                algorithm: Self::Tahoe,
             },
             AlgorithmInfo {
                 name: "vegas",

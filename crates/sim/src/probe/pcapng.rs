@@ -6,7 +6,7 @@
 
 use crate::net::packet::{LinkId, Packet};
 use crate::scenario::Scenario;
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use netlull_tcp::Flags;
 use netlull_units::Instant;
 use pcap_file::DataLink;
@@ -161,6 +161,7 @@ fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, Str
     let ip_payload = u16::try_from(packet.size.saturating_sub(20)).map_err(|error| error.to_string())?;
     let mut ip = Ipv4Header::new(ip_payload, TTL, protocol, sender.address, receiver.address)
         .map_err(|error| error.to_string())?;
+    ip.ecn = ecn(packet);
     ip.header_checksum = ip.calc_header_checksum();
     let mut bytes = ip.to_bytes().to_vec();
     if sender.tcp {
@@ -172,6 +173,15 @@ fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, Str
         bytes.extend_from_slice(&udp.to_bytes());
     }
     Ok(bytes)
+}
+
+/// The ECN field of the IP header (RFC 3168 section 5).
+fn ecn(packet: &Packet) -> IpEcn {
+    match (packet.is_marked(), packet.segment.flags.contains(Flags::ECT)) {
+        (true, _) => IpEcn::CongestionExperienced,
+        (false, true) => IpEcn::Ect0,
+        (false, false) => IpEcn::NotEct,
+    }
 }
 
 fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader, String> {

@@ -91,8 +91,7 @@ impl World {
                 .set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
         }
         for (index, redrawn) in self.redraws.iter_mut().enumerate() {
-            let first = Instant::ZERO + redrawn.stream.exponential(redrawn.capacity.mean_interval);
-            self.schedule.set(self.slots.redraw(index), first);
+            self.schedule.set(self.slots.redraw(index), redrawn.next(Instant::ZERO));
         }
         for (index, flow) in scenario.tcp_flows.iter().enumerate() {
             let mut stream = Stream::new(scenario.seed, &format!("start.{}", flow.path.name));
@@ -190,7 +189,7 @@ fn controller(scenario: &Scenario, link: LinkId) -> Option<Controlled> {
 fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
     let spec = &scenario.links[link as usize];
     let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
-    Some(Redrawn { link, capacity: spec.capacity?, stream })
+    Some(Redrawn { link, capacity: spec.capacity.clone()?, stream })
 }
 
 #[allow(clippy::cast_possible_truncation)]

@@ -71,6 +71,26 @@ pub(super) struct Redrawn {
     pub stream: Stream,
 }
 
+impl Redrawn {
+    /// The rate from `now` on, if it changes.
+    fn rate(&mut self, now: Instant) -> Option<BitRate> {
+        match &self.capacity {
+            Capacity::Redraws { min, max, .. } => {
+                Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
+            }
+            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
+        }
+    }
+
+    /// When it changes next.
+    pub fn next(&mut self, now: Instant) -> Instant {
+        match &self.capacity {
+            Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
+            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
+        }
+    }
+}
+
 /// Counters at the start of measurement.
 #[derive(Clone, Debug)]
 pub(super) struct Baseline {
@@ -322,13 +342,14 @@ impl World {
         }
     }
 
-    /// A varying capacity is redrawn.
+    /// A varying capacity changes.
     fn redraw(&mut self, index: usize) {
-        let Redrawn { link, capacity, stream } = &mut self.redraws[index];
-        let rate = BitRate::from_bps(stream.between(capacity.min.as_bps(), capacity.max.as_bps() + 1));
-        let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
-        self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
-        let next = self.now + stream.exponential(capacity.mean_interval);
+        let redrawn = &mut self.redraws[index];
+        if let Some(rate) = redrawn.rate(self.now) {
+            let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
+            self.links[redrawn.link as usize].change_rate(self.now, change, &mut self.schedule);
+        }
+        let next = redrawn.next(self.now);
         self.schedule.set(self.slots.redraw(index), next);
     }
 

@@ -7,7 +7,9 @@ mod queueing;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
-pub use queueing::{CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading};
+pub use queueing::{
+    CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
+};
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
@@ -252,6 +254,26 @@ pub enum TransitionPowerReading {
 pub enum CapacityDocument {
     /// Redrawn uniformly on [min, max] after exponential intervals; the link starts at its `rate`.
     UniformRedraw(UniformRedrawDocument),
+    /// Other rates at given times; the link starts at its `rate`.
+    Steps(StepsDocument),
+}
+
+/// Steps of a capacity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepsDocument {
+    /// The steps in the order of their times.
+    pub steps: Vec<StepDocument>,
+}
+
+/// A step of a capacity.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StepDocument {
+    /// When.
+    pub at: Quantity<Duration>,
+    /// The rate from then on; at most the link's.
+    pub rate: Quantity<BitRate>,
 }
 
 /// Uniform redraws.

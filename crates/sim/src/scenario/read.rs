@@ -3,7 +3,7 @@
 use super::document::{
     BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, CodelDocument, ControllerDocument, Document,
     DropTailDocument, FlowDocument, GilbertElliottDocument, LossDocument, PractraDocument, QueueDocument, RateSteps,
-    RatesDocument, RedDocument, ScriptedDocument, TcpFlowDocument, UniformRedrawDocument,
+    RatesDocument, RedDocument, ScriptedDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -121,7 +121,11 @@ macro_rules! read_by_kind {
 }
 
 read_by_kind!(ControllerDocument: "practra" => Practra(PractraDocument));
-read_by_kind!(CapacityDocument: "uniform_redraw" => UniformRedraw(UniformRedrawDocument));
+read_by_kind!(
+    CapacityDocument:
+    "uniform_redraw" => UniformRedraw(UniformRedrawDocument),
+    "steps" => Steps(StepsDocument),
+);
 read_by_kind!(
     QueueDocument:
     "drop_tail" => DropTail(DropTailDocument),

@@ -35,6 +35,15 @@ struct Stage {
     alpha: f64,
 }
 
+impl Stage {
+    /// RFC 9438 section 4.2 equation 1: W_cubic(t) = C (t - K)^3 + W_max, in bytes, for C in bytes per cubic second.
+    #[inline]
+    fn w_cubic(&self, c: f64, t: f64) -> f64 {
+        let x = t - self.k;
+        c * x * x * x + self.plateau
+    }
+}
+
 /// The congestion window of RFC 9438. Windows are in bytes, fractions included; the arithmetic is + - * / alone, and so
 /// the same to the bit everywhere.
 #[derive(Clone, Debug)]
@@ -147,7 +156,7 @@ impl Cubic {
 
     /// The first acknowledgement of a stage: t = 0.
     #[cold]
-    fn begin_stage(&mut self) -> Stage {
+    fn begin_stage(&mut self) {
         // RFC 9406 section 4.3: HyStart++ is for the first slow start.
         self.hystart = None;
         // RFC 9438 section 4.1.2: cwnd_prior is also set on leaving the first slow start.
@@ -166,23 +175,18 @@ impl Cubic {
             (self.cwnd, 0.0)
         };
         // Section 4.3: W_est begins at cwnd_epoch.
-        Stage { elapsed: Duration::ZERO, k, plateau, w_est: self.cwnd, alpha: ALPHA }
-    }
-
-    /// RFC 9438 section 4.2 equation 1: W_cubic(t) = C (t - K)^3 + W_max, in bytes.
-    #[inline]
-    fn w_cubic(&self, stage: &Stage, t: f64) -> f64 {
-        let x = t - stage.k;
-        self.c * x * x * x + stage.plateau
+        self.stage = Some(Stage { elapsed: Duration::ZERO, k, plateau, w_est: self.cwnd, alpha: ALPHA });
     }
 
     /// RFC 9438 sections 4.2 to 4.5; `in_use` is how much later than the last acknowledgement of the stage this one is.
     #[inline]
     fn open_congestion_avoidance(&mut self, ack: &Ack, in_use: Duration) {
-        let mut stage = match self.stage {
-            Some(stage) => Stage { elapsed: stage.elapsed + in_use, ..stage },
-            None => self.begin_stage(),
-        };
+        if self.stage.is_none() {
+            self.begin_stage();
+        } else if let Some(stage) = &mut self.stage {
+            stage.elapsed += in_use;
+        }
+        let Some(stage) = &mut self.stage else { return };
         let segment_of_window = self.smss / self.cwnd;
         // Section 4.3 figure 4: W_est += alpha_cubic segments_acked / cwnd, here all in bytes.
         stage.w_est += stage.alpha * exact(ack.acked) * segment_of_window;
@@ -191,13 +195,13 @@ impl Cubic {
             stage.alpha = 1.0;
         }
         let t = stage.elapsed.as_secs_f64();
-        let cwnd = if self.w_cubic(&stage, t) < stage.w_est {
+        let cwnd = if stage.w_cubic(self.c, t) < stage.w_est {
             // Section 4.3: the Reno-friendly region. An acknowledgement never takes from cwnd.
             self.cwnd.max(stage.w_est)
         } else {
             let rtt = ack.srtt.map_or(0.0, Duration::as_secs_f64);
             // Section 4.2: target = W_cubic(t + RTT), within [cwnd, 1.5 cwnd].
-            let target = self.w_cubic(&stage, t + rtt).clamp(self.cwnd, STEEPEST * self.cwnd);
+            let target = stage.w_cubic(self.c, t + rtt).clamp(self.cwnd, STEEPEST * self.cwnd);
             let growth = (target - self.cwnd) * segment_of_window;
             // Sections 4.4 and 4.5: cwnd += (target - cwnd) / cwnd for each acknowledgement; or for each segment.
             match self.increase {
@@ -205,7 +209,6 @@ impl Cubic {
                 Increase::ByteCounting { .. } => (self.cwnd + growth * exact(ack.acked) / self.smss).min(target),
             }
         };
-        self.stage = Some(stage);
         self.set_cwnd(cwnd);
     }
 
@@ -371,6 +374,13 @@ mod tests {
         cc
     }
 
+    impl Cubic {
+        fn stage(&mut self) -> Stage {
+            self.begin_stage();
+            self.stage.unwrap()
+        }
+    }
+
     fn close(ours: f64, theirs: f64) -> bool {
         (ours - theirs).abs() <= 1e-3 * theirs
     }
@@ -388,10 +398,10 @@ mod tests {
     fn equation_1() {
         // 0.4 (t - 4.21716)^3 + 100: 70 at 0; 86.6811 at 1 s; 100 at K; 130 at 2 K.
         let mut cc = reduced();
-        let stage = cc.begin_stage();
+        let stage = cc.stage();
         assert!((stage.k - 4.217_163_3).abs() < 1e-6, "{}", stage.k);
         for (t, segments) in [(0.0, 70.0), (1.0, 86.680_93), (stage.k, 100.0), (2.0 * stage.k, 130.0)] {
-            assert!(close(cc.w_cubic(&stage, t), segments * 1000.0), "{t}: {}", cc.w_cubic(&stage, t));
+            assert!(close(stage.w_cubic(cc.c, t), segments * 1000.0), "{t}: {}", stage.w_cubic(cc.c, t));
         }
     }
 
@@ -503,7 +513,7 @@ mod tests {
         cc.on_loss(&loss(80));
         assert!(close(cc.w_max, 68_000.0) && close(cc.cwnd_prior, 80_000.0));
         assert_eq!(cc.cwnd(), 56_000);
-        assert!((cc.begin_stage().k - 3.107_232_5).abs() < 1e-6);
+        assert!((cc.stage().k - 3.107_232_5).abs() < 1e-6);
         // At 70 > 68: W_max = 70.
         cc.set_cwnd(70_000.0);
         cc.on_loss(&loss(70));
@@ -539,7 +549,7 @@ mod tests {
             cc.on_ack(&ack(at(0)));
         }
         assert_eq!(cc.cwnd(), 70_000);
-        let stage = cc.begin_stage();
+        let stage = cc.stage();
         assert!(stage.k == 0.0 && close(stage.plateau, 70_000.0) && close(stage.w_est, 70_000.0));
         // W_est grows by alpha until the 100 from before the timeout.
         assert!(close(cc.cwnd_prior, 100_000.0));
@@ -597,7 +607,7 @@ mod tests {
             cc.on_ack(&Ack { una: n * SMSS, nxt: (n + 9) * SMSS, rtt, srtt: rtt, ..ack(at(n * 10_000_000)) });
         }
         assert_eq!((cc.cwnd(), cc.ssthresh()), (37_250, 37_250));
-        let stage = cc.begin_stage();
+        let stage = cc.stage();
         assert!(stage.k == 0.0 && close(stage.plateau, 37_250.0) && close(cc.cwnd_prior, 37_250.0));
         // Without HyStart++ it would be 10 + 55.
         let mut cc = established(10);

@@ -106,6 +106,9 @@ pub struct Config {
     pub duplicate_ack: DuplicateAck,
     /// Send new segments on the first two duplicate acknowledgements (RFC 3042). Default: true.
     pub limited_transmit: bool,
+    /// Limited transmit also repeats segments after a timeout, as ns-2's `singledup_` does: on each of the first two
+    /// duplicates the segment where sending again has got to. RFC 3042 means new data. Default: false.
+    pub limited_repeats: bool,
     /// Window after recovery. Default: RFC 6582's option 1, limited by flight.
     pub full_ack: FullAck,
     /// Timer in recovery. Default: impatient (RFC 6582 section 3.2).
@@ -155,6 +158,7 @@ impl Default for Config {
             duplicate_ack_threshold: 3,
             duplicate_ack: DuplicateAck::SameWindow,
             limited_transmit: true,
+            limited_repeats: false,
             full_ack: FullAck::FlightLimited,
             partial_ack_timer: PartialAckTimer::Impatient,
             fast_retransmit_timer: FastRetransmitTimer::Keep,
@@ -188,6 +192,7 @@ impl Config {
             ssthresh_from: SsthreshFrom::Window,
             repeated_timeout: RepeatedTimeout::Recompute,
             duplicate_ack: DuplicateAck::AnyWindow,
+            limited_repeats: true,
             full_ack: FullAck::Deflated,
             fast_retransmit_timer: FastRetransmitTimer::Restart,
             ..Self::default()

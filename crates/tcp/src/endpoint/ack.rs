@@ -3,7 +3,7 @@
 use super::receiver::{AckDue, Arrival, Placement};
 use super::sender::{AckNumber, UNTIMED};
 use super::{Control, Endpoint, State, Timer, TimerKind};
-use crate::cc::{Ack, CongestionControl, Loss, Recovered};
+use crate::cc::{Ack, CongestionControl, Loss, Recovered, TimeoutKind};
 use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase, Span};
 use crate::segment::{Flags, Segment};
@@ -250,15 +250,28 @@ impl Endpoint {
     fn on_duplicate_ack(&mut self, now: Instant) {
         self.counters.duplicate_acks += 1;
         let limited = self.recovery.limited_transmit_flight();
-        if self.recovery.on_duplicate(self.snd.una, self.snd.max, u64::from(self.snd.smss)) == Duplicate::Noted {
+        let duplicate = self.recovery.on_duplicate(self.snd.una, self.snd.max, u64::from(self.snd.smss));
+        if duplicate == Duplicate::Noted {
             return;
         }
         self.counters.fast_retransmits += 1;
+        if duplicate == Duplicate::Restart {
+            self.restart_from_loss(now, limited);
+            return;
+        }
         let loss = self.loss(now, limited);
         self.reduce_for_loss(&loss);
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
+    }
+
+    /// Tahoe: the loss is treated as a timeout, but the timer is not backed off.
+    fn restart_from_loss(&mut self, now: Instant, limited_transmit: u64) {
+        let loss = self.loss(now, limited_transmit);
+        self.cc.on_timeout(&loss, TimeoutKind::First);
+        self.snd.nxt = self.snd.una;
+        self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
 
     fn loss(&self, now: Instant, limited_transmit: u64) -> Loss {

@@ -16,7 +16,7 @@ use crate::config::{
     Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, TimeoutFlight,
 };
 use crate::counters::Counters;
-use crate::recovery::{NewRenoRecovery, RecoveryPhase, Selective};
+use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective};
 use crate::rtt::RttEstimator;
 use crate::segment::Segment;
 use crate::seq::SeqNr;
@@ -135,7 +135,7 @@ pub struct Endpoint {
     release: Instant,
     cc: Controller,
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
-    recovery: NewRenoRecovery,
+    recovery: DuplicateRecovery,
     /// Recovery on a scoreboard, if it was chosen and the peer has agreed to SACK.
     selective: Option<Box<Selective>>,
     /// The next of its timers.
@@ -195,7 +195,7 @@ impl Endpoint {
             selective: uses_sack.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
             paced,
             cc,
-            recovery: NewRenoRecovery::new(config),
+            recovery: DuplicateRecovery::new(config),
             auxiliary_at: Instant::NEVER,
             ecn: EcnState::new(config.ecn),
             timestamps: Timestamps::new(config.timestamp_granularity),

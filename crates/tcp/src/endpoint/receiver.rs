@@ -198,6 +198,9 @@ impl Receiver {
         self.ack_due = AckDue::Now;
         let start = self.nxt.saturating_add_signed(ahead);
         let end = (self.nxt.saturating_add_signed(ahead + len.cast_signed())).min(self.edge);
+        if self.sacks {
+            self.note_repeated_part(Range { start, end });
+        }
         let start = start.max(self.nxt);
         if end <= start {
             return Arrival::NothingNew;
@@ -206,7 +209,7 @@ impl Receiver {
             let new = Range { start, end };
             let arrival = self.hold(new);
             if self.sacks {
-                self.note_latest(new, arrival);
+                self.note_latest(new);
             }
             return arrival;
         }
@@ -238,10 +241,7 @@ impl Receiver {
         Arrival::OutOfOrder
     }
 
-    fn note_latest(&mut self, new: Range, arrival: Arrival) {
-        if arrival == Arrival::NothingNew {
-            self.repeated = Some(new);
-        }
+    fn note_latest(&mut self, new: Range) {
         // Offsets in the range that the new one is part of now would name it twice.
         let Some(range) = self.range_around(new.start) else { return };
         let mut kept = [NOWHERE; MOST_SACK_BLOCKS];
@@ -264,6 +264,17 @@ impl Receiver {
             let start = self.nxt.saturating_add_signed(ahead);
             self.repeated = Some(Range { start, end: (start + u64::from(len)).min(self.nxt) });
         }
+    }
+
+    /// A part of the segment that arrives has arrived before: the first such part is reported (RFC 2883 section 4.2).
+    fn note_repeated_part(&mut self, new: Range) {
+        if new.start < self.nxt {
+            self.repeated = Some(Range { start: new.start, end: new.end.min(self.nxt) });
+            return;
+        }
+        let first = self.held.partition_point(|range| range.end <= new.start);
+        let overlap = self.held.get(first).filter(|range| range.start < new.end);
+        self.repeated = overlap.map(|range| Range { start: range.start.max(new.start), end: range.end.min(new.end) });
     }
 
     /// True if an acknowledgement is due that has SACK blocks to carry.

@@ -6,12 +6,12 @@
 mod board;
 #[cfg(test)]
 mod board_model;
-mod new_reno;
+mod duplicates;
 mod rack;
 mod selective;
 
 pub(crate) use board::{Delivery, Resent, Span};
-pub(crate) use new_reno::{Acked, Duplicate, ExitWindow, NewRenoRecovery, PartialAck};
+pub(crate) use duplicates::{Acked, Duplicate, DuplicateRecovery, ExitWindow, PartialAck};
 pub(crate) use rack::{Probe, ProbeVerdict, Rack};
 pub(crate) use selective::{Selective, Situation, Step};
 

@@ -1,6 +1,8 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
-use netlull_tcp::{Config, Data, Endpoint, Flags, LossRecovery, Reading, Segment, SeqNr, State, WindowReduction};
+use netlull_tcp::{
+    Config, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State, WindowReduction,
+};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -123,6 +125,10 @@ pub struct World {
     next_read: [Instant; 2],
     next_write: [Instant; 2],
     scaled: bool,
+    /// Tail loss probes sent so far.
+    tail_probes: [u64; 2],
+    /// What happened, if somebody wants to know.
+    trace: Option<Vec<String>>,
 }
 
 type Checked = Result<(), String>;
@@ -149,7 +155,44 @@ impl World {
             next_write: [Instant::ZERO; 2],
             scaled: scene.configs.iter().all(|config| config.window_scaling),
             scene: scene.clone(),
+            tail_probes: [0; 2],
+            trace: None,
         }
+    }
+
+    /// One that keeps a line for each segment sent and each that arrives.
+    pub fn traced(scene: &Scene) -> Self {
+        Self { trace: Some(Vec::new()), ..Self::new(scene) }
+    }
+
+    /// The lines kept.
+    pub fn trace(&self) -> &[String] {
+        self.trace.as_deref().unwrap_or_default()
+    }
+
+    /// Keeps a line for a segment from `from`, with the state of `end`.
+    fn note(&mut self, what: &str, from: usize, end: usize, segment: &Segment) {
+        if self.trace.is_none() {
+            return;
+        }
+        let tcp = &self.ends[end];
+        let (cwnd, flight, phase) = (tcp.cwnd(), tcp.flight(), tcp.recovery_phase());
+        let start = self.offset(from, segment.seq);
+        let ack = self.offset(1 - from, segment.ack);
+        let blocks: Vec<String> = segment
+            .sack_blocks()
+            .iter()
+            .map(|block| format!("{}:{}", self.offset(1 - from, block.left), self.offset(1 - from, block.right)))
+            .collect();
+        let line = format!(
+            "{} end {end} {what} {start}+{} ack {ack} win {} {:?} {} | cwnd {cwnd} flight {flight} {phase:?}",
+            self.now,
+            segment.len,
+            segment.window,
+            segment.flags,
+            blocks.join(" ")
+        );
+        self.trace.get_or_insert_default().push(line);
     }
 
     /// Runs until both ends are closed.
@@ -230,6 +273,7 @@ impl World {
         }
         let refused = self.ends[to].counters().refused_segments;
         self.ends[to].handle_segment(self.now, &segment);
+        self.note("takes", from, to, &segment);
         if self.ends[to].counters().refused_segments == refused {
             self.note_sacked(to, &segment);
         }
@@ -257,8 +301,10 @@ impl World {
         let mut burst = 0;
         while let Some(segment) = self.ends[end].poll_transmit(self.now) {
             burst += 1;
+            self.note("sends", end, end, &segment);
             check!(burst < 100_000, "end {end} never falls silent");
             self.check_sent(end, &segment)?;
+            self.tail_probes[end] = self.ends[end].counters().tail_probes;
             self.transmit(end, segment);
         }
         if self.now < self.ends[end].next_timeout() {
@@ -360,15 +406,16 @@ impl World {
         check!(len <= u64::from(tcp.smss()), "end {end} sends {len} bytes, more than a full segment");
         check!(len == 0 || start + len <= self.directions[end].given, "end {end} sends what it was not given");
         let direction = &mut self.directions[end];
+        let config = &self.scene.configs[end];
+        let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
         if len > 0 {
             check!(
                 start >= tcp.snd_una(),
                 "end {end} sends {start}+{len} again, and {} is acknowledged",
                 tcp.snd_una()
             );
-            let config = &self.scene.configs[end];
-            let forgets = config.window_reduction == WindowReduction::RateHalving;
-            let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
+            // ns-2's TCP/Linux forgets at the end of recovery what was SACKed.
+            let forgets = config.sack_detection == SackDetection::Forward;
             check!(
                 !uses_sack || forgets || !covers(&direction.sacked, (start, start + len)),
                 "end {end} sends {start}+{len} again, which is SACKed"
@@ -381,15 +428,13 @@ impl World {
                 "end {end} overruns the window: {start}+{len} beyond {}",
                 direction.edge
             );
-            // A FIN counts one; a tail loss probe may exceed the window by a segment (RFC 8985 section 7.3), and rate
-            // halving takes one from it for each that it lets out.
-            let config = &self.scene.configs[end];
-            let one_more = config.loss_recovery == LossRecovery::Rack
-                || (config.loss_recovery == LossRecovery::Sack
-                    && config.window_reduction == WindowReduction::RateHalving);
-            let most = tcp.cwnd() + 1 + if one_more { u64::from(tcp.smss()) } else { 0 };
+            // A FIN counts one; rate halving takes a segment from the window for each that it lets out.
+            let halves = uses_sack && config.window_reduction == WindowReduction::RateHalving;
+            let most = tcp.cwnd() + 1 + if halves { u64::from(tcp.smss()) } else { 0 };
+            // A tail loss probe does not ask for the window (RFC 8985 section 7.3).
+            let tail_probe = tcp.counters().tail_probes > self.tail_probes[end];
             check!(
-                tcp.flight() <= most || probe || start < direction.sent,
+                tcp.flight() <= most || probe || tail_probe,
                 "end {end} has {} in flight with a window of {}",
                 tcp.flight(),
                 tcp.cwnd()

@@ -3,7 +3,9 @@
 use super::Verdict;
 use crate::engine::random::Stream;
 
-pub use crate::scenario::document::{RedEcnReading as RedEcn, RedProbabilityReading as RedProbability};
+pub use crate::scenario::document::{
+    RedEcnReading as RedEcn, RedProbabilityReading as RedProbability, RedRulesReading as RedRules,
+};
 
 /// In what the queue, its average and the thresholds are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct RedConfig {
     pub gentle: bool,
     /// Whether large packets are more likely to be dropped.
     pub probability: RedProbability,
+    /// Whether some packets are spared.
+    pub rules: RedRules,
     /// Typical size of a packet in bytes: what could have been sent while the line was idle is counted in these.
     pub mean_packet: u64,
     /// The largest packet in bytes.
@@ -80,14 +84,23 @@ impl Red {
     /// Decides on a packet that arrives, before the buffer's limit is looked at.
     pub fn arrives(&mut self, arrival: Arrival) -> Verdict {
         self.sample(&arrival);
-        if self.average < self.config.min_threshold {
+        let as_ns2 = self.config.rules == RedRules::Ns2;
+        if self.average < self.config.min_threshold || (as_ns2 && self.queue(&arrival) <= 1) {
             self.count = None;
             return Verdict::Pass;
         }
-        // Section 4 of the paper: count = -1 below min_th, so it is 0 at the first packet above.
-        let count = self.count.map_or(0, |count| count + 1);
-        self.count = Some(count);
         let base = self.base_probability(arrival.size);
+        let count = match self.count {
+            Some(count) => count + 1,
+            // Section 4 of the paper: count = -1 below min_th, so it is 0 at the first packet above.
+            None if !as_ns2 => 0,
+            None if base < 1.0 => {
+                self.count = Some(1);
+                return Verdict::Pass;
+            }
+            None => 1,
+        };
+        self.count = Some(count);
         // The paper draws also where the outcome is certain; the result is the same.
         if base < 1.0 && self.stream.unit() >= spread(base, count) {
             return Verdict::Pass;
@@ -112,11 +125,15 @@ impl Red {
             let sent = idle_bits / (u128::from(self.config.mean_packet) * BIT_NANOS_PER_BYTE);
             self.average *= libm::pow(keep, sent as f64);
         }
-        let queue = match self.config.unit {
+        self.average = keep * self.average + self.config.weight * self.queue(arrival) as f64;
+    }
+
+    /// q.
+    fn queue(&self, arrival: &Arrival) -> u64 {
+        match self.config.unit {
             QueueUnit::Packets => arrival.waiting_packets,
             QueueUnit::Bytes => arrival.waiting_bytes,
-        };
-        self.average = keep * self.average + self.config.weight * queue as f64;
+        }
     }
 
     /// p_b, for an average of at least min_th.
@@ -159,6 +176,7 @@ mod tests {
             weight: 0.5,
             gentle: false,
             probability: RedProbability::PerPacket,
+            rules: RedRules::Paper,
             mean_packet: 1000,
             largest_packet: 1500,
             ecn: RedEcn::Off,
@@ -260,6 +278,34 @@ mod tests {
         let mean = f64::from(gaps.iter().sum::<u32>()) / gaps.len() as f64;
         assert!((mean - 10.0).abs() < 0.16, "{mean}");
         assert_eq!((gaps.iter().max(), gaps.iter().min()), (Some(&19), Some(&1)));
+    }
+
+    #[test]
+    fn ns2_spares_the_packet_that_crosses_min_and_what_finds_one_packet_waiting() {
+        // p_b = 0.99 x (10 - 5) / 10 = 0.495: the first packet above min_th is spared under ns-2's rules, so the second
+        // has count 2, p_a = 0.495 / (1 - 0.99) > 1 and is dropped. The paper's first has count 0 and p_a = 0.495.
+        let certain = |rules| RedConfig { weight: 1.0, max_probability: 0.99, rules, ..config() };
+        for seed in 0..50 {
+            let mut red = Red::new(certain(RedRules::Ns2), Stream::new(seed, "queue.test"));
+            let fates = [4, 10, 10, 4, 10, 10].map(|queue| red.arrives(arrival(queue)));
+            let (pass, drop) = (Verdict::Pass, Verdict::Drop);
+            assert_eq!(fates, [pass, pass, drop, pass, pass, drop]);
+        }
+        let first = |rules| {
+            let drops = |seed: &u64| {
+                Red::new(certain(rules), Stream::new(*seed, "queue.test")).arrives(arrival(10)) == Verdict::Drop
+            };
+            (0..200).filter(drops).count()
+        };
+        // 200 x 0.495 = 99, standard deviation 7.
+        assert!((71..=127).contains(&first(RedRules::Paper)), "{}", first(RedRules::Paper));
+        assert_eq!(first(RedRules::Ns2), 0);
+        // A high average with one packet waiting.
+        for (rules, passes) in [(RedRules::Ns2, 100), (RedRules::Paper, 0)] {
+            let mut red = red(RedConfig { weight: 1e-6, rules, ..config() });
+            red.average = 20.0;
+            assert_eq!(passed(&mut red, 100, arrival(1)), passes);
+        }
     }
 
     #[test]

@@ -44,6 +44,9 @@ pub struct RedDocument {
     /// Whether large packets are more likely to be dropped.
     #[serde(default)]
     pub probability: RedProbabilityReading,
+    /// Whether some packets are spared.
+    #[serde(default)]
+    pub rules: RedRulesReading,
     /// Typical packet, in which idle time is counted; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_packet: Option<Quantity<Bytes>>,
@@ -61,6 +64,17 @@ pub enum RedProbabilityReading {
     PerPacket,
     /// A packet's of one MTU; a smaller one's is smaller in proportion (byte mode of the paper).
     PerByte,
+}
+
+/// Which packets RED spares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RedRulesReading {
+    /// None (Floyd and Jacobson 1993).
+    #[default]
+    Paper,
+    /// As ns-2: the packet with which the average crosses min_th, and any that finds one packet waiting or none.
+    Ns2,
 }
 
 /// When RED marks.

@@ -6,11 +6,11 @@ use crate::net::routing::Edge;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
     ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument,
-    PractraDocument, QueueReading, RatesDocument, TransitionPowerReading,
+    PractraDocument, QueueReading, RatesDocument, StepsDocument, TransitionPowerReading, UniformRedrawDocument,
 };
 use netlull_mechanism::rate::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet};
 use netlull_power::TransitionPower;
-use netlull_units::BitRate;
+use netlull_units::{BitRate, Instant};
 
 /// One direction of a link of the document.
 pub(super) struct Wire<'a> {
@@ -137,9 +137,15 @@ fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
 }
 
 fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<Capacity> {
-    let CapacityDocument::UniformRedraw(document) = document;
-    let (min, max, mean_interval) = (document.min.0, document.max.0, document.mean_interval.0);
     let field = format!("{field}.capacity");
+    match document {
+        CapacityDocument::UniformRedraw(document) => redraws(&field, document, rate),
+        CapacityDocument::Steps(document) => steps(&field, document, rate),
+    }
+}
+
+fn redraws(field: &str, document: &UniformRedrawDocument, rate: BitRate) -> Result<Capacity> {
+    let (min, max, mean_interval) = (document.min.0, document.max.0, document.mean_interval.0);
     if min.is_zero() {
         return refuse(format!("{field}.min"), "is 0 b/s; expected more than 0 b/s");
     }
@@ -150,5 +156,25 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
     if mean_interval.is_zero() {
         return refuse(format!("{field}.mean_interval"), "is 0 s; expected more than 0 s");
     }
-    Ok(Capacity { min, max, mean_interval })
+    Ok(Capacity::Redraws { min, max, mean_interval })
+}
+
+fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacity> {
+    if document.steps.is_empty() {
+        return refuse(format!("{field}.steps"), "is empty; expected at least one step");
+    }
+    let mut steps: Vec<(Instant, BitRate)> = Vec::with_capacity(document.steps.len());
+    for (index, step) in document.steps.iter().enumerate() {
+        let (at, rate) = (Instant::ZERO + step.at.0, step.rate.0);
+        if at == Instant::ZERO || steps.last().is_some_and(|&(before, _)| at <= before) {
+            let message = format!("is {}; expected a time after 0 s and after the step before it", step.at.0);
+            return refuse(format!("{field}.steps.{index}.at"), message);
+        }
+        if rate.is_zero() || rate > most {
+            let message = format!("is {rate}; expected more than 0 b/s and at most the link's rate, {most}");
+            return refuse(format!("{field}.steps.{index}.rate"), message);
+        }
+        steps.push((at, rate));
+    }
+    Ok(Capacity::Steps(steps))
 }

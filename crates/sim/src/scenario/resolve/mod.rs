@@ -89,15 +89,20 @@ pub struct Control {
     pub transition_power: TransitionPower,
 }
 
-/// A capacity redrawn uniformly on [min, max] after exponential intervals.
-#[derive(Clone, Copy, Debug)]
-pub struct Capacity {
-    /// Lowest.
-    pub min: BitRate,
-    /// Highest.
-    pub max: BitRate,
-    /// Mean interval.
-    pub mean_interval: Duration,
+/// How a capacity varies by itself.
+#[derive(Clone, Debug)]
+pub enum Capacity {
+    /// Redrawn uniformly on [min, max] after exponential intervals.
+    Redraws {
+        /// Lowest.
+        min: BitRate,
+        /// Highest.
+        max: BitRate,
+        /// Mean interval.
+        mean_interval: Duration,
+    },
+    /// Set to these rates at these times, which increase.
+    Steps(Vec<(Instant, BitRate)>),
 }
 
 /// Where a flow goes.

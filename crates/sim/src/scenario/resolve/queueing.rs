@@ -86,6 +86,7 @@ fn red(field: &str, link: &LinkDocument, red: &RedDocument, measure: Measure) ->
         weight: red.weight,
         gentle: red.gentle,
         probability: red.probability,
+        rules: red.rules,
         mean_packet,
         largest_packet: measure.mtu.as_u64(),
         ecn: red.ecn,

@@ -1,7 +1,7 @@
 //! Fast retransmit and fast recovery: RFC 5681 section 3.2, RFC 6582, RFC 3042.
 
 use super::*;
-use crate::{DuplicateAck, FastRetransmitTimer, FullAck, PartialAckTimer, RecoveryPhase};
+use crate::{DuplicateAck, FastRetransmitTimer, FullAck, LossRecovery, PartialAckTimer, RecoveryPhase};
 
 /// Without limited transmit, which the arithmetic of most scripts is easier without.
 fn newreno() -> Config {
@@ -187,4 +187,53 @@ fn the_number_of_duplicates_can_be_chosen() {
     assert_eq!(t.sent(), [""; 0]);
     t.ack(100, 0);
     assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(100, 0, 1), 10_000));
+}
+
+#[test]
+fn tahoe_sends_everything_again_in_slow_start() {
+    // Segment 0 of 10 is lost: ssthresh = 10 / 2 = 5, cwnd = 1. Further duplicates change nothing. The acknowledgement
+    // of all ten skips what was kept: cwnd 2, so 10 and 11 go out.
+    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Tahoe, ..newreno() });
+    t.acks(100, 0, 3);
+    assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.ssthresh()), (full_segments(100, 0, 1), 1_000, 5_000));
+    t.acks(101, 0, 6);
+    assert_eq!((t.sent(), t.tcp.cwnd()), (vec![], 1_000));
+    t.ack(200, 10_000);
+    assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(200, 10, 2), 2_000));
+    assert_eq!((t.tcp.counters().fast_retransmits, t.tcp.counters().timeouts), (1, 0));
+}
+
+#[test]
+fn tahoe_goes_back_to_the_second_loss_too() {
+    // 0 and 3 lost: the acknowledgement of 0 covers 1 and 2 as well; 3 and 4 follow, though 4 has arrived.
+    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Tahoe, ..newreno() });
+    t.acks(100, 0, 3);
+    t.sent();
+    t.ack(200, 3_000);
+    assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(200, 3, 2), 2_000));
+}
+
+#[test]
+fn reno_leaves_recovery_at_the_first_new_acknowledgement() {
+    // 0 and 3 of 10 lost: the acknowledgement of 0 to 2 ends recovery with cwnd = ssthresh = 5 (RFC 2581 section 3.2
+    // step 5); 7 are in flight. Three more duplicates do not cover `recover`: the timer has to find 3.
+    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Reno, ..newreno() });
+    t.acks(100, 0, 3);
+    assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(100, 0, 1), 8_000));
+    t.ack(200, 3_000);
+    assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.recovery_phase()), (vec![], 5_000, RecoveryPhase::Open));
+    t.acks(201, 3_000, 3);
+    assert_eq!((t.sent(), t.tcp.counters().fast_retransmits), (vec![], 1));
+    t.until(1_200);
+    assert_eq!((t.sent(), t.tcp.counters().timeouts), (full_segments(1_200, 3, 1), 1));
+}
+
+#[test]
+fn limited_repeats_go_on_after_a_timeout() {
+    // ns-2's `singledup_`: after the timeout 0 is sent again with cwnd 1; a duplicate then sends 1 again.
+    let mut t = ten_in_flight(&Config { limited_repeats: true, ..plain() });
+    t.until(1_000);
+    assert_eq!(t.sent(), full_segments(1_000, 0, 1));
+    t.acks(1_100, 0, 2);
+    assert_eq!(t.sent(), full_segments(1_100, 1, 2));
 }

@@ -1,12 +1,15 @@
-//! Fast retransmit and fast recovery without SACK (RFC 5681 section 3.2, RFC 6582, RFC 3042).
+//! Fast retransmit and recovery without SACK: Tahoe, Reno (RFC 2581) and NewReno (RFC 5681 section 3.2, RFC 6582), with
+//! limited transmit (RFC 3042).
 
 use super::RecoveryPhase;
 use crate::cc::TimeoutKind;
-use crate::config::{Config, FullAck, PartialAckTimer};
+use crate::config::{Config, FullAck, LossRecovery, PartialAckTimer};
 
 /// RFC 3042: new segments on the first two duplicate acknowledgements.
 const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 
+/// NewReno's:
+///
 /// ```text
 ///            duplicate_ack_threshold, una > recover             timeout
 ///     Open ----------------------------------> FastRecovery --------------> Loss
@@ -16,6 +19,8 @@ const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 ///      +----------------------------------------------------------------------+
 ///                                   timeout
 /// ```
+///
+/// Reno leaves fast recovery at the first acknowledgement of new data, full or partial. Tahoe goes to Loss at once.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Open,
@@ -39,6 +44,8 @@ pub(crate) enum Duplicate {
     Noted,
     /// A loss: fast recovery begins with a retransmission.
     Lost,
+    /// A loss, and everything is to be sent again from the first unacknowledged segment on, as after a timeout (Tahoe).
+    Restart,
 }
 
 /// Whether a partial acknowledgement restarts the retransmission timer.
@@ -64,7 +71,7 @@ pub(crate) enum Acked {
 
 /// Recovery by counting duplicate acknowledgements.
 #[derive(Clone, Debug)]
-pub(crate) struct NewRenoRecovery {
+pub(crate) struct DuplicateRecovery {
     /// What the window is larger by than cwnd, in bytes.
     adjustment: i64,
     /// RFC 6582's `recover`, as the offset behind the last byte sent when a loss was last declared.
@@ -75,7 +82,10 @@ pub(crate) struct NewRenoRecovery {
     duplicates: u32,
     retransmit: Retransmit,
     threshold: u8,
+    kind: LossRecovery,
     limited_transmit: bool,
+    /// Limited transmit also repeats segments after a timeout (ns-2).
+    limited_repeats: bool,
     full_ack: FullAck,
     partial_ack_timer: PartialAckTimer,
 }
@@ -87,7 +97,7 @@ enum Retransmit {
     First,
 }
 
-impl NewRenoRecovery {
+impl DuplicateRecovery {
     pub fn new(config: &Config) -> Self {
         Self {
             adjustment: 0,
@@ -97,7 +107,9 @@ impl NewRenoRecovery {
             duplicates: 0,
             retransmit: Retransmit::Nothing,
             threshold: config.duplicate_ack_threshold,
+            kind: config.loss_recovery,
             limited_transmit: config.limited_transmit,
+            limited_repeats: config.limited_repeats,
             full_ack: config.full_ack,
             partial_ack_timer: config.partial_ack_timer,
         }
@@ -160,6 +172,11 @@ impl NewRenoRecovery {
         if self.duplicates == u32::from(self.threshold) && news {
             self.recover = max;
             self.limited = 0;
+            if self.kind == LossRecovery::Tahoe {
+                self.phase = Phase::Loss { timed_out: una };
+                self.adjustment = 0;
+                return Duplicate::Restart;
+            }
             // RFC 6582 section 3.2 step 2 (RFC 5681 step 3): cwnd = ssthresh + 3 SMSS.
             let inflation = u64::from(self.threshold) * smss;
             self.phase = Phase::FastRecovery { inflation, deficit: 0, partial_acks: 0 };
@@ -168,12 +185,12 @@ impl NewRenoRecovery {
             return Duplicate::Lost;
         }
         // RFC 3042 section 2: on the first two duplicates, a new segment beyond cwnd.
-        if self.limited_transmit && matches!(self.phase, Phase::Open) && self.duplicates < u32::from(self.threshold) {
-            let segments = u64::from(self.duplicates).min(LIMITED_TRANSMIT_SEGMENTS);
-            self.adjustment = (segments * smss).cast_signed();
-        } else if matches!(self.phase, Phase::Open) {
-            self.adjustment = 0;
-        }
+        let may_send = self.limited_transmit && (self.limited_repeats || matches!(self.phase, Phase::Open));
+        self.adjustment = if may_send && self.duplicates < u32::from(self.threshold) {
+            (u64::from(self.duplicates).min(LIMITED_TRANSMIT_SEGMENTS) * smss).cast_signed()
+        } else {
+            0
+        };
         Duplicate::Noted
     }
 
@@ -190,6 +207,7 @@ impl NewRenoRecovery {
             Phase::FastRecovery { .. } => self.on_ack_in_recovery(una, acked, smss),
             Phase::Loss { .. } => {
                 self.duplicates = 0;
+                self.adjustment = 0;
                 if una >= self.recover {
                     self.reopen();
                 }
@@ -203,8 +221,8 @@ impl NewRenoRecovery {
         let Phase::FastRecovery { inflation, deficit, partial_acks } = &mut self.phase else {
             return Acked::Ordinary;
         };
-        // RFC 6582 section 3.2 step 3, full acknowledgements.
-        if una >= self.recover {
+        // RFC 6582 section 3.2 step 3, full acknowledgements; RFC 2581 section 3.2 step 5, any.
+        if una >= self.recover || self.kind == LossRecovery::Reno {
             let deficit = *deficit;
             self.reopen();
             return Acked::Full { deficit };
@@ -248,6 +266,8 @@ impl NewRenoRecovery {
     /// The window that recovery is left with: RFC 6582 section 3.2 step 3.
     pub fn exit_window(&self, exit: &ExitWindow) -> u64 {
         match self.full_ack {
+            // RFC 2581 section 3.2 step 5.
+            FullAck::FlightLimited if self.kind == LossRecovery::Reno => exit.ssthresh,
             FullAck::FlightLimited => exit.ssthresh.min(exit.flight.max(exit.smss) + exit.smss),
             FullAck::Ssthresh => exit.ssthresh,
             FullAck::Deflated => exit.cwnd.saturating_sub(exit.deficit).max(exit.smss),
