@@ -79,6 +79,34 @@ def cwnd_command(
     write_figure(cwnd_figure(windows, (start, end)), out)
 
 
+@plot_group.command("sweep")
+@click.argument("store", type=click.Path(path_type=Path), metavar="STORE")
+@click.option("--x", "x", required=True, metavar="AXIS", help="The axis along which the metrics are drawn.")
+@click.option("--by", metavar="AXIS", help="An axis whose points have a colour each.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. May be given several times."
+)
+@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of another axis.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
+)
+def sweep_figure_command(
+    store: Path, x: str, by: str | None, metrics: tuple[str, ...], where: tuple[str, ...], out: Path
+) -> None:
+    """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
+    check_file(out)
+    chosen = {}
+    for choice in where:
+        axis, equals, point = choice.partition("=")
+        if not equals:
+            raise InputError(f'--where "{choice}": expected axis=point')
+        chosen[axis.strip()] = point.strip()
+    from netlull.plot import sweep_figure
+    from netlull.sweep.table import SweepResult
+
+    write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
+
+
 def check_file(out: Path) -> None:
     """Refuses what cannot be drawn before anything is run.
 

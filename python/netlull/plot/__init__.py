@@ -18,6 +18,7 @@ from netlull.plot.style import (
     styled,
     svg_text,
 )
+from netlull.plot.sweep import sweep_figure
 
 __all__ = [
     "COLOURS",
@@ -39,5 +40,6 @@ __all__ = [
     "save_as",
     "styled",
     "svg_text",
+    "sweep_figure",
     "windows_of",
 ]
