@@ -206,6 +206,7 @@ class TcpOptions:
     vegas: VegasBounds | None = None
     mss: str | None = None
     initial_window: int | None = None
+    initial_ssthresh: str | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: str | None = None
     timestamps: bool | None = None

@@ -114,7 +114,7 @@ impl Algorithm {
     /// The page about an algorithm of the catalogue, in the repository.
     #[must_use]
     pub fn page(name: &str) -> String {
-        format!("docs/models/tcp/{name}.md")
+        format!("docs/models/tcp/{}.md", name.replace('_', "-"))
     }
 
     /// The congestion control of that name.

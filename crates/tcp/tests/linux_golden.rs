@@ -5,7 +5,7 @@
 //! course is played to the algorithms here.
 
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, TimeoutKind, Vegas};
-use netlull_tcp::{Algorithm, Config, Increase, RecoveryPhase, VegasFlavour};
+use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
 
 const SMSS: u64 = 1000;
@@ -16,8 +16,6 @@ fn config(algorithm: Algorithm) -> Config {
     Config {
         receive_buffer: Bytes::new(WINDOW * SMSS),
         initial_ssthresh: Some(Bytes::new(WINDOW * SMSS)),
-        // `sysctl_tcp_abc` is 1 in ns-2.
-        increase: Increase::ByteCounting { limit: 1 },
         vegas: netlull_tcp::VegasBounds::LINUX,
         vegas_flavour: VegasFlavour::Linux,
         ..Config::ns2().with_algorithm(algorithm)

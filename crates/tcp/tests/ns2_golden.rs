@@ -4,7 +4,7 @@
 //! the windows are compared after each. `golden/ns2_trace.tcl` and `golden/ns2_events.py` wrote the traces and say how.
 
 use netlull_tcp::cc::{Ack, Bic, Compound, CongestionControl, Cubic2622, Loss, Recovered, Start, Transmission, Vegas};
-use netlull_tcp::{Algorithm, Config, Increase, RecoveryPhase, VegasBounds, VegasFlavour};
+use netlull_tcp::{Algorithm, Config, RecoveryPhase, VegasBounds, VegasFlavour};
 use netlull_units::{Bytes, Duration, Instant};
 
 /// So that windows in bytes are thousandths of segments.
@@ -18,13 +18,7 @@ fn native() -> Config {
 }
 
 fn linux(algorithm: Algorithm) -> Config {
-    Config {
-        // `sysctl_tcp_abc` is 1 in ns-2.
-        increase: Increase::ByteCounting { limit: 1 },
-        vegas: VegasBounds::LINUX,
-        vegas_flavour: VegasFlavour::Linux,
-        ..native().with_algorithm(algorithm)
-    }
+    Config { vegas: VegasBounds::LINUX, vegas_flavour: VegasFlavour::Linux, ..native().with_algorithm(algorithm) }
 }
 
 /// One line of a trace.

@@ -21,6 +21,7 @@ struct SegmentColumns {
     length: Vec<u64>,
     retransmission: Vec<bool>,
     cwnd: Vec<u64>,
+    control: Vec<u64>,
     flight: Vec<u64>,
 }
 
@@ -77,6 +78,7 @@ impl SenderProbe {
         columns.length.push(length);
         columns.retransmission.push(offset < seen.sent_to);
         columns.cwnd.push(sender.cwnd());
+        columns.control.push(sender.controlled_cwnd());
         columns.flight.push(sender.flight());
         seen.sent_to = seen.sent_to.max(offset + length);
     }
@@ -120,6 +122,7 @@ impl SenderProbe {
                 ("length_bytes", Count(segments.length)),
                 ("retransmission", Flag(segments.retransmission)),
                 ("cwnd_bytes", Count(segments.cwnd)),
+                ("control_cwnd_bytes", Count(segments.control)),
                 ("flight_bytes", Count(segments.flight)),
             ],
         });

@@ -412,6 +412,9 @@ pub struct TcpDocument {
     /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vegas: Option<VegasDocument>,
+    /// Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vegas_flavour: Option<VegasFlavourReading>,
     /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
     /// MTU less 40 B of headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -419,6 +422,9 @@ pub struct TcpDocument {
     /// Initial window in segments (RFC 6928: 10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
+    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_ssthresh: Option<Quantity<Bytes>>,
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
@@ -528,6 +534,16 @@ pub struct VegasDocument {
     pub beta: u32,
     /// More in slow start: it ends.
     pub gamma: u32,
+}
+
+/// Which Vegas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VegasFlavourReading {
+    /// Linux 2.6.22: slow start doubles in every round trip; a loss halves.
+    Linux,
+    /// ns-2's `Agent/TCP/Vegas`: slow start doubles in every other round trip; a loss takes a quarter.
+    Ns2,
 }
 
 /// NewReno's two timer variants.

@@ -2,12 +2,12 @@
 
 use super::document::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
-    TcpPreset, WindowReductionReading,
+    TcpPreset, VegasFlavourReading, WindowReductionReading,
 };
 use super::error::ScenarioError;
 use netlull_tcp::{
     Algorithm, Config, DelayedAck, Ecn, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
-    SsthreshFrom, VegasBounds, WindowReduction,
+    SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -75,8 +75,10 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         ecn: flow.ecn.or(scenario.ecn),
         hystart: flow.hystart.or(scenario.hystart),
         vegas: flow.vegas.or(scenario.vegas),
+        vegas_flavour: flow.vegas_flavour.or(scenario.vegas_flavour),
         mss: flow.mss.or(scenario.mss),
         initial_window: flow.initial_window.or(scenario.initial_window),
+        initial_ssthresh: flow.initial_ssthresh.or(scenario.initial_ssthresh),
         delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
         delayed_ack_timeout: flow.delayed_ack_timeout.or(scenario.delayed_ack_timeout),
         timestamps: flow.timestamps.or(scenario.timestamps),
@@ -102,6 +104,9 @@ fn set<T>(field: &mut T, given: Option<T>) {
 fn apply(config: &mut Config, options: &TcpDocument) {
     apply_recovery(config, options);
     set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
+    if let Some(size) = options.initial_ssthresh {
+        config.initial_ssthresh = Some(size.0);
+    }
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
     set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
@@ -168,6 +173,13 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
     set(&mut config.hystart, options.hystart);
     let bounds = options.vegas.map(|given| VegasBounds { alpha: given.alpha, beta: given.beta, gamma: given.gamma });
     set(&mut config.vegas, bounds);
+    set(
+        &mut config.vegas_flavour,
+        options.vegas_flavour.map(|reading| match reading {
+            VegasFlavourReading::Linux => VegasFlavour::Linux,
+            VegasFlavourReading::Ns2 => VegasFlavour::Ns2,
+        }),
+    );
 }
 
 /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.

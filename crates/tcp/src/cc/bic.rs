@@ -1,6 +1,6 @@
 //! BIC (Xu, Harfoush, Rhee 2004) as in Linux 2.6.22.
 //!
-//! Sections and symbols are those of L. Xu, K. Harfoush, I. Rhee, Binary increase congestion control for fast
+//! Symbols and the names of phases are those of L. Xu, K. Harfoush, I. Rhee, Binary increase congestion control for fast
 //! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
 
 use super::linux::{CaState, Floor, LinuxWindow};
@@ -53,7 +53,7 @@ impl AckRatio {
     }
 }
 
-/// W_max after a loss: the window, or less of it if it was already below the last one (fast convergence, section III.D).
+/// W_max after a loss: the window, or less of it if it was already below the last one (fast convergence).
 pub(super) fn wmax_after_loss(cwnd: u64, wmax: u64) -> u64 {
     if cwnd < wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd }
 }
@@ -133,10 +133,10 @@ impl Bic {
 #[inline]
 fn acked_segments_per_increment(cwnd: u64, wmax: u64) -> u64 {
     if cwnd < wmax {
-        // Section III.B: binary search increase towards W_max.
+        // Binary search increase towards W_max.
         let distance = (wmax - cwnd) / SEARCH_STEP;
         return if distance > MAX_INCREMENT {
-            // Section III.A: additive increase.
+            // Additive increase.
             cwnd / MAX_INCREMENT
         } else if distance <= 1 {
             cwnd * SMOOTH_PART / SEARCH_STEP
@@ -144,7 +144,7 @@ fn acked_segments_per_increment(cwnd: u64, wmax: u64) -> u64 {
             cwnd / distance
         };
     }
-    // Section III.C: max probing, as slow as binary search ended and then faster, up to S_max.
+    // The paper's slow start: as slow as binary search ended and then faster, up to S_max.
     if cwnd < wmax + SEARCH_STEP {
         cwnd * SMOOTH_PART / SEARCH_STEP
     } else if cwnd < wmax + MAX_INCREMENT * (SEARCH_STEP - 1) {

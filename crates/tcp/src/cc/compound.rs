@@ -1,6 +1,6 @@
 //! Compound TCP (Tan, Song, Zhang, Sridharan 2006) as in the `tcp_compound.c` of ns-2.35's TCP/Linux.
 //!
-//! Sections, equations and symbols are those of K. Tan, J. Song, Q. Zhang, M. Sridharan, A compound TCP approach for
+//! Symbols are those of K. Tan, J. Song, Q. Zhang, M. Sridharan, A compound TCP approach for
 //! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
 
 use super::delay::{DelayMeter, Round, nearest_microseconds};
@@ -9,14 +9,14 @@ use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
 
-/// alpha = 1/8, as a shift (section III.D).
+/// alpha = 1/8, as a shift.
 pub(super) const ALPHA_SHIFT: u32 = 3;
 /// gamma: more segments queued are early congestion.
 pub(super) const GAMMA: u64 = 30;
 /// zeta: how many of the segments queued beyond it dwnd gives back.
 pub(super) const ZETA: u64 = 1;
 
-/// Compound TCP's congestion window: win = cwnd + dwnd (equation 3).
+/// Compound TCP's congestion window: win = cwnd + dwnd.
 #[derive(Clone, Debug)]
 pub struct Compound {
     /// win, the sum.
@@ -76,7 +76,7 @@ impl Compound {
         self.window.cwnd = self.cwnd + self.dwnd;
     }
 
-    /// Equation 4: cwnd grows by a segment per win acknowledgements; in slow start by one for each.
+    /// The loss-based part: cwnd grows by a segment per win acknowledgements; in slow start by one for each.
     #[inline]
     fn open_cwnd(&mut self) {
         let win = self.window.cwnd;
@@ -93,7 +93,7 @@ impl Compound {
         }
     }
 
-    /// Equation 5, once per round trip: dwnd + (alpha win^k - 1)^+ while diff < gamma, (dwnd - zeta diff)^+ beyond.
+    /// The delay-based part, once per round trip: dwnd + (alpha win^k - 1)^+ while diff < gamma, (dwnd - zeta diff)^+ beyond.
     fn adjust_dwnd(&mut self, round: &Round) {
         let Some(delays) = round.delays else { return };
         let (_, queued) = round.expected_and_queued(delays);
@@ -111,7 +111,7 @@ impl Compound {
     }
 }
 
-/// win^k with k = 3/4 as the fourth root of win^3 (section III.D; for HSTCP's response it would be 0.8). The kernel's
+/// win^k with k = 3/4 as the fourth root of win^3 (for HSTCP's response it would be 0.8). The kernel's
 /// iteration, which ends when two successive values differ by one at most.
 fn quartic_root(a: u64) -> u64 {
     let mut x = 1_u64 << ((u64::BITS - a.leading_zeros()) >> 2);

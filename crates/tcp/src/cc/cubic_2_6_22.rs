@@ -1,6 +1,6 @@
 //! CUBIC (Rhee, Xu 2005) as in Linux 2.6.22 (version 2.1), beside RFC 9438's in `cubic.rs`.
 //!
-//! Sections and symbols are those of I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, PFLDnet 2005.
+//! Symbols are those of I. Rhee, L. Xu, CUBIC: a new TCP-friendly high-speed TCP variant, PFLDnet 2005.
 //! Windows are in segments, times in milliseconds or, where the cubic function is computed, in 2^-10 s. Integers
 //! throughout, as the kernel has them: products are taken modulo 2^64 where the kernel does not guard them.
 
@@ -72,7 +72,7 @@ pub struct Cubic2622 {
     epoch_start: u64,
     /// Acknowledgements that the Reno window has not grown for yet.
     friendly_acks: u64,
-    /// What Reno's window would be (section 3.3 TCP-friendly region).
+    /// What Reno's window would be in its TCP-friendly region.
     friendly_window: u64,
 }
 
@@ -164,7 +164,7 @@ impl Cubic2622 {
     }
 
     /// Segments acknowledged per segment of growth, by the cubic function
-    /// W(t) = C / RTT (t - K)^3 + W_max (equation 1) a round trip from now.
+    /// W(t) = C / RTT (t - K)^3 + W_max a round trip from now.
     fn cubic_count(&self, now: u64) -> u64 {
         let cwnd = self.window.cwnd;
         let t = ((now + (self.shortest_delay >> 3) - self.epoch_start) << TIME_BITS) / HZ;
@@ -177,11 +177,11 @@ impl Cubic2622 {
         if self.shortest_delay == 0 || t < self.k {
             return count;
         }
-        // Section 3.2, above the plateau only: at most S_max RTT / 100 ms segments per round trip.
+        // Above the plateau only: at most S_max RTT / 100 ms segments per round trip.
         count.max(cwnd * HZ * 8 / (10 * MAX_INCREMENT * self.shortest_delay))
     }
 
-    /// Section 3.3: at least as fast as Reno with beta, whose window grows by
+    /// The TCP-friendly region: at least as fast as Reno with beta, whose window grows by
     /// 3 (1 - beta) / (1 + beta) segments per round trip.
     fn friendly_count(&mut self, count: u64) -> u64 {
         let cwnd = self.window.cwnd;

@@ -86,9 +86,11 @@ impl LinuxWindow {
             clamp,
             smss,
             bytes_acked: 0,
-            abc: match config.increase {
-                Increase::PerAck => 0,
-                Increase::ByteCounting { limit } => limit.min(2),
+            abc: match (config.increase, config.ssthresh_from) {
+                (Increase::ByteCounting { limit }, _) => limit.min(2),
+                // Linux 2.6.22 has 0, ns-2.35 has 1.
+                (Increase::PerAck, SsthreshFrom::Flight) => 0,
+                (Increase::PerAck, SsthreshFrom::Window) => 1,
             },
             state: CaState::Open,
             initial_window: 1,
@@ -315,9 +317,13 @@ pub(super) mod tests {
         Loss { now: Instant::ZERO, flight: flight * SMSS, window: flight * SMSS, nxt: nxt * SMSS }
     }
 
+    /// Without byte counting, unless asked for.
     fn window(cwnd: u64, config: &Config) -> LinuxWindow {
         let mut window = LinuxWindow::new(config);
         window.establish(&start(cwnd));
+        if config.increase == Increase::PerAck {
+            window.abc = 0;
+        }
         window
     }
 

@@ -36,6 +36,9 @@ pub struct Config {
     pub loss_recovery: LossRecovery,
     /// What SACK blocks must say before a segment counts as lost. Default: RFC 6675.
     pub sack_detection: SackDetection,
+    /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
+    /// ns-2: 4, for its TCP/Linux counts one more.
+    pub forward_reordering: u8,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
@@ -128,6 +131,7 @@ impl Default for Config {
             congestion_control: Algorithm::NewReno,
             loss_recovery: LossRecovery::NewReno,
             sack_detection: SackDetection::Rfc6675,
+            forward_reordering: 3,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
@@ -179,6 +183,7 @@ impl Config {
     pub fn ns2() -> Self {
         Self {
             vegas: VegasBounds::NS2,
+            forward_reordering: 4,
             vegas_flavour: VegasFlavour::Ns2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,
@@ -284,6 +289,7 @@ impl Config {
         if let Increase::ByteCounting { limit } = self.increase {
             expect((1..=1000).contains(&limit), "increase limit", limit, "1 to 1000 segments (RFC 3465: 1 or 2)")?;
         }
+        expect(self.forward_reordering >= 1, "forward_reordering", self.forward_reordering, "at least 1")?;
         expect(self.duplicate_ack_threshold >= 1, "duplicate_ack_threshold", self.duplicate_ack_threshold, "at least 1")
     }
 }

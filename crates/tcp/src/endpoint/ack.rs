@@ -270,6 +270,7 @@ impl Endpoint {
     fn restart_from_loss(&mut self, now: Instant, limited_transmit: u64) {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
+        self.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }

@@ -345,6 +345,12 @@ impl Endpoint {
         }
     }
 
+    /// Congestion control's own window in bytes, without what recovery adds to it or takes from it.
+    #[must_use]
+    pub fn controlled_cwnd(&self) -> u64 {
+        self.cc.cwnd()
+    }
+
     /// The slow-start threshold in bytes; `u64::MAX` while there is none.
     #[inline]
     #[must_use]

@@ -15,7 +15,7 @@ const LARGEST_BURST: u64 = 3;
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
-    Forward,
+    Forward { reordering: u32 },
     Rack(Box<Rack>),
 }
 
@@ -96,7 +96,7 @@ impl Selective {
     pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
-            (_, SackDetection::Forward) => Detection::Forward,
+            (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
             (_, SackDetection::Rfc6675) => Detection::Rfc6675,
         };
         Self {
@@ -139,7 +139,7 @@ impl Selective {
     pub fn rack(&mut self) -> Option<&mut Rack> {
         match &mut self.detection {
             Detection::Rack(rack) => Some(rack),
-            Detection::Rfc6675 | Detection::Forward => None,
+            Detection::Rfc6675 | Detection::Forward { .. } => None,
         }
     }
 
@@ -213,10 +213,10 @@ impl Selective {
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
-            Detection::Forward => {
+            Detection::Forward { reordering } => {
                 let Some(highest) = self.board.highest_sacked() else { return 0 };
-                let first = self.board.mark_lost_below(highest.saturating_sub(threshold * at.smss));
-                first + self.board.mark_lost_retransmissions(delivery, self.threshold)
+                let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
+                first + self.board.mark_lost_retransmissions(delivery, *reordering)
             }
             Detection::Rack(rack) => {
                 rack.update(at.now, delivery);
@@ -315,7 +315,7 @@ impl Selective {
         self.phase = Phase::Open;
         self.forced = false;
         self.duplicates = 0;
-        if matches!(self.detection, Detection::Forward) {
+        if matches!(self.detection, Detection::Forward { .. }) {
             // As ns-2's TCP/Linux does.
             self.board.forget_sacks();
         }
@@ -346,7 +346,7 @@ impl Selective {
                 rack.end_probe();
                 rack.overdue_before(at.now, at.srtt)
             }
-            Detection::Rfc6675 | Detection::Forward => Instant::NEVER,
+            Detection::Rfc6675 | Detection::Forward { .. } => Instant::NEVER,
         };
         self.board.mark_all_lost(before);
         self.phase = Phase::Loss { timed_out: at.una };

@@ -1,7 +1,7 @@
 # Writes what ns2_events.py turns into the golden traces ns2_*.txt: one flow of ns-2.35 over one bottleneck, every packet
 # at the sender, and cwnd_ and ssthresh_ at each change, in the order in which things happen.
 #
-#   ns ns2_trace.tcl CA STOP DROPS > /dev/null; python3 ns2_events.py ns2_trace.tmp CA > ns2_NAME.txt
+#   MALLOC_PERTURB_=255 ns ns2_trace.tcl CA STOP DROPS > /dev/null; python3 ns2_events.py ns2_trace.tmp CA > ns2_NAME.txt
 #
 # CA is bic, cubic, vegas or compound of Agent/TCP/Linux, or native for Agent/TCP/Vegas; DROPS are data packets that the
 # link drops, counted from 1. All is written to ns2_trace.tmp. The stored traces, NAME CA STOP DROPS:
@@ -14,6 +14,9 @@
 #   compound_drops  compound  3    "300 1000 1800 1803"
 #   native          native    2.5  ""
 #   native_drops    native    3    "100 900 1700"
+#
+# With MALLOC_PERTURB_=255 glibc hands out memory filled with zeros. Agent/TCP/Linux does not initialise the variables of its
+# congestion control, and Vegas reads some before it sets them: otherwise its slow start can end at random.
 #
 # 10 Mb/s, 2 x 25 ms, segments of 1000 bytes behind 40 of headers, every one acknowledged, a queue that drops nothing, a window of 300.
 

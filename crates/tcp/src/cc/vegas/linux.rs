@@ -188,11 +188,13 @@ mod tests {
         // 40 segments at 125 ms of 100: 32 went through, 8 > 1 queued. 32 + 1, and one of slow start.
         let mut cc = established(40, 100);
         let (queued, delays) = round(40, 100_000, 125_000);
+        cc.window.note(&ack(0, 10, 40));
         cc.adjust(&queued, delays);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (34, 2));
         // One queued is none too many: 40 at 102.5 ms, 80 - 78 = 2.
         let mut cc = established(40, 100);
         let (round, delays) = round(40, 100_000, 102_500);
+        cc.window.note(&ack(0, 10, 40));
         cc.adjust(&round, delays);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (41, 100));
     }

@@ -105,6 +105,8 @@ fn only_new_data_is_ecn_capable() {
     assert_eq!(t.sent(), ["100 ms 0+1000"]);
     t.until(1000);
     assert_eq!(t.sent(), ["1000 ms 0+1000"]);
+    t.ack(1050, 1000);
+    assert_eq!(t.sent(), full_segments(1050, 1, 2));
     t.window = 0;
     t.ack(1100, 10_000);
     t.send(1000);
@@ -229,6 +231,14 @@ fn cwr_follows_every_reduction() {
     assert_eq!(t.sent(), ["100 ms 0+1000"]);
     t.acks(101, 0, 3);
     assert_eq!(t.sent(), ["101 ms 10000+1000 ECT CWR"]);
+    // Tahoe's answer to a loss: what was sent goes out again, and the first new data behind it says so.
+    let mut t = agreed(&Config { loss_recovery: crate::LossRecovery::Tahoe, ..ecn(Ecn::Classic) });
+    t.send_endless();
+    t.sent();
+    t.acks(100, 0, 3);
+    assert_eq!(t.sent(), ["100 ms 0+1000"]);
+    t.ack(200, 10_000);
+    assert_eq!(t.sent(), ["200 ms 10000+1000 ECT CWR", "200 ms 11000+1000 ECT"]);
     // After a timeout (RTO 1 s): 0 again; its acknowledgement brings the others, which were sent before, again; the first
     // new one has CWR.
     let mut t = agreed(&ecn(Ecn::Classic));

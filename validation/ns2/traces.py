@@ -1,0 +1,331 @@
+"""Compares every TCP of ns-2 with netlull's, segment by segment: `python validation/ns2/traces.py [AGENT ...]`.
+
+Runs the scenarios of `traces.toml` for each agent in netlull and holds them against ns-2's runs in `stored/traces/`: which
+segments are sent, when, and the congestion window at each. Prints a table per agent and exits 1 if a row is farther from
+ns-2 than `traces.toml` allows. With `--rerun` ns-2 runs again and the stored results are rewritten first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import tomllib
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
+from run import megabits, milliseconds, network
+
+STORED = HERE / "stored" / "traces"
+MSS_BYTES = 1460
+DOCUMENT = tomllib.loads((HERE / "traces.toml").read_text())
+
+
+@dataclass(frozen=True)
+class Send:
+    """A data segment sent: when (s, from the flow's first), its number from 1, the congestion window in segments."""
+
+    time: float
+    segment: int
+    cwnd: float
+
+
+Trace = list[list[Send]]
+"""The sends of each flow."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One agent in one scenario."""
+
+    agent: str
+    scenario: str
+
+    @property
+    def path(self) -> Path:
+        return STORED / self.agent / f"{self.scenario}.txt"
+
+    @property
+    def is_linux(self) -> bool:
+        return self.agent.startswith("linux-")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of common.tcl."""
+        entry = dict(DOCUMENT["defaults"]) | dict(DOCUMENT["scenario"][self.scenario])
+        for name in ("purpose", "drops", "steps"):
+            entry.pop(name, None)
+        return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
+
+    @property
+    def steps(self) -> list[tuple[float, float]]:
+        """Changes of the rate: time (s), bit/s."""
+        return [(float(time), float(rate)) for time, rate in DOCUMENT["scenario"][self.scenario].get("steps", [])]
+
+    @property
+    def drops(self) -> list[int | str]:
+        """Data segments of flow 0 to lose, by the order of sending from 1."""
+        drops = DOCUMENT["scenario"][self.scenario].get("drops", [])
+        return list(range(drops["from"], drops["to"] + 1)) if isinstance(drops, dict) else list(drops)
+
+
+# -------------------------------------------------------------------------------------------------------------- ns-2
+
+
+def run_ns2(case: Case, drops: Sequence[int]) -> Trace:
+    """One run of traces.tcl."""
+    # To Agent/TCP/Linux the SYN is no packet of its own: its first data segment has number 0.
+    first = 1 if case.is_linux else 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace"
+        options: dict[str, Value] = case.options | {
+            "agent": case.agent,
+            "trace": str(path),
+            "drops": ",".join(str(number - first) for number in drops),
+            "steps": ",".join(f"{time}:{rate}" for time, rate in case.steps),
+        }
+        run_script("traces.tcl", options)
+        return read_ns2(path.read_text(), int(case.options["flows"]), first)
+
+
+def read_ns2(text: str, flows: int, first: int) -> Trace:
+    """The trace of traces.tcl."""
+    trace: Trace = [[] for _ in range(flows)]
+    cwnd, start = [0.0] * flows, [0.0] * flows
+    for line in text.splitlines():
+        kind, time, flow, value = line.split()
+        index = int(flow)
+        if kind == "w":
+            cwnd[index] = float(value)
+        elif int(value) + first > 0:
+            if not trace[index]:
+                start[index] = float(time)
+            trace[index].append(Send(float(time) - start[index], int(value) + first, cwnd[index]))
+    return trace
+
+
+def losses(case: Case, trace: Trace) -> list[int]:
+    """The drops of a case; `retransmission` is the number of the first one in a run without it."""
+    repeated = next((n for n, send in enumerate(trace[0], 1) if send.segment < n), 0)
+    return [repeated if drop == "retransmission" else int(drop) for drop in case.drops]
+
+
+def rerun(case: Case) -> None:
+    """Runs ns-2 and stores what it gave."""
+    known = [drop for drop in case.drops if isinstance(drop, int)]
+    trace = run_ns2(case, known)
+    drops = losses(case, trace)
+    if drops != known:
+        trace = run_ns2(case, drops)
+    case.path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [
+        f"# ns-2.35, traces.tcl, {case.agent}: {DOCUMENT['scenario'][case.scenario]['purpose']}",
+        f"# options {options_line(case)}",
+        f"# drops {' '.join(map(str, drops))}",
+        "# a line per run of sends with one window, each of the next segment: flow, time of the first (us, from the",
+        "# flow's first), its number, how many, cwnd (segments), then the us from each to the next",
+    ]
+    lines += [line for flow, sends in enumerate(trace) for line in packed(flow, sends)]
+    case.path.write_text("\n".join(lines) + "\n")
+
+
+def options_line(case: Case) -> str:
+    numbers = " ".join(f"{name}={value:g}" for name, value in sorted(case.options.items()))
+    steps = " ".join(f"{time:g}:{rate:g}" for time, rate in case.steps)
+    return f"{numbers} steps={steps}"
+
+
+def packed(flow: int, sends: Sequence[Send]) -> Iterator[str]:
+    """The sends of a flow as lines."""
+    group: list[Send] = []
+    for send in [*sends, None]:
+        if group and (send is None or send.segment != group[-1].segment + 1 or send.cwnd != group[0].cwnd):
+            micros = [round(1e6 * one.time) for one in group]
+            gaps = " ".join(str(after - before) for before, after in zip(micros, micros[1:], strict=False))
+            yield f"{flow} {micros[0]} {group[0].segment} {len(group)} {group[0].cwnd:.3f} {gaps}".rstrip()
+            group = []
+        if send is not None:
+            group.append(send)
+
+
+def read_stored(case: Case) -> tuple[list[int], Trace]:
+    """The drops and the sends of ns-2.
+
+    Raises:
+        Ns2Error: there is nothing, or it was run with other options.
+    """
+    try:
+        lines = case.path.read_text().splitlines()
+    except FileNotFoundError:
+        raise Ns2Error(f"{case.path}: there is no such file; --rerun writes it") from None
+    if f"# options {options_line(case)}" not in lines:
+        raise Ns2Error(f"{case.path}: was written with other options than traces.toml has; --rerun renews it")
+    drops: list[int] = []
+    trace: Trace = [[] for _ in range(int(case.options["flows"]))]
+    for line in lines:
+        if line.startswith("# drops"):
+            drops = [int(number) for number in line.split()[2:]]
+        elif not line.startswith("#"):
+            flow, first, segment, count, cwnd, *gaps = line.split()
+            time = int(first)
+            for index in range(int(count)):
+                time += int(gaps[index - 1]) if index else 0
+                trace[int(flow)].append(Send(1e-6 * time, int(segment) + index, float(cwnd)))
+    return drops, trace
+
+
+# ----------------------------------------------------------------------------------------------------------- netlull
+
+
+def tcp_options(case: Case) -> dict[str, Any]:
+    """netlull's TCP options for an agent of ns-2."""
+    name = case.agent.removeprefix("linux-")
+    if not case.is_linux:
+        return {"preset": "ns2", "congestion_control": name}
+    return {
+        "preset": "ns2",
+        "congestion_control": {"reno": "sack", "cubic": "cubic_2_6_22"}.get(name, name),
+        "loss_recovery": "sack",
+        "sack_detection": "forward",
+        "window_reduction": "rate_halving",
+        "rto_granularity": "1 ms",
+    } | ({"vegas_flavour": "linux", "vegas": {"alpha": 2, "beta": 4, "gamma": 1}} if name == "vegas" else {})
+
+
+def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, Any]:
+    """The case in netlull's schema; its steps come `shift` s later."""
+    options = case.options
+    nodes, links = network(options)
+    # SYN and the handshake's ACK go before the first data segment.
+    numbers = [number + 2 for number in drops]
+    if numbers:
+        links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
+    if case.steps:
+        steps = [{"at": milliseconds(time + shift), "rate": megabits(rate)} for time, rate in case.steps]
+        links[0]["capacity"] = {"kind": "steps", "steps": steps}
+    flows = [
+        {
+            "kind": "tcp",
+            "name": f"flow{flow}",
+            "from": f"source{flow}",
+            "to": f"sink{flow}",
+            "start": milliseconds(flow * float(options["stagger"])),
+        }
+        for flow in range(int(options["flows"]))
+    ]
+    window = int(options["window"]) * MSS_BYTES
+    return {
+        "name": f"{case.agent}-{case.scenario}",
+        "duration": milliseconds(float(options["duration"]) + shift),
+        "nodes": nodes,
+        "link": links,
+        "flow": flows,
+        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{window} B"},
+        "probe": {"segments": True},
+    }
+
+
+def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
+    """Runs the case through the public API."""
+    from netlull import Scenario
+
+    shift = 0.0
+    if case.is_linux and case.steps:
+        # ns-2's agent sends data where netlull begins with a handshake.
+        first = Scenario.from_dict(scenario(case, drops) | {"duration": "2 s"}).run(seed=1).series("segment")
+        shift = first["time_s"][0].as_py()
+    table = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1).series("segment")
+    trace: Trace = [[] for _ in range(int(case.options["flows"]))]
+    start: dict[int, float] = {}
+    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if case.is_linux else "control_cwnd_bytes")
+    for time, flow, offset, cwnd in zip(*(table[name].to_pylist() for name in names), strict=True):
+        index = int(str(flow).removeprefix("flow"))
+        start.setdefault(index, time)
+        trace[index].append(Send(time - start[index], offset // MSS_BYTES + 1, cwnd / MSS_BYTES))
+    return trace
+
+
+# ------------------------------------------------------------------------------------------------------- differences
+
+
+@dataclass(frozen=True)
+class Row:
+    """How far a case is from ns-2."""
+
+    case: Case
+    sends: tuple[int, int]
+    same: int
+    """Sends before the first of another segment."""
+    time_ms: float
+    """The largest difference of times among them."""
+    window: float
+    """The largest distance of the windows over all the run, in segments, looked at every millisecond."""
+    mean: float
+    """Its mean."""
+
+
+def window_at(sends: Sequence[Send], time: float) -> float:
+    """The window at the last send before."""
+    index = bisect_right(sends, time, key=lambda send: send.time)
+    return sends[max(index - 1, 0)].cwnd
+
+
+def compare(case: Case, ns2: Trace, netlull: Trace) -> Row:
+    """All flows together."""
+    same, late, distances = 0, 0.0, []
+    for theirs, ours in zip(ns2, netlull, strict=True):
+        for one, other in zip(theirs, ours, strict=False):
+            if one.segment != other.segment:
+                break
+            same += 1
+            late = max(late, abs(one.time - other.time))
+            distances.append(abs(one.cwnd - other.cwnd))
+    totals = (sum(map(len, ns2)), sum(map(len, netlull)))
+    return Row(case, totals, same, 1e3 * late, max(distances), sum(distances) / len(distances))
+
+
+def table(agent: str, rows: Sequence[Row]) -> str:
+    head = f"{'scenario':22}{'sends ns-2':>11}{'netlull':>9}{'same':>8}{'time ms':>9}{'window':>8}{'mean':>7}"
+    lines = [f"{agent}", head]
+    for row in rows:
+        lines.append(
+            f"{row.case.scenario:22}{row.sends[0]:11}{row.sends[1]:9}{row.same:8}{row.time_ms:9.3f}"
+            f"{row.window:8.2f}{row.mean:7.3f}"
+        )
+    return "\n".join(lines)
+
+
+AGENTS = ("tahoe", "reno", "new_reno", "sack", "vegas", "linux-reno", "linux-bic", "linux-cubic", "linux-vegas", "linux-compound")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(AGENTS)}; default all")
+    parser.add_argument("--scenario", action="append", help="only this one")
+    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
+    chosen = parser.parse_args(arguments)
+    agents = chosen.agents or AGENTS
+    names = chosen.scenario or list(DOCUMENT["scenario"])
+    try:
+        if chosen.rerun:
+            in_parallel(rerun, [Case(agent, name) for agent in agents for name in names])
+        for agent in agents:
+            rows = []
+            for name in names:
+                case = Case(agent, name)
+                drops, ns2 = read_stored(case)
+                rows.append(compare(case, ns2, run_netlull(case, drops)))
+            print(table(agent, rows), flush=True)
+    except Ns2Error as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
