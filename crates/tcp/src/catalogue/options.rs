@@ -74,6 +74,11 @@ const PARTIAL_ACK_TIMERS: &[Choice] = &[
     choice("slow_but_steady", "restarted by each", "RFC 6582 section 4"),
 ];
 
+const VEGAS_FLAVOURS: &[Choice] = &[
+    choice("linux", "slow start doubles in every round trip; a loss halves", "Linux 2.6.22 tcp_vegas.c"),
+    choice("ns2", "slow start doubles in every other round trip; a loss takes a quarter", "ns-2.35 tcp-vegas.cc"),
+];
+
 /// The options with named values, beside `congestion_control`.
 #[must_use]
 pub const fn options() -> &'static [OptionInfo] {
@@ -96,6 +101,11 @@ pub const fn options() -> &'static [OptionInfo] {
             name: "partial_ack_timer",
             summary: "the timer in recovery (loss_recovery new_reno)",
             choices: PARTIAL_ACK_TIMERS,
+        },
+        OptionInfo {
+            name: "vegas_flavour",
+            summary: "which Vegas (congestion_control vegas)",
+            choices: VEGAS_FLAVOURS,
         },
     ]
 }
