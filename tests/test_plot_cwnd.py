@@ -91,6 +91,15 @@ def test_runs_share_the_panel_of_a_flow_and_differ_in_colour() -> None:
     assert names[:2] == ["new_reno", "cubic"]
 
 
+def test_many_runs_have_panels_of_their_own() -> None:
+    names = ["bbr", "bic", "cubic", "reno", "sack", "vegas"]
+    drawn = cwnd_figure([window(run=name) for name in names])
+    assert [axes.get_title(loc="left") for axes in drawn.axes if axes.axison] == names
+    assert "bbr" not in [text.get_text() for text in drawn.legends[0].get_texts()]
+    two = cwnd_figure([window(flow, run=name) for name in names for flow in ("one", "two")])
+    assert two.axes[1].get_title(loc="left") == "bbr: two"
+
+
 @pytest.mark.parametrize("flows", [5, 6, 20])
 def test_many_flows_are_side_by_side_and_none_is_empty(flows: int) -> None:
     drawn = cwnd_figure([window(f"tcp-{number}") for number in range(flows)])

@@ -118,7 +118,8 @@ def test_an_unknown_algorithm_in_a_sweep_is_refused_before_anything_runs(
 ) -> None:
     file = tmp_path / "tcps.toml"
     file.write_text(
-        'scenario = "dumbbell"\n[metrics]\nevents = "events"\n[[axis]]\nname = "tcp"\npath = "tcp.congestion_control"\nvalues = ["new_reno", "x"]\n'
+        'scenario = "dumbbell"\n[metrics]\nevents = "events"\n'
+        '[[axis]]\nname = "tcp"\npath = "tcp.congestion_control"\nvalues = ["new_reno", "x"]\n'
     )
     assert '"x" is unknown' in refused("sweep", file, "--out", tmp_path / "store")
     assert not (tmp_path / "store" / "results.parquet").exists()

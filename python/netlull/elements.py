@@ -204,6 +204,7 @@ class TcpOptions:
     ecn: str | None = None
     hystart: bool | None = None
     vegas: VegasBounds | None = None
+    vegas_flavour: str | None = None
     mss: str | None = None
     initial_window: int | None = None
     initial_ssthresh: str | None = None

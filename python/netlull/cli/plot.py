@@ -69,7 +69,7 @@ def cwnd_command(
     """Draw congestion windows over time.
 
     A RUN is a folder that `netlull run --out` wrote, a scenario file or the name of a ready scenario, which is run
-    first. Several runs are drawn over each other.
+    first. Up to five runs are drawn over each other, more side by side.
     """
     check_file(out)
     named = _named([found for run in runs for found in _results(run, settings, each)], labels)

@@ -37,6 +37,8 @@ _MARKS = {
 }
 _MOST_MARKS = 60
 """Marks of one kind for a window in a panel; more would hide it and are left out, which the legend says."""
+_MOST_TOGETHER = 5
+"""So many runs are drawn over each other."""
 _DASHES = (0, (4, 2))
 _LEGEND_COLUMNS = 5
 
@@ -105,16 +107,21 @@ def _end(result: Result, flow: dict[str, Any]) -> float:
 
 
 def cwnd_figure(windows: Sequence[Windows], span_s: tuple[float | None, float | None] = (None, None)) -> Figure:
-    """A panel per flow; several runs share the panels of flows of one name. Panels of one unit share their scale.
+    """A panel per flow. A few runs share the panels of flows of one name; more have panels of their own.
+
+    Panels of one unit share their scale.
 
     Raises:
         InputError: nothing was recorded in the span of time.
     """
     start, end = _span(windows, span_s)
     runs = list(dict.fromkeys(one.run for one in windows))
+    together = len(runs) <= _MOST_TOGETHER
+    titles = _titles(windows, together=together)
     panels: dict[tuple[str, str], list[_Shown]] = {}
     for one in windows:
-        panels.setdefault((one.flow, one.unit), []).append(_shown(one, runs.index(one.run), start, end))
+        run = runs.index(one.run) if together else 0
+        panels.setdefault((titles[one.flow, one.run], one.unit), []).append(_shown(one, run, start, end))
     wide = len(panels) <= _WIDE_PANELS
     columns = 1 if wide else _COLUMNS
     rows = math.ceil(len(panels) / columns)
@@ -124,17 +131,16 @@ def cwnd_figure(windows: Sequence[Windows], span_s: tuple[float | None, float | 
         grid = drawn.subplots(rows, columns, squeeze=False, sharex=True, sharey=one_unit)
         used = [axes for row in grid for axes in row]
         everything = [shown for panel in panels.values() for shown in panel]
-        for axes, ((flow, unit), shown) in zip(used, panels.items(), strict=False):
+        for axes, ((title, unit), shown) in zip(used, panels.items(), strict=False):
             _draw(axes, shown, _top(everything if one_unit else shown), width=1.0 if wide else 0.6)
-            controls = {one.control for one in windows if (one.flow, one.unit) == (flow, unit)}
-            _label(axes, flow, controls, unit, wide=wide)
+            _label(axes, title, unit, wide=wide)
         for index in range(len(panels), len(used)):
             used[index].set_axis_off()
             # The panel above it is now the last of its column.
             used[index - columns].tick_params(labelbottom=True)
         used[0].set_xlim(start, end)
         _name_axes(drawn, grid, {unit for _, unit in panels}, wide=wide)
-        _legend(drawn, everything, runs)
+        _legend(drawn, everything, runs if together else ())
     return drawn
 
 
@@ -223,9 +229,22 @@ def _before(one: Windows, at: Floats) -> Floats:
     return np.asarray(one.cwnd[np.maximum(index, 0)], dtype=np.float64)
 
 
-def _label(axes: Axes, flow: str, controls: set[str], unit: str, *, wide: bool) -> None:
-    only = next(iter(controls)) if len(controls) == 1 else ""
-    axes.set_title(f"{flow}: {only}" if only else flow, loc="left")
+def _titles(windows: Sequence[Windows], *, together: bool) -> dict[tuple[str, str], str]:
+    """What to write above the panel of each flow and run: the flow with its congestion control, or with the run."""
+    if not together:
+        many = len({one.flow for one in windows}) > 1
+        return {(one.flow, one.run): f"{one.run}: {one.flow}" if many else one.run for one in windows}
+    controls: dict[str, set[str]] = {}
+    for one in windows:
+        controls.setdefault(one.flow, set()).add(one.control)
+    named = {
+        flow: f": {next(iter(those))}" if len(those) == 1 and all(those) else "" for flow, those in controls.items()
+    }
+    return {(one.flow, one.run): one.flow + named[one.flow] for one in windows}
+
+
+def _label(axes: Axes, title: str, unit: str, *, wide: bool) -> None:
+    axes.set_title(title, loc="left")
     if wide:
         axes.set_ylabel(f"Window ({unit})")
     else:
@@ -243,7 +262,7 @@ def _name_axes(drawn: Figure, grid: Any, units: set[str], *, wide: bool) -> None
 
 def _legend(drawn: Figure, shown: Sequence[_Shown], runs: Sequence[str]) -> None:
     """Runs by colour, then what lines and marks mean."""
-    grey = COLOURS[0] if len(runs) == 1 else COLOURS[-1]
+    grey = COLOURS[0] if len(runs) <= 1 else COLOURS[-1]
     entries: list[Line2D] = []
     for index, run in enumerate(runs if len(runs) > 1 else ()):
         colour, line = _look(index)
