@@ -162,12 +162,12 @@ def test_list_shows_every_kind(printed: Printed) -> None:
     ):
         assert words in text, words
     found = json.loads(printed("list", "--json"))
-    assert list(found) == ["papers", "mechanisms", "tcp", "queues", "losses", "power", "scenarios"]
+    assert list(found) == ["papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios"]
 
 
 def test_version_and_help(printed: Printed) -> None:
     assert printed("--version").startswith("netlull 0.")
-    for command in ("run", "sweep", "reproduce", "list", "schema", "trace"):
+    for command in ("run", "sweep", "plot", "reproduce", "list", "schema", "trace"):
         assert command in printed("--help")
         assert f"netlull {command}" in printed(command, "--help")
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
-from netlull import Result, Scenario, Sweep
+from netlull import Result, Scenario, Sweep, catalogue
+from netlull.cli import main
+from netlull.ready import ready
 
 HOW_TO = ROOT / "docs" / "how-to"
 
@@ -35,6 +38,28 @@ def test_the_python_page_runs() -> None:
     for block in _blocks("python.md", "python"):
         exec(compile(block, "python.md", "exec"), names)  # noqa: S102  # our own page
     assert Result.load("out/my-run").summary["seed"] == 7
+
+
+def test_the_tcp_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    options, sweep = _blocks("tcp.md", "toml")
+    (tmp_path / "tcps.toml").write_text(sweep, encoding="utf-8")
+    assert Scenario.from_file(ready()["dumbbell"]).with_values(tomllib.loads(options))
+    for block in _blocks("tcp.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            assert main(arguments) == 0, line
+    (code,) = _blocks("tcp.md", "python")
+    exec(compile(code, "tcp.md", "exec"), {})  # noqa: S102  # our own page
+    assert {path.name for path in tmp_path.glob("*.svg")} >= {"duel.svg", "three.svg", "recoveries.svg", "tcps.svg"}
+
+
+def test_the_index_of_tcps_has_each_of_them() -> None:
+    index = (ROOT / "docs" / "models" / "tcp" / "README.md").read_text(encoding="utf-8")
+    for entry in catalogue()["tcp"]:
+        assert f"| `{entry['name']}` |" in index, entry["name"]
+        assert f"({Path(entry['page']).name})" in index, entry["page"]
 
 
 @pytest.mark.usefixtures("scenario_file")

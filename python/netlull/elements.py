@@ -204,6 +204,7 @@ class TcpOptions:
     ecn: str | None = None
     hystart: bool | None = None
     vegas: VegasBounds | None = None
+    vegas_flavour: str | None = None
     mss: str | None = None
     initial_window: int | None = None
     initial_ssthresh: str | None = None
@@ -298,7 +299,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP senders' segments and events.
+    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP's segments and events.
 
     Default all links and flows.
     """

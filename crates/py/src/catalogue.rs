@@ -2,7 +2,7 @@
 
 use crate::errors;
 use pyo3::prelude::*;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// Names, descriptions, parameters and sources as JSON.
 #[pyfunction]
@@ -22,10 +22,7 @@ pub(crate) fn catalogue() -> PyResult<String> {
         .iter()
         .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
         .collect();
-    let tcp: Vec<_> = netlull_tcp::Algorithm::catalogue()
-        .iter()
-        .map(|tcp| json!({ "name": tcp.name, "description": tcp.summary, "source": tcp.source }))
-        .collect();
+    let options: Vec<_> = netlull_tcp::options().iter().map(option).collect();
     let kinds = |kinds: &[netlull_sim::catalogue::KindInfo]| -> Vec<_> {
         kinds
             .iter()
@@ -33,6 +30,26 @@ pub(crate) fn catalogue() -> PyResult<String> {
             .collect()
     };
     let (queues, losses) = (kinds(netlull_sim::catalogue::queues()), kinds(netlull_sim::catalogue::losses()));
-    let all = json!({ "mechanisms": mechanisms, "tcp": tcp, "queues": queues, "losses": losses, "power": power });
+    let all = json!({ "mechanisms": mechanisms, "tcp": tcp(), "tcp-options": options, "queues": queues, "losses": losses, "power": power });
     serde_json::to_string(&all).map_err(errors::internal)
+}
+
+fn tcp() -> Vec<Value> {
+    let parameter = |p: &netlull_tcp::ParameterInfo| json!({ "name": p.name, "unit": p.unit, "default": p.value, "description": p.meaning, "source": p.source, "is_option": p.is_option });
+    let entry = |tcp: &netlull_tcp::AlgorithmInfo| {
+        let parameters: Vec<_> = tcp.algorithm.parameters().iter().map(parameter).collect();
+        let defaults: Map<String, Value> =
+            tcp.algorithm.defaults().into_iter().map(|(option, value)| (option.to_owned(), value.into())).collect();
+        json!({
+            "name": tcp.name, "description": tcp.summary, "source": tcp.source, "defaults": defaults,
+            "page": netlull_tcp::Algorithm::page(tcp.name), "parameters": parameters,
+        })
+    };
+    netlull_tcp::Algorithm::catalogue().iter().map(entry).collect()
+}
+
+fn option(option: &netlull_tcp::OptionInfo) -> Value {
+    let value = |choice: &netlull_tcp::Choice| json!({ "name": choice.name, "description": choice.summary, "source": choice.source });
+    let values: Vec<_> = option.choices.iter().map(value).collect();
+    json!({ "name": option.name, "description": option.summary, "values": values })
 }

@@ -1,5 +1,9 @@
 //! What congestion controls there are, for people.
 
+mod options;
+
+pub use options::{Choice, OptionInfo, options};
+
 use crate::config::Algorithm;
 
 /// A congestion control as a user meets it.
@@ -69,6 +73,12 @@ impl Algorithm {
                 algorithm: Self::Reno,
             },
             AlgorithmInfo {
+                name: "reno_2_6_22",
+                summary: "Reno of Linux 2.6.22: the same window in whole segments",
+                source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
+                algorithm: Self::Reno2622,
+            },
+            AlgorithmInfo {
                 name: "sack",
                 summary: "the same window; selective acknowledgements say what is lost",
                 source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
@@ -89,6 +99,31 @@ impl Algorithm {
         ]
     }
 
+    /// The name used in scenarios.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tahoe => "tahoe",
+            Self::Reno => "reno",
+            Self::Reno2622 => "reno_2_6_22",
+            Self::NewReno => "new_reno",
+            Self::Sack => "sack",
+            Self::Bbr => "bbr",
+            Self::Bic => "bic",
+            Self::Compound => "compound",
+            Self::Cubic => "cubic",
+            Self::Cubic2622 => "cubic_2_6_22",
+            Self::Dctcp => "dctcp",
+            Self::Vegas => "vegas",
+        }
+    }
+
+    /// The page about an algorithm of the catalogue, in the repository.
+    #[must_use]
+    pub fn page(name: &str) -> String {
+        format!("docs/models/tcp/{}.md", name.replace('_', "-"))
+    }
+
     /// The congestion control of that name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
@@ -104,6 +139,7 @@ mod tests {
     fn names_find_their_algorithms_and_nothing_else_does() {
         for info in Algorithm::catalogue() {
             assert_eq!(Algorithm::by_name(info.name), Some(info.algorithm));
+            assert_eq!(info.algorithm.name(), info.name);
         }
         assert_eq!(Algorithm::by_name("NewReno"), None);
         assert!(Algorithm::catalogue().windows(2).all(|pair| pair[0].name < pair[1].name));

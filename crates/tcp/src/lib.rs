@@ -60,7 +60,8 @@ mod segment;
 mod seq;
 mod timestamps;
 
-pub use catalogue::AlgorithmInfo;
+pub use catalogue::{AlgorithmInfo, Choice, OptionInfo, options};
+pub use cc::ParameterInfo;
 pub use config::{
     Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
     Increase, InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling,

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from netlull.cli.listing import list_command, schema_command
+from netlull.cli.plot import plot_group
 from netlull.cli.reproduce import reproduce_command
 from netlull.cli.run import run_command
 from netlull.cli.sweep import sweep_command
@@ -42,7 +43,15 @@ def _commands() -> None:
     """A laboratory for energy-saving networking under TCP."""
 
 
-for _command in (run_command, sweep_command, reproduce_command, list_command, schema_command, trace_command):
+for _command in (
+    run_command,
+    sweep_command,
+    plot_group,
+    reproduce_command,
+    list_command,
+    schema_command,
+    trace_command,
+):
     _commands.add_command(_command)
 
 

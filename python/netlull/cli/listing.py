@@ -11,7 +11,7 @@ from netlull.cli.inputs import json_option
 
 __all__ = ["list_command", "schema_command"]
 
-_KINDS = ("papers", "mechanisms", "tcp", "queues", "losses", "power", "scenarios")
+_KINDS = ("papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios")
 
 
 @click.command("list")
@@ -26,7 +26,9 @@ def list_command(kind: str | None, as_json: bool) -> None:
         return
     from netlull.cli.tables import print_listing
 
-    print_listing(found)
+    if kind == "tcp":
+        found["tcp-options"] = _entries("tcp-options")
+    print_listing(found, whole=kind is not None)
 
 
 def _entries(kind: str) -> list[dict[str, Any]]:

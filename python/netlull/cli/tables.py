@@ -155,7 +155,7 @@ def _flow_cells(flow: Summary) -> dict[str, str]:
     tcp = flow["kind"] == "tcp"
     return {
         "flow": flow["name"],
-        "kind": flow["kind"],
+        "kind": f"tcp {flow['congestion_control']}" if tcp else flow["kind"],
         "goodput": scaled(flow["goodput_bps"], "b/s"),
         "packets sent": count(flow["packets_sent"]),
         "loss": percent(flow["loss_fraction"]),
@@ -209,22 +209,43 @@ def _interval(mean: float, low: float, high: float) -> str:
     return digits(mean) if half != half else f"{digits(mean)} ± {digits(half, 2)}"  # noqa: PLR0124  # NaN
 
 
-def print_listing(found: dict[str, list[dict[str, Any]]]) -> None:
-    """What there is of each kind, with the parameters of mechanisms."""
+_TITLES = {"tcp": "TCP congestion control", "tcp-options": "TCP options", "power": "Power models"}
+
+
+def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
+    """What there is of each kind; of TCPs, parameters and defaults only on a list that is to be `whole`."""
     console = _console()
-    titles = {"tcp": "TCP congestion control", "power": "Power models"}
     for kind, entries in found.items():
         table = _table(["name", "what it is", "source"], words=3)
         for entry in entries:
             _add(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
-            for parameter in entry.get("parameters", []):
-                unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
-                default = parameter.get("default")
-                given = f" ({default})" if default == "must be given" else f" (default {default})" if default else ""
-                what = f"{parameter['description']}{given}"
-                _add(table, [f"  {parameter['name']}{unit}", what, parameter.get("source", "")], style="dim")
-        title = titles.get(kind, kind.capitalize())
+            for cells in _details(entry) if whole or kind != "tcp" else ():
+                _add(table, cells, style="dim")
+        title = _TITLES.get(kind, kind.capitalize())
         if entries:
             _show(console, title, table)
         else:
             console.print(Text(f"{title}: none", style="bold"))
+
+
+def _details(entry: dict[str, Any]) -> list[list[str]]:
+    """Rows below an entry: values of an option, what an algorithm brings with it, parameters, its page."""
+    rows = [[f"  {value['name']}", value["description"], value["source"]] for value in entry.get("values", [])]
+    defaults = entry.get("defaults", {})
+    if defaults:
+        rows.append(["  defaults", ", ".join(f"{option} = {value}" for option, value in defaults.items()), ""])
+    for parameter in entry.get("parameters", []):
+        unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
+        what = f"{parameter['description']}{_value(parameter)}"
+        rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
+    if "page" in entry:
+        rows.append(["  page", entry["page"], ""])
+    return rows
+
+
+def _value(parameter: dict[str, Any]) -> str:
+    """A parameter's default, or its value where it is none that can be chosen."""
+    default = parameter.get("default")
+    if not default or default == "must be given":
+        return f" ({default})" if default else ""
+    return f" (default {default})" if parameter.get("is_option", True) else f": {default}"

@@ -3,10 +3,22 @@
 Nothing here opens a window or needs a display.
 """
 
+from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.lines import Curve, Panel, draw_curves, panel_grid
 from netlull.plot.run import run_figures
 from netlull.plot.series import Trace, bin_rate, draw_traces
-from netlull.plot.style import COLOURS, DOUBLE_COLUMN, SINGLE_COLUMN, figure, legend_above, save, styled, svg_text
+from netlull.plot.style import (
+    COLOURS,
+    DOUBLE_COLUMN,
+    SINGLE_COLUMN,
+    figure,
+    legend_above,
+    save,
+    save_as,
+    styled,
+    svg_text,
+)
+from netlull.plot.sweep import sweep_figure
 
 __all__ = [
     "COLOURS",
@@ -15,7 +27,9 @@ __all__ = [
     "Curve",
     "Panel",
     "Trace",
+    "Windows",
     "bin_rate",
+    "cwnd_figure",
     "draw_curves",
     "draw_traces",
     "figure",
@@ -23,6 +37,9 @@ __all__ = [
     "panel_grid",
     "run_figures",
     "save",
+    "save_as",
     "styled",
     "svg_text",
+    "sweep_figure",
+    "windows_of",
 ]

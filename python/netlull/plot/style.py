@@ -27,6 +27,8 @@ COLOURS: tuple[str, ...] = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#56B4E9
 """Okabe and Ito's palette, its pale yellow left out; the fourth is Tol's purple."""
 MARKERS: tuple[str, ...] = ("o", "s", "^", "D", "v", "P", "X")
 
+_DOTS_PER_INCH = 200
+
 # Any: what names the settings have is typed differently from one matplotlib to the next.
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -90,6 +92,19 @@ def _svg_bytes(drawn: Figure) -> bytes:
     return buffer.getvalue()
 
 
+def _pdf_bytes(drawn: Figure) -> bytes:
+    buffer = io.BytesIO()
+    fixed = {"CreationDate": None, "ModDate": None, "Creator": "netlull", "Producer": None}
+    drawn.savefig(buffer, format="pdf", metadata=fixed)
+    return buffer.getvalue()
+
+
+def _png_bytes(drawn: Figure) -> bytes:
+    buffer = io.BytesIO()
+    drawn.savefig(buffer, format="png", dpi=_DOTS_PER_INCH, metadata={"Software": None})
+    return buffer.getvalue()
+
+
 def svg_text(drawn: Figure) -> str:
     """The figure as SVG text."""
     with styled():
@@ -98,15 +113,19 @@ def svg_text(drawn: Figure) -> str:
 
 def save(drawn: Figure, folder: Path, name: str) -> list[Path]:
     """Writes `NAME.svg` and `NAME.pdf` into the folder, each whole or not at all."""
-    with styled():
-        pdf = io.BytesIO()
-        fixed = {"CreationDate": None, "ModDate": None, "Creator": "netlull", "Producer": None}
-        drawn.savefig(pdf, format="pdf", metadata=fixed)
-        contents = {".svg": _svg_bytes(drawn), ".pdf": pdf.getvalue()}
-    written = []
-    for suffix, content in contents.items():
-        path = folder / f"{name}{suffix}"
-        with staged_file(path) as stage:
-            stage.write_bytes(content)
-        written.append(path)
+    written = [folder / f"{name}{suffix}" for suffix in (".svg", ".pdf")]
+    for path in written:
+        save_as(drawn, path)
     return written
+
+
+def save_as(drawn: Figure, path: Path) -> None:
+    """Writes the figure as what the file's name ends in (.svg, .pdf, .png), whole or not at all.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    with styled():
+        content = {".svg": _svg_bytes, ".pdf": _pdf_bytes, ".png": _png_bytes}[path.suffix](drawn)
+    with staged_file(path) as stage:
+        stage.write_bytes(content)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netlull import _engine
 from netlull.errors import SweepError
 from netlull.fieldpath import read_toml
+from netlull.ready import ready
 from netlull.scenario import Scenario, read_text
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
 
@@ -47,7 +48,7 @@ def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
     )
     if "scenario" not in document:
         raise SweepError("scenario: is missing; expected a scenario file, relative to this one")
-    scenario_path = path.parent / document["scenario"]
+    scenario_path = _scenario_path(path.parent, document["scenario"])
     try:
         scenario = Scenario.from_file(scenario_path)
     except _engine.ScenarioError as error:
@@ -67,6 +68,12 @@ def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
         "metrics": metrics,
         "experiments": experiments,
     }
+
+
+def _scenario_path(folder: Path, name: str) -> Path:
+    """The file beside the sweep; if there is none, the ready scenario of that name."""
+    path = folder / name
+    return path if path.exists() else ready().get(name, path)
 
 
 def _axis(table: Any, where: str) -> Axis:

@@ -93,6 +93,7 @@ impl SenderProbe {
         let happened = [
             (after.timeouts > before.timeouts, "timeout"),
             (after.fast_retransmits > before.fast_retransmits, "fast_retransmit"),
+            (after.echo_reductions > before.echo_reductions, "congestion_echo"),
             (after.tail_probes > before.tail_probes, "tail_probe"),
             (after.idle_restarts > before.idle_restarts, "idle_restart"),
             (recovered, "recovered"),

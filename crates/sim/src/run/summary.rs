@@ -164,6 +164,10 @@ pub struct FlowSummary {
     pub fast_retransmits: u64,
     /// From opening to the last byte acknowledged; null while it goes on.
     pub completion_time_s: Option<f64>,
+    /// TCP's congestion control, as scenarios name it; null for datagrams.
+    pub congestion_control: Option<&'static str>,
+    /// Data in a full TCP segment, bytes; null for datagrams.
+    pub segment_bytes: Option<u32>,
     /// Congestion window averaged over time, the inflation of fast recovery included; null for datagrams.
     pub mean_cwnd_bytes: Option<f64>,
 }
@@ -350,6 +354,8 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
         fast_retransmits: counted(&|counters| counters.fast_retransmits),
         completion_time_s: connection
             .and_then(|connection| Some((connection.completed? - connection.opened?).as_secs_f64())),
+        congestion_control: datagrams.is_none().then(|| scenario.tcp_flows[flow].config.congestion_control.name()),
+        segment_bytes: world.endpoints.get(sender).map(netlull_tcp::Endpoint::smss),
         mean_cwnd_bytes: connection
             .zip(lasted)
             .and_then(|(connection, lasted)| (lasted > 0.0).then(|| connection.cwnd_area / lasted)),

@@ -13,13 +13,13 @@ pub(super) const BETA: u64 = 819;
 /// The scale of beta.
 pub(super) const BETA_SCALE: u64 = 1024;
 /// B: binary search goes a quarter of the way (the paper's algorithm goes half of it).
-const SEARCH_STEP: u64 = 4;
+pub(super) const SEARCH_STEP: u64 = 4;
 /// S_max: segments per round trip at most.
-const MAX_INCREMENT: u64 = 16;
+pub(super) const MAX_INCREMENT: u64 = 16;
 /// Below it BIC is Reno.
-const LOW_WINDOW: u64 = 14;
+pub(super) const LOW_WINDOW: u64 = 14;
 /// Round trips from W_max - B to W_max: the increment is B / 20 segments there.
-const SMOOTH_PART: u64 = 20;
+pub(super) const SMOOTH_PART: u64 = 20;
 /// While nothing was lost: a segment at least every 20 acknowledgements, 5 % per round trip.
 const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.

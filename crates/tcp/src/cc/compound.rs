@@ -10,11 +10,11 @@ use crate::config::Config;
 use netlull_units::Instant;
 
 /// alpha = 1/8, as a shift.
-const ALPHA_SHIFT: u32 = 3;
+pub(super) const ALPHA_SHIFT: u32 = 3;
 /// gamma: more segments queued are early congestion.
-const GAMMA: u64 = 30;
+pub(super) const GAMMA: u64 = 30;
 /// zeta: how many of the segments queued beyond it dwnd gives back.
-const ZETA: u64 = 1;
+pub(super) const ZETA: u64 = 1;
 
 /// Compound TCP's congestion window: win = cwnd + dwnd.
 #[derive(Clone, Debug)]

@@ -8,13 +8,13 @@ use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Duration, Instant};
 
 /// C in segments per cubic second (RFC 9438 section 5).
-const C: f64 = 0.4;
+pub(super) const C: f64 = 0.4;
 /// beta_cubic (section 4.6).
-const BETA: f64 = 0.7;
+pub(super) const BETA: f64 = 0.7;
 /// alpha_cubic = 3 (1 - beta) / (1 + beta) (section 4.3): the Reno-friendly increase, segments per round trip.
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 /// W_max after a loss below the last W_max, as a part of cwnd (section 4.7).
-const FAST_CONVERGENCE: f64 = (1.0 + BETA) / 2.0;
+pub(super) const FAST_CONVERGENCE: f64 = (1.0 + BETA) / 2.0;
 /// The target is at most so many windows (section 4.2).
 const STEEPEST: f64 = 1.5;
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3), so cwnd has no use for more.

@@ -15,11 +15,11 @@ const HZ: u64 = 1000;
 /// The cubic function's time is in 2^-10 s (`BICTCP_HZ`).
 const TIME_BITS: u32 = 10;
 /// C = 41/1024, by the 100 ms that stand for a round trip: C / RTT = 410/1024 segments per s^3.
-const CUBIC_SCALE: u64 = 41 * 10;
+pub(super) const CUBIC_SCALE: u64 = 41 * 10;
 /// 1/(C / RTT) in the units of K^3, 2^(10 + 3 * 10) / 410.
 const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
 /// S_max: segments per 100 ms at most.
-const MAX_INCREMENT: u64 = 16;
+pub(super) const MAX_INCREMENT: u64 = 16;
 /// Acknowledgements per increment while nothing was lost.
 const COUNT_BEFORE_LOSS: u64 = 50;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.

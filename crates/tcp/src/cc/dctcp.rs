@@ -5,7 +5,7 @@ use crate::config::Config;
 use netlull_units::Instant;
 
 /// g, the weight of the last observation window (RFC 8257 section 4.2).
-const G: f64 = 1.0 / 16.0;
+pub(super) const G: f64 = 1.0 / 16.0;
 /// The smallest window an echo leaves, in segments, as a loss would (RFC 5681 equation 4).
 const LEAST_SEGMENTS: u64 = 2;
 

@@ -4,8 +4,8 @@ use super::Ack;
 use netlull_units::Duration;
 
 /// RFC 9406 section 4.3, `MIN_RTT_THRESH` and `MAX_RTT_THRESH`: bounds on the growth of the round trip that counts.
-const LEAST_THRESHOLD: Duration = Duration::from_millis(4);
-const LARGEST_THRESHOLD: Duration = Duration::from_millis(16);
+pub(super) const LEAST_THRESHOLD: Duration = Duration::from_millis(4);
+pub(super) const LARGEST_THRESHOLD: Duration = Duration::from_millis(16);
 /// `MIN_RTT_DIVISOR`: between the bounds, the round trip must grow by this part of itself.
 const RTT_DIVISOR: u64 = 8;
 /// `N_RTT_SAMPLE`: so many samples of a round before it is judged.

@@ -26,15 +26,15 @@ use filter::{EXTRA_ACKED_ROUNDS, MaxBandwidth, MaxOverRounds, Random};
 use netlull_units::{BitRate, Duration, Instant};
 
 /// BBR.StartupPacingGain: 4 ln 2, the least gain with which the rate doubles each round (section 2.5).
-const STARTUP_PACING_GAIN: f64 = 2.77;
+pub(super) const STARTUP_PACING_GAIN: f64 = 2.77;
 /// BBR.DrainPacingGain (section 2.5).
-const DRAIN_PACING_GAIN: f64 = 0.5;
+pub(super) const DRAIN_PACING_GAIN: f64 = 0.5;
 /// Pacing gain of `ProbeBW_DOWN` (section 5.3.3.1).
 const DOWN_PACING_GAIN: f64 = 0.90;
 /// Pacing gain of `ProbeBW_UP` (section 5.3.3.5).
 const UP_PACING_GAIN: f64 = 1.25;
 /// BBR.DefaultCwndGain (section 2.6).
-const DEFAULT_CWND_GAIN: f64 = 2.0;
+pub(super) const DEFAULT_CWND_GAIN: f64 = 2.0;
 /// cwnd gain of `ProbeBW_UP` (section 5.3.3.5).
 const UP_CWND_GAIN: f64 = 2.25;
 /// BBR.ProbeRTTCwndGain (section 2.16.2).
@@ -42,11 +42,11 @@ const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 /// BBR.PacingMarginPercent = 1 (section 2.5), as a factor.
 const PACING_MARGIN: f64 = 0.99;
 /// BBR.LossThresh (section 2.8).
-const LOSS_THRESHOLD: f64 = 0.02;
+pub(super) const LOSS_THRESHOLD: f64 = 0.02;
 /// BBR.Beta (section 2.8).
-const BETA: f64 = 0.7;
+pub(super) const BETA: f64 = 0.7;
 /// BBR.Headroom (section 2.8).
-const HEADROOM: f64 = 0.15;
+pub(super) const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd in segments (section 2.8).
 const MIN_PIPE_SEGMENTS: u64 = 4;
 /// Growth of a round that is no plateau (section 5.3.1.2).
@@ -58,11 +58,11 @@ const STARTUP_FULL_LOSS_COUNT: u8 = 6;
 /// Rounds after which Drain ends anyway (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 /// BBR.MinRTTFilterLen (section 2.16.1).
-const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
+pub(super) const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
 /// BBR.ProbeRTTDuration (section 2.16.2).
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// BBR.ProbeRTTInterval (section 2.16.2).
-const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// The least wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
 const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// What is added at most, in nanoseconds.

@@ -1,0 +1,169 @@
+"""`netlull plot`: figures of runs, one command per kind."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from netlull.cli.inputs import load_scenario, set_option
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.figure import Figure
+
+    from netlull.result import Result
+
+__all__ = ["plot_group"]
+
+_KINDS_OF_FILES = (".svg", ".pdf", ".png")
+
+
+@click.group("plot")
+def plot_group() -> None:
+    """Draw figures of runs."""
+
+
+def _seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
+    """A time in the run: `12`, in seconds, or `500 ms`."""
+    from netlull.quantities import in_unit
+
+    if given is None:
+        return None
+    seconds = in_unit(given, "s")
+    if seconds is None:
+        with contextlib.suppress(ValueError):
+            seconds = float(given)
+    if seconds is None or not 0 <= seconds < float("inf"):
+        raise InputError(f'{parameter.opts[0]} "{given}": expected seconds, or a time such as "500 ms"')
+    return seconds
+
+
+@plot_group.command("cwnd")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
+)
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. May be given several times.")
+@click.option("--from", "start", callback=_seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
+@click.option("--to", "end", callback=_seconds, metavar="TIME", help="End of the time shown; default the end.")
+@click.option(
+    "--each", metavar="PATH=A,B,...", help="Run each scenario once for each value, such as tcp.hystart=true,false."
+)
+@click.option("--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run.")
+@set_option
+def cwnd_command(
+    runs: tuple[str, ...],
+    out: Path,
+    flows: tuple[str, ...],
+    start: float | None,
+    end: float | None,
+    each: str | None,
+    labels: tuple[str, ...],
+    settings: tuple[str, ...],
+) -> None:
+    """Draw congestion windows over time.
+
+    A RUN is a folder that `netlull run --out` wrote, a scenario file or the name of a ready scenario, which is run
+    first. Up to five runs are drawn over each other, more side by side.
+    """
+    check_file(out)
+    named = _named([found for run in runs for found in _results(run, settings, each)], labels)
+    from netlull.plot import cwnd_figure, windows_of
+
+    windows = [one for label, result in named for one in windows_of(result, label, flows)]
+    write_figure(cwnd_figure(windows, (start, end)), out)
+
+
+@plot_group.command("sweep")
+@click.argument("store", type=click.Path(path_type=Path), metavar="STORE")
+@click.option("--x", "x", required=True, metavar="AXIS", help="The axis along which the metrics are drawn.")
+@click.option("--by", metavar="AXIS", help="An axis whose points have a colour each.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. May be given several times."
+)
+@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of another axis.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
+)
+def sweep_figure_command(
+    store: Path, x: str, by: str | None, metrics: tuple[str, ...], where: tuple[str, ...], out: Path
+) -> None:
+    """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
+    check_file(out)
+    chosen = {}
+    for choice in where:
+        axis, equals, point = choice.partition("=")
+        if not equals:
+            raise InputError(f'--where "{choice}": expected axis=point')
+        chosen[axis.strip()] = point.strip()
+    from netlull.plot import sweep_figure
+    from netlull.sweep.table import SweepResult
+
+    write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
+
+
+def check_file(out: Path) -> None:
+    """Refuses what cannot be drawn before anything is run.
+
+    Raises:
+        InputError: the file's name ends in no kind of picture that there is.
+    """
+    if out.suffix not in _KINDS_OF_FILES:
+        raise InputError(f"--out {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
+
+
+def write_figure(drawn: Figure, out: Path) -> None:
+    """Writes a figure and says so."""
+    from netlull.plot import save_as
+
+    save_as(drawn, out)
+    click.echo(f"written to {out}")
+
+
+def _results(run: str, settings: Sequence[str], each: str | None) -> Iterator[tuple[str, Result]]:
+    """A folder's result, or the results of a scenario's runs, each with a name."""
+    from netlull.result import Result
+
+    if Path(run).is_dir():
+        if settings or each is not None:
+            raise InputError(f"{run}: has been run; expected a scenario for --set and --each")
+        yield Path(run).resolve().name, Result.load(run)
+        return
+    for label, extra in _variants(each):
+        yield label or Path(run).stem, _simulated(run, (*settings, *extra))
+
+
+def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """What `--each PATH=A,B` sets, one by one."""
+    if each is None:
+        yield "", ()
+        return
+    path, equals, values = each.partition("=")
+    if not path.strip() or not equals or not all(value.strip() for value in values.split(",")):
+        raise InputError(f'--each "{each}": expected path=value,value, such as tcp.congestion_control=new_reno,cubic')
+    for value in values.split(","):
+        yield value.strip(), (f"{path}={value}",)
+
+
+def _simulated(file: str, settings: Sequence[str]) -> Result:
+    """Runs a scenario with the probes that a figure of windows needs beside its own."""
+    from netlull.cli.run import simulate
+
+    scenario = load_scenario(file, settings, None)
+    probe = scenario.to_dict().get("probe") or {}
+    return simulate(scenario.with_values({"probe": {**probe, "window": True, "events": True}}))
+
+
+def _named(found: Sequence[tuple[str, Result]], labels: Sequence[str]) -> list[tuple[str, Result]]:
+    """Each run with the label given, else with a name that no other run has."""
+    if labels and len(labels) != len(found):
+        raise InputError(f"--label was given {len(labels)} times; expected one for each of {len(found)} runs")
+    names = list(labels) or [name for name, _ in found]
+    twice = {name for name in names if names.count(name) > 1}
+    unique = [f"{name} ({index})" if name in twice else name for index, name in enumerate(names, start=1)]
+    return [(name, result) for name, (_, result) in zip(unique, found, strict=True)]

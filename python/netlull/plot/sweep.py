@@ -1,0 +1,169 @@
+"""Metrics of a sweep over one of its axes, with 95 % confidence intervals: `netlull plot sweep`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import InputError
+from netlull.plot.lines import Curve, Panel, draw_curves
+from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
+from netlull.stats import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from netlull.sweep import SweepResult
+
+__all__ = ["sweep_figure"]
+
+_UNITS = {
+    "_bps": ("Mb/s", 1e6),
+    "_bytes": ("kB", 1e3),
+    "_packets": ("packets", 1.0),
+    "_s": ("s", 1.0),
+    "_j": ("J", 1.0),
+}
+"""Units of metrics by the ends of their names, as summaries have them."""
+_COLUMNS = 2
+_DECADES_OF_A_LOG_AXIS = 1.3
+_LONG_LABEL = 8
+_SPREAD = 0.5
+"""Part of a category's width over which its points stand side by side."""
+
+Rows = list[dict[str, Any]]
+
+
+def sweep_figure(
+    result: SweepResult,
+    x: str,
+    by: str | None = None,
+    metrics: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
+) -> Figure:
+    """A panel per metric over the axis `x`, a curve per point of the axis `by`, other axes at the points of `where`.
+
+    An axis of numbers has lines and bands, one of names has points with bars.
+
+    Raises:
+        InputError: an axis, a point or a metric is unknown, or several points of the sweep fall on one of the figure.
+    """
+    for axis in (x, *([by] if by else []), *(where or {})):
+        _known(axis, result.axes, "axis")
+    chosen = list(metrics) or list(result.metrics)
+    for metric in chosen:
+        _known(metric, tuple(result.metrics), "metric")
+    rows = _chosen(result, x, by, where or {})
+    curves: dict[str, Rows] = {}
+    for row in rows:
+        curves.setdefault(row[f"{by}_label"] if by else "", []).append(row)
+    named = any(isinstance(row[x], str) for row in rows)
+    count = math.ceil(len(chosen) / _COLUMNS)
+    columns = min(len(chosen), _COLUMNS)
+    with styled():
+        drawn = figure(DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7, 0.5 + 2.5 * count)
+        used = [axes for line in drawn.subplots(count, columns, squeeze=False) for axes in line]
+        for axes, metric in zip(used, chosen, strict=False):
+            (_draw_names if named else _draw_numbers)(axes, result, curves, x, metric)
+        for axes in used[len(chosen) :]:
+            axes.set_axis_off()
+        if by:
+            legend_above(drawn, used[:1])
+    return drawn
+
+
+def _known(name: str, names: Sequence[str], what: str) -> None:
+    if name not in names:
+        raise InputError(f'there is no {what} "{name}" in the sweep; expected one of {", ".join(names) or "none"}')
+
+
+def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str]) -> Rows:
+    """The points' means that the figure shows."""
+    rows: Rows = [row for row in result.summarise().to_pylist() if row[f"{x}_label"] is not None]
+    for axis, label in where.items():
+        labels = list(dict.fromkeys(row[f"{axis}_label"] for row in rows if row[f"{axis}_label"] is not None))
+        _known(label, labels, f"point of the axis {axis}")
+        rows = [row for row in rows if row[f"{axis}_label"] == label]
+    if by:
+        rows = [row for row in rows if row[f"{by}_label"] is not None]
+    seen: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        other = seen.setdefault((row[f"{x}_label"], row[f"{by}_label"] if by else None), row)
+        if other is not row:
+            apart = [axis for axis in result.axes if row[f"{axis}_label"] != other[f"{axis}_label"]]
+            what = f"axis {apart[0]}" if apart else "experiment"
+            raise InputError(f"several points of the {what} fall together; choose with --by or --where AXIS=POINT")
+    if not rows:
+        raise InputError("the sweep has no such point")
+    return rows
+
+
+def _label(metric: str) -> tuple[str, float]:
+    """What an axis says of a metric, and what its values are divided by."""
+    for end, (unit, scale) in _UNITS.items():
+        if metric.endswith(end):
+            return f"{metric.removesuffix(end).replace('_', ' ')} ({unit})", scale
+    return metric.replace("_", " "), 1.0
+
+
+def _interval(row: Mapping[str, Any], metric: str, scale: float) -> Interval:
+    low, mean, high = (row[name] / scale for name in (f"{metric}_low", metric, f"{metric}_high"))
+    return Interval(mean, low, high, row["runs"])
+
+
+def _axis_label(result: SweepResult, axis: str) -> str:
+    unit = result.units.get(axis)
+    return f"{axis} ({unit})" if unit else axis
+
+
+def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
+    """From zero, if nothing is below, to a little above the highest, so that no mark is cut in two."""
+    edges = [edge for value in values for edge in (value.mean, value.low, value.high) if math.isfinite(edge)]
+    if edges and min(edges) >= 0 and max(edges) > 0:
+        axes.set_ylim(0, 1.06 * max(edges))
+
+
+def _draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    text, scale = _label(metric)
+    places = [row[x] for rows in curves.values() for row in rows]
+    log = min(places) > 0 and math.log10(max(places) / min(places)) > _DECADES_OF_A_LOG_AXIS
+    lines = []
+    for colour, (name, rows) in enumerate(curves.items()):
+        ordered = sorted(rows, key=lambda row: float(row[x]))
+        values = [_interval(row, metric, scale) for row in ordered]
+        lines.append(Curve(name, [row[x] for row in ordered], values, colour, dashed=colour >= len(COLOURS)))
+    draw_curves(axes, Panel("", _axis_label(result, x), text, lines, log_x=log, y_from=0))
+    _leave_room(axes, [value for line in lines for value in line.y])
+
+
+def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    text, scale = _label(metric)
+    names = list(dict.fromkeys(row[f"{x}_label"] for rows in curves.values() for row in rows))
+    drawn: list[Interval] = []
+    for index, (name, rows) in enumerate(curves.items()):
+        shift = _SPREAD * ((index + 0.5) / len(curves) - 0.5)
+        values = [_interval(row, metric, scale) for row in rows]
+        halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
+        axes.errorbar(
+            [names.index(row[f"{x}_label"]) + shift for row in rows],
+            [value.mean for value in values],
+            yerr=halves if any(halves) else None,
+            label=name or None,
+            color=COLOURS[index % len(COLOURS)],
+            marker=MARKERS[index % len(MARKERS)],
+            markerfacecolor=COLOURS[index % len(COLOURS)] if index < len(COLOURS) else "white",
+            linestyle="",
+            capsize=2.5,
+            elinewidth=0.9,
+        )
+        drawn += values
+    long = max(len(name) for name in names) > _LONG_LABEL or len(names) > _LONG_LABEL
+    axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel(_axis_label(result, x))
+    axes.set_ylabel(text)
+    _leave_room(axes, drawn)

@@ -1,0 +1,86 @@
+"""`netlull list tcp`: what there is, said once in the core, and the same as what scenarios take."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from netlull import ScenarioError, TcpOptions, catalogue, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from netlull import Scenario
+
+    Printed = Callable[..., str]
+
+OPTIONS: dict[str, list[str]] = {
+    option["name"]: [value["name"] for value in option["values"]] for option in catalogue()["tcp-options"]
+}
+
+
+def _schemas_values(option: str) -> list[str]:
+    """The names that the schema allows for an option of `tcp`."""
+    definitions = schema()["$defs"]
+    (reference,) = (one["$ref"] for one in definitions["TcpDocument"]["properties"][option]["anyOf"] if "$ref" in one)
+    definition: dict[str, Any] = definitions[reference.rpartition("/")[2]]
+    return [str(value["const"]) for value in definition["oneOf"]]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_the_values_listed_are_those_that_scenarios_take(option: str) -> None:
+    assert OPTIONS[option] == _schemas_values(option)
+
+
+def test_every_option_with_names_is_listed() -> None:
+    properties = schema()["$defs"]["TcpDocument"]["properties"]
+    named = {
+        name
+        for name, field in properties.items()
+        if any("Reading" in one.get("$ref", "") or "Preset" in one.get("$ref", "") for one in field.get("anyOf", []))
+    }
+    assert named == set(OPTIONS)
+
+
+@pytest.mark.parametrize("entry", catalogue()["tcp"], ids=lambda entry: str(entry["name"]))
+def test_naming_an_algorithm_brings_the_defaults_that_are_listed(small: Scenario, entry: dict[str, Any]) -> None:
+    said = TcpOptions(congestion_control=entry["name"], **entry["defaults"])
+    named, spelt_out = (
+        small.with_values({"tcp": tcp, "duration": "1 s"}).run(probe={"window": True})
+        for tcp in ({"congestion_control": entry["name"]}, said)
+    )
+    assert named.summary == spelt_out.summary
+    assert named.series("window").equals(spelt_out.series("window"))
+    assert named.flow("tcp")["congestion_control"] == entry["name"]
+
+
+def test_parameters_that_are_options_are_options_of_scenarios() -> None:
+    properties = schema()["$defs"]["TcpDocument"]["properties"]
+    options = {
+        parameter["name"] for entry in catalogue()["tcp"] for parameter in entry["parameters"] if parameter["is_option"]
+    }
+    assert {"hystart", "vegas", "initial_window"} <= options <= set(properties)
+
+
+def test_an_unknown_algorithm_is_answered_with_those_that_there_are(small: Scenario) -> None:
+    names = ", ".join(entry["name"] for entry in catalogue()["tcp"])
+    with pytest.raises(ScenarioError, match=f'"westwood" is unknown; expected one of {names}'):
+        small.with_values({"tcp.congestion_control": "westwood"})
+
+
+def test_list_tcp_shows_parameters_defaults_pages_and_options(printed: Printed) -> None:
+    text = printed("list", "tcp")
+    for words in (
+        "beta_cubic",
+        "loss_recovery = rack",
+        "docs/models/tcp/cubic-2-6-22.md",
+        "rate_halving",
+        "TCP options",
+    ):
+        assert words in text, words
+    assert all(len(line) <= 150 for line in text.splitlines())
+    assert "beta_cubic" not in printed("list"), "the list of everything is short"
+    assert json.loads(printed("list", "tcp", "--json")) == catalogue()["tcp"]
+    assert json.loads(printed("list", "tcp-options", "--json")) == catalogue()["tcp-options"]
