@@ -303,18 +303,7 @@ def table(agent: str, rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-AGENTS = (
-    "tahoe",
-    "reno",
-    "new_reno",
-    "sack",
-    "vegas",
-    "linux-reno",
-    "linux-bic",
-    "linux-cubic",
-    "linux-vegas",
-    "linux-compound",
-)
+AGENTS = ("tahoe", "reno", "new_reno", "sack", "vegas", "linux-reno", "linux-bic", "linux-cubic", "linux-vegas", "linux-compound")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
