@@ -81,14 +81,17 @@ def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, lossy, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
     # The second block replaces the second link of the first one's network.
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["rate_changes"] > 0
-    # The third one replaces the first link; its losses fall into the warm-up.
+    # So does the third one.
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(managed)["link"]]
+    assert Scenario.from_dict(scenario.to_dict() | {"link": links}).run().link("router-receiver")["queue"] == "red"
+    # The fourth one replaces the first link; its losses fall into the warm-up.
     links = [*tomllib.loads(lossy)["link"], scenario.to_dict()["link"][1]]
     run = Scenario.from_dict(scenario.to_dict() | {"link": links, "warm_up": "0 s"}).run()
     assert run.link("sender-router")["lost_packets"] == 3

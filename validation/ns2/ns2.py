@@ -41,7 +41,9 @@ def run_script(script: str | Path, options: Mapping[str, Value]) -> Numbers:
         Ns2Error: ns-2 is not installed, or the script failed; with the last line of its complaint.
     """
     command = [find_ns(), str(HERE / script), *(f"{name}={value}" for name, value in options.items())]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    # Agent/TCP/Linux reads memory that it never wrote: with this, the same in every run.
+    environment = os.environ | {"MALLOC_PERTURB_": "255"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 0:
         complaint = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise Ns2Error(f"{' '.join(command)}: exit code {done.returncode}: {complaint[-1]}")

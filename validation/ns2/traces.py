@@ -200,8 +200,8 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
     """The case in netlull's schema; its steps come `shift` s later."""
     options = case.options
     nodes, links = network(options)
-    # SYN and the handshake's ACK go before the first data segment.
-    numbers = [number + 2 for number in drops]
+    # The SYN goes before the first data segment.
+    numbers = [number + 1 for number in drops]
     if numbers:
         links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
     if case.steps:
@@ -217,14 +217,14 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         }
         for flow in range(int(options["flows"]))
     ]
-    window = int(options["window"]) * MSS_BYTES
+    window, ssthresh = (int(options[name]) * MSS_BYTES for name in ("window", "ssthresh"))
     return {
         "name": f"{case.agent}-{case.scenario}",
         "duration": milliseconds(float(options["duration"]) + shift),
         "nodes": nodes,
         "link": links,
         "flow": flows,
-        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{window} B"},
+        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
         "probe": {"segments": True},
     }
 
@@ -234,7 +234,7 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
     from netlull import Scenario
 
     shift = 0.0
-    if case.is_linux and case.steps:
+    if case.is_linux:
         # ns-2's agent sends data where netlull begins with a handshake.
         first = Scenario.from_dict(scenario(case, drops) | {"duration": "2 s"}).run(seed=1).series("segment")
         shift = first["time_s"][0].as_py()

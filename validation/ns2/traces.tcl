@@ -5,6 +5,7 @@
 # Options: those of common.tcl, and
 #   agent   tahoe, reno, new_reno, sack, vegas: ns-2's own; linux-NAME: NAME of Agent/TCP/Linux (reno, bic, cubic, vegas, compound)
 #   drops   numbers of packets of flow 0 that are lost on their way to N1-N2's queue, commas between; the SYN has number 0
+#   ssthresh the first slow-start threshold, segments
 #   steps   changes of the rate of N1-N2, TIME:RATE with commas between
 #   trace   where to write
 # The trace has a line per data segment sent and per change of a window, in the order in which they happen, times in seconds:
@@ -16,7 +17,7 @@
 # window. The link loses before the queue, as netlull's does.
 
 source [file join [file dirname [info script]] common.tcl]
-array set param {trace "" agent new_reno drops "" steps ""}
+array set param {trace "" agent new_reno drops "" steps "" ssthresh 10000}
 read_options $argv
 
 set ns [new Simulator]
@@ -26,16 +27,23 @@ build_network $ns
 proc make_agents {} {
     global param
     if {[regexp {^linux-(.+)$} $param(agent) -> name]} {
-        Agent/TCP set windowOption_ 1
         set tcp [new Agent/TCP/Linux]
         $tcp set syn_ false
         $tcp set delay_growth_ false
+        # Its algorithms take round trips from timestamps, which cost nothing on the wire here.
+        $tcp set timestamps_ true
+        $tcp set ts_option_size_ 0
         set sink [new Agent/TCPSink/Sack1]
+        $sink set ts_echo_rfc1323_ true
         return [list $tcp $sink $name]
     }
     set kinds {tahoe TCP reno TCP/Reno new_reno TCP/Newreno sack TCP/Sack1 vegas TCP/Vegas}
     set tcp [new Agent/[dict get $kinds $param(agent)]]
     set sink [new Agent/TCPSink[expr {$param(agent) eq "sack" ? "/Sack1" : ""}]]
+    if {$param(agent) eq "vegas"} {
+        # It sends packets of `packetSize_`, without the header that the others add.
+        $tcp set packetSize_ $param(packet)
+    }
     return [list $tcp $sink ""]
 }
 
@@ -50,6 +58,9 @@ for {set flow 0} {$flow < $param(flows)} {incr flow} {
     set transfer [new Application/FTP]
     $transfer attach-agent $tcp($flow)
     set start [expr {$param(start) + $flow * $param(stagger)}]
+    # ns-2 takes `window_` for the first ssthresh when the agent starts.
+    $tcp($flow) set window_ $param(ssthresh)
+    $ns at [expr {$start + 0.0005}] "$tcp($flow) set window_ $param(window)"
     if {$name ne ""} {$ns at 0.0 "$tcp($flow) select_ca $name"}
     $ns at $start "$transfer start"
     $tcp($flow) attach $raw

@@ -26,7 +26,7 @@ fn scripted(packets: &[u64]) -> Value {
 
 #[test]
 fn a_scripted_packet_is_lost_once_and_sent_again() {
-    // Packet 1 is the SYN, 2 the ACK of the handshake, so 12 is the tenth segment of data, with more behind it.
+    // Packet 1 is the SYN, so 12 is the eleventh segment of data, with more behind it.
     let run = outcome(transfer(&scripted(&[12]), &Value::Null));
     assert_eq!(link(&run, "a-b").lost_packets, 1);
     assert_eq!(flow(&run, "t").packets_dropped, 1);

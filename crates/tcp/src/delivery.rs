@@ -119,6 +119,8 @@ pub struct DeliveryRate {
     newest: Option<Newest>,
     newly_acked: u64,
     newly_lost: u64,
+    /// Without SACK: the offset below which duplicate acknowledgements have been taken for deliveries.
+    duplicates_to: u64,
 }
 
 impl DeliveryRate {
@@ -227,6 +229,19 @@ impl DeliveryRate {
             }
             index += 1;
         }
+    }
+
+    /// A duplicate acknowledgement without SACK: some segment behind the first is delivered, and which one does not
+    /// matter much; the first that is in flight (section 4.1.3.5.1).
+    pub fn on_duplicate(&mut self, now: Instant) {
+        let Some(first) = self.records.front() else { return };
+        let from = self.first_ending_after(self.duplicates_to.max(first.end));
+        let in_flight = self.records.range(from..).position(|record| record.fate == Fate::InFlight);
+        let Some(index) = in_flight.map(|ahead| from + ahead) else { return };
+        let record = self.records[index];
+        self.update(now, &record, record.end - record.start);
+        self.records[index].fate = Fate::Delivered;
+        self.duplicates_to = record.end;
     }
 
     /// Marks the first segment in flight that ends behind `start` and begins before `end` as lost. Ask again from its
@@ -458,6 +473,24 @@ mod tests {
         assert_eq!(rate.sample(at(11_000)), None);
         assert_eq!(ack(&mut rate, 12_000, 5).newly_acked, 3000);
         assert_eq!(rate.delivered(), 5000);
+    }
+
+    #[test]
+    fn duplicate_acknowledgements_deliver_what_is_behind_the_first() {
+        let mut rate = DeliveryRate::new();
+        for number in 0..4 {
+            send(&mut rate, number * 100, number, number);
+        }
+        // Three duplicates: 1, 2 and 3. A fourth has nothing left to tell of, 0 is what is missing.
+        for (number, micros) in [(1, 10_100), (2, 10_200), (3, 10_300)] {
+            rate.on_duplicate(at(micros));
+            let sample = rate.sample(at(micros)).expect("a segment");
+            assert_eq!((sample.newly_acked, sample.delivered), (1000, number * 1000));
+            assert_eq!(sample.rtt, Some(Duration::from_millis(10)));
+        }
+        rate.on_duplicate(at(10_400));
+        assert_eq!(rate.sample(at(10_400)), None);
+        assert_eq!(ack(&mut rate, 20_000, 4).newly_acked, 1000);
     }
 
     #[test]

@@ -69,6 +69,12 @@ impl RttEstimator {
         self.max_rto
     }
 
+    /// True if a segment's timing goes on while others are sent again, as in ns-2: only a loss and a timeout end it.
+    #[inline]
+    pub fn times_across_repeats(&self) -> bool {
+        matches!(self.clock, RttClock::Ticks { .. })
+    }
+
     /// True while the RTO is backed off.
     #[inline]
     pub fn is_backed_off(&self) -> bool {

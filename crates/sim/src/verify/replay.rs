@@ -269,3 +269,103 @@ impl Line {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::loss::ScriptedDrops;
+    use crate::net::queue::codel::CoDelConfig;
+    use crate::net::queue::red::{RedConfig, RedProbability, RedRules};
+    use netlull_tcp::{Flags, Segment};
+
+    /// 1500 B at 12 Mb/s take 1 ms.
+    fn replay(queue: QueueModel, loss: Option<LossModel>) -> Replay {
+        Replay::new(vec![ReplayLink {
+            name: "a-b".to_owned(),
+            rate: BitRate::from_mbps(12),
+            delay: Duration::ZERO,
+            buffer: Buffer::Packets(2),
+            scheduled: matches!(queue, QueueModel::CoDel(_)),
+            queue,
+            loss,
+        }])
+    }
+
+    fn red(min_threshold: f64) -> QueueModel {
+        QueueModel::Red(RedConfig {
+            unit: QueueUnit::Packets,
+            min_threshold,
+            max_threshold: 3.0 * min_threshold,
+            max_probability: 0.1,
+            weight: 0.002,
+            gentle: true,
+            probability: RedProbability::PerPacket,
+            rules: RedRules::Paper,
+            mean_packet: 1500,
+            largest_packet: 1500,
+            ecn: RedEcn::Early,
+        })
+    }
+
+    fn codel() -> QueueModel {
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        QueueModel::CoDel(CoDelConfig { target, interval, largest_packet: 1500, ecn: false })
+    }
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn packet(flags: Flags) -> Packet {
+        Packet { segment: Segment { flags, ..Segment::default() }, agent: 1, size: 1500, destination: 0 }
+    }
+
+    /// What is found when `admissions` are offered at once and `then` happens.
+    fn found(mut replay: Replay, admissions: &[Admission], then: impl Fn(&mut Replay)) -> String {
+        for &admission in admissions {
+            replay.offered(Instant::ZERO, 0, &packet(Flags::ECT), admission);
+        }
+        then(&mut replay);
+        let findings = replay.into_findings(&[LinkCounters::default()]);
+        findings.violations().iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn what_a_link_promises_passes() {
+        let script = LossModel::Scripted(vec![ScriptedDrops { flow: 0, packets: vec![2] }]);
+        let (taken, lost) = (Admission::Accepted, Admission::Lost);
+        assert_eq!(found(replay(QueueModel::DropTail, Some(script)), &[taken, lost, taken], |_| {}), "");
+        let dropped = [taken, taken, taken, Admission::Dropped];
+        assert_eq!(found(replay(QueueModel::DropTail, None), &dropped, |_| {}), "");
+        let early = [taken, taken, taken, Admission::DroppedEarly];
+        assert_eq!(found(replay(red(2.0), None), &early, |_| {}), "");
+        let discard = |replay: &mut Replay| replay.discarded(at(5), 0, &packet(Flags::ECT));
+        assert_eq!(found(replay(codel(), None), &[taken, taken], discard), "");
+    }
+
+    #[test]
+    fn every_rule_of_losses_and_queues_finds_its_violation() {
+        let (taken, early) = (Admission::Accepted, Admission::DroppedEarly);
+        let has = |text: &str, found: String| assert!(found.contains(text), "{text:?} not in {found:?}");
+        has("its losses say otherwise", found(replay(QueueModel::DropTail, None), &[Admission::Lost], |_| {}));
+        let script = || Some(LossModel::Scripted(vec![ScriptedDrops { flow: 0, packets: vec![1] }]));
+        has("its losses say otherwise", found(replay(QueueModel::DropTail, script()), &[taken], |_| {}));
+        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[early], |_| {}));
+        has("its queue says otherwise", found(replay(QueueModel::DropTail, None), &[taken; 4], |_| {}));
+        // Two packets have waited at most: an average of three cannot be.
+        has("its queue says otherwise", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
+        has("its queue says otherwise", found(replay(codel(), None), &[early], |_| {}));
+        let soon = |replay: &mut Replay| replay.discarded(at(4), 0, &packet(Flags::ECT));
+        has("which had waited only 4 ms", found(replay(codel(), None), &[taken, taken], soon));
+        let unknown = |replay: &mut Replay| replay.discarded(at(9), 0, &packet(Flags::SYN));
+        has("what it never held", found(replay(codel(), None), &[taken], unknown));
+        let marked = |replay: &mut Replay| replay.delivered(at(1), 0, &packet(Flags::ECT | Flags::CE));
+        has("but it may not", found(replay(QueueModel::DropTail, None), &[taken], marked));
+        has("but it may not", found(replay(codel(), None), &[taken], marked));
+        // Where it may mark, the link's count must say so.
+        has(
+            "1 of its marks arrived, 0 packets are held, but it made 0",
+            found(replay(red(1.0), None), &[taken], marked),
+        );
+    }
+}

@@ -177,8 +177,8 @@ impl Config {
     ///
     /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
     /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
-    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's connections begin with data where
-    /// these begin with a handshake: its round trip is not sampled, so that timers agree.
+    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
+    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
     #[must_use]
     pub fn ns2() -> Self {
         Self {
@@ -192,7 +192,6 @@ impl Config {
             min_rto: Duration::from_millis(200),
             max_backoff: 6,
             rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            handshake_rtt: HandshakeRtt::Ignored,
             initial_window: InitialWindow::Segments(2),
             ssthresh_from: SsthreshFrom::Window,
             repeated_timeout: RepeatedTimeout::Recompute,

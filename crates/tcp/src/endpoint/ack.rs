@@ -226,6 +226,7 @@ impl Endpoint {
         if duplicate {
             self.tell_duplicate(now, segment);
             self.on_duplicate_ack(now);
+            self.record_duplicate(now);
         }
     }
 
@@ -255,6 +256,7 @@ impl Endpoint {
             return;
         }
         self.counters.fast_retransmits += 1;
+        self.stop_timing();
         if duplicate == Duplicate::Restart {
             self.restart_from_loss(now, limited);
             return;
@@ -270,6 +272,7 @@ impl Endpoint {
     fn restart_from_loss(&mut self, now: Instant, limited_transmit: u64) {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
+        self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
         self.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
@@ -292,6 +295,7 @@ impl Endpoint {
             return;
         }
         self.counters.timeouts += 1;
+        self.stop_timing();
         if self.selective.is_some() {
             self.on_timeout_selective(now);
         } else {

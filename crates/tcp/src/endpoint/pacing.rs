@@ -132,6 +132,15 @@ impl Endpoint {
         }
     }
 
+    /// A duplicate acknowledgement, without SACK.
+    #[inline]
+    pub(super) fn record_duplicate(&mut self, now: Instant) {
+        if let Some(paced) = &mut self.paced {
+            paced.rate.on_duplicate(now);
+            self.deliver(now);
+        }
+    }
+
     /// The scoreboard may have marked segments lost.
     pub(super) fn record_losses(&mut self, now: Instant) {
         let Some(journal) = self.selective.as_deref_mut().and_then(Selective::journal) else { return };

@@ -123,6 +123,7 @@ impl Endpoint {
     /// `outstanding` and `pipe` are those before the acknowledgement that told of the loss.
     fn begin_recovery(&mut self, now: Instant, selective: &mut Selective, outstanding: u64, pipe: u64) {
         self.counters.fast_retransmits += 1;
+        self.stop_timing();
         let before = self.cc.cwnd();
         // RFC 5681 section 3.1: what limited transmit sent beyond cwnd does not count.
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));

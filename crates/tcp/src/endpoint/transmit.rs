@@ -161,6 +161,13 @@ impl Endpoint {
         self.counters.retransmitted_segments += 1;
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
+        if !self.timestamps.is_on() && !self.rtt.times_across_repeats() {
+            self.snd.timed = UNTIMED;
+        }
+    }
+
+    /// A loss was declared, or the timer has expired.
+    pub(super) fn stop_timing(&mut self) {
         if !self.timestamps.is_on() {
             self.snd.timed = UNTIMED;
         }

@@ -4,6 +4,7 @@
 //! brings news; everything that moves forward (acknowledgements, the edge below which all is sacked or lost, the next
 //! segment to retransmit) is a cursor that passes each entry once.
 
+use super::journal::{Kept, note_lost, note_sacked};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -123,20 +124,10 @@ pub(crate) struct Overdue {
     pub next: Option<Instant>,
 }
 
-/// What became of segments since it was read last, for congestion controls that keep records of their own.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Journal {
-    /// Newly SACKed.
-    pub sacked: Vec<Span>,
-    /// Newly lost, segment by segment; a retransmission that is lost counts as well.
-    pub lost: Vec<Span>,
-}
-
 /// All segments in flight and their marks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
-    /// Only if congestion control wants it.
-    pub journal: Option<Box<Journal>>,
+    pub journal: Kept,
     sent: VecDeque<Sent>,
     /// Entries acknowledged and gone: the number of the first in `sent`. Numbers count segments from the beginning.
     gone: u64,
@@ -160,11 +151,6 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// One that keeps a journal.
-    pub fn with_journal() -> Self {
-        Self { journal: Some(Box::default()), ..Self::default() }
-    }
-
     /// RFC 6675's pipe: what is sent, less what is sacked or lost, plus what is retransmitted.
     #[inline]
     pub fn pipe(&self) -> u64 {
@@ -310,9 +296,7 @@ impl Scoreboard {
     /// Marks the segments that lie wholly in `news`. One that is covered in part (its end was cut off at the edge of the
     /// receiver's window) counts as still in flight.
     fn mark_sacked(&mut self, news: Span, delivery: &mut Delivery) {
-        if let Some(journal) = &mut self.journal {
-            journal.sacked.push(news);
-        }
+        note_sacked(&mut self.journal, news);
         let mut index = self.sent.partition_point(|sent| sent.start < news.start);
         while let Some(sent) = self.sent.get_mut(index) {
             if sent.end() > news.end {
@@ -582,14 +566,12 @@ fn index_of(number: u64, gone: u64) -> usize {
 
 /// Marks a segment lost unless it is SACKed; returns the bytes newly lost.
 #[inline]
-fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64, journal: &mut Option<Box<Journal>>) -> u64 {
+fn mark_lost(sent: &mut Sent, lost_bytes: &mut u64, journal: &mut Kept) -> u64 {
     if sent.is(SACKED | LOST) {
         return 0;
     }
     sent.marks |= LOST;
-    if let Some(journal) = journal {
-        journal.lost.push(Span { start: sent.start, end: sent.end() });
-    }
+    note_lost(journal, Span { start: sent.start, end: sent.end() });
     *lost_bytes += u64::from(sent.len);
     u64::from(sent.len)
 }
@@ -599,17 +581,14 @@ fn lose_retransmission(
     sent: &mut Sent,
     lost_bytes: &mut u64,
     retransmitted_bytes: &mut u64,
-    journal: &mut Option<Box<Journal>>,
+    journal: &mut Kept,
 ) -> u64 {
     if !sent.is(RETRANSMITTED) {
         return 0;
     }
     sent.marks &= !RETRANSMITTED;
     *retransmitted_bytes -= u64::from(sent.len);
-    if mark_lost(sent, lost_bytes, journal) == 0
-        && let Some(journal) = journal
-    {
-        journal.lost.push(Span { start: sent.start, end: sent.end() });
-    }
+    note_lost(journal, Span { start: sent.start, end: sent.end() });
+    mark_lost(sent, lost_bytes, journal);
     u64::from(sent.len)
 }

@@ -257,7 +257,10 @@ impl DuplicateRecovery {
         self.recover = max;
         self.phase = Phase::Loss { timed_out: una };
         self.adjustment = 0;
-        self.duplicates = 0;
+        // ns-2's Tahoe counts on; the others begin anew.
+        if self.kind != LossRecovery::Tahoe {
+            self.duplicates = 0;
+        }
         self.limited = 0;
         self.retransmit = Retransmit::First;
         kind

@@ -7,6 +7,7 @@ mod board;
 #[cfg(test)]
 mod board_model;
 mod duplicates;
+mod journal;
 mod rack;
 mod selective;
 

@@ -2,7 +2,8 @@
 //! what congestion control wants (RFC 6937, rate halving).
 
 use super::RecoveryPhase;
-use super::board::{Delivery, Journal, Scoreboard, Span};
+use super::board::{Delivery, Scoreboard, Span};
+use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
 use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
@@ -94,13 +95,15 @@ impl Selective {
     /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
     /// segments.
     pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
+        let mut board = Scoreboard::default();
+        board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
             (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
             (_, SackDetection::Rfc6675) => Detection::Rfc6675,
         };
         Self {
-            board: if journal { Scoreboard::with_journal() } else { Scoreboard::default() },
+            board,
             detection,
             phase: Phase::Open,
             recover: 0,

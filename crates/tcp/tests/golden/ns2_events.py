@@ -1,7 +1,7 @@
 """Turns a trace of ns2_trace.tcl into events for crates/tcp/tests/ns2_golden.rs.
 
-Times are in nanoseconds, windows in thousandths of segments and 0 where ns-2 does not tell, sequence numbers in segments.
-`wait` is the time since the line before, `flight` what is in flight after the event:
+Times are in nanoseconds, windows in thousandths of segments and 0 where ns-2 does not tell, the rest in
+segments. `wait` is the time since the line before, `flight` what is in flight after the event:
 
   H wait rtt                                    handshake (Agent/TCP/Vegas: its segment 0)
   A wait acked flight rtt state cwnd ssthresh   acknowledgement of new data; state before it: O open, R recovery
@@ -12,6 +12,7 @@ Times are in nanoseconds, windows in thousandths of segments and 0 where ns-2 do
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 DUPLICATES = 3
 
@@ -31,34 +32,34 @@ class Sender:
     last: int = 0
     sent_at: dict[int, list[int]] = field(default_factory=dict)
 
-    def events(self, acks: list[tuple[int, int, list[tuple[str, object]]]]) -> Iterator[str]:
+    def events(self, acks: list[tuple[int, int, list[tuple[str, float]]]]) -> Iterator[str]:
         """One or two lines per acknowledgement; each comes with what followed it."""
         for now, ack, what_followed in acks:
             before = self.cwnd, self.ssthresh
-            sends = []
+            sends: list[int] = []
             for kind, value in what_followed:
                 if kind == "cwnd_":
-                    self.cwnd = float(value)
+                    self.cwnd = value
                 elif kind == "ssthresh_":
-                    self.ssthresh = float(value)
+                    self.ssthresh = value
                 else:
-                    sends.append(value)
+                    sends.append(int(value))
             if ack > self.una:
-                yield from self.advance(now, ack, before[0])
+                yield from self._advance(now, ack, before[0])
             elif self.nxt > self.una:
-                yield from self.duplicate(now, before)
+                yield from self._duplicate(now, before)
             for seq in sends:
                 self.sent_at.setdefault(seq, []).append(now)
                 self.nxt = max(self.nxt, seq + 1)
 
-    def advance(self, now: int, ack: int, inflated: float) -> Iterator[str]:
+    def _advance(self, now: int, ack: int, inflated: float) -> Iterator[str]:
         acked = ack - self.una
         rtt = now - self.sent_at[ack - 1][-1]
         sure = len(self.sent_at[ack - 1]) == 1
         self.una = ack
         # Segment 0 of Agent/TCP/Vegas is its SYN.
         if self.native and ack == 1:
-            yield f"H {self.wait(now)} {rtt}"
+            yield f"H {self._wait(now)} {rtt}"
             return
         state, told = "O", True
         if self.recover is not None:
@@ -67,43 +68,43 @@ class Sender:
             if self.native:
                 deflates = self.duplicates > DUPLICATES and inflated > self.after_loss
                 window = self.after_loss if deflates else inflated
-                yield f"E {self.wait(now)} {milli(window)}"
+                yield f"E {self._wait(now)} {_milli(window)}"
                 state = "O"
             if told:
                 self.recover = None
         self.duplicates = 0
-        cwnd = milli(self.cwnd) if told else 0
+        cwnd = _milli(self.cwnd) if told else 0
         rtt = rtt if sure or not self.native else 0
-        yield f"A {self.wait(now)} {acked} {self.nxt - ack} {rtt} {state} {cwnd} {milli(self.ssthresh)}"
+        yield f"A {self._wait(now)} {acked} {self.nxt - ack} {rtt} {state} {cwnd} {_milli(self.ssthresh)}"
 
-    def duplicate(self, now: int, before: tuple[float, float]) -> Iterator[str]:
+    def _duplicate(self, now: int, before: tuple[float, float]) -> Iterator[str]:
         self.duplicates += 1
         lost = self.cwnd < before[0] if self.native else self.ssthresh != before[1]
         if self.recover is None and lost:
             self.recover = self.nxt
             self.after_loss = self.cwnd - self.duplicates
             sent = self.sent_at[self.una]
-            cwnd = milli(self.after_loss) if self.native else 0
+            cwnd = _milli(self.after_loss) if self.native else 0
             flight, age = self.nxt - self.una, now - sent[-1]
-            yield f"L {self.wait(now)} {flight} {age} {len(sent)} {cwnd} {milli(self.ssthresh)}"
+            yield f"L {self._wait(now)} {flight} {age} {len(sent)} {cwnd} {_milli(self.ssthresh)}"
             if self.native and len(sent) == 1:
                 self.duplicates = DUPLICATES
 
-    def wait(self, now: int) -> int:
+    def _wait(self, now: int) -> int:
         waited = now - self.last
         self.last = now
         return waited
 
 
-def milli(segments: float) -> int:
+def _milli(segments: float) -> int:
     return round(segments * 1000)
 
 
-def read(path: str) -> Iterator[tuple[int, int, list[tuple[str, object]]]]:
+def read(path: str) -> Iterator[tuple[int, int, list[tuple[str, float]]]]:
     """The acknowledgements that reach the sender, each with the changes and the transmissions up to the next one."""
-    followed: list[tuple[str, object]] = []
+    followed: list[tuple[str, float]] = []
     now, ack = 0, 0
-    for line in open(path):
+    for line in Path(path).read_text(encoding="utf-8").splitlines():
         fields = line.split()
         if fields[0] == "r" and fields[3] == "0":
             yield now, ack, followed
@@ -121,4 +122,4 @@ def read(path: str) -> Iterator[tuple[int, int, list[tuple[str, object]]]]:
 if __name__ == "__main__":
     acks = list(read(sys.argv[1]))
     for event in Sender(native=sys.argv[2] == "native").events(acks):
-        print(event)
+        sys.stdout.write(f"{event}\n")

@@ -27,7 +27,7 @@ pub struct Leaving {
     pub can_be_marked: bool,
 }
 
-/// CoDel's state, with the names of RFC 8289 section 5.3.
+/// CoDel's state, with the names of RFC 8289 section 5.2.
 #[derive(Clone, Debug)]
 pub struct CoDel {
     config: CoDelConfig,
@@ -123,7 +123,7 @@ impl CoDel {
         self.dropped = false;
     }
 
-    /// Section 5.4: t + INTERVAL / sqrt(count), rounded down to a nanosecond. IEEE square roots are the same everywhere.
+    /// Section 5.6: t + INTERVAL / sqrt(count), rounded down to a nanosecond. IEEE square roots are the same everywhere.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn control_law(&self, from: Instant) -> Instant {
         from + Duration::from_nanos((self.config.interval.as_nanos() as f64 / (self.count as f64).sqrt()) as u64)

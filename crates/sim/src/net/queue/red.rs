@@ -155,7 +155,7 @@ impl Red {
     }
 }
 
-/// p_a = p_b / (1 - count p_b): drops are spread evenly, at most 1 / p_b packets apart (section 4, method 2).
+/// p_a = p_b / (1 - count p_b): drops are spread evenly, at most 1 / p_b packets apart (section 7, method 2).
 #[allow(clippy::cast_precision_loss)]
 fn spread(p_b: f64, count: u64) -> f64 {
     let rest = 1.0 - count as f64 * p_b;

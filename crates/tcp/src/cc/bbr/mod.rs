@@ -435,8 +435,12 @@ impl CongestionControl for Bbr {
             self.on_mark(ack, rate);
         }
         self.update_model_and_state(ack, rate);
-        if self.phase != RecoveryPhase::Open && ack.phase == RecoveryPhase::Open {
-            self.restore_cwnd();
+        match (self.phase, ack.phase) {
+            (RecoveryPhase::Open, RecoveryPhase::Open) => {}
+            (_, RecoveryPhase::Open) => self.restore_cwnd(),
+            // A recovery of losses that a mark has been heeded for.
+            (RecoveryPhase::Open, _) => self.save_cwnd(),
+            _ => {}
         }
         self.phase = ack.phase;
         self.update_control_parameters(ack, rate);

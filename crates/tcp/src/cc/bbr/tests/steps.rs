@@ -225,6 +225,31 @@ fn a_bound_that_limits_is_raised_by_one_two_four_segments_a_round() {
 }
 
 #[test]
+fn acknowledgements_that_come_together_widen_the_window() {
+    let mut bbr = knowing(State::ProbeBw(Phase::Cruise));
+    let mut acked = |millis, newly_acked| {
+        let sample = RateSample { newly_acked, ..RateSample::default() };
+        bbr.update_ack_aggregation(&Delivery { now: Instant::ZERO + ms(millis), ..delivery(sample) });
+        bbr.extra_acked
+    };
+    // At 100 ms nothing is left of the interval before: 10,000 B more than expected of no time.
+    assert_eq!(acked(100, 10_000), 10_000);
+    // 5 ms at 1 MB/s are 5000 B: 20,000 - 5000.
+    assert_eq!(acked(105, 10_000), 15_000);
+    // 20 ms: 21,000 - 20,000 = 1000, and the round's maximum stays.
+    assert_eq!(acked(120, 1000), 15_000);
+    // 22 ms: 22,000 are expected and 21,000 were delivered: the interval starts anew.
+    assert_eq!(acked(122, 3000), 15_000);
+    assert_eq!((bbr.extra_acked_delivered, bbr.extra_acked_start), (3000, Instant::ZERO + ms(122)));
+    // Never more than the window.
+    bbr.cwnd = 12_000;
+    let sample = RateSample { newly_acked: 50_000, ..RateSample::default() };
+    bbr.round_count = 20;
+    bbr.update_ack_aggregation(&Delivery { now: Instant::ZERO + ms(122), ..delivery(sample) });
+    assert_eq!(bbr.extra_acked, 12_000);
+}
+
+#[test]
 fn an_ecn_echo_is_a_loss() {
     let mut bbr = knowing(State::ProbeBw(Phase::Cruise));
     let loss = Loss { now: Instant::ZERO, flight: 40_000, window: 80_000, nxt: 0 };
