@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean setup tools lock
+.PHONY: help run test lint bench fuzz clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,6 +33,17 @@ lint: setup ## Check formatting, lints, types and the arrows between crates and 
 bench: setup tools ## Measure the engine side by side with ns-2.
 	$(BIN)/python benches/run.py
 
+# FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
+FUZZ_SECONDS := 60
+FUZZ_SEED := $(shell date +%s)
+fuzz: ## Drive pairs of TCP endpoints through random paths for a minute.
+	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
+	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
+	while [ $$SECONDS -lt $$end ]; do \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
+	  seed=$$((seed + 1)); \
+	done
+
 clean: ## Remove what was built; results in out/ stay.
 	rm -rf target $(VENV) python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -50,8 +61,9 @@ $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
 	touch $@
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2 and tshark (Debian packages), where missing.
+tools: # Install ns-2, ns-3 and tshark (Debian packages), where missing.
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
+	test -e /usr/include/ns3/tcp-cubic.h || missing="$$missing libns3-dev"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

@@ -59,6 +59,9 @@ class Case:
         entry = dict(DOCUMENT["defaults"]) | dict(DOCUMENT["scenario"][self.scenario])
         for name in ("purpose", "drops", "steps"):
             entry.pop(name, None)
+        if self.is_linux:
+            # Its first ssthresh is also the largest window that it ever uses.
+            entry["ssthresh"] = entry["window"]
         return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
 
     @property
@@ -188,7 +191,7 @@ def tcp_options(case: Case) -> dict[str, Any]:
         return {"preset": "ns2", "congestion_control": name}
     return {
         "preset": "ns2",
-        "congestion_control": {"reno": "sack", "cubic": "cubic_2_6_22"}.get(name, name),
+        "congestion_control": {"reno": "reno_2_6_22", "cubic": "cubic_2_6_22"}.get(name, name),
         "loss_recovery": "sack",
         "sack_detection": "forward",
         "window_reduction": "rate_halving",
@@ -236,7 +239,8 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
     shift = 0.0
     if case.is_linux:
         # ns-2's agent sends data where netlull begins with a handshake.
-        first = Scenario.from_dict(scenario(case, drops) | {"duration": "2 s"}).run(seed=1).series("segment")
+        alone = scenario(case, drops) | {"duration": "2 s"}
+        first = Scenario.from_dict(alone | {"flow": alone["flow"][:1]}).run(seed=1).series("segment")
         shift = first["time_s"][0].as_py()
     table = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1).series("segment")
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]

@@ -2,7 +2,8 @@
 
 Builds the interpreter (`crates/tcp/examples/packet_script.rs`), prints one line per script with its verdict and the
 sections it quotes, and exits 1 if a script fails or the lines are not those in `stored/`. With `--store` they replace
-those; `-v` prints what happened in each script, too. Names of scripts, without folder and ending, limit the run to them.
+those; `-v` prints what happened in each script, too. Names of scripts,
+without folder and ending, limit the run to them.
 """
 
 from __future__ import annotations

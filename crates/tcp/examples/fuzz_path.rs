@@ -10,42 +10,7 @@ mod support;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use support::{HEAD, Scene, World};
-
-/// At most so many bytes for fates.
-const LONGEST: u64 = 600;
-
-/// SplitMix64: every seed starts a stream of its own.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn input(&mut self) -> Vec<u8> {
-        let fates = usize::try_from(self.next() % LONGEST).unwrap_or(0);
-        // Some inputs have the same configuration at both ends, or few losses.
-        let (twins, calm) = (self.next().is_multiple_of(3), self.next().is_multiple_of(3));
-        let mut bytes: Vec<u8> = (0..HEAD + fates).map(|_| self.next().to_le_bytes()[0]).collect();
-        if twins {
-            let (first, second) = bytes.split_at_mut(40);
-            second[..40].copy_from_slice(first);
-        }
-        if calm {
-            for byte in &mut bytes[HEAD..] {
-                if !self.next().is_multiple_of(4) {
-                    *byte &= 1;
-                }
-            }
-        }
-        bytes
-    }
-}
+use support::{HEAD, Scene, World, fuzz_input};
 
 /// What the model says of an input; a panic of the endpoint's counts, too.
 fn judge(bytes: &[u8]) -> Result<(), String> {
@@ -159,7 +124,7 @@ fn print_trace(file: &PathBuf) {
 
 fn generate(options: &Options) -> ExitCode {
     for number in 0..options.count {
-        let bytes = Random(options.seed.wrapping_mul(0x1_0000_0001) ^ (number << 1)).input();
+        let bytes = fuzz_input(options.seed, number);
         if let Err(why) = judge(&bytes) {
             println!("input {number} of seed {}: {why}", options.seed);
             report(options, number, bytes);

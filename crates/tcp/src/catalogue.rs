@@ -73,6 +73,12 @@ impl Algorithm {
                 algorithm: Self::Reno,
             },
             AlgorithmInfo {
+                name: "reno_2_6_22",
+                summary: "Reno of Linux 2.6.22: the same window in whole segments",
+                source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
+                algorithm: Self::Reno2622,
+            },
+            AlgorithmInfo {
                 name: "sack",
                 summary: "the same window; selective acknowledgements say what is lost",
                 source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
@@ -99,6 +105,7 @@ impl Algorithm {
         match self {
             Self::Tahoe => "tahoe",
             Self::Reno => "reno",
+            Self::Reno2622 => "reno_2_6_22",
             Self::NewReno => "new_reno",
             Self::Sack => "sack",
             Self::Bbr => "bbr",

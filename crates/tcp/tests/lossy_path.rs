@@ -6,7 +6,7 @@ mod support;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{HEAD, Scene, World};
+use support::{HEAD, Scene, World, fuzz_input};
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -27,5 +27,24 @@ proptest! {
 fn any_bytes_mean_a_scene() {
     for len in [0, 1, HEAD - 1, HEAD, HEAD + 1] {
         assert_eq!(World::new(&Scene::from_bytes(&vec![7; len])).run(), Ok(()));
+    }
+}
+
+#[test]
+fn a_trace_tells_of_every_segment() {
+    // Nothing to send either way, nothing lost: a SYN and a SYN+ACK, two FINs, and what is sent is taken.
+    let scene = Scene::from_bytes(&[0; HEAD]);
+    let mut world = World::traced(&scene);
+    assert_eq!(world.run(), Ok(()));
+    let count = |what: &str| world.trace().iter().filter(|line| line.contains(what)).count();
+    assert_eq!((count("SYN"), count("FIN"), count("sends")), (4, 4, count("takes")));
+}
+
+#[test]
+fn inputs_of_the_fuzzer_pass() {
+    // A batch that is the same every time; `make fuzz` goes on from there.
+    for number in 0..300 {
+        let bytes = fuzz_input(1, number);
+        assert_eq!(World::new(&Scene::from_bytes(&bytes)).run(), Ok(()), "input {number} of seed 1");
     }
 }

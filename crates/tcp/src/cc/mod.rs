@@ -16,6 +16,7 @@ mod hystart;
 mod linux;
 mod parameters;
 mod reno;
+mod reno_2_6_22;
 mod vegas;
 
 pub use bbr::Bbr;
@@ -26,6 +27,7 @@ pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
 pub use parameters::ParameterInfo;
 pub use reno::Reno;
+pub use reno_2_6_22::Reno2622;
 pub use vegas::Vegas;
 
 use crate::config::{Algorithm, Config};
@@ -213,6 +215,7 @@ pub trait CongestionControl {
 #[derive(Clone, Debug)]
 pub(crate) enum Controller {
     Reno(Reno),
+    Reno2622(Reno2622),
     Bbr(Box<Bbr>),
     Bic(Bic),
     Compound(Compound),
@@ -227,6 +230,7 @@ macro_rules! dispatch {
     ($controller:expr, $inner:ident => $call:expr) => {
         match $controller {
             Controller::Reno($inner) => $call,
+            Controller::Reno2622($inner) => $call,
             Controller::Bbr($inner) => $call,
             Controller::Bic($inner) => $call,
             Controller::Compound($inner) => $call,
@@ -250,6 +254,7 @@ impl Controller {
             Algorithm::Cubic => Self::Cubic(Cubic::new(config)),
             Algorithm::Cubic2622 => Self::Cubic2622(Cubic2622::new(config)),
             Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
+            Algorithm::Reno2622 => Self::Reno2622(Reno2622::new(config)),
             Algorithm::Vegas => Self::Vegas(Vegas::new(config)),
         }
     }

@@ -213,13 +213,16 @@ impl Config {
             Algorithm::Tahoe => LossRecovery::Tahoe,
             Algorithm::Reno => LossRecovery::Reno,
             Algorithm::NewReno => LossRecovery::NewReno,
-            Algorithm::Sack | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
-                LossRecovery::Sack
-            }
+            Algorithm::Sack
+            | Algorithm::Reno2622
+            | Algorithm::Bic
+            | Algorithm::Compound
+            | Algorithm::Cubic2622
+            | Algorithm::Vegas => LossRecovery::Sack,
             Algorithm::Bbr | Algorithm::Cubic | Algorithm::Dctcp => LossRecovery::Rack,
         };
         (self.sack_detection, self.window_reduction) = match algorithm {
-            Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
+            Algorithm::Reno2622 | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
                 (SackDetection::Forward, WindowReduction::RateHalving)
             }
             _ => (SackDetection::Rfc6675, WindowReduction::Proportional),

@@ -10,6 +10,8 @@ pub enum Algorithm {
     Tahoe,
     /// The window of RFC 5681 with fast recovery that the first acknowledgement of new data ends (RFC 2581).
     Reno,
+    /// Reno's window in whole segments as in Linux 2.6.22.
+    Reno2622,
     /// The window of RFC 5681 with the recovery of RFC 6582.
     #[default]
     NewReno,

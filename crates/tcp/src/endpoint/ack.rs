@@ -46,7 +46,7 @@ impl Endpoint {
         }
         // Seventh and eighth: data and FIN.
         if segment.len > 0 && placement == Placement::Acceptable {
-            self.note_marks(segment.flags);
+            self.note_marks(now, segment.flags);
             self.handle_data(now, ahead, segment.len);
         }
         if segment.flags.contains(Flags::FIN) {

@@ -1,7 +1,7 @@
 //! Explicit congestion notification (RFC 3168), and the echo that DCTCP wants (RFC 8257).
 
-use super::Endpoint;
 use super::receiver::AckDue;
+use super::{Control, Endpoint};
 use crate::cc::{CongestionControl, Loss};
 use crate::config::Ecn;
 use crate::segment::{Flags, Segment};
@@ -86,22 +86,32 @@ impl EcnState {
 impl Endpoint {
     /// Data in the window has arrived with `flags` around it.
     #[inline]
-    pub(super) fn note_marks(&mut self, flags: Flags) {
+    pub(super) fn note_marks(&mut self, now: Instant, flags: Flags) {
         if !self.ecn.enabled {
             return;
         }
         let marked = flags.contains(Flags::CE);
         self.counters.marks_received += u64::from(marked);
         if self.ecn.mode == Ecn::Dctcp {
-            // RFC 8257 section 3.2: when the marks begin or end, an acknowledgement says so at once.
             if self.ecn.echoes != marked {
-                self.ecn.echoes = marked;
-                self.rcv.ack_due = AckDue::Now;
+                self.change_echo(now, marked);
             }
             return;
         }
         // RFC 3168 section 6.1.3: CWR ends the echo, unless this segment is marked itself.
         self.ecn.echoes = marked || (self.ecn.echoes && !flags.contains(Flags::CWR));
+    }
+
+    /// RFC 8257 section 3.2: when the marks begin or end, an acknowledgement says so at once; what waits for its own is
+    /// acknowledged before, with the echo that it is due (figure 1 there).
+    #[cold]
+    fn change_echo(&mut self, now: Instant, marked: bool) {
+        if self.rcv.ack_due == AckDue::Delayed {
+            self.early_ack = Some(Box::new(self.transmit_ack(now)));
+            self.control = Control::EarlyAck;
+        }
+        self.ecn.echoes = marked;
+        self.rcv.ack_due = AckDue::Now;
     }
 
     /// An acknowledgement told of congestion, with `flight` bytes outstanding when it came. RFC 3168 section 6.1.2: one

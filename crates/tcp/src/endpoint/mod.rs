@@ -101,6 +101,8 @@ impl Timer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     None,
+    /// [`Endpoint::early_ack`].
+    EarlyAck,
     Syn,
     SynAck,
     /// One byte into a closed window.
@@ -162,6 +164,8 @@ pub struct Endpoint {
     /// Only if congestion control wants deliveries.
     paced: Option<Box<Paced>>,
     // Rarely used.
+    /// An acknowledgement made before the segment that it does not cover was taken.
+    early_ack: Option<Box<Segment>>,
     probes: u8,
     syns_sent: u8,
     handshake_timeouts: u8,
@@ -215,6 +219,7 @@ impl Endpoint {
             offers_sack: uses_sack,
             initial_window: config.initial_window,
             mss: config.mss,
+            early_ack: None,
             probes: 0,
             syns_sent: 0,
             handshake_timeouts: 0,

@@ -34,6 +34,7 @@ impl Endpoint {
     fn transmit_control(&mut self, now: Instant) -> Option<Segment> {
         match std::mem::replace(&mut self.control, Control::None) {
             Control::None => None,
+            Control::EarlyAck => self.early_ack.take().map(|ack| *ack),
             Control::Syn => Some(self.syn(now, Flags::SYN)),
             Control::SynAck => Some(self.syn(now, Flags::SYN | Flags::ACK)),
             Control::Reset { seq, ack: None } => Some(Segment { seq, flags: Flags::RST, ..Segment::default() }),
@@ -208,7 +209,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn transmit_ack(&mut self, now: Instant) -> Segment {
+    pub(super) fn transmit_ack(&mut self, now: Instant) -> Segment {
         self.counters.acks_sent += 1;
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.

@@ -500,6 +500,16 @@ impl Scoreboard {
         self.first_original = self.gone;
     }
 
+    /// Forgets everything that is known of the segments in flight, as ns-2's TCP/Linux does when recovery ends.
+    pub fn forget_marks(&mut self) {
+        for sent in &mut self.sent {
+            sent.marks &= EVER_RETRANSMITTED;
+        }
+        self.retransmissions.clear();
+        (self.lost_bytes, self.retransmitted_bytes) = (0, 0);
+        self.forget_sacks();
+    }
+
     /// True if the receiver has taken back what it SACKed: the first segment is SACKed, and not acknowledged.
     pub fn has_reneged(&self) -> bool {
         self.sent.front().is_some_and(|first| first.is(SACKED))

@@ -184,7 +184,8 @@ impl Selective {
             Phase::Open => {
                 // RFC 6675 section 5 step 2: DupThresh duplicates will do, even if their bytes do not.
                 let lost = lost + self.lost_by_count();
-                if lost > 0 { Step::Lost } else { Step::Ordinary }
+                // What was lost beyond the last recovery point begins the next recovery.
+                if lost > 0 || self.board.next_waiting().is_some() { Step::Lost } else { Step::Ordinary }
             }
             Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
             // ns-2's TCP/Linux takes a loss found after a timeout for a new one.
@@ -319,8 +320,7 @@ impl Selective {
         self.forced = false;
         self.duplicates = 0;
         if matches!(self.detection, Detection::Forward { .. }) {
-            // As ns-2's TCP/Linux does.
-            self.board.forget_sacks();
+            self.board.forget_marks();
         }
         if fast || self.is_rate_halving() { Step::Recovered } else { Step::Ordinary }
     }
@@ -361,10 +361,10 @@ impl Selective {
         kind
     }
 
-    /// The next segment to send again: lost ones first; `None` if there is none.
+    /// The next segment to send again: lost ones first; `None` if there is none, or no recovery has begun.
     #[inline]
     pub fn next_lost(&mut self) -> Option<Span> {
-        self.board.next_waiting()
+        if self.phase == Phase::Open { None } else { self.board.next_waiting() }
     }
 
     /// What to send again when nothing is known to be lost and nothing new can be sent (RFC 6675 `NextSeg` rules 3, 4).

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 mod scene;
 
-pub use scene::HEAD;
+pub use scene::{HEAD, fuzz_input};
 
 /// What the path does with a segment.
 #[derive(Clone, Copy, Debug)]
@@ -358,6 +358,7 @@ impl World {
             return Ok(());
         }
         if segment.flags.contains(Flags::SYN) {
+            check!(!segment.flags.contains(Flags::ECT), "end {end} sends a SYN as ECN-capable");
             return Ok(());
         }
         let edge = self.right_edge(end, segment);
@@ -406,6 +407,10 @@ impl World {
         check!(len <= u64::from(tcp.smss()), "end {end} sends {len} bytes, more than a full segment");
         check!(len == 0 || start + len <= self.directions[end].given, "end {end} sends what it was not given");
         let direction = &mut self.directions[end];
+        // RFC 3168 sections 6.1.2 to 6.1.6: retransmissions, probes and bare acknowledgements are not ECN-capable.
+        let may_be_marked = len > 0 && start >= direction.sent;
+        let says_so = segment.flags.intersects(Flags::ECT | Flags::CWR);
+        check!(may_be_marked || !says_so, "end {end} sends {start}+{len} as ECN-capable");
         let config = &self.scene.configs[end];
         let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
         if len > 0 {
