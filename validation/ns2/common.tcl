@@ -86,6 +86,54 @@ proc build_flows {ns} {
     }
 }
 
+# A sender and its receiver of a kind of TCP, and the algorithm that Agent/TCP/Linux is to use, "" for the others.
+#   tahoe, reno, new_reno, sack, vegas: ns-2's own; linux-NAME: NAME of Agent/TCP/Linux (reno, bic, cubic, vegas, compound)
+# Agent/TCP/Linux has no handshake here (`syn_`): to it the SYN is a segment like any other, whose acknowledgement opens the
+# window.
+proc make_agents {agent} {
+    global param
+    if {[regexp {^linux-(.+)$} $agent -> name]} {
+        set tcp [new Agent/TCP/Linux]
+        $tcp set syn_ false
+        $tcp set delay_growth_ false
+        # Its algorithms take round trips from timestamps, which cost nothing on the wire here.
+        $tcp set timestamps_ true
+        $tcp set ts_option_size_ 0
+        set sink [new Agent/TCPSink/Sack1]
+        $sink set ts_echo_rfc1323_ true
+        return [list $tcp $sink $name]
+    }
+    set kinds {tahoe TCP reno TCP/Reno new_reno TCP/Newreno sack TCP/Sack1 vegas TCP/Vegas}
+    set tcp [new Agent/[dict get $kinds $agent]]
+    set sink [new Agent/TCPSink[expr {$agent eq "sack" ? "/Sack1" : ""}]]
+    if {$agent eq "vegas"} {
+        # It sends packets of `packetSize_`, without the header that the others add.
+        $tcp set packetSize_ $param(packet)
+    }
+    return [list $tcp $sink ""]
+}
+
+# One endless transfer of a kind of TCP per flow; fills the arrays tcp() and receiver() of the caller.
+proc build_flows_of {ns agent ssthresh} {
+    global param
+    upvar 1 source source sink sink tcp tcp receiver receiver
+    for {set flow 0} {$flow < $param(flows)} {incr flow} {
+        lassign [make_agents $agent] tcp($flow) receiver($flow) name
+        $tcp($flow) set fid_ $flow
+        $ns attach-agent $source($flow) $tcp($flow)
+        $ns attach-agent $sink($flow) $receiver($flow)
+        $ns connect $tcp($flow) $receiver($flow)
+        set transfer [new Application/FTP]
+        $transfer attach-agent $tcp($flow)
+        set start [expr {$param(start) + $flow * $param(stagger)}]
+        # ns-2 takes `window_` for the first ssthresh when the agent starts.
+        $tcp($flow) set window_ $ssthresh
+        $ns at [expr {$start + 0.0005}] "$tcp($flow) set window_ $param(window)"
+        if {$name ne ""} {$ns at 0.0 "$tcp($flow) select_ca $name"}
+        $ns at $start "$transfer start"
+    }
+}
+
 # Segments that the receiver has in order. `bytes_` counts wire bytes, the first of them those of the SYN (a header).
 proc segments_in_order {receiver} {
     global param

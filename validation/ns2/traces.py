@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents import AGENTS, is_linux, tcp_options
 from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
 from run import megabits, milliseconds, network
 
@@ -51,7 +52,7 @@ class Case:
 
     @property
     def is_linux(self) -> bool:
-        return self.agent.startswith("linux-")
+        return is_linux(self.agent)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -184,21 +185,6 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
 # ----------------------------------------------------------------------------------------------------------- netlull
 
 
-def tcp_options(case: Case) -> dict[str, Any]:
-    """netlull's TCP options for an agent of ns-2."""
-    name = case.agent.removeprefix("linux-")
-    if not case.is_linux:
-        return {"preset": "ns2", "congestion_control": name}
-    return {
-        "preset": "ns2",
-        "congestion_control": {"reno": "reno_2_6_22", "cubic": "cubic_2_6_22"}.get(name, name),
-        "loss_recovery": "sack",
-        "sack_detection": "forward",
-        "window_reduction": "rate_halving",
-        "rto_granularity": "1 ms",
-    } | ({"vegas_flavour": "linux", "vegas": {"alpha": 2, "beta": 4, "gamma": 1}} if name == "vegas" else {})
-
-
 def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, Any]:
     """The case in netlull's schema; its steps come `shift` s later."""
     options = case.options
@@ -227,7 +213,7 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         "nodes": nodes,
         "link": links,
         "flow": flows,
-        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
+        "tcp": tcp_options(case.agent) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
         "probe": {"segments": True},
     }
 
@@ -301,9 +287,6 @@ def table(agent: str, rows: Sequence[Row]) -> str:
             f"{row.window:8.2f}{row.mean:7.3f}"
         )
     return "\n".join(lines)
-
-
-AGENTS = ("tahoe", "reno", "new_reno", "sack", "vegas", "linux-reno", "linux-bic", "linux-cubic", "linux-vegas", "linux-compound")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
