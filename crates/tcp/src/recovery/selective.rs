@@ -16,7 +16,7 @@ const LARGEST_BURST: u64 = 3;
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
-    Forward { reordering: u32 },
+    Forward { reordering: u32, single_pass: bool },
     Rack(Box<Rack>),
 }
 
@@ -99,7 +99,10 @@ impl Selective {
         board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
-            (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
+            (_, SackDetection::Forward) => Detection::Forward {
+                reordering: u32::from(config.forward_reordering),
+                single_pass: config.forward_single_pass,
+            },
             (_, SackDetection::Rfc6675) => Detection::Rfc6675,
         };
         Self {
@@ -217,10 +220,10 @@ impl Selective {
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
-            Detection::Forward { reordering } => {
+            Detection::Forward { reordering, single_pass } => {
                 let Some(highest) = self.board.highest_sacked() else { return 0 };
                 let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
-                first + self.board.mark_lost_retransmissions(delivery, *reordering)
+                first + self.board.mark_lost_retransmissions(delivery, *reordering, *single_pass)
             }
             Detection::Rack(rack) => {
                 rack.update(at.now, delivery);
