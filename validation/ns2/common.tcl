@@ -21,7 +21,7 @@ proc read_options {arguments} {
 # Defaults of the network and of TCP. `delay_*` are one-way; the round trip is twice their sum along the path.
 array set param {
     flows 1            duration 300       start 0.0          stagger 0.0
-    rate 10e6          rate_n2 10e6       rate_access 100e6
+    rate 10e6          rate_n2 10e6       rate_access 100e6  rate_back 0
     delay_access 0.0   delay_n1 0.0125    delay_n2 0.0125
     buffer 42          buffer_n2 42       packet 1500        header 40
     delack 0           delack_interval 0.1
@@ -44,9 +44,11 @@ proc configure_tcp {} {
     Agent/TCPSink/DelAck set interval_ $param(delack_interval)
 }
 
-# A duplex link whose two directions have their own buffer.
+# A duplex link whose two directions have their own buffer, and their own rate if `rate_back` is not 0.
 proc connect {ns from to rate delay buffer_there buffer_back} {
-    $ns duplex-link $from $to $rate $delay DropTail
+    global param
+    $ns simplex-link $from $to $rate $delay DropTail
+    $ns simplex-link $to $from [expr {$param(rate_back) > 0 ? $param(rate_back) : $rate}] $delay DropTail
     $ns queue-limit $from $to [expr {$buffer_there + 1}]
     $ns queue-limit $to $from [expr {$buffer_back + 1}]
 }

@@ -207,6 +207,9 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         for flow in range(int(options["flows"]))
     ]
     window, ssthresh = (int(options[name]) * MSS_BYTES for name in ("window", "ssthresh"))
+    if case.is_linux and case.steps:
+        # ns-2's TCP/Linux knows no receiver's window; its recovery sends on, and only cwnd is bounded.
+        window *= 10
     return {
         "name": f"{case.agent}-{case.scenario}",
         "duration": milliseconds(float(options["duration"]) + shift),
