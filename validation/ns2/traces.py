@@ -1,8 +1,9 @@
 """Compares every TCP of ns-2 with netlull's, segment by segment: `python validation/ns2/traces.py [AGENT ...]`.
 
 Runs the scenarios of `traces.toml` for each agent in netlull and holds them against ns-2's runs in `stored/traces/`: which
-segments are sent, when, and the congestion window at each. Prints a table per agent and exits 1 if a row is farther from
-ns-2 than `traces.toml` allows. With `--rerun` ns-2 runs again and the stored results are rewritten first.
+segments are sent, when, and the congestion window at each. Prints a table per agent and exits 1 if a row is neither equal
+nor listed in `traces.toml` with a reason. With `--rerun` ns-2 runs again and the stored results are rewritten first;
+`--around N` shows N sends on both sides of a row's first difference.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ import argparse
 import sys
 import tempfile
 import tomllib
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agents import AGENTS, is_linux, tcp_options
 from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
 from run import megabits, milliseconds, network
+
+if TYPE_CHECKING:
+    import netlull
 
 STORED = HERE / "stored" / "traces"
 MSS_BYTES = 1460
@@ -35,8 +38,15 @@ class Send:
     cwnd: float
 
 
+    settled: bool = True
+    """Neither in fast recovery nor a timer's, as netlull knows it: here the windows are compared."""
+
+
 Trace = list[list[Send]]
 """The sends of each flow."""
+
+SAME_WINDOW = 0.1
+"""Windows of equal rows differ by less, in segments."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +63,14 @@ class Case:
     @property
     def is_linux(self) -> bool:
         return is_linux(self.agent)
+
+    @property
+    def reason(self) -> str | None:
+        """Why it need not be equal."""
+        for entry in DOCUMENT["reason"]:
+            if self.agent in entry["agents"] and self.scenario in entry.get("scenarios", [self.scenario]):
+                return str(entry["why"])
+        return None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -217,7 +235,7 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         "link": links,
         "flow": flows,
         "tcp": tcp_options(case.agent) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
-        "probe": {"segments": True},
+        "probe": {"segments": True, "events": True},
     }
 
 
@@ -231,15 +249,36 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
         alone = scenario(case, drops) | {"duration": "2 s"}
         first = Scenario.from_dict(alone | {"flow": alone["flow"][:1]}).run(seed=1).series("segment")
         shift = first["time_s"][0].as_py()
-    table = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1).series("segment")
+    result = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1)
+    table = result.series("segment")
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
+    unsettled = [unsettled_times(result, f"flow{flow}") for flow in range(len(trace))]
     start: dict[int, float] = {}
     names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if case.is_linux else "control_cwnd_bytes")
     for time, flow, offset, cwnd in zip(*(table[name].to_pylist() for name in names), strict=True):
         index = int(str(flow).removeprefix("flow"))
         start.setdefault(index, time)
-        trace[index].append(Send(time - start[index], offset // MSS_BYTES + 1, cwnd / MSS_BYTES))
+        settled = not any(begin <= time <= end for begin, end in unsettled[index])
+        trace[index].append(Send(time - start[index], offset // MSS_BYTES + 1, cwnd / MSS_BYTES, settled))
     return trace
+
+
+def unsettled_times(result: netlull.Result, flow: str) -> list[tuple[float, float]]:
+    """From each fast retransmission to the end of recovery, and the instants of timeouts."""
+    events = result.series("event")
+    times: list[tuple[float, float]] = []
+    begin: float | None = None
+    for time, of, event in zip(*(events[name].to_pylist() for name in ("time_s", "flow", "event")), strict=True):
+        if of != flow:
+            continue
+        if event == "fast_retransmit":
+            begin = time if begin is None else begin
+        elif begin is not None and event in ("recovered", "timeout"):
+            times.append((begin, time))
+            begin = None
+        if event == "timeout":
+            times.append((time, time))
+    return times if begin is None else [*times, (begin, float("inf"))]
 
 
 # ------------------------------------------------------------------------------------------------------- differences
@@ -253,42 +292,75 @@ class Row:
     sends: tuple[int, int]
     same: int
     """Sends before the first of another segment."""
+    complete: bool
+    """There is none, but for one at the very end of the run."""
     time_ms: float
     """The largest difference of times among them."""
     window: float
-    """The largest distance of the windows over all the run, in segments, looked at every millisecond."""
-    mean: float
-    """Its mean."""
+    """The largest difference of the windows among those outside recovery, in segments."""
 
-
-def window_at(sends: Sequence[Send], time: float) -> float:
-    """The window at the last send before."""
-    index = bisect_right(sends, time, key=lambda send: send.time)
-    return sends[max(index - 1, 0)].cwnd
+    @property
+    def verdict(self) -> str:
+        if self.complete and self.window <= SAME_WINDOW:
+            return "equal"
+        return "listed" if self.case.reason else "NOT MET"
 
 
 def compare(case: Case, ns2: Trace, netlull: Trace) -> Row:
     """All flows together."""
-    same, late, distances = 0, 0.0, []
+    same, complete, late, distance = 0, True, 0.0, 0.0
     for theirs, ours in zip(ns2, netlull, strict=True):
-        for one, other in zip(theirs, ours, strict=False):
-            if one.segment != other.segment:
-                break
-            same += 1
+        count = first_difference(theirs, ours)
+        same += count
+        complete = complete and max(len(theirs), len(ours)) <= count + 1
+        for one, other in zip(theirs[:count], ours[:count], strict=True):
             late = max(late, abs(one.time - other.time))
-            distances.append(abs(one.cwnd - other.cwnd))
-    totals = (sum(map(len, ns2)), sum(map(len, netlull)))
-    return Row(case, totals, same, 1e3 * late, max(distances), sum(distances) / len(distances))
+            if other.settled:
+                distance = max(distance, abs(one.cwnd - other.cwnd))
+    return Row(case, (sum(map(len, ns2)), sum(map(len, netlull))), same, complete, 1e3 * late, distance)
+
+
+def first_difference(theirs: Sequence[Send], ours: Sequence[Send]) -> int:
+    """How many sends are of the same segments."""
+    pairs = enumerate(zip(theirs, ours, strict=False))
+    shorter = min(len(theirs), len(ours))
+    return next((index for index, (one, other) in pairs if one.segment != other.segment), shorter)
+
+
+HEAD = (
+    f"  {'scenario':20}{'sends':>7}{'':9}{'same':>8}{'time':>10}{'window':>10}\n"
+    f"  {'':20}{'ns-2':>7}{'netlull':>9}{'':8}{'ms':>10}{'segments':>10}"
+)
+"""Sends up to the first of another segment, and the largest differences among them; windows outside recovery."""
 
 
 def table(agent: str, rows: Sequence[Row]) -> str:
-    head = f"{'scenario':22}{'sends ns-2':>11}{'netlull':>9}{'same':>8}{'time ms':>9}{'window':>8}{'mean':>7}"
-    lines = [f"{agent}", head]
+    """All rows of an agent, and the reasons below."""
+    lines = [f"{agent}", HEAD]
+    reasons: dict[str, list[str]] = {}
     for row in rows:
-        lines.append(
-            f"{row.case.scenario:22}{row.sends[0]:11}{row.sends[1]:9}{row.same:8}{row.time_ms:9.3f}"
-            f"{row.window:8.2f}{row.mean:7.3f}"
-        )
+        name, sends = row.case.scenario, row.sends
+        shown = f"  {name:20}{sends[0]:7}{sends[1]:9}{row.same:8}{row.time_ms:10.3f}{row.window:10.2f}"
+        lines.append(f"{shown}  {row.verdict}")
+        if row.verdict == "listed":
+            reasons.setdefault(str(row.case.reason), []).append(name)
+    lines += [f"  {', '.join(names)}: {why}" for why, names in reasons.items()]
+    return "\n".join(lines) + "\n"
+
+
+def around(ns2: Trace, netlull: Trace, count: int) -> str:
+    """The sends around the first difference of each flow, ns-2's on the left: time (s), segment, window (segments)."""
+
+    def shown(send: Send | None) -> str:
+        return f"{send.time:11.6f}{send.segment:8}{send.cwnd:10.3f}" if send else " " * 29
+
+    lines = []
+    for flow, (theirs, ours) in enumerate(zip(ns2, netlull, strict=True)):
+        middle = first_difference(theirs, ours)
+        lines.append(f"  flow {flow}, after {middle} sends:")
+        for index in range(max(middle - count, 0), middle + count):
+            pair = [shown(sends[index] if index < len(sends) else None) for sends in (theirs, ours)]
+            lines.append(f"{index:8}  {pair[0]}  |{pair[1]}")
     return "\n".join(lines)
 
 
@@ -297,6 +369,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("agents", nargs="*", metavar="AGENT", help=f"of {', '.join(AGENTS)}; default all")
     parser.add_argument("--scenario", action="append", help="only this one")
+    parser.add_argument("--around", type=int, metavar="N", help="show N sends before and after each first difference")
     parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
     chosen = parser.parse_args(arguments)
     agents = chosen.agents or AGENTS
@@ -304,17 +377,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if chosen.rerun:
             in_parallel(rerun, [Case(agent, name) for agent in agents for name in names])
+        holds = True
         for agent in agents:
-            rows = []
+            rows, details = [], []
             for name in names:
                 case = Case(agent, name)
                 drops, ns2 = read_stored(case)
-                rows.append(compare(case, ns2, run_netlull(case, drops)))
-            print(table(agent, rows), flush=True)
+                trace = run_netlull(case, drops)
+                rows.append(compare(case, ns2, trace))
+                if chosen.around and not rows[-1].complete:
+                    details.append(f"  {name}\n{around(ns2, trace, chosen.around)}\n")
+            print("\n".join([table(agent, rows), *details]), flush=True)
+            holds = holds and all(row.verdict != "NOT MET" for row in rows)
     except Ns2Error as error:
         print(error, file=sys.stderr)
         return 2
-    return 0
+    print("all equal or listed" if holds else "OUT OF TOLERANCE")
+    return 0 if holds else 1
 
 
 if __name__ == "__main__":

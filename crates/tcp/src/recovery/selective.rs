@@ -328,11 +328,13 @@ impl Selective {
         if fast || self.is_rate_halving() { Step::Recovered } else { Step::Ordinary }
     }
 
-    /// The window after recovery: ssthresh with RFC 6675 and RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
+    /// The window after recovery: that to which RFC 6675 has cut it; ssthresh with RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
     /// three segments allows.
     pub fn exit_window(&self, cwnd: u64, ssthresh: u64, smss: u64) -> u64 {
         match self.reduction {
-            Reduction::Immediate | Reduction::Proportional { .. } => ssthresh,
+            // As ns-2's Sack1, whose ssthresh is the same rounded down.
+            Reduction::Immediate => cwnd,
+            Reduction::Proportional { .. } => ssthresh,
             Reduction::RateHalving { .. } if cwnd < ssthresh => ssthresh.min(self.board.pipe() + LARGEST_BURST * smss),
             Reduction::RateHalving { .. } => cwnd,
         }
