@@ -45,6 +45,8 @@ class Send:
 Trace = list[list[Send]]
 """The sends of each flow."""
 
+HANDSHAKES = 4
+"""Runs in search of the start of a second flow with which its data is sent when ns-2's is."""
 SAME_WINDOW = 0.1
 """Windows of equal rows differ by less, in segments."""
 
@@ -203,8 +205,8 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
 # ----------------------------------------------------------------------------------------------------------- netlull
 
 
-def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, Any]:
-    """The case in netlull's schema; its steps come `shift` s later."""
+def scenario(case: Case, drops: Sequence[int], shift: float = 0.0, lead: float = 0.0) -> dict[str, Any]:
+    """The case in netlull's schema: its steps come `shift` s later, its second flow `lead` s earlier."""
     options = case.options
     nodes, links = network(options)
     # The SYN goes before the first data segment.
@@ -220,7 +222,7 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
             "name": f"flow{flow}",
             "from": f"source{flow}",
             "to": f"sink{flow}",
-            "start": milliseconds(flow * float(options["stagger"])),
+            "start": milliseconds(flow * (float(options["stagger"]) - lead)),
         }
         for flow in range(int(options["flows"]))
     ]
@@ -243,13 +245,16 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
     """Runs the case through the public API."""
     from netlull import Scenario
 
-    shift = 0.0
+    shift = lead = 0.0
     if case.is_linux:
         # ns-2's agent sends data where netlull begins with a handshake.
         alone = scenario(case, drops) | {"duration": "2 s"}
-        first = Scenario.from_dict(alone | {"flow": alone["flow"][:1]}).run(seed=1).series("segment")
-        shift = first["time_s"][0].as_py()
-    result = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1)
+        shift = first_sends(Scenario.from_dict(alone | {"flow": alone["flow"][:1]}).run(seed=1))["flow0"]
+        # The second's takes as long as the queue that it meets, which depends on when it begins.
+        for _ in range(HANDSHAKES if case.options["flows"] > 1 else 0):
+            sends = first_sends(Scenario.from_dict(scenario(case, drops, shift, lead)).run(seed=1))
+            lead += sends["flow1"] - sends["flow0"] - float(case.options["stagger"])
+    result = Scenario.from_dict(scenario(case, drops, shift, lead)).run(seed=1)
     table = result.series("segment")
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     unsettled = [unsettled_times(result, f"flow{flow}") for flow in range(len(trace))]
@@ -261,6 +266,15 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
         settled = not any(begin <= time <= end for begin, end in unsettled[index])
         trace[index].append(Send(time - start[index], offset // MSS_BYTES + 1, cwnd / MSS_BYTES, settled))
     return trace
+
+
+def first_sends(result: netlull.Result) -> dict[str, float]:
+    """When each flow sends its first data (s)."""
+    table = result.series("segment")
+    times: dict[str, float] = {}
+    for time, flow in zip(table["time_s"].to_pylist(), table["flow"].to_pylist(), strict=True):
+        times.setdefault(flow, time)
+    return times
 
 
 def unsettled_times(result: netlull.Result, flow: str) -> list[tuple[float, float]]:
