@@ -184,10 +184,10 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
 # ----------------------------------------------------------------------------------------------------------- netlull
 
 
-def tcp_options(case: Case) -> dict[str, Any]:
+def tcp_options(agent: str) -> dict[str, Any]:
     """netlull's TCP options for an agent of ns-2."""
-    name = case.agent.removeprefix("linux-")
-    if not case.is_linux:
+    name = agent.removeprefix("linux-")
+    if name == agent:
         return {"preset": "ns2", "congestion_control": name}
     return {
         "preset": "ns2",
@@ -227,7 +227,7 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
         "nodes": nodes,
         "link": links,
         "flow": flows,
-        "tcp": tcp_options(case) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
+        "tcp": tcp_options(case.agent) | {"receive_buffer": f"{window} B", "initial_ssthresh": f"{ssthresh} B"},
         "probe": {"segments": True},
     }
 

@@ -1,13 +1,13 @@
 # One or two TCP flows of any kind that ns-2 has, under scripted drops or steps of the capacity.
 #
-#   ns traces.tcl agent=KIND trace=FILE [NAME=VALUE ...]
+#   ns traces.tcl agent=KIND [trace=FILE] [NAME=VALUE ...]
 #
 # Options: those of common.tcl, and
 #   agent   tahoe, reno, new_reno, sack, vegas: ns-2's own; linux-NAME: NAME of Agent/TCP/Linux (reno, bic, cubic, vegas, compound)
 #   drops   numbers of packets of flow 0 that are lost on their way to N1-N2's queue, commas between; the SYN has number 0
 #   ssthresh the first slow-start threshold, segments
 #   steps   changes of the rate of N1-N2, TIME:RATE with commas between
-#   trace   where to write
+#   trace   where to write; nothing is traced without it
 # The trace has a line per data segment sent and per change of a window, in the order in which they happen, times in seconds:
 #   s TIME FLOW SEGMENT            segments count from 1; 0 is the SYN
 #   w TIME FLOW CWND               `cwnd_` in segments: with ns-2's own agents without the inflation of fast recovery
@@ -47,7 +47,7 @@ proc make_agents {} {
     return [list $tcp $sink ""]
 }
 
-set raw [open $param(trace).raw w]
+if {$param(trace) ne ""} {set raw [open $param(trace).raw w]}
 for {set flow 0} {$flow < $param(flows)} {incr flow} {
     lassign [make_agents] tcp($flow) receiver($flow) name
     $tcp($flow) set fid_ $flow
@@ -63,9 +63,11 @@ for {set flow 0} {$flow < $param(flows)} {incr flow} {
     $ns at [expr {$start + 0.0005}] "$tcp($flow) set window_ $param(window)"
     if {$name ne ""} {$ns at 0.0 "$tcp($flow) select_ca $name"}
     $ns at $start "$transfer start"
-    $tcp($flow) attach $raw
-    $tcp($flow) tracevar cwnd_
-    $ns trace-queue $source($flow) $n1 $raw
+    if {$param(trace) ne ""} {
+        $tcp($flow) attach $raw
+        $tcp($flow) tracevar cwnd_
+        $ns trace-queue $source($flow) $n1 $raw
+    }
 }
 
 if {$param(drops) ne ""} {
@@ -100,7 +102,7 @@ proc finish {} {
     for {set flow 0} {$flow < $param(flows)} {incr flow} {
         print_pairs stdout [expr {$flow ? "flow$flow." : ""}] [flow_counters $tcp($flow) $receiver($flow)]
     }
-    write_trace
+    if {$param(trace) ne ""} write_trace
     exit 0
 }
 
