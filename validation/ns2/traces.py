@@ -59,8 +59,9 @@ class Case:
         entry = dict(DOCUMENT["defaults"]) | dict(DOCUMENT["scenario"][self.scenario])
         for name in ("purpose", "drops", "steps"):
             entry.pop(name, None)
-        if self.is_linux:
-            # Its first ssthresh is also the largest window that it ever uses.
+        if self.is_linux or self.agent == "vegas":
+            # Agent/TCP/Linux: the first ssthresh is also the largest window that it ever uses. Agent/TCP/Vegas: its
+            # records of segments have as many places, and a segment takes that of the one `window` before.
             entry["ssthresh"] = entry["window"]
         return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
 

@@ -484,6 +484,8 @@ pub enum LossRecoveryReading {
     Reno,
     /// RFC 6582: fast recovery until all is acknowledged that was sent before it.
     NewReno,
+    /// Vegas': early retransmission of segments older than a fine-grained timeout.
+    Vegas,
     /// RFC 6675: selective acknowledgements.
     Sack,
     /// RFC 8985: RACK-TLP.
@@ -498,6 +500,8 @@ pub enum SackDetectionReading {
     Rfc6675,
     /// More than three segments below the highest one acknowledged (forward acknowledgement, Linux 2.6).
     Forward,
+    /// Every third duplicate acknowledgement, and then all below the highest one acknowledged (ns-2's Sack1).
+    Counting,
 }
 
 /// How the window comes down in recovery.

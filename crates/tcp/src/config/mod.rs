@@ -231,6 +231,19 @@ impl Config {
         self
     }
 
+    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own:
+    /// `Agent/TCP/Sack1` counts, `Agent/TCP/Vegas` retransmits early.
+    #[must_use]
+    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
+        let mut config = self.with_algorithm(algorithm);
+        match algorithm {
+            Algorithm::Sack => config.sack_detection = SackDetection::Counting,
+            Algorithm::Vegas => config.loss_recovery = LossRecovery::Vegas,
+            _ => {}
+        }
+        config
+    }
+
     /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
     #[must_use]
     pub fn with_ns2_window(mut self, segments: u32) -> Self {

@@ -100,7 +100,8 @@ impl Selective {
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
             (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
-            (_, SackDetection::Rfc6675) => Detection::Rfc6675,
+            // Counting has no scoreboard.
+            (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
         };
         Self {
             board,
