@@ -246,7 +246,9 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
     table = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1).series("segment")
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     start: dict[int, float] = {}
-    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if case.is_linux else "control_cwnd_bytes")
+    # What recovery adds to the window is part of `cwnd_` in these.
+    inflated = case.is_linux or case.agent == "vegas"
+    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if inflated else "control_cwnd_bytes")
     for time, flow, offset, cwnd in zip(*(table[name].to_pylist() for name in names), strict=True):
         index = int(str(flow).removeprefix("flow"))
         start.setdefault(index, time)

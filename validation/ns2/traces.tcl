@@ -24,8 +24,16 @@ set ns [new Simulator]
 configure_tcp
 build_network $ns
 
+# ns-2 draws the phase of an agent's clock ticks when it is made. With these seeds they begin at time zero within 10 ns, as
+# netlull's do: the first number drawn is 3e-8 ticks, or the second (Agent/TCP/Vegas draws twice) 1e-6.
+proc align_ticks {} {
+    global param defaultRNG
+    $defaultRNG seed [expr {$param(agent) eq "vegas" ? 45089 : 143581}]
+}
+
 proc make_agents {} {
     global param
+    align_ticks
     if {[regexp {^linux-(.+)$} $param(agent) -> name]} {
         set tcp [new Agent/TCP/Linux]
         $tcp set syn_ false

@@ -76,7 +76,6 @@ pub struct Config {
     /// Default: 60 s (the least that RFC 6298 section 2.5 allows).
     pub max_rto: Duration,
     /// At most so many doublings of the retransmission timeout. Default: 16 (beyond `max_rto`: no limit of its own).
-    /// ns-2: 6.
     pub max_backoff: u8,
     /// Clock of the retransmission timer. Default: fine, G = 1 ms.
     pub rtt_clock: RttClock,
@@ -190,7 +189,6 @@ impl Config {
             timestamps: false,
             initial_rto: Duration::from_secs(3),
             min_rto: Duration::from_millis(200),
-            max_backoff: 6,
             rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
             initial_window: InitialWindow::Segments(2),
             ssthresh_from: SsthreshFrom::Window,

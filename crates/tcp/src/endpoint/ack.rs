@@ -306,10 +306,10 @@ impl Endpoint {
             let (una, most) = (self.snd.una, self.snd.max);
             let origin = self.snd.seq(una);
             let offset = |edge: SeqNr| una.saturating_add_signed(i64::from(edge.distance_from(origin)));
-            let spans = segment.sack_blocks().iter().map(|block| Span {
-                start: offset(block.left).max(una),
-                end: offset(block.right),
-            });
+            let spans = segment
+                .sack_blocks()
+                .iter()
+                .map(|block| Span { start: offset(block.left).max(una), end: offset(block.right) });
             self.recovery.take_blocks(spans.filter(|span| span.start < span.end && span.end <= most));
         }
     }

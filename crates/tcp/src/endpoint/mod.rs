@@ -13,7 +13,8 @@ mod transmit;
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{
-    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection, TimeoutFlight,
+    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
+    TimeoutFlight,
 };
 use crate::counters::Counters;
 use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective};
