@@ -63,7 +63,7 @@ $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
 # Programs that some tests compare with. A test that needs one which is missing says so.
 tools: # Install ns-2, ns-3 and tshark (Debian packages), where missing.
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
-	test -e /usr/include/ns3/tcp-cubic.h || missing="$$missing libns3-dev"; \
+	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

@@ -43,10 +43,10 @@ def equal_flows() -> Law:
 
     A window that is halved at random moments has a coefficient of variation below 1; over 20 or more cycles that of
     a flow's mean is below 0.23, which gives 1 / (1 + 0.23^2) = 0.95. Vegas is content with anything from alpha to
-    beta: half of the flows at 2 and half at 4 segments give 3^2 / 10 = 0.9, if all know the path's round trip. They do
-    when they start together; a flow that starts later takes the others' queue for a part of the path. DCTCP's start
-    in 20 ms: a SYN, which is not ECN-capable, is dropped where others are marked, and a SYN sent again asks for
-    no ECN (RFC 3168 section 6.1.1.1); among DCTCP flows such a connection starves.
+    beta: half of the flows at 2 and half at 4 segments give 3^2 / 10 = 0.9, if all know the path's round trip and
+    are not held by ssthresh (README.md). So it is when they start together. DCTCP's start in 20 ms: a SYN, which is not
+    ECN-capable, is dropped where others are marked, and a SYN sent again asks for no ECN (RFC 3168 section 6.1.1.1);
+    among DCTCP flows such a connection starves.
     """
     algorithms = (
         "bbr",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROGRAM = HERE / "dumbbell.cc"
-HEADER = Path("/usr/include/ns3/tcp-cubic.h")
+HEADER = Path("/usr/include/ns3/version-defines.h")
+STORED_VERSION = "3.37"
 LIBRARIES = ("core", "network", "internet", "applications", "point-to-point", "traffic-control")
 
 Value = str | int | float
@@ -18,21 +20,27 @@ class Ns3Error(Exception):
     """ns-3 is missing, or the program did not compile or failed."""
 
 
-def installed() -> bool:
-    """Whether ns-3 is where the Debian package puts it."""
-    return HEADER.exists()
+def version() -> str | None:
+    """The version that is installed where the Debian package puts it, such as `3.37`; None without."""
+    if not HEADER.exists():
+        return None
+    parts = dict(re.findall(r"#define NS3_VERSION_(MAJOR|MINOR) (\d+)", HEADER.read_text()))
+    return f"{parts['MAJOR']}.{parts['MINOR']}"
 
 
 def build(folder: Path) -> Path:
     """Compiles the program into a folder; without pkg-config, because the package's files name no usable include path.
 
     Raises:
-        Ns3Error: ns-3 or the compiler is missing, or the program does not compile.
+        Ns3Error: ns-3 or the compiler is missing, ns-3 is another one, or the program does not compile.
     """
-    if not installed():
+    found = version()
+    if found is None:
         raise Ns3Error(
             "ns-3 is not installed: it comes with the Debian package libns3-dev (apt-get install libns3-dev)"
         )
+    if found != STORED_VERSION:
+        raise Ns3Error(f"ns-3 {STORED_VERSION} is not installed, but {found}: its results would be others")
     binary = folder / "dumbbell"
     libraries = [f"-lns3-{name}" for name in LIBRARIES]
     checked(["g++", "-O2", "-std=c++17", "-Wall", "-Wextra", str(PROGRAM), "-o", str(binary), *libraries])

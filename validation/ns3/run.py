@@ -47,6 +47,8 @@ class Case:
     staggers: tuple[float, ...] = ()
     """Starting patterns of several flows; the numbers are means over them."""
     drops: tuple[int, ...] = ()
+    reason: str = ""
+    """Why its tolerances are wider than its family's."""
 
     @property
     def runs(self) -> list[Case]:
@@ -104,7 +106,12 @@ def on_grid(document: Mapping[str, Any], family: Mapping[str, Any]) -> list[Case
                 options["duration"] = document["grid"]["duration"]
             name = f"{flows} flow{'s'[: flows > 1]}, {share:g} BDP ({buffer} packets)"
             tcp = netlull_options(document, family)
-            cases.append(Case(family["name"], name, family["purpose"], options, tcp, tolerance, staggers))
+            reason = ""
+            for exception in family.get("exception", []):
+                if name.startswith(exception["case"]):
+                    tolerance, reason = tolerance | exception["tolerance"], exception["reason"]
+            case = Case(family["name"], name, family["purpose"], options, tcp, tolerance, staggers, reason=reason)
+            cases.append(case)
     return cases
 
 
@@ -199,7 +206,7 @@ def read_trace(text: str) -> list[compare.Sample]:
 def store(family: str, cases: Sequence[Case], blocks: Sequence[str]) -> None:
     """Writes one family's results."""
     purpose = next(case.purpose for case in cases if not case.drops)
-    head = f"# {family}: ns-3.37, dumbbell.cc; written by run.py --rerun\n# {purpose}\n\n"
+    head = f"# {family}: ns-{ns3.STORED_VERSION}, dumbbell.cc; written by run.py --rerun\n# {purpose}\n\n"
     STORED.mkdir(exist_ok=True)
     (STORED / f"{family}.txt").write_text(head + "\n".join(blocks))
 
@@ -215,7 +222,7 @@ def read_stored(case: Case) -> Evidence:
         blocks = path.read_text().split("\n[")
     except FileNotFoundError:
         raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
-    lines = next((block.splitlines() for block in blocks if block.startswith(f"{case.name}]")), None)
+    lines = next((block.splitlines()[1:] for block in blocks if block.startswith(f"{case.name}]")), None)
     if lines is None or any(line not in lines for line in header(case)):
         raise StoredError(f"{path}: has no [{case.name}] with the options of cases.toml; --rerun renews it")
     window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
@@ -370,7 +377,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     holds = True
     for case, other, netlull in zip(selected, stored, in_runs(run_netlull, selected), strict=True):
         found = judge(case, other, netlull)
-        title = f"{case.family}, {case.name}: {case.purpose}"
+        title = f"{case.family}, {case.name}: {case.purpose}" + (f"\n  {case.reason}" if case.reason else "")
         print(compare.table(title, found, "ns-3"))
         holds = holds and all(difference.holds for difference in found)
     print("all within tolerance" if holds else "OUT OF TOLERANCE")

@@ -39,7 +39,8 @@ impl Algorithm {
     #[must_use]
     pub fn parameters(self) -> Vec<ParameterInfo> {
         match self {
-            Self::Tahoe | Self::Reno | Self::Reno2622 | Self::NewReno | Self::Sack => reno(),
+            Self::Tahoe | Self::Reno | Self::NewReno | Self::Sack => reno(),
+            Self::Reno2622 => reno().into_iter().filter(|parameter| parameter.name == "initial_window").collect(),
             Self::Bbr => bbr(),
             Self::Bic => bic(),
             Self::Compound => compound(),

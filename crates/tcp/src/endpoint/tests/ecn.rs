@@ -251,14 +251,16 @@ fn cwr_follows_every_reduction() {
 
 #[test]
 fn dctcp_acknowledges_at_once_when_the_marks_begin_or_end() {
-    // RFC 8257 section 3.2 with delayed acknowledgements, marks on 3, 4, 5: 0 and 1 together; 2 waits, and goes with 3, with
-    // which the marks begin; 4 and 5 together; 6, with which they end, at once; 7 and 8 together.
+    // RFC 8257 section 3.2 with delayed acknowledgements, marks on 3, 4, 5: 0 and 1 together; 2 waits, and is acknowledged
+    // unmarked (figure 1 there) before 3, with which the marks begin; 4 and 5 together; 6, with which they end, at once;
+    // 7 and 8 together.
     let delayed_ack = DelayedAck::EverySecond { timeout: Duration::from_millis(200) };
     let mut t = agreed(&Config { delayed_ack, ..ecn(Ecn::Dctcp) });
     for n in 0..9 {
         t.peer_sends(n, n * 1000, if (3..6).contains(&n) { Flags::CE } else { Flags::NONE });
     }
-    let expected = ["1 ms ack 2000", "3 ms ack 4000 ECE", "5 ms ack 6000 ECE", "6 ms ack 7000", "8 ms ack 9000"];
+    let expected =
+        ["1 ms ack 2000", "3 ms ack 3000", "3 ms ack 4000 ECE", "5 ms ack 6000 ECE", "6 ms ack 7000", "8 ms ack 9000"];
     assert_eq!(t.sent(), expected);
     // CWR means nothing to it.
     t.peer_sends(10, 9000, Flags::CE);
