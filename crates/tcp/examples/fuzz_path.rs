@@ -8,17 +8,21 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
+use netlull_tcp::Counters;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use support::{HEAD, Scene, World, fuzz_input};
 
-/// What the model says of an input; a panic of the endpoint's counts, too.
-fn judge(bytes: &[u8]) -> Result<(), String> {
+/// What the model says of an input, and what both ends counted; a panic of the endpoint's is a failure, too.
+fn judge(bytes: &[u8]) -> Result<[Counters; 2], String> {
     let scene = Scene::from_bytes(bytes);
     for config in &scene.configs {
         config.validate().map_err(|why| why.to_string())?;
     }
-    let run = std::panic::catch_unwind(|| World::new(&scene).run());
+    let run = std::panic::catch_unwind(|| {
+        let mut world = World::new(&scene);
+        world.run().map(|()| world.counters())
+    });
     run.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(format!(
@@ -98,7 +102,7 @@ fn main() -> ExitCode {
     let mut verdict = ExitCode::SUCCESS;
     for file in &options.files {
         match std::fs::read(file).map_err(|why| why.to_string()).and_then(|bytes| judge(&bytes)) {
-            Ok(()) => println!("{}: pass", file.display()),
+            Ok(_) => println!("{}: pass", file.display()),
             Err(why) if options.trace => {
                 verdict = ExitCode::FAILURE;
                 print_trace(file);
@@ -123,15 +127,26 @@ fn print_trace(file: &PathBuf) {
 }
 
 fn generate(options: &Options) -> ExitCode {
+    let (mut segments, mut recoveries, mut timeouts) = (0, 0, 0);
     for number in 0..options.count {
         let bytes = fuzz_input(options.seed, number);
-        if let Err(why) = judge(&bytes) {
-            println!("input {number} of seed {}: {why}", options.seed);
-            report(options, number, bytes);
-            return ExitCode::FAILURE;
+        match judge(&bytes) {
+            Ok(ends) => {
+                segments += ends.iter().map(|end| end.data_segments_sent).sum::<u64>();
+                recoveries += ends.iter().map(|end| end.fast_retransmits).sum::<u64>();
+                timeouts += ends.iter().map(|end| end.timeouts).sum::<u64>();
+            }
+            Err(why) => {
+                println!("input {number} of seed {}: {why}", options.seed);
+                report(options, number, bytes);
+                return ExitCode::FAILURE;
+            }
         }
     }
-    println!("{} inputs of seed {}: pass", options.count, options.seed);
+    println!(
+        "{} inputs of seed {}: pass ({segments} segments, {recoveries} fast recoveries, {timeouts} timeouts)",
+        options.count, options.seed
+    );
     ExitCode::SUCCESS
 }
 

@@ -227,11 +227,13 @@ mod tests {
             rtt.sample(Instant::ZERO + ms(1000 + n * 200 + 103), ms(103));
         }
         assert_eq!(rtt.rto(), ms(200));
-        // At most 6 doublings: 200 ms * 64 = 12.8 s; from the fourth on SRTT is forgotten.
-        for _ in 0..9 {
+        // From the fourth doubling on SRTT is forgotten. 200 ms * 2^8 = 51.2 s; the next is cut to 60 s (`maxrto_`).
+        for _ in 0..8 {
             rtt.back_off();
         }
-        assert_eq!((rtt.srtt(), rtt.rto()), (None, ms(12_800)));
+        assert_eq!((rtt.srtt(), rtt.rto()), (None, ms(51_200)));
+        rtt.back_off();
+        assert_eq!(rtt.rto(), Duration::from_secs(60));
     }
 
     #[test]

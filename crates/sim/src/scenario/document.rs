@@ -4,11 +4,16 @@
 
 mod losses;
 mod queueing;
+mod tcp;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
+};
+pub use tcp::{
+    EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
+    TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
 };
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
@@ -381,189 +386,6 @@ pub struct BurstsDocument {
     /// When it stops; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Quantity<Duration>>,
-}
-
-/// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TcpDocument {
-    /// Where unnamed options come from; default `rfc`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preset: Option<TcpPreset>,
-    /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
-    /// is known with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub congestion_control: Option<String>,
-    /// How losses are found and repaired; default the congestion control's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub loss_recovery: Option<LossRecoveryReading>,
-    /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sack_detection: Option<SackDetectionReading>,
-    /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window_reduction: Option<WindowReductionReading>,
-    /// Explicit congestion notification; default off, but for DCTCP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ecn: Option<EcnReading>,
-    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; default true.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hystart: Option<bool>,
-    /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vegas: Option<VegasDocument>,
-    /// Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vegas_flavour: Option<VegasFlavourReading>,
-    /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
-    /// MTU less 40 B of headers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mss: Option<Quantity<Bytes>>,
-    /// Initial window in segments (RFC 6928: 10).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_window: Option<u32>,
-    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<Quantity<Bytes>>,
-    /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delayed_ack: Option<bool>,
-    /// Longest delay of an acknowledgement.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delayed_ack_timeout: Option<Quantity<Duration>>,
-    /// RFC 7323 timestamps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamps: Option<bool>,
-    /// RFC 7323 window scaling.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub window_scaling: Option<bool>,
-    /// Receive buffer, the largest window that is advertised.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receive_buffer: Option<Quantity<Bytes>>,
-    /// RFC 3042 limited transmit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limited_transmit: Option<bool>,
-    /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partial_ack_timer: Option<PartialAckTimerReading>,
-    /// Retransmission timeout before the first sample (RFC 6298: 1 s).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rto: Option<Quantity<Duration>>,
-    /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_rto: Option<Quantity<Duration>>,
-    /// Largest retransmission timeout (at least 60 s).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_rto: Option<Quantity<Duration>>,
-    /// Granularity G of the retransmission clock (ns-2: 10 ms).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rto_granularity: Option<Quantity<Duration>>,
-    /// What halving starts from after a loss.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ssthresh_from: Option<SsthreshReading>,
-}
-
-/// A named set of TCP options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TcpPreset {
-    /// The RFCs' defaults.
-    Rfc,
-    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
-    /// 10,000 segments instead of 20.
-    Ns2,
-}
-
-/// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LossRecoveryReading {
-    /// Three duplicate acknowledgements, then everything again in slow start.
-    Tahoe,
-    /// RFC 2581: fast recovery until the first acknowledgement of new data.
-    Reno,
-    /// RFC 6582: fast recovery until all is acknowledged that was sent before it.
-    NewReno,
-    /// RFC 6675: selective acknowledgements.
-    Sack,
-    /// RFC 8985: RACK-TLP.
-    Rack,
-}
-
-/// When SACK blocks mean a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SackDetectionReading {
-    /// Three blocks or more than two segments above it (RFC 6675).
-    Rfc6675,
-    /// More than three segments below the highest one acknowledged (forward acknowledgement, Linux 2.6).
-    Forward,
-}
-
-/// How the window comes down in recovery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WindowReductionReading {
-    /// At once (RFC 6675).
-    Immediate,
-    /// In proportion to what is delivered (RFC 6937).
-    Proportional,
-    /// A segment for every two acknowledged (Linux 2.6).
-    RateHalving,
-}
-
-/// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EcnReading {
-    /// Not offered.
-    Off,
-    /// RFC 3168.
-    Classic,
-    /// RFC 8257: the echo counts marks.
-    Dctcp,
-}
-
-/// Bounds of Vegas, in segments queued in the network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct VegasDocument {
-    /// Fewer: the window grows.
-    pub alpha: u32,
-    /// More: it shrinks.
-    pub beta: u32,
-    /// More in slow start: it ends.
-    pub gamma: u32,
-}
-
-/// Which Vegas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum VegasFlavourReading {
-    /// Linux 2.6.22: slow start doubles in every round trip; a loss halves.
-    Linux,
-    /// ns-2's `Agent/TCP/Vegas`: slow start doubles in every other round trip; a loss takes a quarter.
-    Ns2,
-}
-
-/// NewReno's two timer variants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PartialAckTimerReading {
-    /// Restart on the first partial acknowledgement only.
-    Impatient,
-    /// Restart on each.
-    SlowButSteady,
-}
-
-/// What ssthresh is half of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SsthreshReading {
-    /// Data in flight (RFC 5681 equation 4).
-    Flight,
-    /// min(cwnd, rwnd), as ns-2 does.
-    Window,
 }
 
 /// A power model and its parameters.

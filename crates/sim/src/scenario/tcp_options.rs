@@ -40,7 +40,10 @@ pub(super) fn config(
             let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
             refused("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
         })?;
-        config = config.with_algorithm(algorithm);
+        config = match options.preset {
+            None | Some(TcpPreset::Rfc) => config.with_algorithm(algorithm),
+            Some(TcpPreset::Ns2) => config.with_ns2_agent(algorithm),
+        };
     }
     apply(&mut config, &options);
     config.validate().map_err(|error| {
@@ -143,6 +146,7 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
             LossRecoveryReading::Tahoe => LossRecovery::Tahoe,
             LossRecoveryReading::Reno => LossRecovery::Reno,
             LossRecoveryReading::NewReno => LossRecovery::NewReno,
+            LossRecoveryReading::Vegas => LossRecovery::Vegas,
             LossRecoveryReading::Sack => LossRecovery::Sack,
             LossRecoveryReading::Rack => LossRecovery::Rack,
         }),
@@ -152,6 +156,7 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
         options.sack_detection.map(|reading| match reading {
             SackDetectionReading::Rfc6675 => SackDetection::Rfc6675,
             SackDetectionReading::Forward => SackDetection::Forward,
+            SackDetectionReading::Counting => SackDetection::Counting,
         }),
     );
     set(

@@ -32,6 +32,7 @@ const LOSS_RECOVERIES: &[Choice] = &[
     choice("tahoe", "three duplicate ACKs are a loss; all from there again in slow start", "Jacobson 1988"),
     choice("reno", "fast recovery until the first acknowledgement of new data", "RFC 2581"),
     choice("new_reno", "fast recovery until all sent before the loss is acknowledged", "RFC 6582"),
+    choice("vegas", "early: a segment older than a fine-grained timeout is lost", "Brakmo, Peterson 1995; ns-2.35"),
     choice("sack", "a scoreboard of selective acknowledgements says what is lost", "RFC 2018, RFC 6675"),
     choice("rack", "times of transmissions say what is lost; a probe finds a lost tail", "RFC 8985"),
 ];
@@ -43,6 +44,7 @@ const SACK_DETECTIONS: &[Choice] = &[
         "lost: more than three segments below the highest acknowledged",
         "Mathis, Mahdavi 1996; Linux 2.6",
     ),
+    choice("counting", "every third duplicate begins recovery of all below the highest", "Fall, Floyd 1996; ns-2.35"),
 ];
 
 const WINDOW_REDUCTIONS: &[Choice] = &[
@@ -119,6 +121,7 @@ impl LossRecovery {
             Self::Reno => "reno",
             Self::NewReno => "new_reno",
             Self::Sack => "sack",
+            Self::Vegas => "vegas",
             Self::Rack => "rack",
         }
     }
@@ -131,6 +134,7 @@ impl SackDetection {
         match self {
             Self::Rfc6675 => "rfc6675",
             Self::Forward => "forward",
+            Self::Counting => "counting",
         }
     }
 }

@@ -58,6 +58,12 @@ impl Reno {
         self.set_cwnd(window);
     }
 
+    /// With ns-2's fractional windows, nothing of the fraction is lost where a window is halved or recovered.
+    fn set_exact(&mut self, fractions: u64) {
+        self.cwnd = fractions.min(LARGEST_CWND);
+        self.bytes_acked = 0;
+    }
+
     #[inline]
     fn slow_start(&self) -> bool {
         // RFC 5681 section 3.1: slow start when cwnd < ssthresh; when they are equal, either may be used.
@@ -99,19 +105,20 @@ impl Reno {
         }
     }
 
-    /// The slow-start threshold after a loss, and the window it leaves.
+    /// The slow-start threshold after a loss, and the window it leaves in 2^-16 bytes.
     fn halved(&self, loss: &Loss) -> (u64, u64) {
         let least = 2 * self.smss;
         match self.ssthresh_from {
             // RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
             SsthreshFrom::Flight => {
                 let ssthresh = (loss.flight / 2).max(least);
-                (ssthresh, ssthresh)
+                (ssthresh, ssthresh << FRACTION_BITS)
             }
             // ns-2 `slowdown`: cwnd = window / 2, ssthresh = that in whole packets, at least 2.
             SsthreshFrom::Window => {
-                let half = loss.window / 2;
-                ((half / self.smss * self.smss).max(least), half.max(self.smss))
+                let window = if loss.window < self.cwnd() { loss.window << FRACTION_BITS } else { self.cwnd };
+                let half = (window / 2).max(self.smss << FRACTION_BITS);
+                (((half >> FRACTION_BITS) / self.smss * self.smss).max(least), half)
             }
         }
     }
@@ -156,7 +163,7 @@ impl CongestionControl for Reno {
         // RFC 6582 section 3.2 step 2: ssthresh as above; recovery inflates cwnd by the segments that have left.
         let (ssthresh, cwnd) = self.halved(loss);
         self.ssthresh = ssthresh;
-        self.set_cwnd(cwnd);
+        self.set_exact(cwnd);
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
@@ -169,7 +176,12 @@ impl CongestionControl for Reno {
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.set_cwnd(recovered.window);
+        match self.ssthresh_from {
+            SsthreshFrom::Window if recovered.window <= self.cwnd() => {
+                self.set_exact(self.cwnd - ((self.cwnd() - recovered.window) << FRACTION_BITS));
+            }
+            SsthreshFrom::Window | SsthreshFrom::Flight => self.set_cwnd(recovered.window),
+        }
     }
 
     fn on_idle_restart(&mut self, _now: Instant) {

@@ -80,7 +80,6 @@ pub struct Config {
     /// Default: 60 s (the least that RFC 6298 section 2.5 allows).
     pub max_rto: Duration,
     /// At most so many doublings of the retransmission timeout. Default: 16 (beyond `max_rto`: no limit of its own).
-    /// ns-2: 6.
     pub max_backoff: u8,
     /// Clock of the retransmission timer. Default: fine, G = 1 ms.
     pub rtt_clock: RttClock,
@@ -196,7 +195,6 @@ impl Config {
             timestamps: false,
             initial_rto: Duration::from_secs(3),
             min_rto: Duration::from_millis(200),
-            max_backoff: 6,
             rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
             initial_window: InitialWindow::Segments(2),
             ssthresh_from: SsthreshFrom::Window,
@@ -235,6 +233,19 @@ impl Config {
         };
         self.ecn = if algorithm == Algorithm::Dctcp { Ecn::Dctcp } else { Ecn::Off };
         self
+    }
+
+    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own:
+    /// `Agent/TCP/Sack1` counts, `Agent/TCP/Vegas` retransmits early.
+    #[must_use]
+    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
+        let mut config = self.with_algorithm(algorithm);
+        match algorithm {
+            Algorithm::Sack => config.sack_detection = SackDetection::Counting,
+            Algorithm::Vegas => config.loss_recovery = LossRecovery::Vegas,
+            _ => {}
+        }
+        config
     }
 
     /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.

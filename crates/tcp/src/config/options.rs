@@ -43,6 +43,10 @@ pub enum LossRecovery {
     /// RFC 6582: fast recovery until everything sent before it is acknowledged; a loss per round trip.
     #[default]
     NewReno,
+    /// Vegas' (Brakmo and Peterson 1995 section 3.1, as ns-2's `Agent/TCP/Vegas` has it): any duplicate acknowledgement
+    /// means a loss if the segment is older than a fine-grained timeout, so does the third; the first acknowledgement
+    /// of new data ends the inflation.
+    Vegas,
     /// RFC 6675: selective acknowledgements say what is lost.
     Sack,
     /// RFC 8985: the times of transmissions say what is lost, and a probe finds losses at the tail.
@@ -58,6 +62,10 @@ pub enum SackDetection {
     /// It lies more than three segments below the highest one acknowledged; a retransmission is lost once what was
     /// sent after it is acknowledged (forward acknowledgement: Mathis and Mahdavi 1996, Linux 2.6, ns-2's TCP/Linux).
     Forward,
+    /// The third duplicate acknowledgement with news begins recovery, in which everything below the highest one
+    /// acknowledged counts as lost, and each acknowledgement as a segment that has left the network (Fall and Floyd
+    /// 1996 section 5, ns-2's `Agent/TCP/Sack1`). The window comes down at once.
+    Counting,
 }
 
 /// How the window comes down to what congestion control wants in fast recovery with SACK or RACK.

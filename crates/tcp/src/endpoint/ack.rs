@@ -7,6 +7,7 @@ use crate::cc::{Ack, CongestionControl, Loss, Recovered, TimeoutKind};
 use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase, Span};
 use crate::segment::{Flags, Segment};
+use crate::seq::SeqNr;
 use crate::timestamps::Paws;
 use netlull_units::{Duration, Instant};
 
@@ -126,9 +127,13 @@ impl Endpoint {
     fn on_new_ack(&mut self, now: Instant, segment: &Segment, acked: u64) {
         let flight_before = self.snd.flight();
         self.snd.advance(acked);
-        let rtt = self.measure_rtt(now, segment);
+        let mut rtt = if self.recovery.samples(self.snd.una) { self.measure_rtt(now, segment) } else { None };
         let phase = self.recovery.phase();
-        let acked_by_recovery = self.recovery.on_ack(self.snd.una, acked, u64::from(self.snd.smss));
+        let acked_by_recovery = self.recovery.on_ack(now, self.snd.una, acked, u64::from(self.snd.smss));
+        if let Some(fine) = self.recovery.segment_rtt() {
+            rtt = fine;
+        }
+        self.take_blocks(segment);
         self.snd.update_window(segment);
         self.probes = 0;
         self.restart_retransmission_timer(now, acked_by_recovery);
@@ -225,6 +230,7 @@ impl Endpoint {
         self.snd.update_window(segment);
         if duplicate {
             self.tell_duplicate(now, segment);
+            self.take_blocks(segment);
             self.on_duplicate_ack(now);
             self.record_duplicate(now);
         }
@@ -251,18 +257,33 @@ impl Endpoint {
     fn on_duplicate_ack(&mut self, now: Instant) {
         self.counters.duplicate_acks += 1;
         let limited = self.recovery.limited_transmit_flight();
-        let duplicate = self.recovery.on_duplicate(self.snd.una, self.snd.max, u64::from(self.snd.smss));
-        if duplicate == Duplicate::Noted {
+        let smss = u64::from(self.snd.smss);
+        let window = self.recovery.window(self.cc.cwnd(), smss);
+        let duplicate = self.recovery.on_duplicate(now, self.snd.una, self.snd.max, smss);
+        if matches!(duplicate, Duplicate::Noted) {
             return;
         }
         self.counters.fast_retransmits += 1;
         self.stop_timing();
-        if duplicate == Duplicate::Restart {
-            self.restart_from_loss(now, limited);
-            return;
-        }
         let loss = self.loss(now, limited);
-        self.reduce_for_loss(&loss);
+        match duplicate {
+            Duplicate::Noted => {}
+            Duplicate::Lost => self.reduce_for_loss(&loss),
+            Duplicate::Restart => {
+                self.restart_from_loss(now, limited);
+                return;
+            }
+            Duplicate::Expired { sent, reduces } => {
+                if reduces {
+                    let window = window.min(u64::from(self.snd.window));
+                    self.cc.on_segment_lost(&Loss { window, ..loss }, &sent);
+                    self.ecn.reduced(self.snd.max);
+                    self.recovery.reduced_to(self.cc.cwnd());
+                }
+                // ns-2 backs off the coarse timer as well.
+                self.rtt.back_off();
+            }
+        }
         if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
@@ -276,6 +297,21 @@ impl Endpoint {
         self.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
+    }
+
+    /// Hands the SACK blocks to a recovery that counts.
+    #[inline]
+    fn take_blocks(&mut self, segment: &Segment) {
+        if self.recovery.reads_blocks() {
+            let (una, most) = (self.snd.una, self.snd.max);
+            let origin = self.snd.seq(una);
+            let offset = |edge: SeqNr| una.saturating_add_signed(i64::from(edge.distance_from(origin)));
+            let spans = segment
+                .sack_blocks()
+                .iter()
+                .map(|block| Span { start: offset(block.left).max(una), end: offset(block.right) });
+            self.recovery.take_blocks(spans.filter(|span| span.start < span.end && span.end <= most));
+        }
     }
 
     fn loss(&self, now: Instant, limited_transmit: u64) -> Loss {
@@ -311,7 +347,7 @@ impl Endpoint {
         if self.recovery_phase() == RecoveryPhase::FastRecovery && self.timeout_flight == TimeoutFlight::Deflated {
             loss.flight = loss.flight.min(self.cc.cwnd());
         }
-        let kind = self.recovery.on_timeout(self.snd.una, self.snd.max);
+        let kind = self.recovery.on_timeout(now, self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
         // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.

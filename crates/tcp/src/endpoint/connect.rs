@@ -122,6 +122,7 @@ impl Endpoint {
         self.rcv.sacks = self.offers_sack;
         if !self.offers_sack {
             self.selective = None;
+            self.recovery.without_sack();
         }
         // RFC 7323 section 3.2: so do timestamps.
         self.offers_timestamps &= has(Flags::HAS_TIMESTAMPS);
@@ -146,6 +147,7 @@ impl Endpoint {
         if self.handshake_timeouts > 0 {
             self.rtt.begin_after_lost_syn();
         }
+        self.recovery.begin(rtt);
         let smss = self.snd.smss;
         self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes(), rtt });
     }

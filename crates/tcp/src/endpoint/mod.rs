@@ -13,7 +13,8 @@ mod transmit;
 
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{
-    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, TimeoutFlight,
+    Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
+    TimeoutFlight,
 };
 use crate::counters::Counters;
 use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective};
@@ -191,12 +192,14 @@ impl Endpoint {
         let cc = Controller::new(config, iss.as_u32());
         let paced = Paced::for_controller(&cc);
         let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
+        let counts = config.loss_recovery == LossRecovery::Sack && config.sack_detection == SackDetection::Counting;
+        let uses_board = uses_sack && !counts;
         Self {
             snd: Sender::new(config, iss),
             timer: Timer::OFF,
             rcv: Receiver::new(config),
             release: Instant::NEVER,
-            selective: uses_sack.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
+            selective: uses_board.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
             paced,
             cc,
             recovery: DuplicateRecovery::new(config),

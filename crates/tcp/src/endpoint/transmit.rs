@@ -81,6 +81,9 @@ impl Endpoint {
             self.restart_after_idle(now);
         }
         let window = self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
+        if let Some(hole) = self.recovery.next_hole(self.snd.una) {
+            return self.fill_hole(now, hole, window);
+        }
         match self.snd.next(window) {
             Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
@@ -132,6 +135,7 @@ impl Endpoint {
         }
         let end = offset + u64::from(segment.sequence_len());
         self.record_sent(now, Span { start: offset, end });
+        self.recovery.note_sent(now, Span { start: offset, end });
         self.sent(now, end);
         if self.selective.is_some() {
             self.note_sent(now, offset, segment.sequence_len());
@@ -149,13 +153,30 @@ impl Endpoint {
         }
         let sent_before = self.snd.max.min(self.snd.queued) - offset.min(self.snd.queued);
         let len = sent_before.min(u64::from(self.snd.smss));
+        Some(self.repeat(now, offset, len))
+    }
+
+    /// The first segment of a hole, if the window allows.
+    fn fill_hole(&mut self, now: Instant, hole: Span, window: u64) -> Option<Segment> {
+        let len = (hole.end - hole.start).min(u64::from(self.snd.smss));
+        if self.snd.una + window < self.snd.nxt + len || self.is_held(now, len) {
+            return None;
+        }
+        let span = Span { start: hole.start, end: hole.start + len };
+        self.recovery.hole_filled(span);
+        Some(self.repeat(now, span.start, len))
+    }
+
+    /// `len` bytes from `offset` again.
+    fn repeat(&mut self, now: Instant, offset: u64, len: u64) -> Segment {
         self.count_retransmission(offset, len);
         let segment = self.data_segment(now, offset, len);
         let span = Span { start: offset, end: offset + u64::from(segment.sequence_len()) };
         self.record_lost(now, span);
         self.record_sent(now, span);
+        self.recovery.note_sent(now, span);
         self.sent(now, span.end);
-        Some(segment)
+        segment
     }
 
     pub(super) fn count_retransmission(&mut self, offset: u64, len: u64) {

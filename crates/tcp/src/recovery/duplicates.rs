@@ -1,9 +1,14 @@
-//! Fast retransmit and recovery without SACK: Tahoe, Reno (RFC 2581) and NewReno (RFC 5681 section 3.2, RFC 6582), with
+//! Fast retransmit and recovery by counting duplicate acknowledgements: Tahoe, Reno (RFC 2581), NewReno (RFC 5681 section
+//! 3.2, RFC 6582), Vegas' (early retransmission) and Sack1 (the count, with SACK blocks to say what is missing), with
 //! limited transmit (RFC 3042).
 
 use super::RecoveryPhase;
-use crate::cc::TimeoutKind;
-use crate::config::{Config, FullAck, LossRecovery, PartialAckTimer};
+use super::board::Span;
+use super::early::EarlyRetransmit;
+use super::holes::Holes;
+use crate::cc::{TimeoutKind, Transmission};
+use crate::config::{Config, FullAck, LossRecovery, PartialAckTimer, SackDetection};
+use netlull_units::{Duration, Instant};
 
 /// RFC 3042: new segments on the first two duplicate acknowledgements.
 const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
@@ -20,7 +25,8 @@ const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 ///                                   timeout
 /// ```
 ///
-/// Reno leaves fast recovery at the first acknowledgement of new data, full or partial. Tahoe goes to Loss at once.
+/// Reno and Vegas leave fast recovery at the first acknowledgement of new data, full or partial. Tahoe goes to Loss at
+/// once.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     Open,
@@ -38,7 +44,7 @@ enum Phase {
 }
 
 /// What a duplicate acknowledgement means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Duplicate {
     /// Nothing is lost yet, or the window was inflated.
     Noted,
@@ -46,6 +52,8 @@ pub(crate) enum Duplicate {
     Lost,
     /// A loss, and everything is to be sent again from the first unacknowledged segment on, as after a timeout (Tahoe).
     Restart,
+    /// A loss, in Vegas' recovery: as `Lost`, of a segment sent so. The window is reduced only if `reduces`.
+    Expired { sent: Transmission, reduces: bool },
 }
 
 /// Whether a partial acknowledgement restarts the retransmission timer.
@@ -82,7 +90,7 @@ pub(crate) struct DuplicateRecovery {
     duplicates: u32,
     retransmit: Retransmit,
     threshold: u8,
-    kind: LossRecovery,
+    kind: Kind,
     limited_transmit: bool,
     /// Limited transmit also repeats segments after a timeout (ns-2).
     limited_repeats: bool,
@@ -90,11 +98,61 @@ pub(crate) struct DuplicateRecovery {
     partial_ack_timer: PartialAckTimer,
 }
 
+/// Whose recovery it is, with what only that one keeps.
+#[derive(Clone, Debug)]
+enum Kind {
+    Tahoe,
+    Reno,
+    NewReno,
+    Vegas {
+        early: Box<EarlyRetransmit>,
+        /// What the last loss left of cwnd, bytes.
+        reduced: u64,
+        /// The retransmission timer has expired, and no loss was found since.
+        timed_out: bool,
+        /// What the acknowledgement that ends recovery does with the inflation.
+        exit: VegasExit,
+    },
+    /// With SACK, if the peer agrees; NewReno otherwise.
+    Sack1 {
+        holes: Box<Holes>,
+        /// The retransmission timer has expired, and nothing was acknowledged since.
+        timed_out: bool,
+        /// The acknowledgement has brought news in its blocks.
+        news: bool,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum VegasExit {
+    /// cwnd is what the loss left.
+    Deflate { inflation: u64 },
+    /// cwnd stays larger by this much: three duplicates or fewer have come (ns-2).
+    Keep { inflation: u64 },
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Retransmit {
     Nothing,
     /// The first unacknowledged segment.
     First,
+}
+
+impl Kind {
+    fn new(config: &Config) -> Self {
+        match (config.loss_recovery, config.sack_detection) {
+            (LossRecovery::Tahoe, _) => Self::Tahoe,
+            (LossRecovery::Reno, _) => Self::Reno,
+            (LossRecovery::Vegas, _) => {
+                let exit = VegasExit::Keep { inflation: 0 };
+                Self::Vegas { early: Box::default(), reduced: 0, timed_out: false, exit }
+            }
+            (LossRecovery::Sack, SackDetection::Counting) => {
+                Self::Sack1 { holes: Box::default(), timed_out: false, news: false }
+            }
+            (LossRecovery::NewReno | LossRecovery::Sack | LossRecovery::Rack, _) => Self::NewReno,
+        }
+    }
 }
 
 impl DuplicateRecovery {
@@ -107,7 +165,7 @@ impl DuplicateRecovery {
             duplicates: 0,
             retransmit: Retransmit::Nothing,
             threshold: config.duplicate_ack_threshold,
-            kind: config.loss_recovery,
+            kind: Kind::new(config),
             limited_transmit: config.limited_transmit,
             limited_repeats: config.limited_repeats,
             full_ack: config.full_ack,
@@ -141,6 +199,83 @@ impl DuplicateRecovery {
         self.retransmit = Retransmit::Nothing;
     }
 
+    /// Data transmission begins; the handshake took `rtt`.
+    pub fn begin(&mut self, rtt: Option<Duration>) {
+        if let (Kind::Vegas { early, .. }, Some(rtt)) = (&mut self.kind, rtt) {
+            early.begin(rtt);
+        }
+    }
+
+    /// The peer does not offer SACK.
+    pub fn without_sack(&mut self) {
+        if matches!(self.kind, Kind::Sack1 { .. }) {
+            self.kind = Kind::NewReno;
+        }
+    }
+
+    /// A segment was sent, for the first time or again.
+    #[inline]
+    pub fn note_sent(&mut self, now: Instant, span: Span) {
+        if let Kind::Vegas { early, .. } = &mut self.kind {
+            early.sent(now, span.start, span.end);
+        }
+    }
+
+    /// The round trip of the very segment acknowledged last, where each segment is timed: `None` in it if that was
+    /// sent more than once.
+    #[inline]
+    pub fn segment_rtt(&self) -> Option<Option<Duration>> {
+        match &self.kind {
+            Kind::Vegas { early, .. } => Some(early.rtt),
+            _ => None,
+        }
+    }
+
+    /// True if the acknowledgement of `una` may be a sample for the retransmission timer: ns-2's Sack1 takes none from
+    /// partial ones.
+    #[inline]
+    pub fn samples(&self, una: u64) -> bool {
+        !matches!((&self.kind, self.phase), (Kind::Sack1 { .. }, Phase::FastRecovery { .. }) if una < self.recover)
+    }
+
+    /// True if SACK blocks are looked at.
+    #[inline]
+    pub fn reads_blocks(&self) -> bool {
+        matches!(self.kind, Kind::Sack1 { .. })
+    }
+
+    /// The SACK blocks of an acknowledgement, as far as they lie above SND.UNA.
+    pub fn take_blocks(&mut self, blocks: impl Iterator<Item = Span>) {
+        if let Kind::Sack1 { holes, news, .. } = &mut self.kind {
+            *news = blocks.fold(false, |news, block| holes.add(block) || news);
+        }
+    }
+
+    /// The next hole to fill, if recovery is on.
+    #[inline]
+    pub fn next_hole(&self, una: u64) -> Option<Span> {
+        match (&self.kind, self.phase) {
+            (Kind::Sack1 { holes, .. }, Phase::FastRecovery { .. }) => holes.next(una),
+            _ => None,
+        }
+    }
+
+    /// A segment that fills a hole was sent: it counts as in flight.
+    pub fn hole_filled(&mut self, span: Span) {
+        if let (Kind::Sack1 { holes, .. }, Phase::FastRecovery { deficit, .. }) = (&mut self.kind, &mut self.phase) {
+            holes.fill(span.end);
+            *deficit += span.end - span.start;
+            self.adjust();
+        }
+    }
+
+    /// Vegas: a loss has reduced cwnd to so much.
+    pub fn reduced_to(&mut self, cwnd: u64) {
+        if let Kind::Vegas { reduced, .. } = &mut self.kind {
+            *reduced = cwnd;
+        }
+    }
+
     /// True while duplicate acknowledgements are being counted: what is sent beyond cwnd then is limited transmit's.
     #[inline]
     pub fn is_counting(&self) -> bool {
@@ -158,21 +293,33 @@ impl DuplicateRecovery {
     }
 
     /// A duplicate acknowledgement of `una`, with data sent up to `max`.
-    pub fn on_duplicate(&mut self, una: u64, max: u64, smss: u64) -> Duplicate {
-        self.duplicates = self.duplicates.saturating_add(1);
+    pub fn on_duplicate(&mut self, now: Instant, una: u64, max: u64, smss: u64) -> Duplicate {
+        if matches!(self.kind, Kind::Vegas { .. }) {
+            return self.on_duplicate_vegas(now, una, max, smss);
+        }
         if let Phase::FastRecovery { inflation, .. } = &mut self.phase {
             // RFC 6582 section 3.2 (RFC 5681 section 3.2 step 4): cwnd += SMSS for each further duplicate.
             *inflation += smss;
             self.adjust();
             return Duplicate::Noted;
         }
+        // Sack1: only a duplicate with news counts, and after a timeout none before an acknowledgement of new data.
+        if let Kind::Sack1 { timed_out, news, .. } = self.kind
+            && (timed_out || !news)
+        {
+            return Duplicate::Noted;
+        }
+        self.duplicates = self.duplicates.saturating_add(1);
         // RFC 6582 section 3.2 step 1: only if the acknowledgement covers more than `recover` (initially the ISS,
         // which the handshake covers; nothing is declared lost before something is sent, so 0 means that here).
         let news = una > self.recover || self.recover == 0;
         if self.duplicates == u32::from(self.threshold) && news {
             self.recover = max;
             self.limited = 0;
-            if self.kind == LossRecovery::Tahoe {
+            if let Kind::Sack1 { holes, .. } = &mut self.kind {
+                holes.fill(una + smss);
+            }
+            if matches!(self.kind, Kind::Tahoe) {
                 self.phase = Phase::Loss { timed_out: una };
                 self.adjustment = 0;
                 return Duplicate::Restart;
@@ -194,9 +341,69 @@ impl DuplicateRecovery {
         Duplicate::Noted
     }
 
+    /// Brakmo and Peterson 1995 section 3.1: the third duplicate means a loss, and any if the segment has expired.
+    fn on_duplicate_vegas(&mut self, now: Instant, una: u64, max: u64, smss: u64) -> Duplicate {
+        let Kind::Vegas { early, timed_out, .. } = &mut self.kind else { return Duplicate::Noted };
+        let threshold = u32::from(self.threshold);
+        self.duplicates = self.duplicates.saturating_add(1);
+        if self.duplicates != threshold && !early.has_expired(now) {
+            if self.duplicates > threshold {
+                self.adjustment += smss.cast_signed();
+            }
+            return Duplicate::Noted;
+        }
+        if *timed_out && una <= self.recover {
+            return Duplicate::Noted;
+        }
+        let (sent, reduces) = early.lose(now);
+        *timed_out = false;
+        self.recover = max;
+        if reduces {
+            self.adjustment = (u64::from(self.duplicates) * smss).cast_signed();
+        }
+        if sent.count == 1 {
+            self.duplicates = threshold;
+        }
+        self.phase = Phase::FastRecovery { inflation: 0, deficit: 0, partial_acks: 0 };
+        self.retransmit = Retransmit::First;
+        Duplicate::Expired { sent, reduces }
+    }
+
+    /// An acknowledgement of new data up to `una`. One that ends the inflation takes it back if more than three
+    /// duplicates have come; ns-2 keeps it otherwise (`dupacks_ > numdupacks_`).
+    fn on_ack_vegas(&mut self, now: Instant, una: u64) -> Acked {
+        let Kind::Vegas { early, exit, .. } = &mut self.kind else { return Acked::Ordinary };
+        early.acknowledge(now, una);
+        let inflation = self.adjustment.unsigned_abs();
+        let ends = inflation > 0 || matches!(self.phase, Phase::FastRecovery { .. });
+        let many = self.duplicates > u32::from(self.threshold);
+        *exit = if many { VegasExit::Deflate { inflation } } else { VegasExit::Keep { inflation } };
+        let expired = early.is_suspicious(now);
+        if una >= self.recover || matches!(self.phase, Phase::FastRecovery { .. }) {
+            self.reopen();
+        }
+        self.adjustment = 0;
+        self.duplicates = 0;
+        if expired {
+            self.duplicates = u32::from(self.threshold);
+            self.retransmit = Retransmit::First;
+        }
+        if ends { Acked::Full { deficit: 0 } } else { Acked::Ordinary }
+    }
+
     /// `acked` bytes of new data were acknowledged, up to `una`.
     #[inline]
-    pub fn on_ack(&mut self, una: u64, acked: u64, smss: u64) -> Acked {
+    pub fn on_ack(&mut self, now: Instant, una: u64, acked: u64, smss: u64) -> Acked {
+        match &mut self.kind {
+            Kind::Tahoe | Kind::Reno | Kind::NewReno => {}
+            Kind::Vegas { .. } => return self.on_ack_vegas(now, una),
+            Kind::Sack1 { holes, timed_out, .. } => {
+                *timed_out = false;
+                if !matches!(self.phase, Phase::FastRecovery { .. }) {
+                    holes.clear();
+                }
+            }
+        }
         match self.phase {
             Phase::Open => {
                 self.duplicates = 0;
@@ -222,10 +429,23 @@ impl DuplicateRecovery {
             return Acked::Ordinary;
         };
         // RFC 6582 section 3.2 step 3, full acknowledgements; RFC 2581 section 3.2 step 5, any.
-        if una >= self.recover || self.kind == LossRecovery::Reno {
+        if una >= self.recover || matches!(self.kind, Kind::Reno) {
             let deficit = *deficit;
             self.reopen();
+            if let Kind::Sack1 { holes, .. } = &mut self.kind {
+                holes.clear();
+                self.recover = 0;
+            }
             return Acked::Full { deficit };
+        }
+        if let Kind::Sack1 { holes, .. } = &mut self.kind {
+            // Fall and Floyd 1996 section 5: a partial acknowledgement takes two from pipe, the segment that was lost
+            // and its retransmission.
+            holes.acknowledge(una);
+            *inflation += 2 * smss;
+            *deficit += acked;
+            self.adjust();
+            return Acked::Partial(PartialAck::RestartsTimer);
         }
         // Partial acknowledgements: retransmit the first unacknowledged segment, deflate by what was acknowledged,
         // add back SMSS if that was at least SMSS.
@@ -248,7 +468,7 @@ impl DuplicateRecovery {
     }
 
     /// The retransmission timer expired with `una` unacknowledged and data sent up to `max`.
-    pub fn on_timeout(&mut self, una: u64, max: u64) -> TimeoutKind {
+    pub fn on_timeout(&mut self, now: Instant, una: u64, max: u64) -> TimeoutKind {
         let kind = match self.phase {
             Phase::Loss { timed_out } if timed_out == una => TimeoutKind::Repeated,
             _ => TimeoutKind::First,
@@ -258,8 +478,19 @@ impl DuplicateRecovery {
         self.phase = Phase::Loss { timed_out: una };
         self.adjustment = 0;
         // ns-2's Tahoe counts on; the others begin anew.
-        if self.kind != LossRecovery::Tahoe {
+        if !matches!(self.kind, Kind::Tahoe) {
             self.duplicates = 0;
+        }
+        match &mut self.kind {
+            Kind::Tahoe | Kind::Reno | Kind::NewReno => {}
+            Kind::Vegas { early, reduced, timed_out, .. } => {
+                early.on_timeout(now);
+                (*reduced, *timed_out) = (0, true);
+            }
+            Kind::Sack1 { holes, timed_out, .. } => {
+                holes.clear();
+                *timed_out = true;
+            }
         }
         self.limited = 0;
         self.retransmit = Retransmit::First;
@@ -268,18 +499,27 @@ impl DuplicateRecovery {
 
     /// The window that recovery is left with: RFC 6582 section 3.2 step 3.
     pub fn exit_window(&self, exit: &ExitWindow) -> u64 {
-        match self.full_ack {
+        match (&self.kind, self.full_ack) {
+            (Kind::Vegas { exit: VegasExit::Keep { inflation }, .. }, _) => exit.cwnd + inflation,
+            (Kind::Vegas { exit: VegasExit::Deflate { inflation }, reduced, .. }, _) => {
+                (exit.cwnd + inflation).min(*reduced).max(exit.smss)
+            }
+            (Kind::Sack1 { .. }, _) => exit.cwnd,
             // RFC 2581 section 3.2 step 5.
-            FullAck::FlightLimited if self.kind == LossRecovery::Reno => exit.ssthresh,
-            FullAck::FlightLimited => exit.ssthresh.min(exit.flight.max(exit.smss) + exit.smss),
-            FullAck::Ssthresh => exit.ssthresh,
-            FullAck::Deflated => exit.cwnd.saturating_sub(exit.deficit).max(exit.smss),
+            (Kind::Reno, FullAck::FlightLimited) => exit.ssthresh,
+            (_, FullAck::FlightLimited) => exit.ssthresh.min(exit.flight.max(exit.smss) + exit.smss),
+            (_, FullAck::Ssthresh) => exit.ssthresh,
+            (_, FullAck::Deflated) => exit.cwnd.saturating_sub(exit.deficit).max(exit.smss),
         }
     }
 
     /// True if the acknowledgement that ends recovery also opens the window.
     pub fn exit_opens_window(&self) -> bool {
-        self.full_ack == FullAck::Deflated
+        match self.kind {
+            Kind::Vegas { .. } => true,
+            Kind::Sack1 { .. } => false,
+            Kind::Tahoe | Kind::Reno | Kind::NewReno => self.full_ack == FullAck::Deflated,
+        }
     }
 
     fn reopen(&mut self) {

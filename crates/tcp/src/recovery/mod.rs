@@ -7,6 +7,8 @@ mod board;
 #[cfg(test)]
 mod board_model;
 mod duplicates;
+mod early;
+mod holes;
 mod journal;
 mod rack;
 mod selective;

@@ -103,7 +103,8 @@ impl Selective {
                 reordering: u32::from(config.forward_reordering),
                 single_pass: config.forward_single_pass,
             },
-            (_, SackDetection::Rfc6675) => Detection::Rfc6675,
+            // Counting has no scoreboard.
+            (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
         };
         Self {
             board,

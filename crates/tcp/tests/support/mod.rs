@@ -1,7 +1,8 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
 use netlull_tcp::{
-    Config, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State, WindowReduction,
+    Config, Counters, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State,
+    WindowReduction,
 };
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
@@ -158,6 +159,11 @@ impl World {
             tail_probes: [0; 2],
             trace: None,
         }
+    }
+
+    /// What both ends have counted.
+    pub fn counters(&self) -> [Counters; 2] {
+        self.ends.each_ref().map(|end| *end.counters())
     }
 
     /// One that keeps a line for each segment sent and each that arrives.

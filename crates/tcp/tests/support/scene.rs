@@ -153,7 +153,7 @@ impl Scene {
             bytes: [upload, download],
             fates: fates(part(HEAD, usize::MAX)),
             delay: from.millis(1, 120),
-            readers: [0; 2].map(|_| Reader { bytes: from.between(1, 20_000), every: from.millis(1, 400) }),
+            readers: [0; 2].map(|_| Reader { bytes: from.between(500, 20_000), every: from.millis(1, 2000) }),
             writers: [0; 2].map(|_| {
                 let paced = Writer { bytes: from.between(1000, 20_000), every: from.millis(1, 3000) };
                 from.one_of(&[Writer { bytes: u64::MAX, every: Duration::ZERO }, paced])

@@ -259,14 +259,8 @@ fn dctcp_acknowledges_at_once_when_the_marks_begin_or_end() {
     for n in 0..9 {
         t.peer_sends(n, n * 1000, if (3..6).contains(&n) { Flags::CE } else { Flags::NONE });
     }
-    let expected = [
-        "1 ms ack 2000",
-        "3 ms ack 3000",
-        "3 ms ack 4000 ECE",
-        "5 ms ack 6000 ECE",
-        "6 ms ack 7000",
-        "8 ms ack 9000",
-    ];
+    let expected =
+        ["1 ms ack 2000", "3 ms ack 3000", "3 ms ack 4000 ECE", "5 ms ack 6000 ECE", "6 ms ack 7000", "8 ms ack 9000"];
     assert_eq!(t.sent(), expected);
     // CWR means nothing to it.
     t.peer_sends(10, 9000, Flags::CE);

@@ -1,0 +1,132 @@
+//! Vegas' early retransmission: a duplicate acknowledgement is taken for a loss if the segment it asks for is older than
+//! a fine-grained timeout (Brakmo and Peterson 1995, section 3.1), as ns-2.35's `Agent/TCP/Vegas` has it.
+
+use crate::cc::Transmission;
+use netlull_units::{Duration, Instant};
+use std::collections::VecDeque;
+
+/// Acknowledgements after a retransmission that look whether the next segment has expired too.
+const SUSPICIOUS_ACKS: u8 = 2;
+
+/// A segment sent and not acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    end: u64,
+    last: Transmission,
+}
+
+/// When each segment in flight was sent, and the timeout that follows from their round trips.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EarlyRetransmit {
+    /// In order, from SND.UNA on.
+    sent: VecDeque<Sent>,
+    /// 8 times the smoothed round trip, in ns; `None` before the first.
+    srtt: Option<f64>,
+    /// 4 times its mean deviation, in ns.
+    deviation: f64,
+    /// In ns.
+    timeout: f64,
+    /// So many acknowledgements of new data more look for expired segments.
+    suspicious: u8,
+    /// When the window was last reduced.
+    reduced_at: Instant,
+    /// The round trip of the segment acknowledged last, if it was sent once.
+    pub rtt: Option<Duration>,
+}
+
+impl EarlyRetransmit {
+    /// The handshake's round trip.
+    pub fn begin(&mut self, rtt: Duration) {
+        let rtt = nanos(rtt);
+        self.srtt = Some(8.0 * rtt);
+        self.deviation = rtt;
+        self.timeout = (2.0 * rtt + rtt) / 2.0;
+    }
+
+    /// A segment from `start` was sent, for the first time or again.
+    #[inline]
+    pub fn sent(&mut self, now: Instant, start: u64, end: u64) {
+        if self.sent.back().is_none_or(|last| last.end <= start) {
+            self.sent.push_back(Sent { end, last: Transmission { at: now, count: 1 } });
+            return;
+        }
+        // Cut anew after a timeout, a segment counts as the one that it begins in.
+        let index = self.sent.partition_point(|sent| sent.end <= start);
+        if let Some(sent) = self.sent.get_mut(index) {
+            sent.last = Transmission { at: now, count: sent.last.count + 1 };
+        }
+    }
+
+    /// Everything before `una` is acknowledged: a round trip, if the last segment of it was sent once.
+    #[inline]
+    pub fn acknowledge(&mut self, now: Instant, una: u64) {
+        let mut last = None;
+        while let Some(sent) = self.sent.front()
+            && sent.end <= una
+        {
+            last = Some(sent.last);
+            self.sent.pop_front();
+        }
+        self.rtt = last.filter(|last| last.count == 1).map(|last| now - last.at);
+        if let Some(rtt) = self.rtt
+            && !rtt.is_zero()
+        {
+            self.sample(rtt);
+        }
+    }
+
+    /// SRTT + 2 mean deviations, and a sixteenth.
+    fn sample(&mut self, rtt: Duration) {
+        if self.srtt.is_none() {
+            self.begin(rtt);
+        }
+        let srtt = self.srtt.unwrap_or(0.0);
+        let error = nanos(rtt) - srtt / 8.0;
+        let srtt = srtt + error;
+        self.deviation += error.abs() - self.deviation / 4.0;
+        let timeout = f64::midpoint(srtt / 4.0, self.deviation);
+        self.timeout = timeout + timeout / 16.0;
+        self.srtt = Some(srtt);
+    }
+
+    /// True if the first unacknowledged segment was sent the timeout ago.
+    pub fn has_expired(&self, now: Instant) -> bool {
+        self.sent.front().is_some_and(|first| nanos(now.saturating_since(first.last.at)) >= self.timeout)
+    }
+
+    /// For one of the acknowledgements of new data after a retransmission: whether the next segment has expired.
+    pub fn is_suspicious(&mut self, now: Instant) -> bool {
+        if self.suspicious == 0 {
+            return false;
+        }
+        self.suspicious -= 1;
+        let expired = self.has_expired(now);
+        if !expired {
+            self.suspicious = 0;
+        }
+        expired
+    }
+
+    /// The first unacknowledged segment is taken for lost: its last transmission, and whether the window is to be
+    /// reduced for it. It is not if it has been since that transmission.
+    pub fn lose(&mut self, now: Instant) -> (Transmission, bool) {
+        let last = self.sent.front().map_or(Transmission { at: now, count: 1 }, |first| first.last);
+        self.suspicious = SUSPICIOUS_ACKS;
+        self.timeout += if last.count > 1 { self.timeout } else { self.timeout / 8.0 };
+        let reduces = self.reduced_at < last.at;
+        if reduces {
+            self.reduced_at = now;
+        }
+        (last, reduces)
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self, now: Instant) {
+        self.reduced_at = now;
+    }
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn nanos(span: Duration) -> f64 {
+    span.as_nanos() as f64
+}

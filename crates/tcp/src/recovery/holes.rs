@@ -1,0 +1,91 @@
+//! What SACK blocks say in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`): which
+//! data lies between SND.UNA and the highest byte that has arrived, and has not arrived itself.
+
+use super::board::Span;
+
+/// The data that has arrived ahead of SND.UNA, and how far the holes between have been filled again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Holes {
+    /// Sorted, disjoint, not adjacent.
+    arrived: Vec<Span>,
+    /// Holes below have been retransmitted.
+    filled: u64,
+}
+
+impl Holes {
+    /// Takes a block. True if it brings news.
+    pub fn add(&mut self, block: Span) -> bool {
+        let first = self.arrived.partition_point(|span| span.end < block.start);
+        let behind = self.arrived.partition_point(|span| span.start <= block.end);
+        let known = &self.arrived[first..behind];
+        if known.iter().any(|span| span.start <= block.start && block.end <= span.end) {
+            return false;
+        }
+        let start = known.first().map_or(block.start, |span| span.start.min(block.start));
+        let end = known.last().map_or(block.end, |span| span.end.max(block.end));
+        self.arrived.splice(first..behind, [Span { start, end }]);
+        true
+    }
+
+    /// Everything before `una` is acknowledged.
+    pub fn acknowledge(&mut self, una: u64) {
+        self.arrived.retain(|span| span.end > una);
+        self.filled = self.filled.max(una);
+    }
+
+    /// What lies before `end` is on its way again.
+    pub fn fill(&mut self, end: u64) {
+        self.filled = self.filled.max(end);
+    }
+
+    /// The first hole above `una` that has not been filled, and below which something has arrived.
+    pub fn next(&self, una: u64) -> Option<Span> {
+        let mut start = self.filled.max(una);
+        for span in &self.arrived {
+            if start < span.start {
+                return Some(Span { start, end: span.start });
+            }
+            start = start.max(span.end);
+        }
+        None
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.arrived.clear();
+        self.filled = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u64, end: u64) -> Span {
+        Span { start, end }
+    }
+
+    #[test]
+    fn holes_are_filled_in_order_and_once() {
+        let mut holes = Holes::default();
+        assert_eq!(holes.next(0), None);
+        assert!(holes.add(span(2, 3)));
+        assert!(holes.add(span(5, 6)));
+        assert!(!holes.add(span(2, 3)));
+        // 0 to 2 and 3 to 5 are missing; nothing is known above 6.
+        assert_eq!(holes.next(0), Some(span(0, 2)));
+        holes.fill(1);
+        assert_eq!(holes.next(0), Some(span(1, 2)));
+        holes.fill(2);
+        assert_eq!(holes.next(0), Some(span(3, 5)));
+        // 3 to 5 arrives: one block from 2 to 6.
+        assert!(holes.add(span(3, 5)));
+        assert_eq!((holes.next(0), holes.arrived.len()), (None, 1));
+        assert!(holes.add(span(8, 9)));
+        assert_eq!(holes.next(0), Some(span(6, 8)));
+        holes.acknowledge(7);
+        assert_eq!(holes.next(7), Some(span(7, 8)));
+        holes.clear();
+        assert_eq!(holes.next(7), None);
+    }
+}
