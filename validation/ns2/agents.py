@@ -25,7 +25,7 @@ def is_linux(agent: str) -> bool:
 
 
 def tcp_options(agent: str) -> dict[str, Any]:
-    """netlull's TCP options for an agent of ns-2."""
+    """TCP options with which netlull is to equal an agent of ns-2."""
     name = agent.removeprefix("linux-")
     if not is_linux(agent):
         return {"preset": "ns2", "congestion_control": name}

@@ -63,6 +63,7 @@ class Run:
 
     @property
     def name(self) -> str:
+        """How its line in `stored/goodput.txt` begins."""
         return f"{self.cell.agent} {self.cell.flows} {self.cell.buffer} {self.stagger:g}"
 
     @property
@@ -91,7 +92,9 @@ def run_ns2(run: Run) -> Counts:
 def described() -> str:
     """What all runs have in common."""
     buffers = " ".join(f"{name}={packets}" for name, packets in DOCUMENT["buffers"].items())
-    return " ".join(f"{name}={value:g}" for name, value in sorted(DOCUMENT["defaults"].items())) + f"; buffers {buffers}"
+    return (
+        " ".join(f"{name}={value:g}" for name, value in sorted(DOCUMENT["defaults"].items())) + f"; buffers {buffers}"
+    )
 
 
 def rerun() -> None:
@@ -103,7 +106,9 @@ def rerun() -> None:
         f"# agent, flows, buffer (bandwidth-delay products), stagger (s), {', '.join(COLUMNS)}",
     ]
     for run, counts in zip(runs, in_parallel(run_ns2, runs), strict=True):
-        lines.append(f"{run.name} " + " ".join(f"{counts[name]:.10g}" for name in COLUMNS[:-1]) + f" {counts['jain']:.4f}")
+        lines.append(
+            f"{run.name} " + " ".join(f"{counts[name]:.10g}" for name in COLUMNS[:-1]) + f" {counts['jain']:.4f}"
+        )
     STORED.write_text("\n".join(lines) + "\n")
 
 
@@ -196,6 +201,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
+        """Within the tolerance, out of it with a reason, or without one."""
         if abs(self.difference) <= DOCUMENT["tolerance"]:
             return "ok"
         return "listed" if self.cell.reason else "NOT MET"
