@@ -22,12 +22,16 @@ from run import megabits, milliseconds, network
 
 STORED = HERE / "stored" / "traces"
 MSS_BYTES = 1460
+START_S = 1.005
+"""When ns-2's first flow starts. netlull's starts as much before as its handshake takes longer."""
+ALIGNED_S = 1e-6
+ALIGNMENTS = 8
 DOCUMENT = tomllib.loads((HERE / "traces.toml").read_text())
 
 
 @dataclass(frozen=True)
 class Send:
-    """A data segment sent: when (s, from the flow's first), its number from 1, the congestion window in segments."""
+    """A data segment sent: when (s, from `START_S`), its number from 1, the congestion window in segments."""
 
     time: float
     segment: int
@@ -63,12 +67,13 @@ class Case:
             # Agent/TCP/Linux: the first ssthresh is also the largest window that it ever uses. Agent/TCP/Vegas: its
             # records of segments have as many places, and a segment takes that of the one `window` before.
             entry["ssthresh"] = entry["window"]
+        entry["duration"] += START_S
         return {"flows": 1, "stagger": 0.0, "delay_access": 0.0} | entry
 
     @property
     def steps(self) -> list[tuple[float, float]]:
         """Changes of the rate: time (s), bit/s."""
-        return [(float(time), float(rate)) for time, rate in DOCUMENT["scenario"][self.scenario].get("steps", [])]
+        return [(START_S + float(time), float(rate)) for time, rate in DOCUMENT["scenario"][self.scenario].get("steps", [])]
 
     @property
     def drops(self) -> list[int | str]:
@@ -87,6 +92,7 @@ def run_ns2(case: Case, drops: Sequence[int]) -> Trace:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trace"
         options: dict[str, Value] = case.options | {
+            "start": START_S,
             "agent": case.agent,
             "trace": str(path),
             "drops": ",".join(str(number - first) for number in drops),
@@ -99,16 +105,14 @@ def run_ns2(case: Case, drops: Sequence[int]) -> Trace:
 def read_ns2(text: str, flows: int, first: int) -> Trace:
     """The trace of traces.tcl."""
     trace: Trace = [[] for _ in range(flows)]
-    cwnd, start = [0.0] * flows, [0.0] * flows
+    cwnd = [0.0] * flows
     for line in text.splitlines():
         kind, time, flow, value = line.split()
         index = int(flow)
         if kind == "w":
             cwnd[index] = float(value)
         elif int(value) + first > 0:
-            if not trace[index]:
-                start[index] = float(time)
-            trace[index].append(Send(float(time) - start[index], int(value) + first, cwnd[index]))
+            trace[index].append(Send(float(time) - START_S, int(value) + first, cwnd[index]))
     return trace
 
 
@@ -130,8 +134,8 @@ def rerun(case: Case) -> None:
         f"# ns-2.35, traces.tcl, {case.agent}: {DOCUMENT['scenario'][case.scenario]['purpose']}",
         f"# options {options_line(case)}",
         f"# drops {' '.join(map(str, drops))}",
-        "# a line per run of sends with one window, each of the next segment: flow, time of the first (us, from the",
-        "# flow's first), its number, how many, cwnd (segments), then the us from each to the next",
+        f"# a line per run of sends with one window, each of the next segment: flow, time of the first (us, from {START_S:g} s),",
+        "# its number, how many, cwnd (segments), then the us from each to the next",
     ]
     lines += [line for flow, sends in enumerate(trace) for line in packed(flow, sends)]
     case.path.write_text("\n".join(lines) + "\n")
@@ -200,8 +204,8 @@ def tcp_options(agent: str) -> dict[str, Any]:
     } | ({"vegas_flavour": "linux", "vegas": {"alpha": 2, "beta": 4, "gamma": 1}} if name == "vegas" else {})
 
 
-def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, Any]:
-    """The case in netlull's schema; its steps come `shift` s later."""
+def scenario(case: Case, drops: Sequence[int], starts: Sequence[float]) -> dict[str, Any]:
+    """The case in netlull's schema, with flows that open their connections at `starts` (s)."""
     options = case.options
     nodes, links = network(options)
     # The SYN goes before the first data segment.
@@ -209,22 +213,16 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
     if numbers:
         links[0]["loss"] = {"kind": "scripted", "drops": [{"flow": "flow0", "packets": numbers}]}
     if case.steps:
-        steps = [{"at": milliseconds(time + shift), "rate": megabits(rate)} for time, rate in case.steps]
+        steps = [{"at": milliseconds(time), "rate": megabits(rate)} for time, rate in case.steps]
         links[0]["capacity"] = {"kind": "steps", "steps": steps}
     flows = [
-        {
-            "kind": "tcp",
-            "name": f"flow{flow}",
-            "from": f"source{flow}",
-            "to": f"sink{flow}",
-            "start": milliseconds(flow * float(options["stagger"])),
-        }
-        for flow in range(int(options["flows"]))
+        {"kind": "tcp", "name": f"flow{flow}", "from": f"source{flow}", "to": f"sink{flow}", "start": milliseconds(start)}
+        for flow, start in enumerate(starts)
     ]
     window, ssthresh = (int(options[name]) * MSS_BYTES for name in ("window", "ssthresh"))
     return {
         "name": f"{case.agent}-{case.scenario}",
-        "duration": milliseconds(float(options["duration"]) + shift),
+        "duration": milliseconds(float(options["duration"])),
         "nodes": nodes,
         "link": links,
         "flow": flows,
@@ -233,27 +231,38 @@ def scenario(case: Case, drops: Sequence[int], shift: float = 0.0) -> dict[str, 
     }
 
 
-def run_netlull(case: Case, drops: Sequence[int]) -> Trace:
-    """Runs the case through the public API."""
+def aligned_starts(case: Case, drops: Sequence[int], wanted: Sequence[float]) -> list[float]:
+    """When flows must open their connections so that their first data goes out at `wanted` (s from `START_S`)."""
+    starts = [START_S + time for time in wanted]
+    for _ in range(ALIGNMENTS):
+        # A handshake takes what the queue makes of it.
+        early = scenario(case, drops, starts) | {"duration": f"{START_S + wanted[-1] + 5} s"}
+        late = [sends[0].time - time for sends, time in zip(sends_of(early), wanted, strict=True)]
+        starts = [start - by for start, by in zip(starts, late, strict=True)]
+        if max(map(abs, late)) < ALIGNED_S:
+            break
+    return starts
+
+
+def sends_of(document: Mapping[str, Any], window: str = "cwnd_bytes") -> Trace:
+    """Runs a scenario through the public API; the congestion window is that of a column of the segments' table."""
     from netlull import Scenario
 
-    shift = 0.0
-    if case.is_linux:
-        # ns-2's agent sends data where netlull begins with a handshake.
-        alone = scenario(case, drops) | {"duration": "2 s"}
-        first = Scenario.from_dict(alone | {"flow": alone["flow"][:1]}).run(seed=1).series("segment")
-        shift = first["time_s"][0].as_py()
-    table = Scenario.from_dict(scenario(case, drops, shift)).run(seed=1).series("segment")
-    trace: Trace = [[] for _ in range(int(case.options["flows"]))]
-    start: dict[int, float] = {}
-    # What recovery adds to the window is part of `cwnd_` in these.
-    inflated = case.is_linux or case.agent == "vegas"
-    names = ("time_s", "flow", "offset_bytes", "cwnd_bytes" if inflated else "control_cwnd_bytes")
+    table = Scenario.from_dict(dict(document)).run(seed=1).series("segment")
+    trace: Trace = [[] for _ in document["flow"]]
+    names = ("time_s", "flow", "offset_bytes", window)
     for time, flow, offset, cwnd in zip(*(table[name].to_pylist() for name in names), strict=True):
-        index = int(str(flow).removeprefix("flow"))
-        start.setdefault(index, time)
-        trace[index].append(Send(time - start[index], offset // MSS_BYTES + 1, cwnd / MSS_BYTES))
+        sends = trace[int(str(flow).removeprefix("flow"))]
+        sends.append(Send(time - START_S, offset // MSS_BYTES + 1, cwnd / MSS_BYTES))
     return trace
+
+
+def run_netlull(case: Case, drops: Sequence[int], ns2: Trace) -> Trace:
+    """The case in netlull."""
+    starts = aligned_starts(case, drops, [sends[0].time for sends in ns2])
+    # ns-2 adds what duplicate acknowledgements add to the window in recovery to `cwnd_` in these agents only.
+    inflated = case.is_linux or case.agent == "vegas"
+    return sends_of(scenario(case, drops, starts), "cwnd_bytes" if inflated else "control_cwnd_bytes")
 
 
 # ------------------------------------------------------------------------------------------------------- differences
@@ -326,7 +335,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name in names:
                 case = Case(agent, name)
                 drops, ns2 = read_stored(case)
-                rows.append(compare(case, ns2, run_netlull(case, drops)))
+                rows.append(compare(case, ns2, run_netlull(case, drops, ns2)))
             print(table(agent, rows), flush=True)
     except Ns2Error as error:
         print(error, file=sys.stderr)

@@ -24,16 +24,8 @@ set ns [new Simulator]
 configure_tcp
 build_network $ns
 
-# ns-2 draws the phase of an agent's clock ticks when it is made. With these seeds they begin at time zero within 10 ns, as
-# netlull's do: the first number drawn is 3e-8 ticks, or the second (Agent/TCP/Vegas draws twice) 1e-6.
-proc align_ticks {} {
-    global param defaultRNG
-    $defaultRNG seed [expr {$param(agent) eq "vegas" ? 45089 : 143581}]
-}
-
 proc make_agents {} {
     global param
-    align_ticks
     if {[regexp {^linux-(.+)$} $param(agent) -> name]} {
         set tcp [new Agent/TCP/Linux]
         $tcp set syn_ false
@@ -114,5 +106,8 @@ proc finish {} {
     exit 0
 }
 
+# `run` resets the agents in the order of their nodes, and each draws the phase of its clock ticks. With this seed the first
+# two phases are 13 and 7 us after time zero, where netlull's ticks begin.
+$defaultRNG seed 1325137
 $ns at $param(duration) finish
 $ns run
