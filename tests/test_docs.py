@@ -6,6 +6,7 @@ import re
 import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,25 @@ def test_the_index_of_tcps_has_each_of_them() -> None:
     for entry in catalogue()["tcp"]:
         assert f"| `{entry['name']}` |" in index, entry["name"]
         assert f"({Path(entry['page']).name})" in index, entry["page"]
+    for option in catalogue()["tcp-options"]:
+        if option["name"] == "loss_recovery":
+            assert all(f"| `{value['name']}` |" in index for value in option["values"])
+
+
+@pytest.mark.parametrize("entry", catalogue()["tcp"], ids=lambda entry: str(entry["name"]))
+def test_every_tcp_has_its_page(entry: dict[str, Any]) -> None:
+    page = (ROOT / entry["page"]).read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", page, flags=re.MULTILINE)
+    assert {"Scope and limitations", "Equations", "Parameters", "Validation", "References"} <= set(headings)
+    assert f"`{entry['name']}`" in page or f'"{entry["name"]}"' in page
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+    for page in pages:
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
 
 
 @pytest.mark.usefixtures("scenario_file")

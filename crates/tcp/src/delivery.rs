@@ -65,6 +65,8 @@ enum Fate {
     InFlight,
     Lost,
     Delivered,
+    /// Counted as delivered for a duplicate acknowledgement, which did not say which segment it was for.
+    Presumed,
 }
 
 /// A segment that is not cumulatively acknowledged yet.
@@ -181,8 +183,12 @@ impl DeliveryRate {
     fn on_sent_again(&mut self, segment: &Sent, sent: Transmission) {
         let first = self.first_ending_after(segment.start);
         for record in self.records.range_mut(first..).take_while(|record| record.start < segment.end) {
-            if record.fate != Fate::Delivered {
-                (record.sent, record.fate, record.retransmitted) = (sent, Fate::InFlight, true);
+            if record.fate == Fate::Delivered {
+                continue;
+            }
+            (record.sent, record.retransmitted) = (sent, true);
+            if record.fate == Fate::Lost {
+                record.fate = Fate::InFlight;
             }
         }
     }
@@ -199,20 +205,26 @@ impl DeliveryRate {
                 break;
             }
             self.records.pop_front();
-            if record.fate != Fate::Delivered {
-                self.update(now, &record, record.end - record.start);
-            }
+            self.confirm(now, &record, record.end - record.start);
         }
         // A retransmission may be cut elsewhere than the segment was: part of a record.
         if let Some(record) = self.records.front().copied()
             && record.start < una
         {
-            if record.fate != Fate::Delivered {
-                self.update(now, &record, una - record.start);
-            }
+            self.confirm(now, &record, una - record.start);
             if let Some(front) = self.records.front_mut() {
                 front.start = una;
             }
+        }
+    }
+
+    /// `bytes` of the segment are known to have arrived; they count once.
+    #[inline]
+    fn confirm(&mut self, now: Instant, record: &Record, bytes: u64) {
+        match record.fate {
+            Fate::Delivered => {}
+            Fate::Presumed => self.update(now, record, 0),
+            Fate::InFlight | Fate::Lost => self.update(now, record, bytes),
         }
     }
 
@@ -240,7 +252,7 @@ impl DeliveryRate {
         let Some(index) = in_flight.map(|ahead| from + ahead) else { return };
         let record = self.records[index];
         self.update(now, &record, record.end - record.start);
-        self.records[index].fate = Fate::Delivered;
+        self.records[index].fate = Fate::Presumed;
         self.duplicates_to = record.end;
     }
 

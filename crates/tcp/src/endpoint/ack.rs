@@ -26,16 +26,20 @@ impl Endpoint {
             self.refuse();
             return;
         }
+        // RFC 7323 section 4.3: SEG.TSval >= TS.Recent (checked) and SEG.SEQ <= Last.ACK.sent: only the first
+        // segment behind the last acknowledgement is, so the delay of an acknowledgement is part of the round trip. Before
+        // the acceptability test (appendix D): the answer to a repeated segment echoes the repetition.
+        if self.timestamps.is_on()
+            && segment.flags.contains(Flags::HAS_TIMESTAMPS)
+            && segment.seq.is_at_or_before(self.rcv.last_ack_sent)
+        {
+            self.timestamps.remember(now, segment.ts_val);
+        }
         // First: sequence numbers.
         let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
         let placement = self.rcv.place(ahead, segment);
         if placement != Placement::Acceptable && self.handle_misplaced(now, segment, placement) == Then::Stop {
             return;
-        }
-        // RFC 7323 section 4.3: SEG.TSval >= TS.Recent (checked) and SEG.SEQ <= Last.ACK.sent: only the first
-        // segment behind the last acknowledgement is, so the delay of an acknowledgement is part of the round trip.
-        if self.timestamps.is_on() && segment.seq.is_at_or_before(self.rcv.last_ack_sent) {
-            self.timestamps.remember(now, segment.ts_val);
         }
         // Second to fifth: RST, SYN, ACK missing.
         if segment.flags.intersects(Flags::RST | Flags::SYN) || !segment.flags.contains(Flags::ACK) {

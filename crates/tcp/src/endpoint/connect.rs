@@ -148,6 +148,11 @@ impl Endpoint {
             self.rtt.begin_after_lost_syn();
         }
         self.recovery.begin(rtt);
+        if let (Some(rtt), Some(selective)) = (rtt, self.selective.as_deref_mut())
+            && let Some(rack) = selective.rack()
+        {
+            rack.note_round_trip(rtt);
+        }
         let smss = self.snd.smss;
         self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes(), rtt });
     }

@@ -43,7 +43,9 @@ impl Endpoint {
         self.snd.update_window(segment);
         let duplicate_sack = self.take_sack_blocks(segment, selective, &mut delivery);
         let at = Situation { srtt, ..self.situation(now, duplicate) };
-        if duplicate_sack && let Some(rack) = selective.rack() {
+        if duplicate_sack.is_some()
+            && let Some(rack) = selective.rack()
+        {
             rack.on_duplicate_sack(at.una, at.nxt);
         }
         self.counters.duplicate_acks += u64::from(duplicate);
@@ -73,6 +75,10 @@ impl Endpoint {
         match step {
             Step::Lost => self.begin_recovery(now, selective, outstanding, flight_before),
             Step::Recovered => self.end_recovery(now, selective),
+            Step::RecoveredAndLost => {
+                self.end_recovery(now, selective);
+                self.begin_recovery(now, selective, outstanding, flight_before);
+            }
             Step::Ordinary => {
                 self.counters.partial_acks += u64::from(acked > 0 && phase == RecoveryPhase::FastRecovery)
             }
@@ -90,11 +96,11 @@ impl Endpoint {
         segment.len == 0 && !segment.flags.contains(crate::segment::Flags::FIN) && outstanding > 0
     }
 
-    /// Hands the blocks to the scoreboard. True if the first is a D-SACK (RFC 2883 section 4): of what is acknowledged, or
-    /// within the second.
-    fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> bool {
+    /// Hands the blocks to the scoreboard. The end of the first if that is a D-SACK (RFC 2883 section 4): of what is
+    /// acknowledged, or within the second.
+    fn take_sack_blocks(&self, segment: &Segment, selective: &mut Selective, delivery: &mut Delivery) -> Option<u64> {
         let blocks = segment.sack_blocks();
-        let mut duplicate = false;
+        let mut duplicate = None;
         for (index, block) in blocks.iter().enumerate() {
             let left = i64::from(block.left.distance_from(self.snd.seq(self.snd.una)));
             let right = i64::from(block.right.distance_from(self.snd.seq(self.snd.una)));
@@ -103,7 +109,7 @@ impl Endpoint {
                 continue;
             }
             if index == 0 && (left < 0 || blocks.get(1).is_some_and(|second| lies_within(*block, *second))) {
-                duplicate = true;
+                duplicate = Some(self.snd.una.saturating_add_signed(right));
                 continue;
             }
             let offset = |distance: i64| self.snd.una.saturating_add_signed(distance);
@@ -141,7 +147,12 @@ impl Endpoint {
     }
 
     /// RFC 8985 section 7.4: what the acknowledgement says of a tail loss probe.
-    fn look_after_probe(&mut self, now: Instant, selective: &mut Selective, (duplicate_sack, bare): (bool, bool)) {
+    fn look_after_probe(
+        &mut self,
+        now: Instant,
+        selective: &mut Selective,
+        (duplicate_sack, bare): (Option<u64>, bool),
+    ) {
         let una = self.snd.una;
         let outstanding = selective.board.outstanding();
         let Some(rack) = selective.rack() else { return };

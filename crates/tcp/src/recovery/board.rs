@@ -146,6 +146,10 @@ pub(crate) struct Scoreboard {
     /// How many retransmissions there were, and the latest that has arrived.
     orders: u32,
     arrived_order: u32,
+    /// The latest that was lost.
+    lost_order: u32,
+    /// Segments SACKed.
+    sacked_segments: u32,
     /// Sums of bytes by mark.
     in_flight: u64,
     sacked_bytes: u64,
@@ -175,6 +179,22 @@ impl Scoreboard {
     #[inline]
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked_bytes
+    }
+
+    #[inline]
+    pub fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+
+    /// How many retransmissions there were: the number of the last.
+    pub fn last_order(&self) -> u32 {
+        self.orders
+    }
+
+    /// The number of the latest retransmission that was lost; 0 if none was.
+    #[inline]
+    pub fn last_lost_order(&self) -> u32 {
+        self.lost_order
     }
 
     /// Where the next new segment starts; `None` while nothing is in flight.
@@ -240,6 +260,7 @@ impl Scoreboard {
         }
         if sent.is(SACKED) {
             self.sacked_bytes -= len;
+            self.sacked_segments -= 1;
         }
         if sent.is(LOST) {
             self.lost_bytes -= len;
@@ -257,6 +278,7 @@ impl Scoreboard {
         let part = Sent { len: (una - first.start) as u32, ..*first };
         first.len -= part.len;
         first.start = una;
+        self.sacked_segments += u32::from(part.is(SACKED));
         self.forget(&part);
         if !part.is(SACKED) {
             delivery.note(&part);
@@ -282,18 +304,22 @@ impl Scoreboard {
         // The gaps between what is SACKed already are the news.
         let first = self.sacked.partition_point(|span| span.end < block.start);
         let behind = self.sacked.partition_point(|span| span.start <= block.end);
-        let mut merged = block;
+        let merged = match (self.sacked.get(first), behind.checked_sub(1).and_then(|last| self.sacked.get(last))) {
+            (Some(low), Some(high)) if first < behind => {
+                Span { start: block.start.min(low.start), end: block.end.max(high.end) }
+            }
+            _ => block,
+        };
         let mut from = block.start;
         for index in first..behind {
             let known = self.sacked[index];
             if known.start > from {
-                self.mark_sacked(Span { start: from, end: known.start }, delivery);
+                self.mark_sacked(Span { start: from, end: known.start }, merged, delivery);
             }
             from = from.max(known.end);
-            merged = Span { start: merged.start.min(known.start), end: merged.end.max(known.end) };
         }
         if block.end > from {
-            self.mark_sacked(Span { start: from, end: block.end }, delivery);
+            self.mark_sacked(Span { start: from, end: block.end }, merged, delivery);
         }
         if first == behind {
             self.sacked.insert(first, merged);
@@ -303,16 +329,17 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the segments that lie wholly in `news`. One that is covered in part (its end was cut off at the edge of the
-    /// receiver's window) counts as still in flight.
-    fn mark_sacked(&mut self, news: Span, delivery: &mut Delivery) {
+    /// Marks the segments of which something lies in `news` and that lie wholly in `merged`, what is SACKed now around it.
+    /// One that is covered in part (its end was cut off at the edge of the receiver's window) counts as still in flight.
+    fn mark_sacked(&mut self, news: Span, merged: Span, delivery: &mut Delivery) {
         note_sacked(&mut self.journal, news);
-        let mut index = self.sent.partition_point(|sent| sent.start < news.start);
+        let mut index = self.sent.partition_point(|sent| sent.end() <= news.start);
         while let Some(sent) = self.sent.get_mut(index) {
-            if sent.end() > news.end {
+            if sent.start >= news.end {
                 break;
             }
-            if !sent.is(SACKED) {
+            if !sent.is(SACKED) && sent.start >= merged.start && sent.end() <= merged.end {
+                self.sacked_segments += 1;
                 let len = u64::from(sent.len);
                 delivery.note(sent);
                 delivery.note_sacked_again(sent);
@@ -384,6 +411,7 @@ impl Scoreboard {
     fn lose_retransmission(&mut self, number: u64) -> u64 {
         let Some(sent) = self.sent.get_mut(index_of(number, self.gone)) else { return 0 };
         self.next_waiting = self.next_waiting.min(number);
+        self.lost_order = self.lost_order.max(sent.order);
         lose_retransmission(sent, &mut self.lost_bytes, &mut self.retransmitted_bytes, &mut self.journal)
     }
 
@@ -517,7 +545,7 @@ impl Scoreboard {
             sent.marks &= !SACKED;
         }
         self.sacked.clear();
-        self.sacked_bytes = 0;
+        (self.sacked_bytes, self.sacked_segments) = (0, 0);
         self.marked = self.gone;
         self.first_original = self.gone;
     }

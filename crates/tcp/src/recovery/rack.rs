@@ -63,11 +63,15 @@ impl Rack {
         }
     }
 
+    /// Section 6.2 step 1: a round trip measured otherwise, such as the handshake's.
+    pub fn note_round_trip(&mut self, rtt: Duration) {
+        self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };
+    }
+
     /// Section 6.2 steps 1 to 3: an acknowledgement that delivered something.
     pub fn update(&mut self, now: Instant, delivery: &Delivery) {
         if let Some(sent_at) = delivery.timed {
-            let rtt = now - sent_at;
-            self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };
+            self.note_round_trip(now - sent_at);
         }
         if let Some((transmission, resent)) = delivery.latest {
             let rtt = now - transmission.sent_at;
@@ -149,14 +153,14 @@ impl Rack {
         self.probe = None;
     }
 
-    /// Section 7.4.2. `duplicate_sack`: the acknowledgement says that the probe arrived twice; `bare`: it acknowledges
+    /// Section 7.4.2. `duplicate_sack`: the end of what the acknowledgement says arrived twice; `bare`: it acknowledges
     /// nothing new and SACKs nothing.
-    pub fn judge_probe(&mut self, una: u64, duplicate_sack: bool, bare: bool) -> ProbeVerdict {
+    pub fn judge_probe(&mut self, una: u64, duplicate_sack: Option<u64>, bare: bool) -> ProbeVerdict {
         let Some(probe) = self.probe else { return ProbeVerdict::Nothing };
         if una < probe.end {
             return ProbeVerdict::Nothing;
         }
-        if probe.resent == Resent::No || duplicate_sack {
+        if probe.resent == Resent::No || duplicate_sack == Some(probe.end) {
             self.probe = None;
         } else if una > probe.end {
             self.probe = None;

@@ -53,6 +53,8 @@ pub(crate) enum Step {
     Lost,
     /// Everything sent before the loss is acknowledged.
     Recovered,
+    /// The same, and something that was sent later is lost: the next recovery begins.
+    RecoveredAndLost,
 }
 
 /// The state of the connection around one acknowledgement, in bytes.
@@ -82,6 +84,10 @@ pub(crate) struct Selective {
     rescued: Option<u64>,
     /// HighRxt: the end of the highest retransmission of this recovery.
     highest_retransmitted: u64,
+    /// The last retransmission before this recovery, by its number.
+    order_before: u32,
+    /// The last acknowledgement or timer told of a lost retransmission.
+    lost_now: bool,
     duplicates: u32,
     threshold: u32,
     limited_transmit: bool,
@@ -120,6 +126,8 @@ impl Selective {
             forced: false,
             rescued: None,
             highest_retransmitted: 0,
+            order_before: 0,
+            lost_now: false,
             duplicates: 0,
             threshold: u32::from(config.duplicate_ack_threshold),
             limited_transmit: config.limited_transmit,
@@ -178,7 +186,9 @@ impl Selective {
 
     /// What was delivered, to be called once per acknowledgement, after the scoreboard has taken it.
     pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Step {
+        let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
+        self.lost_now = self.board.last_lost_order() > order;
         if at.duplicate && delivery.sacked > 0 {
             self.duplicates = self.duplicates.saturating_add(1);
         } else if !at.duplicate {
@@ -194,8 +204,15 @@ impl Selective {
             Phase::FastRecovery | Phase::Loss { .. } if at.una >= self.recover => self.leave(),
             // ns-2's TCP/Linux takes a loss found after a timeout for a new one.
             Phase::Loss { .. } if lost > 0 && self.is_rate_halving() => Step::Lost,
+            Phase::FastRecovery if self.lost_again() => Step::Lost,
             Phase::FastRecovery | Phase::Loss { .. } => Step::Ordinary,
         }
+    }
+
+    /// RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. One of this recovery was
+    /// lost; what was sent before it began says nothing more. ns-2's TCP/Linux does not look.
+    fn lost_again(&self) -> bool {
+        !self.is_rate_halving() && self.board.last_lost_order() > self.order_before
     }
 
     /// ns-2's TCP/Linux restarts the retransmission timer at every acknowledgement.
@@ -235,7 +252,7 @@ impl Selective {
 
     /// RFC 8985 section 6.2 step 5. Returns the bytes newly lost.
     fn find_overdue(&mut self, at: &Situation) -> u64 {
-        let sacked_enough = self.board.sacked_bytes() >= u64::from(self.threshold) * at.smss;
+        let sacked_enough = self.board.sacked_segments() >= self.threshold;
         let eager = self.phase != Phase::Open || sacked_enough;
         self.reorder_at = Instant::NEVER;
         let Detection::Rack(rack) = &self.detection else { return 0 };
@@ -247,14 +264,21 @@ impl Selective {
 
     /// The reordering timer expired (RFC 8985 section 6.2 step 5).
     pub fn on_reorder_timeout(&mut self, at: &Situation) -> Step {
+        let order = self.board.last_lost_order();
         let lost = self.find_overdue(at);
-        if lost > 0 && self.phase == Phase::Open { Step::Lost } else { Step::Ordinary }
+        self.lost_now = self.board.last_lost_order() > order;
+        match self.phase {
+            Phase::Open if lost > 0 => Step::Lost,
+            Phase::FastRecovery if self.lost_again() => Step::Lost,
+            _ => Step::Ordinary,
+        }
     }
 
     /// Recovery begins: `flight` was in flight before, and congestion control's window is `cwnd` now.
     pub fn enter(&mut self, nxt: u64, flight: u64, cwnd_before: u64, pipe_before: u64) {
         self.phase = Phase::FastRecovery;
         self.recover = nxt;
+        self.order_before = self.board.last_order();
         self.forced = !self.is_rate_halving();
         self.rescued = None;
         self.highest_retransmitted = 0;
@@ -289,8 +313,9 @@ impl Selective {
                     let due = (*delivered * ssthresh).div_ceil((*flight).max(1)).next_multiple_of(smss);
                     due.saturating_sub(*out)
                 } else {
-                    // PRR-SSRB.
-                    let limit = delivered.saturating_sub(*out).max(delivered_now) + smss;
+                    // PRR-SSRB; PRR-CRB on an acknowledgement that tells of a lost retransmission (RFC 9937's SafeACK).
+                    let extra = if self.lost_now { 0 } else { smss };
+                    let limit = delivered.saturating_sub(*out).max(delivered_now) + extra;
                     (ssthresh - pipe).min(limit)
                 };
                 *window = pipe + count;
@@ -326,7 +351,13 @@ impl Selective {
         if matches!(self.detection, Detection::Forward { .. }) {
             self.board.forget_marks();
         }
-        if fast || self.is_rate_halving() { Step::Recovered } else { Step::Ordinary }
+        // What was lost beyond this recovery point begins the next recovery at once.
+        match (fast || self.is_rate_halving(), self.board.next_waiting().is_some()) {
+            (true, false) => Step::Recovered,
+            (true, true) => Step::RecoveredAndLost,
+            (false, true) => Step::Lost,
+            (false, false) => Step::Ordinary,
+        }
     }
 
     /// The window after recovery: that to which RFC 6675 has cut it; ssthresh with RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
