@@ -42,6 +42,21 @@ def test_netlull_agrees_with_the_stored_results_of_ns2() -> None:
     assert "single-rtt50:" in done.stdout
 
 
+def test_every_tcp_sends_what_the_stored_runs_of_ns2_send() -> None:
+    done = run("ns2/traces.py")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines() if line.startswith("  queue ")]
+    # Ten agents; where the queue drops as it fills, all are equal.
+    assert [row[-1] for row in rows] == ["equal"] * 10
+
+
+def test_every_tcp_brings_across_what_the_stored_runs_of_ns2_do() -> None:
+    done = run("ns2/goodput.py", "--quick")
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    # Ten agents, three numbers of flows, three buffers; none needs a reason.
+    assert sum(line.endswith("  ok") for line in done.stdout.splitlines()) == 90
+
+
 def test_red_agrees_with_the_stored_results_of_ns2() -> None:
     done = run("ns2/red.py")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -21,7 +21,7 @@ proc read_options {arguments} {
 # Defaults of the network and of TCP. `delay_*` are one-way; the round trip is twice their sum along the path.
 array set param {
     flows 1            duration 300       start 0.0          stagger 0.0
-    rate 10e6          rate_n2 10e6       rate_access 100e6
+    rate 10e6          rate_n2 10e6       rate_access 100e6  rate_back 0
     delay_access 0.0   delay_n1 0.0125    delay_n2 0.0125
     buffer 42          buffer_n2 42       packet 1500        header 40
     delack 0           delack_interval 0.1
@@ -44,9 +44,11 @@ proc configure_tcp {} {
     Agent/TCPSink/DelAck set interval_ $param(delack_interval)
 }
 
-# A duplex link whose two directions have their own buffer.
+# A duplex link whose two directions have their own buffer, and their own rate if `rate_back` is not 0.
 proc connect {ns from to rate delay buffer_there buffer_back} {
-    $ns duplex-link $from $to $rate $delay DropTail
+    global param
+    $ns simplex-link $from $to $rate $delay DropTail
+    $ns simplex-link $to $from [expr {$param(rate_back) > 0 ? $param(rate_back) : $rate}] $delay DropTail
     $ns queue-limit $from $to [expr {$buffer_there + 1}]
     $ns queue-limit $to $from [expr {$buffer_back + 1}]
 }
@@ -83,6 +85,62 @@ proc build_flows {ns} {
         set transfer [new Application/FTP]
         $transfer attach-agent $tcp($flow)
         $ns at [expr {$param(start) + $flow * $param(stagger)}] "$transfer start"
+    }
+}
+
+# ns-2 draws the phase of an agent's clock ticks when it is made. With these seeds they begin at time zero within 10 ns, as
+# netlull's do: the first number drawn is 3e-8 ticks, or the second (Agent/TCP/Vegas draws twice) 1e-6.
+proc align_ticks {agent} {
+    global defaultRNG
+    $defaultRNG seed [expr {$agent eq "vegas" ? 45089 : 143581}]
+}
+
+# A sender and its receiver of a kind of TCP, and the algorithm that Agent/TCP/Linux is to use, "" for the others.
+#   tahoe, reno, new_reno, sack, vegas: ns-2's own; linux-NAME: NAME of Agent/TCP/Linux (reno, bic, cubic, vegas, compound)
+# Agent/TCP/Linux has no handshake here (`syn_`): to it the SYN is a segment like any other, whose acknowledgement opens the
+# window.
+proc make_agents {agent} {
+    global param
+    align_ticks $agent
+    if {[regexp {^linux-(.+)$} $agent -> name]} {
+        set tcp [new Agent/TCP/Linux]
+        $tcp set syn_ false
+        $tcp set delay_growth_ false
+        # Its algorithms take round trips from timestamps, which cost nothing on the wire here.
+        $tcp set timestamps_ true
+        $tcp set ts_option_size_ 0
+        set sink [new Agent/TCPSink/Sack1]
+        $sink set ts_echo_rfc1323_ true
+        return [list $tcp $sink $name]
+    }
+    set kinds {tahoe TCP reno TCP/Reno new_reno TCP/Newreno sack TCP/Sack1 vegas TCP/Vegas}
+    set tcp [new Agent/[dict get $kinds $agent]]
+    set sink [new Agent/TCPSink[expr {$agent eq "sack" ? "/Sack1" : ""}]]
+    if {$agent eq "vegas"} {
+        # It sends packets of `packetSize_`, without the header that the others add.
+        $tcp set packetSize_ $param(packet)
+    }
+    return [list $tcp $sink ""]
+}
+
+# One endless transfer of a kind of TCP per flow; fills the arrays tcp() and receiver() of the caller.
+proc build_flows_of {ns agent ssthresh} {
+    global param
+    upvar 1 source source sink sink tcp tcp receiver receiver
+    for {set flow 0} {$flow < $param(flows)} {incr flow} {
+        lassign [make_agents $agent] tcp($flow) receiver($flow) name
+        $tcp($flow) set fid_ $flow
+        $ns attach-agent $source($flow) $tcp($flow)
+        $ns attach-agent $sink($flow) $receiver($flow)
+        $ns connect $tcp($flow) $receiver($flow)
+        set transfer [new Application/FTP]
+        $transfer attach-agent $tcp($flow)
+        set start [expr {$param(start) + $flow * $param(stagger)}]
+        # ns-2 takes `window_` for the first ssthresh when the agent starts.
+        $tcp($flow) set window_ $ssthresh
+        $ns at [expr {$start + 0.0005}] "$tcp($flow) set window_ $param(window)"
+        if {$name ne ""} {$ns at 0.0 "$tcp($flow) select_ca $name"}
+        $ns at $start "$transfer start"
     }
 }
 

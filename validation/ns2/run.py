@@ -194,19 +194,22 @@ def network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[str, Any
     def link(start: str, end: str, rate: Value, delay: Value, buffer: str = "unlimited") -> dict[str, Any]:
         return {"from": start, "to": end, "rate": megabits(rate), "delay": milliseconds(delay), "buffer": buffer}
 
+    def back(rate: Value) -> Value:
+        return options.get("rate_back", rate)
+
     nodes = ["N1", "N2", "N3"]
     links = [
         link("N1", "N2", options["rate"], options["delay_n1"], f"{options['buffer']} packets"),
-        link("N2", "N1", options["rate"], options["delay_n1"]),
+        link("N2", "N1", back(options["rate"]), options["delay_n1"]),
         link("N2", "N3", options["rate_n2"], options["delay_n2"], f"{options['buffer_n2']} packets"),
-        link("N3", "N2", options["rate_n2"], options["delay_n2"]),
+        link("N3", "N2", back(options["rate_n2"]), options["delay_n2"]),
     ]
     for flow in range(int(options["flows"])):
         nodes += [f"source{flow}", f"sink{flow}"]
         for start, end in ((f"source{flow}", "N1"), ("N3", f"sink{flow}")):
             links += [
                 link(start, end, options["rate_access"], options["delay_access"]),
-                link(end, start, options["rate_access"], options["delay_access"]),
+                link(end, start, back(options["rate_access"]), options["delay_access"]),
             ]
     return nodes, links
 

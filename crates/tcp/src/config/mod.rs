@@ -39,6 +39,10 @@ pub struct Config {
     /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
     /// ns-2: 4, for its TCP/Linux counts one more.
     pub forward_reordering: u8,
+    /// With [`SackDetection::Forward`]: the scoreboard is passed once per acknowledgement, upwards, so that a SACKed
+    /// retransmission tells of the loss of lower ones only when the next acknowledgement comes. Default: false (Linux
+    /// looks at retransmissions when it has marked everything). ns-2: true.
+    pub forward_single_pass: bool,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
@@ -131,6 +135,7 @@ impl Default for Config {
             loss_recovery: LossRecovery::NewReno,
             sack_detection: SackDetection::Rfc6675,
             forward_reordering: 3,
+            forward_single_pass: false,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
@@ -183,6 +188,7 @@ impl Config {
         Self {
             vegas: VegasBounds::NS2,
             forward_reordering: 4,
+            forward_single_pass: true,
             vegas_flavour: VegasFlavour::Ns2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,

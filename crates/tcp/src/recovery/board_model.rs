@@ -184,3 +184,31 @@ proptest! {
         }
     }
 }
+
+/// Segments 0 to 6 are lost and sent again in this order, with segment 11 SACKed; then segments 5 and 6 are SACKed, one
+/// per acknowledgement. Returns what each of the two shows to be lost, with four later retransmissions allowed.
+fn lost_retransmissions(single_pass: bool) -> [u64; 2] {
+    let mut board = Scoreboard::default();
+    for number in 0..12 {
+        board.push(number * SMSS, 100, at(1));
+    }
+    let segment = |number: u64| Span { start: number * SMSS, end: (number + 1) * SMSS };
+    board.sack(segment(11), &mut Delivery::default());
+    board.mark_lost_below(7 * SMSS);
+    for number in 0..7 {
+        board.retransmitted(number * SMSS, at(2));
+    }
+    [5, 6].map(|number| {
+        let mut delivery = Delivery::default();
+        board.sack(segment(number), &mut delivery);
+        board.mark_lost_retransmissions(&delivery, 4, single_pass)
+    })
+}
+
+#[test]
+fn in_a_single_pass_a_sacked_retransmission_tells_of_lower_ones_an_acknowledgement_later() {
+    // The sixth retransmission is five later than the first, the seventh than the second.
+    assert_eq!(lost_retransmissions(false), [SMSS, SMSS]);
+    // Segment 0 lies below segment 5, and is looked at again with the next; segment 1 would be with the one after.
+    assert_eq!(lost_retransmissions(true), [0, SMSS]);
+}

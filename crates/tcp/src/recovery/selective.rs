@@ -16,7 +16,7 @@ const LARGEST_BURST: u64 = 3;
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
-    Forward { reordering: u32 },
+    Forward { reordering: u32, single_pass: bool },
     Rack(Box<Rack>),
 }
 
@@ -105,7 +105,10 @@ impl Selective {
         board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
-            (_, SackDetection::Forward) => Detection::Forward { reordering: u32::from(config.forward_reordering) },
+            (_, SackDetection::Forward) => Detection::Forward {
+                reordering: u32::from(config.forward_reordering),
+                single_pass: config.forward_single_pass,
+            },
             // Counting has no scoreboard.
             (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
         };
@@ -235,10 +238,10 @@ impl Selective {
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
-            Detection::Forward { reordering } => {
+            Detection::Forward { reordering, single_pass } => {
                 let Some(highest) = self.board.highest_sacked() else { return 0 };
                 let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
-                first + self.board.mark_lost_retransmissions(delivery, *reordering)
+                first + self.board.mark_lost_retransmissions(delivery, *reordering, *single_pass)
             }
             Detection::Rack(rack) => {
                 rack.update(at.now, delivery);
@@ -357,11 +360,13 @@ impl Selective {
         }
     }
 
-    /// The window after recovery: ssthresh with RFC 6675 and RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
+    /// The window after recovery: that to which RFC 6675 has cut it; ssthresh with RFC 6937; ns-2's TCP/Linux goes up to it as far as a burst of
     /// three segments allows.
     pub fn exit_window(&self, cwnd: u64, ssthresh: u64, smss: u64) -> u64 {
         match self.reduction {
-            Reduction::Immediate | Reduction::Proportional { .. } => ssthresh,
+            // As ns-2's Sack1, whose ssthresh is the same rounded down.
+            Reduction::Immediate => cwnd,
+            Reduction::Proportional { .. } => ssthresh,
             Reduction::RateHalving { .. } if cwnd < ssthresh => ssthresh.min(self.board.pipe() + LARGEST_BURST * smss),
             Reduction::RateHalving { .. } => cwnd,
         }

@@ -1,7 +1,7 @@
 //! Flows of the document: who sends what, when, to whom.
 
 use super::{ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, Result, TcpFlow, check_name, refuse, two_nodes};
-use crate::scenario::document::{BurstsDocument, CbrDocument, Document, FlowDocument, TcpFlowDocument};
+use crate::scenario::document::{BurstsDocument, CbrDocument, Document, FlowDocument, TcpDocument, TcpFlowDocument};
 use crate::scenario::quantity::Quantity;
 use crate::scenario::tcp_options;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -10,6 +10,8 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 const DATAGRAM_HEADER: u64 = 28;
 
 pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<(Vec<TcpFlow>, Vec<DatagramFlow>)> {
+    // Also where every flow says otherwise.
+    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu.0)?;
     let (mut tcp, mut datagrams) = (Vec::new(), Vec::new());
     for flow in &document.flow {
         match flow {

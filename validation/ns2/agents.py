@@ -1,0 +1,39 @@
+"""ns-2's kinds of TCP, and the options with which netlull is to equal each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+AGENTS = (
+    "tahoe",
+    "reno",
+    "new_reno",
+    "sack",
+    "vegas",
+    "linux-reno",
+    "linux-bic",
+    "linux-cubic",
+    "linux-vegas",
+    "linux-compound",
+)
+"""Its own, and those of Agent/TCP/Linux."""
+
+
+def is_linux(agent: str) -> bool:
+    """Whether it is one of Agent/TCP/Linux."""
+    return agent.startswith("linux-")
+
+
+def tcp_options(agent: str) -> dict[str, Any]:
+    """TCP options with which netlull is to equal an agent of ns-2."""
+    name = agent.removeprefix("linux-")
+    if not is_linux(agent):
+        return {"preset": "ns2", "congestion_control": name}
+    return {
+        "preset": "ns2",
+        "congestion_control": {"reno": "reno_2_6_22", "cubic": "cubic_2_6_22"}.get(name, name),
+        "loss_recovery": "sack",
+        "sack_detection": "forward",
+        "window_reduction": "rate_halving",
+        "rto_granularity": "1 ms",
+    } | ({"vegas_flavour": "linux", "vegas": {"alpha": 2, "beta": 4, "gamma": 1}} if name == "vegas" else {})
