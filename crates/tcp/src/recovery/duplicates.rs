@@ -247,7 +247,11 @@ impl DuplicateRecovery {
     /// The SACK blocks of an acknowledgement, as far as they lie above SND.UNA.
     pub fn take_blocks(&mut self, blocks: impl Iterator<Item = Span>) {
         if let Kind::Sack1 { holes, news, .. } = &mut self.kind {
-            *news = blocks.fold(false, |news, block| holes.add(block) || news);
+            *news = false;
+            for block in blocks {
+                // Each counts, also after one was news.
+                *news |= holes.add(block);
+            }
         }
     }
 
