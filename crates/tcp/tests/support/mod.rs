@@ -426,7 +426,7 @@ impl World {
                 tcp.snd_una()
             );
             // ns-2's TCP/Linux forgets at the end of recovery what was SACKed.
-            let forgets = config.sack_detection == SackDetection::Forward;
+            let forgets = config.sack_detection != SackDetection::Rfc6675;
             check!(
                 !uses_sack || forgets || !covers(&direction.sacked, (start, start + len)),
                 "end {end} sends {start}+{len} again, which is SACKed"

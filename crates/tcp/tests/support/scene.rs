@@ -74,8 +74,8 @@ fn config(from: &mut Source<'_>) -> Config {
     let tick = RttClock::Ticks { tick: Duration::from_millis(10) };
     Config {
         congestion_control: from.one_of(&algorithms),
-        loss_recovery: from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno]),
-        sack_detection: from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward]),
+        loss_recovery: from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]),
+        sack_detection: from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]),
         window_reduction: from.one_of(&[
             WindowReduction::Proportional,
             WindowReduction::Immediate,
@@ -106,6 +106,8 @@ fn recovering(from: &mut Source<'_>, base: Config) -> Config {
         repeated_timeout: from.one_of(&[RepeatedTimeout::Hold, RepeatedTimeout::Recompute]),
         duplicate_ack: from.one_of(&[DuplicateAck::SameWindow, DuplicateAck::AnyWindow]),
         limited_transmit: from.one_of(&[true, false]),
+        limited_repeats: from.one_of(&[false, true]),
+        forward_single_pass: from.one_of(&[false, true]),
         full_ack: from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]),
         partial_ack_timer: from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]),
         fast_retransmit_timer: from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]),
