@@ -34,6 +34,8 @@ pub struct Config {
     /// Loss recovery. With [`LossRecovery::Sack`] and [`LossRecovery::Rack`] SACK is offered (RFC 2018); a peer that does
     /// not answer the offer gets [`LossRecovery::NewReno`]. Default: NewReno.
     pub loss_recovery: LossRecovery,
+    /// Report data that arrives again in a SACK block (RFC 2883). Default: true. ns-2: false.
+    pub duplicate_sack: bool,
     /// What SACK blocks must say before a segment counts as lost. Default: RFC 6675.
     pub sack_detection: SackDetection,
     /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
@@ -133,6 +135,7 @@ impl Default for Config {
         Self {
             congestion_control: Algorithm::NewReno,
             loss_recovery: LossRecovery::NewReno,
+            duplicate_sack: true,
             sack_detection: SackDetection::Rfc6675,
             forward_reordering: 3,
             forward_single_pass: false,
@@ -187,6 +190,7 @@ impl Config {
     pub fn ns2() -> Self {
         Self {
             vegas: VegasBounds::NS2,
+            duplicate_sack: false,
             forward_reordering: 4,
             forward_single_pass: true,
             vegas_flavour: VegasFlavour::Ns2,

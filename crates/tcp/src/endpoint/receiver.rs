@@ -89,6 +89,8 @@ pub(super) struct Receiver {
     latest: [u64; MOST_SACK_BLOCKS],
     /// What has arrived again, for the next acknowledgement (RFC 2883).
     repeated: Option<Range>,
+    /// What arrives again is reported.
+    reports_repeats: bool,
 }
 
 /// "No range": before every offset held.
@@ -121,6 +123,7 @@ impl Receiver {
             held: Vec::new(),
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
+            reports_repeats: config.duplicate_sack,
         }
     }
 
@@ -260,7 +263,7 @@ impl Receiver {
 
     /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.
     pub fn note_repeated(&mut self, ahead: i64, len: u16) {
-        if self.sacks && len > 0 {
+        if self.sacks && self.reports_repeats && len > 0 {
             let start = self.nxt.saturating_add_signed(ahead);
             self.repeated = Some(Range { start, end: (start + u64::from(len)).min(self.nxt) });
         }
@@ -268,6 +271,9 @@ impl Receiver {
 
     /// A part of the segment that arrives has arrived before: the first such part is reported (RFC 2883 section 4.2).
     fn note_repeated_part(&mut self, new: Range) {
+        if !self.reports_repeats {
+            return;
+        }
         if new.start < self.nxt {
             self.repeated = Some(Range { start: new.start, end: new.end.min(self.nxt) });
             return;

@@ -84,12 +84,12 @@ pub(crate) struct Delivery {
     pub lowest_original: Option<u64>,
     /// The offset behind the highest of all.
     pub highest: u64,
-    /// The latest retransmissions among them by their numbers, 0 if there is none: of what is acknowledged, and of what
-    /// SACK blocks told of.
-    acknowledged_order: u32,
-    sacked_order: u32,
-    /// The offset of the lowest retransmission that SACK blocks told of.
-    lowest_sacked: u64,
+    /// The latest retransmission among them by its number; 0 if there is none.
+    retransmission: u32,
+    /// The same among those acknowledged cumulatively.
+    acknowledged: u32,
+    /// The highest segment whose retransmission SACK blocks told of: its number, and that of the retransmission.
+    repeated: Option<(u64, u32)>,
 }
 
 /// Whether a segment was sent more than once.
@@ -110,16 +110,11 @@ impl Delivery {
         if resent == Resent::No {
             self.timed = self.timed.max(Some(sent.sent_at));
             self.lowest_original = Some(self.lowest_original.map_or(end, |lowest| lowest.min(end)));
+        } else {
+            self.retransmission = self.retransmission.max(sent.order);
         }
         if self.latest.is_none_or(|(latest, _)| transmission > latest) {
             self.latest = Some((transmission, resent));
-        }
-    }
-
-    fn note_sacked_again(&mut self, sent: &Sent) {
-        if sent.order > 0 {
-            self.lowest_sacked = if self.sacked_order == 0 { sent.start } else { self.lowest_sacked.min(sent.start) };
-            self.sacked_order = self.sacked_order.max(sent.order);
         }
     }
 }
@@ -229,7 +224,9 @@ impl Scoreboard {
             self.forget(&first);
             if !first.is(SACKED) {
                 delivery.note(&first);
-                delivery.acknowledged_order = delivery.acknowledged_order.max(first.order);
+                if first.is(RETRANSMITTED) {
+                    delivery.acknowledged = delivery.acknowledged.max(first.order);
+                }
             }
             self.sent.pop_front();
             self.gone += 1;
@@ -342,7 +339,9 @@ impl Scoreboard {
                 self.sacked_segments += 1;
                 let len = u64::from(sent.len);
                 delivery.note(sent);
-                delivery.note_sacked_again(sent);
+                if sent.is(RETRANSMITTED) {
+                    delivery.repeated = delivery.repeated.max(Some((self.gone + index as u64, sent.order)));
+                }
                 delivery.sacked += len;
                 self.sacked_bytes += len;
                 if sent.is(LOST) {
@@ -416,31 +415,34 @@ impl Scoreboard {
     }
 
     /// Retransmissions are lost once what was sent well after them has arrived: data that was new after them, or a
-    /// retransmission more than `reordering` later (Linux 2.6 `tcp_mark_lost_retrans`, ns-2's TCP/Linux). With
-    /// `single_pass` a retransmission that is SACKed says so of lower segments at the next acknowledgement only.
-    /// Returns the bytes newly lost.
+    /// retransmission more than `reordering` later (Linux 2.6 `tcp_mark_lost_retrans`, ns-2's TCP/Linux). ns-2 passes its
+    /// board once, in the order of sequence numbers, and goes by the retransmission that it met last: with `single_pass`, what
+    /// a SACK block says of one counts for segments before it from the next acknowledgement on, and a later one is
+    /// forgotten. Returns the bytes newly lost.
     pub fn mark_lost_retransmissions(&mut self, delivery: &Delivery, reordering: u32, single_pass: bool) -> u64 {
-        let before = self.arrived_order.max(delivery.acknowledged_order);
-        self.arrived_order = before.max(delivery.sacked_order);
-        let known_below = if single_pass { before } else { self.arrived_order };
+        let before = self.arrived_order.max(delivery.acknowledged);
+        let (from, arrived) = match (single_pass, delivery.repeated) {
+            (false, _) => (0, self.arrived_order.max(delivery.retransmission)),
+            (true, None) => (0, before),
+            (true, Some(repeated)) => repeated,
+        };
+        self.arrived_order = arrived;
         let highest = self.highest_sacked().unwrap_or(0);
         let mut lost = 0;
         let mut index = 0;
         while let Some(&entry) = self.retransmissions.get(index) {
-            let Some(transmission) = self.pending(&entry) else {
-                self.retransmissions.remove(index);
-                continue;
-            };
-            let overtaken = |by: u32| highest > entry.nxt || entry.order + reordering < by;
-            if !overtaken(self.arrived_order) {
-                break;
-            }
-            if overtaken(known_below) || transmission.end > delivery.lowest_sacked {
+            if self.pending(&entry).is_some() {
+                if highest <= entry.nxt && entry.order + reordering >= arrived.max(before) {
+                    break;
+                }
+                let known = if entry.number < from { before } else { arrived };
+                if highest <= entry.nxt && entry.order + reordering >= known {
+                    index += 1;
+                    continue;
+                }
                 lost += self.lose_retransmission(entry.number);
-                self.retransmissions.remove(index);
-            } else {
-                index += 1;
             }
+            self.retransmissions.remove(index);
         }
         lost
     }
