@@ -76,3 +76,17 @@ def test_the_summary_of_a_traced_run_is_written_as_json(tmp_path: Path) -> None:
     done = subprocess.run([*command, "--out", str(out), "--json"], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["duration_s"] == 1.0
     assert out.exists()
+
+
+def test_a_trace_shows_selective_acknowledgements(
+    printed: Printed, small_file: Path, tmp_path: Path, tshark: Callable[..., list[list[str]]]
+) -> None:
+    path = tmp_path / "sack.pcapng"
+    sack = ("--set", "tcp.congestion_control=sack")
+    printed("trace", small_file, "--link", "a-b", "--link", "c-b", "--out", path, *sack)
+    assert len(tshark(path, "tcp.options.sack_perm", "frame.number")) == 2
+    assert tshark(path, "_ws.malformed", "frame.number") == []
+    blocks = tshark(path, "tcp.options.sack.count > 0", "frame.interface_name", "tcp.len")
+    # Losses are reported by the receiver, in segments without data.
+    assert blocks
+    assert set(map(tuple, blocks)) == {("c-b", "0")}

@@ -7,7 +7,7 @@
 use crate::net::packet::{LinkId, Packet};
 use crate::scenario::Scenario;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
-use netlull_tcp::Flags;
+use netlull_tcp::{Flags, Segment};
 use netlull_units::Instant;
 use pcap_file::DataLink;
 use pcap_file::pcapng::PcapNgWriter;
@@ -192,22 +192,42 @@ fn tcp_header(packet: &Packet, sender: Host, receiver: Host) -> Result<TcpHeader
     (header.syn, header.ack, header.fin) = (has(Flags::SYN), has(Flags::ACK), has(Flags::FIN));
     (header.psh, header.rst) = (has(Flags::PSH), has(Flags::RST));
     (header.ece, header.cwr) = (has(Flags::ECE), has(Flags::CWR));
-    let mut options = Vec::new();
-    if has(Flags::HAS_MSS) {
-        options.push(TcpOptionElement::MaximumSegmentSize(segment.mss));
-    }
-    if has(Flags::HAS_WINDOW_SCALE) {
-        options.extend([TcpOptionElement::Noop, TcpOptionElement::WindowScale(segment.window_scale)]);
-    }
-    if has(Flags::HAS_TIMESTAMPS) {
-        let timestamp = TcpOptionElement::Timestamp(segment.ts_val, segment.ts_ecr);
-        options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, timestamp]);
-    }
+    let options = tcp_options(segment);
     header.set_options(&options).map_err(|error| error.to_string())?;
     let payload = vec![0; usize::from(segment.len)];
     header.checksum =
         header.calc_checksum_ipv4_raw(sender.address, receiver.address, &payload).map_err(|error| error.to_string())?;
     Ok(header)
+}
+
+/// The options as the segment's length counts them: each padded to four bytes, SACK-permitted in the place of the timestamps'
+/// padding (as Linux does).
+fn tcp_options(segment: &Segment) -> Vec<TcpOptionElement> {
+    use TcpOptionElement::{
+        MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
+    };
+    let has = |flag: Flags| segment.flags.contains(flag);
+    let mut options = Vec::new();
+    if has(Flags::HAS_MSS) {
+        options.push(MaximumSegmentSize(segment.mss));
+    }
+    if has(Flags::HAS_WINDOW_SCALE) {
+        options.extend([Noop, WindowScale(segment.window_scale)]);
+    }
+    match (has(Flags::HAS_SACK_PERMITTED), has(Flags::HAS_TIMESTAMPS)) {
+        (true, true) => options.push(SelectiveAcknowledgementPermitted),
+        (true, false) => options.extend([Noop, Noop, SelectiveAcknowledgementPermitted]),
+        (false, true) => options.extend([Noop, Noop]),
+        (false, false) => {}
+    }
+    if has(Flags::HAS_TIMESTAMPS) {
+        options.push(Timestamp(segment.ts_val, segment.ts_ecr));
+    }
+    let mut blocks = segment.sack_blocks().iter().map(|block| (block.left.as_u32(), block.right.as_u32()));
+    if let Some(first) = blocks.next() {
+        options.extend([Noop, Noop, SelectiveAcknowledgement(first, [blocks.next(), blocks.next(), None])]);
+    }
+    options
 }
 
 impl CaptureWriter {
