@@ -1,6 +1,6 @@
 //! From a scenario to its world.
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Parts};
 use super::slots::{Population, Slots};
 use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
 use crate::engine::random::Stream;
@@ -53,9 +53,10 @@ impl World {
         let flows = scenario.flow_paths().count();
         let slots = slots(scenario);
         let observers = observers(scenario, flows, capture);
-        let links = links(scenario, &slots, &scheduled_links);
+        let mut links = links(scenario, &slots, &scheduled_links);
         let mut routes = scenario.routes.clone();
-        let ahead = Ahead::new(scenario, &links, &mut routes, observers.drops);
+        let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
+        let ahead = Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
@@ -65,7 +66,7 @@ impl World {
             routes,
             links,
             scheduled_links,
-            agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
+            agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
             connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
@@ -172,7 +173,7 @@ fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
             NextHop::Link(link) | NextHop::Ahead(link) => link,
             NextHop::Here | NextHop::Unreachable => 0,
         };
-        Agent { node: from as u32, out, peer_node: to as u32, counters: AgentCounters::default() }
+        Agent { node: from as u32, out, peer_node: to as u32, runs_ahead: false, counters: AgentCounters::default() }
     };
     [agent(path.from, path.to), agent(path.to, path.from)]
 }

@@ -1,6 +1,7 @@
 //! Totals and means of a run, over the time measured, and the ledger for its verifier.
 
 use super::world::World;
+use crate::net::link::Link;
 use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::net::transmitter::InService;
@@ -186,7 +187,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         duration_s: scenario.duration.as_secs_f64(),
         warm_up_s: scenario.warm_up.as_secs_f64(),
         measured_s: measured.as_secs_f64(),
-        events: world.events,
+        events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
         verify: scenario.verify,
         checks,
