@@ -118,7 +118,7 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     #[allow(clippy::cast_possible_truncation)]
     fn grow(&mut self) {
-        let size = (self.items.len() * 2).max(16);
+        let size = (self.items.len() * 2).max(4);
         let mask = size as u64 - 1;
         let mut items = vec![T::default(); size];
         for number in self.popped..self.pushed {

@@ -75,9 +75,8 @@ impl Ahead {
             });
         }
         // An agent alone on its first link; one that sends nothing, always.
-        let alone = |agent: usize, out: LinkId| {
-            neighbours[out as usize].feeder == Feeder::Agent(agent) && plain[out as usize]
-        };
+        let alone =
+            |agent: usize, out: LinkId| neighbours[out as usize].feeder == Feeder::Agent(agent) && plain[out as usize];
         let mut arrives_on = vec![0; agents.len()];
         for (flow, connection) in scenario.tcp_flows.iter().enumerate() {
             let (sender, receiver) = (2 * flow, 2 * flow + 1);

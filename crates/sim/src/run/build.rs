@@ -56,7 +56,8 @@ impl World {
         let mut links = links(scenario, &slots, &scheduled_links);
         let mut routes = scenario.routes.clone();
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
-        let ahead = Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
+        let ahead =
+            Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,

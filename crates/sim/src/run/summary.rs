@@ -6,7 +6,7 @@ use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::net::transmitter::InService;
 use crate::probe::{Column, Table};
-use crate::scenario::{LinkSpec, Scenario, TransferSize};
+use crate::scenario::{LinkSpec, NamedPower, Scenario, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, TcpLedger, VariableLedger};
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::Duration;
@@ -94,7 +94,7 @@ pub struct LinkSummary {
     /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
     /// Energy under each power model.
-    pub energy: serde_json::Map<String, serde_json::Value>,
+    pub energy: Energies,
 }
 
 /// A list of more rates than this tells nobody anything.
@@ -109,6 +109,16 @@ pub struct Residence {
     pub seconds: f64,
     /// In transitions to it.
     pub transition_seconds: f64,
+}
+
+/// A link's energy under each model, by the model's name; a map when serialised.
+#[derive(Clone, Debug)]
+pub struct Energies(pub Vec<(String, EnergySummary)>);
+
+impl Serialize for Energies {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, energy)| (name, energy)))
+    }
 }
 
 /// A link's energy under one model. Joules; an ideal model without a stated power has 1 W at its maximum rate.
@@ -293,12 +303,7 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-fn energy(
-    scenario: &Scenario,
-    spec: &LinkSpec,
-    residency: &Residency,
-    traffic: Traffic,
-) -> serde_json::Map<String, serde_json::Value> {
+fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
     let reference = Residency::constant(spec.rate, residency.total());
     let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
         static_j: energy.static_.as_f64(),
@@ -309,16 +314,13 @@ fn energy(
         reference_j: reference.total().as_f64(),
         saving: saving(energy, reference),
     };
-    scenario
-        .power
-        .iter()
-        .map(|power| {
-            let model = power.model.with_transition_power(transition_power(spec));
-            let energy = model.energy(residency, spec.rate, traffic);
-            let reference = model.energy(&reference, spec.rate, traffic);
-            (power.name.clone(), serde_json::json!(summary(&energy, &reference)))
-        })
-        .collect()
+    let under = |power: &NamedPower| {
+        let model = power.model.with_transition_power(transition_power(spec));
+        let energy = model.energy(residency, spec.rate, traffic);
+        let reference = model.energy(&reference, spec.rate, traffic);
+        (power.name.clone(), summary(&energy, &reference))
+    };
+    Energies(scenario.power.iter().map(under).collect())
 }
 
 #[allow(clippy::cast_precision_loss)]
