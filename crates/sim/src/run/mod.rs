@@ -3,6 +3,8 @@
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
+mod pool;
+mod requests;
 mod slots;
 mod summary;
 mod world;

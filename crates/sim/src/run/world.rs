@@ -1,6 +1,7 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
 use super::outcome::{RunError, RunOutcome};
+use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::random::Stream;
@@ -19,7 +20,8 @@ use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
 use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first.
+/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
+/// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     /// Its node.
@@ -133,6 +135,7 @@ pub struct World {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) connections: Vec<Connection>,
     pub(super) sources: Vec<DatagramSource>,
+    pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
@@ -191,7 +194,7 @@ impl World {
 
     /// Offers a packet to a link.
     #[inline(always)]
-    fn offer(&mut self, index: LinkId, packet: Packet) {
+    pub(super) fn offer(&mut self, index: LinkId, packet: Packet) {
         let link = &mut self.links[index as usize];
         let admission = link.offer(self.now, packet, &mut self.schedule);
         if admission != Admission::Accepted || link.controller.is_some() || self.observers.watching {
@@ -203,10 +206,7 @@ impl World {
     #[inline(never)]
     fn offered(&mut self, index: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
-            self.agents[packet.agent as usize].counters.dropped_packets += 1;
-            if self.observers.drops {
-                self.observers.dropped(self.now, index, packet.agent / 2);
-            }
+            self.count_drop(index, packet);
         }
         if self.observers.watching {
             self.observers.offered(self.now, index, packet, admission);
@@ -228,11 +228,26 @@ impl World {
         }
     }
 
+    /// A link has dropped a packet, or lost it.
+    fn count_drop(&mut self, link: LinkId, packet: &Packet) {
+        let agent = self.requests.flow_agent(packet.agent);
+        self.agents[agent].counters.dropped_packets += 1;
+        if self.observers.drops {
+            self.observers.dropped(self.now, link, (agent / 2) as u32);
+        }
+        if agent != packet.agent as usize {
+            self.request_dropped(packet.agent);
+        }
+    }
+
     /// A packet has arrived where it was going.
     #[inline]
     fn receive(&mut self, packet: Packet) {
         let agent = packet.agent as usize;
-        let counters = &mut self.agents[agent].counters;
+        let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else {
+            self.receive_request(&packet);
+            return;
+        };
         counters.received_packets += 1;
         counters.received_bytes += u64::from(packet.size);
         counters.received_marked += u64::from(packet.is_marked());
@@ -312,10 +327,7 @@ impl World {
 
     /// A packet that had waited was dropped as it left the queue.
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
-        self.agents[packet.agent as usize].counters.dropped_packets += 1;
-        if self.observers.drops {
-            self.observers.dropped(self.now, link, packet.agent / 2);
-        }
+        self.count_drop(link, packet);
         if let Some(replay) = &mut self.observers.replay {
             replay.discarded(self.now, link, packet);
         }
@@ -354,15 +366,23 @@ impl World {
     }
 
     fn timer(&mut self, agent: usize) {
-        self.endpoints[agent].handle_timeout(self.now);
+        let Some(endpoint) = self.endpoints.get_mut(agent) else {
+            self.request_timer(agent - self.endpoints.len());
+            return;
+        };
+        endpoint.handle_timeout(self.now);
         self.pump(agent);
     }
 
-    /// A connection opens, or a datagram is due.
+    /// A connection opens, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
         let slot = self.slots.source(flow);
         if flow < self.connections.len() {
             self.open(flow);
+            return;
+        }
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            self.request(index);
             return;
         }
         let source = &mut self.sources[flow - self.connections.len()];
@@ -404,6 +424,9 @@ impl World {
             connection.settle_cwnd(self.now);
             connection.cwnd_area = 0.0;
         }
+        for pool in &mut self.requests.pools {
+            pool.start_measuring();
+        }
         self.baseline = self.counters_now();
     }
 
@@ -422,6 +445,9 @@ impl World {
     /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
     pub(super) fn delivered(&self, flow: usize) -> u64 {
         let receiver = 2 * flow + 1;
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            return self.requests.pools[index].totals().delivered;
+        }
         match self.endpoints.get(receiver) {
             Some(endpoint) => endpoint.bytes_delivered(),
             None => self.agents[receiver].counters.received_bytes,
@@ -458,6 +484,9 @@ impl World {
 
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+        if let Some(failure) = self.requests.failure.take() {
+            return Err(failure);
+        }
         if let Some(error) = self.observers.capture_error.take() {
             return Err(RunError::Capture(error));
         }
@@ -480,6 +509,7 @@ impl World {
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
+        tables.extend(self.requests.into_table());
         Ok(RunOutcome { summary, tables })
     }
 }
