@@ -5,6 +5,8 @@ pub(crate) use build::longest_run;
 mod outcome;
 mod pool;
 mod requests;
+#[cfg(test)]
+mod requests_tests;
 mod slots;
 mod summary;
 mod world;

@@ -19,8 +19,8 @@ pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &Reques
     let start = start(&field, flow.start.0, document)?;
     let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0);
     if stop <= start {
-        let message = format!("is {stop}; expected a time after the start, {start}");
-        return refuse(format!("{field}.stop"), message);
+        let (start, stop) = (start - Instant::ZERO, stop - Instant::ZERO);
+        return refuse(format!("{field}.stop"), format!("is {stop}; expected a time after the start, {start}"));
     }
     if !(1..=MOST_OPEN).contains(&flow.most_open) {
         return refuse(format!("{field}.most_open"), format!("is {}; expected 1 to {MOST_OPEN}", flow.most_open));
