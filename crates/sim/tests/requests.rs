@@ -240,7 +240,7 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         ),
         (
             refusal(json!({ "size": { "kind": "exponential", "mean": "1 kB", "max": "2 kB" } })),
-            "flow.web.size: unknown field `max`",
+            "flow.web.size.max: unknown field `max`, expected `mean`",
         ),
         (pareto(r#""mean": "1 kB", "shape": 1.0"#), "flow.web.size.shape: is 1; expected more than 1"),
         (pareto(r#""mean": "1 kB", "shape": -2.0"#), "flow.web.size.shape: is -2; expected more than 1"),
