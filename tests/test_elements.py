@@ -65,7 +65,14 @@ def test_an_element_has_the_fields_of_the_schema(element: Any) -> None:
 
 
 def test_every_kind_of_the_schema_has_an_element() -> None:
-    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "QueueDocument", "FlowDocument", "SizeDocument"):
+    for name in (
+        "ControllerDocument",
+        "CapacityDocument",
+        "LossDocument",
+        "QueueDocument",
+        "FlowDocument",
+        "SizeDocument",
+    ):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}
 

@@ -90,8 +90,8 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power Practra "
-    "Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power "
+    "Practra Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
