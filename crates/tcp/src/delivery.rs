@@ -132,6 +132,13 @@ impl DeliveryRate {
         Self::default()
     }
 
+    /// Everything as at the start, in the same memory.
+    pub(crate) fn renew(&mut self) {
+        let mut records = std::mem::take(&mut self.records);
+        records.clear();
+        *self = Self { records, ..Self::default() };
+    }
+
     /// C.delivered in bytes.
     #[inline]
     #[must_use]

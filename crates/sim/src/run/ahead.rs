@@ -61,8 +61,8 @@ impl Ahead {
         let neighbours = neighbours(scenario);
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
         let runs_ahead = |link: LinkId| {
-            // Recorded drops of several links are in the order of time.
-            let ordered = !observers.drops || links[link as usize].never_drops();
+            // Recorded drops of several links are in the order of time, and a drop may end a request's connection.
+            let ordered = (!observers.drops && scenario.request_flows.is_empty()) || links[link as usize].never_drops();
             let fed_by_one = matches!(neighbours[link as usize].feeder, Feeder::Link(_));
             fed_by_one && plain[link as usize] && ordered
         };
@@ -91,7 +91,7 @@ impl Ahead {
             agents[sender].runs_ahead =
                 alone(sender, agents[sender].out) && !seen && (meets || !agents[receiver].runs_ahead);
         }
-        for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()) {
+        for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
             agent.runs_ahead = true;
         }
         // This ends where an event orders packets.
@@ -131,7 +131,8 @@ fn neighbours(scenario: &Scenario) -> Vec<Neighbours> {
     let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
     let mut neighbours = vec![unknown; scenario.links.len()];
     for (flow, path) in scenario.flow_paths().enumerate() {
-        let ways = ways(scenario, path, flow < scenario.tcp_flows.len());
+        let datagrams = flow.checked_sub(scenario.tcp_flows.len()).is_some_and(|n| n < scenario.datagram_flows.len());
+        let ways = ways(scenario, path, !datagrams);
         for (agent, way) in (2 * flow..).zip(&ways) {
             let mut feeder = Feeder::Agent(agent);
             for (place, &link) in way.iter().enumerate() {
@@ -193,7 +194,7 @@ impl World {
                         Offered::Held => return debug_assert!(false, "a link that holds packets ran ahead"),
                     }
                 }
-                NextHop::Here if self.agents[packet.agent as usize].runs_ahead => {
+                NextHop::Here if self.agents.get(packet.agent as usize).is_some_and(|agent| agent.runs_ahead) => {
                     link.take_on(size);
                     return self.receive_ahead(Instant::from_nanos(arrives), packet);
                 }

@@ -1,6 +1,7 @@
 //! From a scenario to its world.
 
 use super::ahead::{Ahead, Parts};
+use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
 use crate::engine::random::Stream;
@@ -71,6 +72,7 @@ impl World {
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
             connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
+            requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
             redraws: redrawn.iter().filter_map(|&link| redraw(scenario, link)).collect(),
             baseline: Baseline {
@@ -112,6 +114,9 @@ impl World {
         for (index, source) in self.sources.iter().enumerate() {
             self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), source.next());
         }
+        for (index, pool) in self.requests.pools.iter().enumerate() {
+            self.schedule.set(self.slots.source(self.requests.first_flow + index), pool.source.next());
+        }
         if !scenario.warm_up.is_zero() {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
@@ -128,7 +133,7 @@ fn slots(scenario: &Scenario) -> Slots {
         links: scenario.links.len(),
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
-        endpoints: 2 * scenario.tcp_flows.len(),
+        endpoints: 2 * (scenario.tcp_flows.len() + scenario.most_open()),
         flows: scenario.flow_paths().count(),
     })
 }

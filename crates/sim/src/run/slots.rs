@@ -2,8 +2,9 @@
 //!
 //! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
-//! the order of the flows, sender before receiver; (6) traffic sources and connections that open, in the order of the
-//! flows; (7) the start of measurement; (8) the ends of probe bins. So a packet that leaves a full buffer at t makes
+//! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
+//! of their places (`run/pool.rs`), sender before receiver; (6) traffic sources, connections that open and requests, in
+//! the order of the flows; (7) the start of measurement; (8) the ends of probe bins. So a packet that leaves a full buffer at t makes
 //! room for one that arrives at t, and a probe sees the state after everything else.
 
 use crate::engine::schedule::Slot;
@@ -19,9 +20,9 @@ pub(super) enum Owner {
     Controller(usize),
     /// The n-th varying capacity.
     Redraw(usize),
-    /// A TCP endpoint's timer.
+    /// A TCP endpoint's timer: a flow's, or behind those that of an end of a request's connection.
     Timer(usize),
-    /// A flow: its start, or its next datagram.
+    /// A flow: its start, its next datagram or its next request.
     Source(usize),
     /// Measurement starts.
     WarmUp,

@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::outcome::{RunError, RunOutcome};
+use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::random::Stream;
@@ -20,7 +21,8 @@ use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
 use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first.
+/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
+/// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     /// Its node.
@@ -146,6 +148,7 @@ pub struct World {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) connections: Vec<Connection>,
     pub(super) sources: Vec<DatagramSource>,
+    pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
@@ -208,7 +211,7 @@ impl World {
 
     /// Offers a packet to a link; `now` is that of the node, which may be ahead of the run's.
     #[inline(always)]
-    fn offer(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
+    pub(super) fn offer(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
@@ -231,10 +234,7 @@ impl World {
     #[inline(never)]
     pub(super) fn offered(&mut self, now: Instant, index: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
-            self.agents[packet.agent as usize].counters.dropped_packets += 1;
-            if self.observers.drops {
-                self.observers.dropped(now, index, packet.agent / 2);
-            }
+            self.count_drop(now, index, packet);
         }
         if self.observers.watching {
             self.observers.offered(now, index, packet, admission);
@@ -256,11 +256,28 @@ impl World {
         }
     }
 
+    /// A link has dropped a packet, or lost it.
+    #[allow(clippy::cast_possible_truncation)]
+    fn count_drop(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        let agent = self.requests.flow_agent(packet.agent);
+        self.agents[agent].counters.dropped_packets += 1;
+        if self.observers.drops {
+            self.observers.dropped(now, link, (agent / 2) as u32);
+        }
+        if agent != packet.agent as usize {
+            self.request_dropped(packet.agent);
+        }
+    }
+
     /// A packet has arrived where it was going.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, packet: &Packet) {
         let agent = packet.agent as usize;
-        self.agents[agent].counters.receive(packet);
+        let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else {
+            self.receive_request(packet);
+            return;
+        };
+        counters.receive(packet);
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
             endpoint.handle_segment(now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
@@ -340,10 +357,7 @@ impl World {
 
     /// A packet that had waited was dropped as it left the queue.
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
-        self.agents[packet.agent as usize].counters.dropped_packets += 1;
-        if self.observers.drops {
-            self.observers.dropped(self.now, link, packet.agent / 2);
-        }
+        self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
             replay.discarded(self.now, link, packet);
         }
@@ -383,7 +397,11 @@ impl World {
 
     /// A timer's event. One that comes too early, which does not count as an event, re-arms itself.
     fn timer(&mut self, agent: usize) {
-        let due = self.endpoints[agent].next_timeout();
+        let Some(endpoint) = self.endpoints.get(agent) else {
+            self.request_timer(agent - self.endpoints.len());
+            return;
+        };
+        let due = endpoint.next_timeout();
         if due > self.now {
             self.events -= 1;
             self.schedule.set(self.slots.timer(agent), due);
@@ -398,11 +416,15 @@ impl World {
         self.pump(now, agent);
     }
 
-    /// A connection opens, or a datagram is due.
+    /// A connection opens, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
         let slot = self.slots.source(flow);
         if flow < self.connections.len() {
             self.open(flow);
+            return;
+        }
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            self.request(index);
             return;
         }
         let source = &mut self.sources[flow - self.connections.len()];
@@ -444,6 +466,9 @@ impl World {
             connection.settle_cwnd(self.now);
             connection.cwnd_area = 0.0;
         }
+        for pool in &mut self.requests.pools {
+            pool.start_measuring();
+        }
         self.baseline = self.counters_now();
         self.read();
     }
@@ -471,6 +496,9 @@ impl World {
     /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
     pub(super) fn delivered(&self, flow: usize) -> u64 {
         let receiver = 2 * flow + 1;
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            return self.requests.pools[index].totals().delivered;
+        }
         match self.endpoints.get(receiver) {
             Some(endpoint) => endpoint.bytes_delivered(),
             None => self.agents[receiver].counters.received_bytes,
@@ -508,6 +536,9 @@ impl World {
 
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+        if let Some(failure) = self.requests.failure.take() {
+            return Err(failure);
+        }
         if let Some(error) = self.observers.capture_error.take() {
             return Err(RunError::Capture(error));
         }
@@ -530,6 +561,7 @@ impl World {
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
+        tables.extend(self.requests.into_table());
         Ok(RunOutcome { summary, tables })
     }
 }

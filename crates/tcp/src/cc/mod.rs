@@ -258,6 +258,13 @@ impl Controller {
             Algorithm::Vegas => Self::Vegas(Vegas::new(config)),
         }
     }
+
+    /// Before the first event: another seed than that of [`Self::new`].
+    pub fn reseed(&mut self, seed: u32) {
+        if let Self::Bbr(bbr) = self {
+            bbr.reseed(seed);
+        }
+    }
 }
 
 impl CongestionControl for Controller {

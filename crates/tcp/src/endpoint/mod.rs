@@ -7,6 +7,7 @@ mod pacing;
 mod receiver;
 mod selective;
 mod sender;
+mod template;
 #[cfg(test)]
 mod tests;
 mod transmit;
@@ -27,6 +28,8 @@ use netlull_units::{Duration, Instant};
 use pacing::Paced;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender};
+
+pub use template::Template;
 
 /// The states of RFC 9293 section 3.3.2.
 ///

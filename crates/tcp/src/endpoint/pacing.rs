@@ -67,6 +67,13 @@ impl Paced {
     pub fn for_controller(cc: &Controller) -> Option<Box<Self>> {
         cc.wants_deliveries().then(Box::default)
     }
+
+    /// Everything as at the start, in the same memory.
+    pub fn renew(&mut self) {
+        let mut rate = std::mem::take(&mut self.rate);
+        rate.renew();
+        *self = Self { rate, ..Self::default() };
+    }
 }
 
 impl Endpoint {

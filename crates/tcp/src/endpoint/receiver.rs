@@ -84,7 +84,7 @@ pub(super) struct Receiver {
     pub sacks: bool,
     reading: Reading,
     /// Sorted, disjoint, not adjacent.
-    held: Vec<Range>,
+    pub held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
     latest: [u64; MOST_SACK_BLOCKS],
     /// What has arrived again, for the next acknowledgement (RFC 2883).

@@ -136,6 +136,36 @@ impl Selective {
         }
     }
 
+    /// Everything as in `fresh`, whose scoreboard is empty, in the same memory.
+    pub fn renew(&mut self, fresh: &Self) {
+        let mut board = std::mem::take(&mut self.board);
+        board.renew();
+        let detection = match (std::mem::replace(&mut self.detection, Detection::Rfc6675), &fresh.detection) {
+            (Detection::Rack(mut own), Detection::Rack(fresh)) => {
+                *own = Rack::clone(fresh);
+                Detection::Rack(own)
+            }
+            (_, fresh) => fresh.clone(),
+        };
+        *self = Self {
+            board,
+            detection,
+            phase: fresh.phase,
+            recover: fresh.recover,
+            reduction: fresh.reduction,
+            forced: fresh.forced,
+            rescued: fresh.rescued,
+            highest_retransmitted: fresh.highest_retransmitted,
+            order_before: fresh.order_before,
+            lost_now: fresh.lost_now,
+            duplicates: fresh.duplicates,
+            threshold: fresh.threshold,
+            limited_transmit: fresh.limited_transmit,
+            reorder_at: fresh.reorder_at,
+            probe_at: fresh.probe_at,
+        };
+    }
+
     /// What became of segments, if congestion control wants to know.
     #[inline]
     pub fn journal(&mut self) -> Option<&mut Journal> {

@@ -12,6 +12,7 @@ mod options;
 mod receiving;
 mod selective;
 mod sending;
+mod template;
 mod timer;
 
 use crate::{Config, Data, DelayedAck, Endpoint, Flags, HandshakeRtt, InitialWindow, Segment, SeqNr, State};
