@@ -15,6 +15,7 @@
 //! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched.
 
 use super::world::{Agent, Observers, World};
+use crate::net::buffer::Buffer;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
@@ -61,10 +62,10 @@ impl Ahead {
         let neighbours = neighbours(scenario);
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
         let runs_ahead = |link: LinkId| {
-            // Recorded drops of several links are in the order of time, and a drop may end a request's connection.
-            let ordered = (!observers.drops && scenario.request_flows.is_empty()) || links[link as usize].never_drops();
-            let fed_by_one = matches!(neighbours[link as usize].feeder, Feeder::Link(_));
-            fed_by_one && plain[link as usize] && ordered
+            let Feeder::Link(feeder) = neighbours[link as usize].feeder else { return false };
+            // Recorded drops of several links are in the order of time.
+            let ordered = !observers.drops || never_drops(scenario, feeder, link);
+            plain[link as usize] && ordered
         };
         let runs_ahead: Vec<bool> = link_ids(links).map(runs_ahead).collect();
         routes.mark_ahead(|link| runs_ahead[link as usize]);
@@ -111,6 +112,23 @@ impl Ahead {
         let mut deepest_first: Vec<LinkId> = link_ids(links).collect();
         deepest_first.sort_by_cached_key(|&link| std::cmp::Reverse(depth(link)));
         Self { horizon: 0, deepest_first, held: Vec::new() }
+    }
+}
+
+/// The least packet: an IPv4 header and a UDP header, in bytes.
+const LEAST_PACKET: u64 = 28;
+
+/// Whether a link has room for whatever its only feeder sends. Behind a feeder that is not faster, the last bit of a
+/// packet that came at t is sent by t + largest/rate (by induction from packet to packet), so what waits came within
+/// that time: as much as one of the largest packets, and one more for rounding.
+fn never_drops(scenario: &Scenario, feeder: LinkId, link: LinkId) -> bool {
+    let (feeder, link) = (&scenario.links[feeder as usize], &scenario.links[link as usize]);
+    let largest = scenario.mtu.as_u64();
+    match link.buffer {
+        Buffer::Unlimited => true,
+        _ if feeder.rate > link.rate => false,
+        Buffer::Packets(limit) => limit > largest.div_ceil(LEAST_PACKET) + 1,
+        Buffer::Bytes(limit) => limit.as_u64() >= 3 * largest,
     }
 }
 

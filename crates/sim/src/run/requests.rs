@@ -12,6 +12,8 @@ use crate::probe::{RequestRow, RequestTable};
 use crate::scenario::Scenario;
 use netlull_tcp::{Segment, State};
 use netlull_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// All flows of requests.
 pub(super) struct Requests {
@@ -19,6 +21,8 @@ pub(super) struct Requests {
     /// Agents and flows before theirs.
     pub first_agent: usize,
     pub first_flow: usize,
+    /// Packets of connections that were dropped, and when.
+    dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
     /// Why the run cannot go on.
     pub failure: Option<RunError>,
     /// Table `request`, and the flows that are in it.
@@ -49,7 +53,7 @@ impl Requests {
         let chosen = |flow: usize| scenario.probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
         let table =
             scenario.probe.requests.then(|| (RequestTable::default(), (first_flow..flows).map(chosen).collect()));
-        Self { pools, first_agent: 2 * flows, first_flow, failure: None, table }
+        Self { pools, first_agent: 2 * flows, first_flow, dropped: BinaryHeap::new(), failure: None, table }
     }
 
     /// The end with this number among all of them.
@@ -197,13 +201,29 @@ impl World {
         self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
     }
 
-    /// A packet of a connection was dropped or lost.
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
+    /// of it then.
     #[cold]
-    pub(super) fn request_dropped(&mut self, agent: AgentId) {
-        let end = self.requests.end(agent as usize - self.requests.first_agent);
-        let pool = &mut self.requests.pools[end.pool];
-        pool.places[end.place].on_way -= 1;
-        pool.retire_if_over(end.place);
+    pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
+        self.requests.dropped.push(Reverse((now, agent)));
+        self.schedule.set_if_earlier(self.slots.settlement(), now);
+    }
+
+    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    #[cold]
+    pub(super) fn settle_drops(&mut self) {
+        self.events -= 1;
+        while let Some(&Reverse((at, agent))) = self.requests.dropped.peek() {
+            if at > self.now {
+                self.schedule.set(self.slots.settlement(), at);
+                return;
+            }
+            self.requests.dropped.pop();
+            let end = self.requests.end(agent as usize - self.requests.first_agent);
+            let pool = &mut self.requests.pools[end.pool];
+            pool.places[end.place].on_way -= 1;
+            pool.retire_if_over(end.place);
+        }
     }
 
     #[cold]

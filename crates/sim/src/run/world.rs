@@ -179,6 +179,7 @@ impl World {
                 Owner::Timer(endpoint) => self.timer(endpoint),
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
+                Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
                 Owner::Probe => self.sample(),
@@ -265,7 +266,7 @@ impl World {
             self.observers.dropped(now, link, (agent / 2) as u32);
         }
         if agent != packet.agent as usize {
-            self.request_dropped(packet.agent);
+            self.request_dropped(now, packet.agent);
         }
     }
 
