@@ -33,7 +33,7 @@ pub(crate) struct Timestamps {
 impl Timestamps {
     pub fn new(granularity: Duration) -> Self {
         Self {
-            tick_end: 0,
+            tick_end: granularity.as_nanos(),
             granularity: granularity.as_nanos(),
             recent: 0,
             value: 0,
@@ -49,15 +49,25 @@ impl Timestamps {
 
     /// TSval: the time in ticks, modulo 2^32.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn now(&mut self, now: Instant) -> u32 {
         let now = now.as_nanos();
         if now >= self.tick_end {
-            let tick = now / self.granularity;
-            self.tick_end = (tick + 1) * self.granularity;
-            self.value = tick as u32;
+            self.advance(now);
         }
         self.value
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn advance(&mut self, now: u64) {
+        if now - self.tick_end < self.granularity {
+            // The next tick: no division.
+            self.tick_end += self.granularity;
+            self.value = self.value.wrapping_add(1);
+            return;
+        }
+        let tick = now / self.granularity;
+        self.tick_end = (tick + 1) * self.granularity;
+        self.value = tick as u32;
     }
 
     /// TSecr: TS.Recent.
@@ -91,10 +101,16 @@ impl Timestamps {
         if !segment.flags.contains(Flags::HAS_TIMESTAMPS) {
             return Paws::Refuse;
         }
-        if segment.ts_val.wrapping_sub(self.recent).cast_signed() < 0 && !self.recent_is_stale(now) {
+        if self.is_older(segment.ts_val) && !self.recent_is_stale(now) {
             return Paws::Refuse;
         }
         Paws::Accept
+    }
+
+    /// True for a timestamp before TS.Recent.
+    #[inline]
+    pub fn is_older(&self, value: u32) -> bool {
+        value.wrapping_sub(self.recent).cast_signed() < 0
     }
 
     /// RFC 7323 section 5.5: TS.Recent means nothing once the clock may have gone half around (24 days of 1 ms ticks).

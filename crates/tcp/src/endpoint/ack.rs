@@ -185,7 +185,7 @@ impl Endpoint {
     }
 
     #[inline]
-    fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
+    pub(super) fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
         if self.snd.una == self.snd.max {
             // RFC 6298 section 5.2: all acknowledged, turn the timer off.
             self.timer = Timer::OFF;

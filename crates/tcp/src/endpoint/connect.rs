@@ -107,7 +107,7 @@ impl Endpoint {
     /// The peer's sequence number and options (RFC 9293 section 3.7.1, RFC 7323).
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
         let has = |flag| syn.flags.contains(flag);
-        self.rcv.origin = syn.seq.advanced_by(1);
+        self.rcv.begin(syn.seq.advanced_by(1));
         self.ecn.take_syn(syn.flags);
         self.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
         // RFC 7323 section 2.2: scaling needs the option in both SYNs.

@@ -59,6 +59,16 @@ impl EcnState {
         self.enabled && flags.contains(Flags::ECE)
     }
 
+    /// True if nothing is to be echoed or answered: unmarked data changes nothing.
+    pub fn is_plain(&self) -> bool {
+        !self.echoes && !self.cwr_due
+    }
+
+    /// What new data carries while [`Self::is_plain`].
+    pub fn data_flags(&self) -> Flags {
+        if self.enabled { Flags::ECT } else { Flags::NONE }
+    }
+
     /// What acknowledgements carry.
     #[inline]
     pub fn echo(&self) -> Flags {

@@ -3,6 +3,7 @@
 mod ack;
 mod connect;
 mod ecn;
+mod fast;
 mod pacing;
 mod receiver;
 mod selective;
@@ -23,6 +24,7 @@ use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
 use ecn::EcnState;
+use fast::Prediction;
 use netlull_units::{Duration, Instant};
 use pacing::Paced;
 use receiver::{AckDue, Receiver};
@@ -131,6 +133,7 @@ enum Role {
 /// [`poll_transmit`](Self::poll_transmit). Time never goes back from call to call.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
+    prediction: Prediction,
     snd: Sender,
     timer: Timer,
     rcv: Receiver,
@@ -173,6 +176,9 @@ pub struct Endpoint {
     peer_mss: u16,
     established_at: Instant,
     time_wait: Duration,
+    /// For tests: the short way is never taken.
+    #[cfg(test)]
+    general_only: bool,
 }
 
 impl Endpoint {
@@ -195,6 +201,7 @@ impl Endpoint {
         let counts = config.loss_recovery == LossRecovery::Sack && config.sack_detection == SackDetection::Counting;
         let uses_board = uses_sack && !counts;
         Self {
+            prediction: Prediction::NOTHING,
             snd: Sender::new(config, iss),
             timer: Timer::OFF,
             rcv: Receiver::new(config),
@@ -229,6 +236,8 @@ impl Endpoint {
             peer_mss: 0,
             established_at: Instant::NEVER,
             time_wait: config.time_wait,
+            #[cfg(test)]
+            general_only: false,
         }
     }
 
@@ -237,6 +246,7 @@ impl Endpoint {
         if self.state == State::Closed && self.role == Role::Client && self.established_at == Instant::NEVER {
             self.state = State::SynSent;
             self.control = Control::Syn;
+            self.predict();
         }
     }
 
@@ -247,6 +257,7 @@ impl Endpoint {
                 Data::Bytes(bytes) => (self.snd.queued + bytes.min(ENDLESS)).min(ENDLESS),
                 Data::Endless => ENDLESS,
             };
+            self.predict();
         }
     }
 
@@ -267,11 +278,19 @@ impl Endpoint {
             State::CloseWait => State::LastAck,
             state => state,
         };
+        self.predict();
     }
 
     /// Takes a segment from the network.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if !self.take_predicted(now, segment) {
+            self.take_segment(now, segment);
+            self.predict();
+        }
+    }
+
+    fn take_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed | State::Listen | State::SynSent | State::SynReceived => self.handle_opening(now, segment),
             _ => self.handle_synchronized(now, segment),
@@ -280,6 +299,11 @@ impl Endpoint {
 
     /// Time has come to [`next_timeout`](Self::next_timeout). Does nothing if it has not.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.take_timeout(now);
+        self.predict();
+    }
+
+    fn take_timeout(&mut self, now: Instant) {
         if now >= self.rcv.ack_deadline {
             self.rcv.ack_deadline = Instant::NEVER;
             self.rcv.ack_due = AckDue::Now;
@@ -320,6 +344,7 @@ impl Endpoint {
         if update_window && self.sends_data() {
             self.rcv.ack_due = AckDue::Now;
         }
+        self.predict();
         taken
     }
 

@@ -67,6 +67,11 @@ impl Paced {
     pub fn for_controller(cc: &Controller) -> Option<Box<Self>> {
         cc.wants_deliveries().then(Box::default)
     }
+
+    /// True if there is nothing to deliver and the application is known to have nothing to send.
+    pub fn is_idle(&self) -> bool {
+        self.rate.is_idle()
+    }
 }
 
 impl Endpoint {

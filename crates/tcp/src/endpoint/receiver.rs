@@ -83,6 +83,9 @@ pub(super) struct Receiver {
     /// Gaps are reported in SACK blocks (RFC 2018).
     pub sacks: bool,
     reading: Reading,
+    /// The window field of the last acknowledgement, and whether it still holds: nothing has arrived or been read since.
+    field: u16,
+    field_holds: bool,
     /// Sorted, disjoint, not adjacent.
     held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
@@ -120,6 +123,8 @@ impl Receiver {
             delays,
             sacks: false,
             reading: config.reading,
+            field: 0,
+            field_holds: false,
             held: Vec::new(),
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
@@ -130,6 +135,12 @@ impl Receiver {
     /// RFC 7323 section 2.3: the smallest shift that lets 16 bits express the buffer.
     pub fn wanted_shift(&self) -> u8 {
         (0..LARGEST_SHIFT).find(|shift| LARGEST_UNSCALED << shift >= self.buffer).unwrap_or(LARGEST_SHIFT)
+    }
+
+    /// The peer's SYN: its sequence numbers start at `origin`.
+    pub fn begin(&mut self, origin: SeqNr) {
+        self.origin = origin;
+        self.field_holds = false;
     }
 
     /// The sequence number expected next.
@@ -187,18 +198,32 @@ impl Receiver {
     pub fn receive(&mut self, now: Instant, ahead: i64, len: u16) -> Arrival {
         let len = u64::from(len);
         if ahead == 0 && self.held.is_empty() && len <= self.window() {
-            self.nxt += len;
-            self.consume();
-            self.schedule_ack(now, len);
+            self.receive_in_order(now, len);
             return Arrival::InOrder;
         }
         self.receive_around_gaps(ahead, len)
+    }
+
+    /// The next data, which fits, with no gap in front of it or behind it.
+    #[inline]
+    pub fn receive_in_order(&mut self, now: Instant, len: u64) {
+        self.nxt += len;
+        self.field_holds = false;
+        self.consume();
+        self.schedule_ack(now, len);
+    }
+
+    /// True if nothing waits: no gaps, nothing to report, no FIN, nothing for the application to read.
+    pub fn is_plain(&self) -> bool {
+        let everything_read = self.reading == Reading::Immediate;
+        everything_read && self.held.is_empty() && self.repeated.is_none() && self.fin == NO_FIN
     }
 
     #[cold]
     fn receive_around_gaps(&mut self, ahead: i64, len: u64) -> Arrival {
         // RFC 5681 section 4.2: out of order, or filling a gap: acknowledge immediately.
         self.ack_due = AckDue::Now;
+        self.field_holds = false;
         let start = self.nxt.saturating_add_signed(ahead);
         let end = (self.nxt.saturating_add_signed(ahead + len.cast_signed())).min(self.edge);
         if self.sacks {
@@ -318,12 +343,14 @@ impl Receiver {
     /// The peer's FIN is at `ahead` of where RCV.NXT was before the segment's data.
     pub fn note_fin(&mut self, offset: u64) {
         self.fin = offset;
+        self.field_holds = false;
     }
 
     /// Takes the FIN if everything before it has arrived.
     pub fn take_fin(&mut self) -> bool {
         let arrived = self.nxt == self.fin;
         if arrived {
+            self.field_holds = false;
             self.nxt += 1;
             self.edge = self.edge.max(self.nxt);
             self.ack_due = AckDue::Now;
@@ -358,6 +385,9 @@ impl Receiver {
     pub fn acknowledge(&mut self, silly: u64) -> u16 {
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
+        if self.field_holds {
+            return self.field;
+        }
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.
@@ -376,6 +406,8 @@ impl Receiver {
         self.edge = self.edge.max(self.nxt + field * unit);
         #[allow(clippy::cast_possible_truncation)]
         let field = field as u16;
+        self.field = field;
+        self.field_holds = true;
         field
     }
 
@@ -384,6 +416,7 @@ impl Receiver {
     pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
         let taken = self.unread().min(max);
         self.read += taken;
+        self.field_holds = false;
         let opens = (self.read + self.buffer).saturating_sub(self.edge);
         let worthwhile = if self.window() < mss { mss } else { 2 * mss };
         (taken, taken > 0 && !self.is_finished() && opens >= worthwhile.min(self.buffer / 2))

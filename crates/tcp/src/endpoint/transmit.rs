@@ -1,5 +1,6 @@
 //! What goes out.
 
+use super::fast::Polled;
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
@@ -12,6 +13,18 @@ impl Endpoint {
     /// The next segment to send, if there is one. Drain it after every call that may have changed something.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        match self.poll_predicted(now) {
+            Polled::Segment(segment) => Some(segment),
+            Polled::Nothing => None,
+            Polled::Unknown => {
+                let segment = self.transmit(now);
+                self.predict();
+                segment
+            }
+        }
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.control != Control::None {
             return self.transmit_control(now);
         }
@@ -41,8 +54,8 @@ impl Endpoint {
             Control::Reset { seq, ack: Some(ack) } => {
                 Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
             }
-            Control::Probe => self.transmit_probe(now).or_else(|| self.poll_transmit(now)),
-            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.poll_transmit(now)),
+            Control::Probe => self.transmit_probe(now).or_else(|| self.transmit(now)),
+            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.transmit(now)),
         }
     }
 
@@ -239,12 +252,17 @@ impl Endpoint {
         self.rcv.with_sack_blocks(ack)
     }
 
+    /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2).
+    #[inline]
+    pub(super) fn silly(&self) -> u64 {
+        (self.rcv.buffer / 2).min(u64::from(self.snd.smss))
+    }
+
     /// What every segment after the SYN carries. It acknowledges everything received.
     #[inline]
     fn header(&mut self, now: Instant, flags: Flags) -> Segment {
-        let silly = (self.rcv.buffer / 2).min(u64::from(self.snd.smss));
         let ack = self.rcv.next_seq();
-        let window = self.rcv.acknowledge(silly);
+        let window = self.rcv.acknowledge(self.silly());
         let mut segment = Segment { ack, window, flags: flags | self.ecn.echo(), ..Segment::default() };
         if self.timestamps.is_on() {
             segment.flags = segment.flags | Flags::HAS_TIMESTAMPS;

@@ -179,6 +179,21 @@ impl Selective {
         if self.limited_transmit || self.phase != Phase::Open { pipe } else { pipe.max(self.board.outstanding()) }
     }
 
+    /// True if nothing is in flight and no acknowledgement of old data can change anything.
+    pub fn is_idle(&self) -> bool {
+        let timers = self.reorder_at.min(self.probe_at);
+        let rack_has_seen_nothing = match &self.detection {
+            Detection::Rack(rack) => rack.is_new(),
+            Detection::Rfc6675 | Detection::Forward { .. } => true,
+        };
+        self.phase == Phase::Open
+            && self.board.is_empty()
+            && self.duplicates == 0
+            && !self.lost_now
+            && timers == Instant::NEVER
+            && rack_has_seen_nothing
+    }
+
     /// True if a segment goes out whatever the window.
     pub fn is_forced(&self) -> bool {
         self.forced
