@@ -53,21 +53,21 @@ impl Endpoint {
             return Prediction::NOTHING;
         }
         let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
-        let sends = self.recovery.is_plain() && self.selective.is_none() && self.paced.is_none();
+        let sends = self.rare.recovery.is_plain() && self.selective.is_none() && self.paced.is_none();
         let at_rest = sends || self.sender_is_idle();
         let timer = matches!(self.timer.kind, TimerKind::Off | TimerKind::Retransmit);
-        if !(open && at_rest && timer && self.probes == 0 && self.rcv.is_plain() && self.ecn.is_plain()) {
+        if !(open && at_rest && timer && self.rare.probes == 0 && self.rcv.is_plain() && self.rare.ecn.is_plain()) {
             return Prediction::NOTHING;
         }
         let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
         let header = Flags::ACK | timestamps;
-        Prediction { header, data: header | self.ecn.data_flags(), sends }
+        Prediction { header, data: header | self.rare.ecn.data_flags(), sends }
     }
 
     /// True if nothing is in flight and no recovery remembers anything that data from the peer could touch.
     fn sender_is_idle(&self) -> bool {
         self.snd.una == self.snd.max
-            && self.recovery.is_open()
+            && self.rare.recovery.is_open()
             && self.selective.as_deref().is_none_or(Selective::is_idle)
             && self.paced.as_deref().is_none_or(Paced::is_idle)
     }
@@ -106,7 +106,7 @@ impl Endpoint {
         let flight_before = self.snd.flight();
         self.snd.advance(acked);
         let rtt = self.measure_rtt(now, segment);
-        self.snd.update_window(segment);
+        self.update_window(segment);
         self.restart_retransmission_timer(now, Acked::Ordinary);
         let (nxt, flight) = (self.snd.nxt, self.snd.flight());
         let srtt = self.rtt.srtt();
@@ -124,7 +124,7 @@ impl Endpoint {
             return false;
         }
         self.remember_timestamp(now, segment);
-        self.snd.update_window(segment);
+        self.update_window(segment);
         self.rcv.receive_in_order(now, len);
         true
     }
@@ -174,20 +174,19 @@ impl Endpoint {
 
     /// A full segment of new data, and not the last.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
     fn transmit_predicted(&mut self, now: Instant, end: u64) -> Segment {
-        let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss as u16);
-        if self.snd.timed == UNTIMED && !self.timestamps.is_on() {
+        let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss);
+        if self.times.timed == UNTIMED && !self.timestamps.is_on() {
             // RFC 6298 section 3, as in the general code.
-            self.snd.timed = end;
-            self.snd.timed_at = now;
+            self.times.timed = end;
+            self.times.timed_at = now;
         }
         self.counters.data_segments_sent += 1;
         self.counters.bytes_sent += u64::from(len);
         let segment = Segment { seq, len, ..self.predicted_header(now, self.prediction.data) };
         self.snd.nxt = end;
         self.snd.max = end;
-        self.snd.last_sent = now;
+        self.times.last_sent = now;
         if self.timer.kind != TimerKind::Retransmit {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }

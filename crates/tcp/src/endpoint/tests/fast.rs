@@ -289,3 +289,23 @@ fn most_segments_take_the_short_way() {
         assert!(predicted * 100 >= steps * least, "{predicted} of {steps}");
     }
 }
+
+/// Where cache lines of 64 bytes begin: what is said to lie together does.
+#[test]
+fn what_every_segment_touches_lies_in_few_cache_lines() {
+    use super::super::Receiver;
+    use std::mem::offset_of;
+    let line = |offset: usize| offset / 64;
+    // Both: counters, timestamps, prediction and state.
+    let shared = offset_of!(Endpoint, counters) + offset_of!(crate::Counters, data_segments_sent);
+    assert_eq!(shared % 64, 0);
+    assert_eq!(line(shared), line(offset_of!(Endpoint, state)));
+    // Both: the sending half, which fills a line.
+    assert_eq!((offset_of!(Endpoint, snd) % 64, offset_of!(Endpoint, cc) % 64), (0, 0));
+    // The sender of data: congestion control and times fill the next.
+    assert_eq!((line(offset_of!(Endpoint, times)), offset_of!(Endpoint, rcv) % 64), (line(offset_of!(Endpoint, cc)), 0));
+    // The receiver of data; then both: what comes next, the timers, and the RTO, which `rtt` begins with.
+    assert_eq!((offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)) % 64, 0);
+    assert_eq!(line(offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)), line(offset_of!(Endpoint, rtt)));
+    assert_eq!((offset_of!(Endpoint, rtt) + 8) % 64, 0);
+}
