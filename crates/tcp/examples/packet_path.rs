@@ -13,7 +13,6 @@
 
 use netlull_tcp::{Algorithm, Config, Data, Endpoint, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
-use std::collections::VecDeque;
 use std::hint::black_box;
 
 /// The slow-start threshold in segments.
@@ -23,11 +22,53 @@ const BUFFER: u64 = 10_000;
 /// Between two segments of one connection.
 const SPACING: Duration = Duration::from_micros(800);
 
+/// Segments on their way; each is written where it stays.
+struct Pipe {
+    ring: Vec<Segment>,
+    first: usize,
+    len: usize,
+}
+
+impl Pipe {
+    fn new() -> Self {
+        Self { ring: vec![Segment::default(); 1 << 4], first: 0, len: 0 }
+    }
+
+    /// Takes what `endpoint` has to send.
+    #[inline]
+    fn take_from(&mut self, endpoint: &mut Endpoint, now: Instant) {
+        loop {
+            let place = (self.first + self.len) & (self.ring.len() - 1);
+            if !endpoint.poll_transmit_into(now, &mut self.ring[place]) {
+                return;
+            }
+            self.len += 1;
+            if self.len == self.ring.len() {
+                self.grow();
+            }
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.ring.rotate_left(self.first);
+        self.first = 0;
+        self.ring.resize(2 * self.ring.len(), Segment::default());
+    }
+
+    fn pop(&mut self) -> Option<Segment> {
+        let segment = (self.len > 0).then(|| self.ring[self.first])?;
+        self.first = (self.first + 1) & (self.ring.len() - 1);
+        self.len -= 1;
+        Some(segment)
+    }
+}
+
 struct Connection {
     sender: Endpoint,
     receiver: Endpoint,
-    pipe: VecDeque<Segment>,
-    acks: VecDeque<Segment>,
+    data: Pipe,
+    acks: Pipe,
 }
 
 fn config(algorithm: &str, preset: &str) -> Config {
@@ -40,30 +81,16 @@ fn config(algorithm: &str, preset: &str) -> Config {
 }
 
 #[inline(never)]
-fn data_arrives(receiver: &mut Endpoint, now: Instant, segment: &Segment, acks: &mut VecDeque<Segment>) -> Instant {
+fn data_arrives(receiver: &mut Endpoint, now: Instant, segment: &Segment, acks: &mut Pipe) -> Instant {
     receiver.handle_segment(now, segment);
-    while let Some(ack) = receiver.poll_transmit(now) {
-        acks.push_back(ack);
-    }
+    acks.take_from(receiver, now);
     receiver.next_timeout()
 }
 
 #[inline(never)]
-fn ack_arrives(
-    sender: &mut Endpoint,
-    now: Instant,
-    ack: &Segment,
-    pipe: &mut VecDeque<Segment>,
-) -> (Instant, u64, bool) {
+fn ack_arrives(sender: &mut Endpoint, now: Instant, ack: &Segment, data: &mut Pipe) -> (Instant, u64, bool) {
     sender.handle_segment(now, ack);
-    drain(sender, now, pipe)
-}
-
-#[inline]
-fn drain(sender: &mut Endpoint, now: Instant, pipe: &mut VecDeque<Segment>) -> (Instant, u64, bool) {
-    while let Some(segment) = sender.poll_transmit(now) {
-        pipe.push_back(segment);
-    }
+    data.take_from(sender, now);
     (sender.next_timeout(), sender.cwnd(), sender.all_acked())
 }
 
@@ -73,8 +100,8 @@ impl Connection {
         let (mut sender, receiver) = (Endpoint::client(config, iss), Endpoint::server(config, iss));
         sender.open(Instant::ZERO);
         sender.send(Data::Endless);
-        let mut new = Self { sender, receiver, pipe: VecDeque::with_capacity(64), acks: VecDeque::with_capacity(64) };
-        drain(&mut new.sender, Instant::ZERO, &mut new.pipe);
+        let mut new = Self { sender, receiver, data: Pipe::new(), acks: Pipe::new() };
+        new.data.take_from(&mut new.sender, Instant::ZERO);
         new
     }
 
@@ -82,19 +109,17 @@ impl Connection {
     fn step(&mut self, now: Instant) {
         if black_box(&self.sender).next_timeout() <= now {
             self.sender.handle_timeout(now);
-            drain(&mut self.sender, now, &mut self.pipe);
+            self.data.take_from(&mut self.sender, now);
         }
         if black_box(&self.receiver).next_timeout() <= now {
             self.receiver.handle_timeout(now);
-            while let Some(ack) = self.receiver.poll_transmit(now) {
-                self.acks.push_back(ack);
-            }
+            self.acks.take_from(&mut self.receiver, now);
         }
-        if let Some(segment) = self.pipe.pop_front() {
+        if let Some(segment) = self.data.pop() {
             black_box(data_arrives(&mut self.receiver, now, &segment, &mut self.acks));
         }
-        while let Some(ack) = self.acks.pop_front() {
-            black_box(ack_arrives(&mut self.sender, now, &ack, &mut self.pipe));
+        while let Some(ack) = self.acks.pop() {
+            black_box(ack_arrives(&mut self.sender, now, &ack, &mut self.data));
         }
     }
 }

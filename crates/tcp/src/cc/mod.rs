@@ -260,10 +260,26 @@ impl Controller {
     }
 }
 
-impl CongestionControl for Controller {
-    #[inline]
-    fn cwnd(&self) -> u64 {
+impl Controller {
+    #[inline(never)]
+    fn cwnd_elsewhere(&self) -> u64 {
         dispatch!(self, cc => cc.cwnd())
+    }
+
+    /// As [`CongestionControl::on_ack`] with no loss being repaired and no echo, for the algorithm that needs nothing else
+    /// of the acknowledgement; false for the others.
+    #[inline(always)]
+    pub fn opens_by(&mut self, acked: u64, flight_before: u64) -> bool {
+        let Self::Reno(reno) = self else { return false };
+        reno.open(acked, flight_before, RecoveryPhase::Open);
+        true
+    }
+}
+
+impl CongestionControl for Controller {
+    #[inline(always)]
+    fn cwnd(&self) -> u64 {
+        if let Self::Reno(reno) = self { reno.cwnd() } else { self.cwnd_elsewhere() }
     }
 
     #[inline]

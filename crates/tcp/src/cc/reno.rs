@@ -82,26 +82,40 @@ impl Reno {
         if self.slow_start() { self.cwnd() < 2 * flight_before } else { flight_before + self.smss() > self.cwnd() }
     }
 
+    /// `acked` bytes more are acknowledged, with `flight_before` in flight until then: the window opens.
+    #[inline(always)]
+    pub(super) fn open(&mut self, acked: u64, flight_before: u64, phase: RecoveryPhase) {
+        if self.growth == Growth::WhenLimited && !self.is_limiting(flight_before) {
+            return;
+        }
+        if self.slow_start() {
+            self.open_slow_start(acked, phase);
+        } else {
+            self.open_congestion_avoidance(acked);
+        }
+        self.cwnd = self.cwnd.min(LARGEST_CWND);
+    }
+
     #[inline]
-    fn open_slow_start(&mut self, ack: &Ack) {
+    fn open_slow_start(&mut self, acked: u64, phase: RecoveryPhase) {
         let most = match self.increase {
             // RFC 5681 equation 2: cwnd += min(N, SMSS).
             Increase::PerAck => self.smss(),
             // RFC 3465 sections 2.2 and 2.3: cwnd += min(N, L SMSS), L = 1 after a timeout.
-            Increase::ByteCounting { .. } if ack.phase == RecoveryPhase::Loss => self.smss(),
+            Increase::ByteCounting { .. } if phase == RecoveryPhase::Loss => self.smss(),
             Increase::ByteCounting { limit } => u64::from(limit) * self.smss(),
         };
-        self.cwnd += ack.acked.min(most) << FRACTION_BITS;
+        self.cwnd += acked.min(most) << FRACTION_BITS;
     }
 
     #[inline]
-    fn open_congestion_avoidance(&mut self, ack: &Ack) {
+    fn open_congestion_avoidance(&mut self, acked: u64) {
         match self.increase {
             // RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd. SMSS < 2^16, so the dividend fits.
             Increase::PerAck => self.cwnd += ((self.smss() * self.smss()) << (2 * FRACTION_BITS)) / self.cwnd,
             // RFC 3465 section 2.1: one SMSS for every cwnd bytes acknowledged.
             Increase::ByteCounting { .. } => {
-                self.bytes_acked += ack.acked;
+                self.bytes_acked += acked;
                 let cwnd = self.cwnd();
                 if self.bytes_acked >= cwnd {
                     self.bytes_acked -= cwnd;
@@ -154,15 +168,7 @@ impl CongestionControl for Reno {
         if ack.phase == RecoveryPhase::FastRecovery || ack.ece {
             return;
         }
-        if self.growth == Growth::WhenLimited && !self.is_limiting(ack.flight_before) {
-            return;
-        }
-        if self.slow_start() {
-            self.open_slow_start(ack);
-        } else {
-            self.open_congestion_avoidance(ack);
-        }
-        self.cwnd = self.cwnd.min(LARGEST_CWND);
+        self.open(ack.acked, ack.flight_before, ack.phase);
     }
 
     fn on_loss(&mut self, loss: &Loss) {

@@ -2,7 +2,7 @@
 
 use super::receiver::{AckDue, Arrival, Placement};
 use super::sender::{AckNumber, UNTIMED};
-use super::{Control, Endpoint, State, Timer, TimerKind};
+use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, TimeoutKind};
 use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase, Span};
@@ -165,8 +165,8 @@ impl Endpoint {
     pub(super) fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         if self.timestamps.is_on() {
             let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
-            // The first acknowledgement of a window, or any that can end a back-off.
-            if self.snd.una >= self.times.timed || self.rtt.is_backed_off() {
+            // The first acknowledgement of a window, or any that can end a back-off: there is none where all is as predicted.
+            if self.snd.una >= self.times.timed || (!self.prediction.sends() && self.rtt.is_backed_off()) {
                 self.rtt.sample(now, rtt);
                 self.times.timed = match self.rare.rtt_sampling {
                     RttSampling::OncePerWindow => self.snd.max,
@@ -188,7 +188,7 @@ impl Endpoint {
     pub(super) fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
         if self.snd.una == self.snd.max {
             // RFC 6298 section 5.2: all acknowledged, turn the timer off.
-            self.timer = Timer::OFF;
+            self.stop_timer();
         } else if acked != Acked::Partial(PartialAck::KeepsTimer) {
             // RFC 6298 section 5.3: new data acknowledged, restart the timer.
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());

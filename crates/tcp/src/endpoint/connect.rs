@@ -2,7 +2,7 @@
 
 use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
-use super::{Control, Endpoint, State, Timer, TimerKind};
+use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{CongestionControl, Start};
 use crate::config::{HandshakeRtt, InitialWindow};
 use crate::segment::{Flags, Segment, TIMESTAMPS_PADDED};
@@ -132,13 +132,14 @@ impl Endpoint {
         // RFC 6691 section 2: the MSS option does not count options, the data sent must make room for them.
         let options = if self.rare.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
         self.snd.smss = self.rare.mss.min(self.rare.peer_mss).saturating_sub(options).max(1);
+        self.rcv.set_segment_size(self.snd.smss);
     }
 
     /// The handshake is complete: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
     fn establish(&mut self, now: Instant, segment: &Segment, shift: u8) {
         self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
         self.control = Control::None;
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.established_at = now;
         self.times.last_sent = now;
         self.snd.set_window(segment, shift);
@@ -211,7 +212,7 @@ impl Endpoint {
             State::Closing => self.enter_time_wait(now),
             State::LastAck => {
                 self.state = State::Closed;
-                self.timer = Timer::OFF;
+                self.stop_timer();
                 self.rcv.ack_due = AckDue::No;
                 self.rcv.ack_deadline = Instant::NEVER;
             }
@@ -228,7 +229,7 @@ impl Endpoint {
     #[cold]
     pub(super) fn reset(&mut self) {
         self.state = State::Closed;
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.control = Control::None;
         if let Some(selective) = &mut self.selective {
             selective.stop_timers();
@@ -293,7 +294,7 @@ impl Endpoint {
         self.counters.timeouts += 1;
         self.rare.handshake_timeouts = self.rare.handshake_timeouts.saturating_add(1);
         self.rtt.back_off();
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.control = if self.state == State::SynSent { Control::Syn } else { Control::SynAck };
     }
 }

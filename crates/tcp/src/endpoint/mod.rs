@@ -90,16 +90,6 @@ enum TimerKind {
     TimeWait,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    at: Instant,
-    kind: TimerKind,
-}
-
-impl Timer {
-    const OFF: Self = Self { at: Instant::NEVER, kind: TimerKind::Off };
-}
-
 /// A segment due that is neither data nor a mere acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
@@ -154,11 +144,14 @@ pub struct Endpoint {
     timestamps: Timestamps,
     prediction: Prediction,
     state: State,
+    timer_kind: TimerKind,
     snd: Sender,
     cc: Controller,
     times: Times,
     rcv: Receiver,
-    timer: Timer,
+    /// Full segments of new data may go out up to this stream offset without any more looking; 0 if none may.
+    limit: u64,
+    timer_at: Instant,
     /// When another timer expires: of loss recovery on a scoreboard, or of pacing.
     wake_at: Instant,
     rtt: RttEstimator,
@@ -257,10 +250,12 @@ impl Endpoint {
             timestamps: Timestamps::new(config.timestamp_granularity),
             prediction: Prediction::NOTHING,
             state: if role == Role::Client { State::Closed } else { State::Listen },
+            timer_kind: TimerKind::Off,
             snd: Sender::new(config, iss),
             times: Times::NEVER,
             rcv: Receiver::new(config),
-            timer: Timer::OFF,
+            limit: 0,
+            timer_at: Instant::NEVER,
             wake_at: Instant::NEVER,
             rtt: RttEstimator::new(config),
             selective: uses_board.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
@@ -317,9 +312,14 @@ impl Endpoint {
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
         if !self.take_predicted(now, segment) {
-            self.take_segment(now, segment);
-            self.predict();
+            self.take_general(now, segment);
         }
+    }
+
+    #[inline(never)]
+    fn take_general(&mut self, now: Instant, segment: &Segment) {
+        self.take_segment(now, segment);
+        self.predict();
     }
 
     fn take_segment(&mut self, now: Instant, segment: &Segment) {
@@ -343,15 +343,15 @@ impl Endpoint {
         if now >= self.wake_at {
             self.on_wake(now);
         }
-        if now < self.timer.at {
+        if now < self.timer_at {
             return;
         }
-        match self.timer.kind {
+        match self.timer_kind {
             TimerKind::Off => {}
             TimerKind::Retransmit => self.on_retransmission_timeout(now),
             TimerKind::Persist => self.on_persist_timeout(now),
             TimerKind::TimeWait => {
-                self.timer = Timer::OFF;
+                self.stop_timer();
                 self.state = State::Closed;
             }
         }
@@ -363,7 +363,7 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        self.timer.at.min(self.rcv.ack_deadline).min(self.wake_at)
+        self.timer_at.min(self.rcv.ack_deadline).min(self.wake_at)
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
@@ -404,7 +404,7 @@ impl Endpoint {
     }
 
     /// The segment's window, unless an older segment brings it.
-    #[inline]
+    #[inline(always)]
     fn update_window(&mut self, segment: &Segment) {
         if self.snd.update_window(segment) {
             self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
@@ -412,7 +412,11 @@ impl Endpoint {
     }
 
     fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {
-        self.timer = Timer { at: now + span, kind };
+        (self.timer_at, self.timer_kind) = (now + span, kind);
+    }
+
+    fn stop_timer(&mut self) {
+        (self.timer_at, self.timer_kind) = (Instant::NEVER, TimerKind::Off);
     }
 }
 
@@ -429,6 +433,9 @@ impl Endpoint {
     #[must_use]
     pub fn cwnd(&self) -> u64 {
         let (cwnd, smss) = (self.cc.cwnd(), u64::from(self.snd.smss));
+        if self.prediction.sends() {
+            return cwnd.max(smss);
+        }
         match &self.selective {
             None => self.rare.recovery.window(cwnd, smss),
             Some(selective) => selective.window(cwnd, smss),

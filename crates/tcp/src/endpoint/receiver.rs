@@ -90,6 +90,8 @@ pub(super) struct Receiver {
     field: u16,
     field_holds: bool,
     pub ack_due: AckDue,
+    /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
+    silly: u16,
 }
 
 /// Around gaps only.
@@ -121,7 +123,7 @@ impl Receiver {
             repeated: None,
             reports_repeats: config.duplicate_sack,
         };
-        Self {
+        let mut new = Self {
             edge: buffer.min(LARGEST_UNSCALED),
             read: 0,
             buffer,
@@ -141,7 +143,10 @@ impl Receiver {
             field: 0,
             field_holds: false,
             ack_due: AckDue::No,
-        }
+            silly: 0,
+        };
+        new.set_segment_size(config.mss);
+        new
     }
 
     /// RFC 7323 section 2.3: the smallest shift that lets 16 bits express the buffer.
@@ -152,6 +157,13 @@ impl Receiver {
     /// The peer's SYN: its sequence numbers start at `origin`.
     pub fn begin(&mut self, origin: SeqNr) {
         self.origin = origin;
+        self.field_holds = false;
+    }
+
+    /// The size of segments is known: Eff.snd.MSS.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn set_segment_size(&mut self, smss: u16) {
+        self.silly = (self.buffer / 2).min(u64::from(smss)) as u16;
         self.field_holds = false;
     }
 
@@ -222,6 +234,15 @@ impl Receiver {
         self.nxt += len;
         self.field_holds = false;
         self.consume();
+        self.schedule_ack(now, len);
+    }
+
+    /// As [`Self::receive_in_order`] while [`Self::is_plain`].
+    #[inline(always)]
+    pub fn receive_plain(&mut self, now: Instant, len: u64) {
+        self.nxt += len;
+        self.field_holds = false;
+        self.read = self.nxt;
         self.schedule_ack(now, len);
     }
 
@@ -397,12 +418,39 @@ impl Receiver {
 
     /// An acknowledgement leaves: the window field for it (RFC 9293 section 3.8.6.2.2, RFC 7323 section 2.3).
     #[inline]
-    pub fn acknowledge(&mut self, silly: u64) -> u16 {
+    pub fn acknowledge(&mut self) -> u16 {
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
-        if self.field_holds {
-            return self.field;
+        if !self.field_holds {
+            self.advertise();
         }
+        self.field
+    }
+
+    /// As [`Self::acknowledge`] while [`Self::is_plain`]: with everything read, the edge is the buffer's size ahead.
+    #[inline(always)]
+    pub fn acknowledge_plain(&mut self) -> u16 {
+        let field = (self.buffer >> self.shift).min(LARGEST_UNSCALED);
+        let advertised = self.nxt + (field << self.shift);
+        if self.nxt + self.buffer < self.edge + u64::from(self.silly) || advertised < self.edge {
+            return self.acknowledge();
+        }
+        self.ack_due = AckDue::No;
+        self.ack_deadline = Instant::NEVER;
+        self.unacked = 0;
+        self.last_ack_sent = self.next_seq();
+        self.edge = advertised;
+        #[allow(clippy::cast_possible_truncation)]
+        let field = field as u16;
+        self.field = field;
+        self.field_holds = true;
+        field
+    }
+
+    /// The window field is determined anew.
+    #[inline(never)]
+    fn advertise(&mut self) {
+        let silly = u64::from(self.silly);
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.
@@ -411,19 +459,22 @@ impl Receiver {
         let edge = if room >= self.edge + silly { room } else { self.edge };
         let window = edge.saturating_sub(self.nxt);
         let mut field = (window >> self.shift).min(LARGEST_UNSCALED);
-        let unit = 1 << self.shift;
         // Rounding down would take the edge back by less than a unit: round up if there is room. If there is none,
         // what was advertised before is honoured all the same (RFC 7323 section 2.4).
-        let advertised = self.nxt + field * unit;
-        if advertised < self.edge && advertised + unit <= room && field < LARGEST_UNSCALED {
-            field += 1;
+        let mut advertised = self.nxt + (field << self.shift);
+        if advertised < self.edge {
+            let unit = 1 << self.shift;
+            if advertised + unit <= room && field < LARGEST_UNSCALED {
+                field += 1;
+                advertised += unit;
+            }
+            advertised = advertised.max(self.edge);
         }
-        self.edge = self.edge.max(self.nxt + field * unit);
+        self.edge = advertised;
         #[allow(clippy::cast_possible_truncation)]
         let field = field as u16;
         self.field = field;
         self.field_holds = true;
-        field
     }
 
     /// The application takes up to `max` bytes. True in the second place if the window that this opens is worth an

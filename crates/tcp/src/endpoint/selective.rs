@@ -1,7 +1,7 @@
 //! The sender with a scoreboard: acknowledgements, transmissions and timers of recovery by SACK and RACK.
 
 use super::sender::Next;
-use super::{Control, Endpoint, Timer, TimerKind};
+use super::{Control, Endpoint, TimerKind};
 use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
 use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent, Selective, Situation, Span, Step};
@@ -120,7 +120,7 @@ impl Endpoint {
 
     fn restart_timer_selective(&mut self, now: Instant, selective: &Selective) {
         if selective.board.outstanding() == 0 {
-            self.timer = Timer::OFF;
+            self.stop_timer();
         } else {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
@@ -171,7 +171,7 @@ impl Endpoint {
         let Some(rack) = selective.rack() else { return };
         let may_probe = quiet && !idle && !rack.is_probing();
         let timeout = Rack::probe_timeout(self.rtt.srtt(), single);
-        selective.probe_at = if may_probe { (now + timeout).min(self.timer.at) } else { Instant::NEVER };
+        selective.probe_at = if may_probe { (now + timeout).min(self.timer_at) } else { Instant::NEVER };
     }
 
     /// A timer of RACK-TLP may have expired.
@@ -230,7 +230,7 @@ impl Endpoint {
         match self.snd.next(self.snd.nxt - self.snd.una + usable, self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => return None,
             Next::Send(len) => return Some(self.transmit_next(now, len)),
-            Next::Held if self.timer.kind == TimerKind::Off => {
+            Next::Held if self.timer_kind == TimerKind::Off => {
                 self.start_timer(now, TimerKind::Persist, self.rtt.rto());
             }
             Next::Held => {}

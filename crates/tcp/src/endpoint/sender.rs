@@ -144,7 +144,7 @@ impl Sender {
     }
 
     /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it. True if it is another.
-    #[inline]
+    #[inline(always)]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let before = self.window;
         let newer = self.window_seq.is_before(segment.seq)

@@ -13,15 +13,29 @@ impl Endpoint {
     /// The next segment to send, if there is one. Drain it after every call that may have changed something.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        match self.poll_predicted(now) {
-            Polled::Segment(segment) => Some(segment),
-            Polled::Nothing => None,
-            Polled::Unknown => {
-                let segment = self.transmit(now);
-                self.predict();
-                segment
-            }
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to be; false if there is none. What
+    /// `segment` held before does not matter.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        match self.poll_predicted(now, segment) {
+            Polled::Segment => true,
+            Polled::Nothing => false,
+            Polled::Unknown => self.poll_general(now, segment),
         }
+    }
+
+    #[inline(never)]
+    fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let next = self.transmit(now);
+        self.predict();
+        if let Some(next) = next {
+            *segment = next;
+        }
+        next.is_some()
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Segment> {
@@ -105,7 +119,7 @@ impl Endpoint {
                 None
             }
             Next::Held => {
-                if self.timer.kind == TimerKind::Off {
+                if self.timer_kind == TimerKind::Off {
                     // Nothing is in flight whose acknowledgement would open the window.
                     self.start_timer(now, TimerKind::Persist, self.rtt.rto());
                 }
@@ -215,7 +229,7 @@ impl Endpoint {
         self.snd.max = self.snd.max.max(end);
         self.times.last_sent = now;
         // RFC 6298 section 5.1: a segment with data starts the timer if it is not running.
-        if self.timer.kind != TimerKind::Retransmit {
+        if self.timer_kind != TimerKind::Retransmit {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
     }
@@ -247,22 +261,16 @@ impl Endpoint {
         self.counters.acks_sent += 1;
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.
-        let offset = if self.timer.kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
+        let offset = if self.timer_kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
         let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };
         self.rcv.with_sack_blocks(ack)
-    }
-
-    /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2).
-    #[inline]
-    pub(super) fn silly(&self) -> u64 {
-        (self.rcv.buffer / 2).min(u64::from(self.snd.smss))
     }
 
     /// What every segment after the SYN carries. It acknowledges everything received.
     #[inline]
     fn header(&mut self, now: Instant, flags: Flags) -> Segment {
         let ack = self.rcv.next_seq();
-        let window = self.rcv.acknowledge(self.silly());
+        let window = self.rcv.acknowledge();
         let mut segment = Segment { ack, window, flags: flags | self.rare.ecn.echo(), ..Segment::default() };
         if self.timestamps.is_on() {
             segment.flags = segment.flags | Flags::HAS_TIMESTAMPS;

@@ -17,7 +17,7 @@ struct Twins {
 
 /// Everything but what tells the twins apart.
 fn state(endpoint: &Endpoint) -> String {
-    format!("{:?}", Endpoint { prediction: Prediction::NOTHING, general_only: false, ..endpoint.clone() })
+    format!("{:?}", Endpoint { prediction: Prediction::NOTHING, limit: 0, general_only: false, ..endpoint.clone() })
 }
 
 impl Twins {
@@ -34,6 +34,7 @@ impl Twins {
 
     fn compare(&self) {
         assert_eq!(self.short.prediction, self.short.prediction_now(), "{:?}", self.short);
+        assert_eq!(self.short.limit, self.short.limit_now(), "{:?}", self.short);
         assert_eq!(state(&self.short), state(&self.general));
         assert_eq!(self.short.next_timeout(), self.general.next_timeout());
     }
@@ -303,7 +304,10 @@ fn what_every_segment_touches_lies_in_few_cache_lines() {
     // Both: the sending half, which fills a line.
     assert_eq!((offset_of!(Endpoint, snd) % 64, offset_of!(Endpoint, cc) % 64), (0, 0));
     // The sender of data: congestion control and times fill the next.
-    assert_eq!((line(offset_of!(Endpoint, times)), offset_of!(Endpoint, rcv) % 64), (line(offset_of!(Endpoint, cc)), 0));
+    assert_eq!(
+        (line(offset_of!(Endpoint, times)), offset_of!(Endpoint, rcv) % 64),
+        (line(offset_of!(Endpoint, cc)), 0)
+    );
     // The receiver of data; then both: what comes next, the timers, and the RTO, which `rtt` begins with.
     assert_eq!((offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)) % 64, 0);
     assert_eq!(line(offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)), line(offset_of!(Endpoint, rtt)));
