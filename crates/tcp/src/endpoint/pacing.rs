@@ -95,7 +95,7 @@ impl Paced {
     pub fn renew(&mut self) {
         let mut rate = std::mem::take(&mut self.rate);
         rate.renew();
-        *self = Self { rate, ..Self::default() };
+        *self = Self { release: Instant::NEVER, pacer: Pacer::default(), rate, cwnd_limited_until: 0 };
     }
 }
 

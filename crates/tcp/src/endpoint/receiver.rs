@@ -98,7 +98,7 @@ pub(super) struct Receiver {
 #[derive(Clone, Debug)]
 struct Gaps {
     /// Sorted, disjoint, not adjacent.
-    pub held: Vec<Range>,
+    held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
     latest: [u64; MOST_SACK_BLOCKS],
     /// What has arrived again, for the next acknowledgement (RFC 2883).
@@ -319,6 +319,17 @@ impl Receiver {
     fn range_around(&self, offset: u64) -> Option<Range> {
         let index = self.gaps.held.partition_point(|range| range.end <= offset);
         self.gaps.held.get(index).copied().filter(|range| range.start <= offset)
+    }
+
+    /// The memory of the ranges held, for [`Self::reuse_held`].
+    pub fn take_held(&mut self) -> Vec<Range> {
+        std::mem::take(&mut self.gaps.held)
+    }
+
+    /// Nothing is held: it may be in this memory.
+    pub fn reuse_held(&mut self, mut held: Vec<Range>) {
+        held.clear();
+        self.gaps.held = held;
     }
 
     /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.
