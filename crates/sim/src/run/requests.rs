@@ -10,7 +10,7 @@ use crate::engine::random::Stream;
 use crate::net::packet::{AgentId, Packet};
 use crate::probe::{RequestRow, RequestTable};
 use crate::scenario::Scenario;
-use netlull_tcp::{Segment, State};
+use netlull_tcp::State;
 use netlull_units::{Duration, Instant};
 
 /// All flows of requests.
@@ -158,14 +158,22 @@ impl World {
 
     /// Sends what an end has to send, looks after its timer and after the end of the connection.
     fn attend(&mut self, end: PooledAgent) {
+        let number = 2 * (self.requests.pools[end.pool].first_place + end.place) + end.role as usize;
+        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
         // If what it sends is dropped at once, the place is not freed under its feet.
         self.requests.pools[end.pool].places[end.place].on_way += 1;
-        while let Some(segment) = self.requests.pools[end.pool].places[end.place].end(end.role).poll_transmit(self.now)
-        {
-            self.send_request(end, segment);
+        loop {
+            let place = &mut self.requests.pools[end.pool].places[end.place];
+            let Some(segment) = place.end(end.role).poll_transmit(self.now) else { break };
+            place.on_way += 1;
+            let agent = &mut self.agents[flow_agent];
+            let (size, destination, out) = (segment.wire_len(), agent.peer_column, agent.out);
+            agent.counters.sent_packets += 1;
+            agent.counters.sent_bytes += u64::from(size);
+            let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
+            self.offer(out, Packet { segment, agent: to, size, destination });
         }
         let pool = &mut self.requests.pools[end.pool];
-        let number = 2 * (pool.first_place + end.place) + end.role as usize;
         let place = &mut pool.places[end.place];
         place.on_way -= 1;
         // Lazy: an event that fires too early re-arms itself.
@@ -175,19 +183,6 @@ impl World {
             self.record_request(end);
         }
         self.requests.pools[end.pool].retire_if_over(end.place);
-    }
-
-    fn send_request(&mut self, end: PooledAgent, segment: Segment) {
-        let pool = &mut self.requests.pools[end.pool];
-        pool.places[end.place].on_way += 1;
-        let number = 2 * (pool.first_place + end.place) + end.role as usize;
-        let agent = &mut self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize];
-        let size = segment.wire_len();
-        agent.counters.sent_packets += 1;
-        agent.counters.sent_bytes += u64::from(size);
-        let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
-        let (out, destination) = (agent.out, agent.peer_column);
-        self.offer(out, Packet { segment, agent: to, size, destination });
     }
 
     /// A packet of a connection was dropped or lost.
