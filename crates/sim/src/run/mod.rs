@@ -1,5 +1,6 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
+mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
@@ -9,6 +10,7 @@ mod requests;
 mod requests_tests;
 mod slots;
 mod summary;
+mod vacancies;
 mod world;
 
 pub use outcome::{RunError, RunOutcome};

@@ -64,6 +64,12 @@ impl Requests {
         PooledAgent { pool, place: place - self.pools[pool].first_place, role }
     }
 
+    /// The number of an end among all of them.
+    #[inline]
+    fn number(&self, end: PooledAgent) -> usize {
+        2 * (self.pools[end.pool].first_place + end.place) + end.role as usize
+    }
+
     /// The agent with which an end counts: its flow's.
     pub fn flow_agent(&self, agent: AgentId) -> usize {
         match (agent as usize).checked_sub(self.first_agent) {
@@ -129,11 +135,7 @@ impl World {
     /// A packet has reached an end of a connection.
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent as usize - self.requests.first_agent);
-        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
-        let counters = &mut self.agents[flow_agent].counters;
-        counters.received_packets += 1;
-        counters.received_bytes += u64::from(packet.size);
-        counters.received_marked += u64::from(packet.is_marked());
+        self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize].counters.receive(packet);
         let place = &mut self.requests.pools[end.pool].places[end.place];
         let endpoint = place.end(end.role);
         endpoint.handle_segment(self.now, &packet.segment);
@@ -146,19 +148,25 @@ impl World {
         self.attend(end);
     }
 
-    /// The time of a connection's timer has come, or it was set for a connection that was there before.
+    /// A timer's event. One that comes too early, or was set for a connection that was there before, does not count as an
+    /// event.
     pub(super) fn request_timer(&mut self, number: usize) {
         let end = self.requests.end(number);
         let place = &mut self.requests.pools[end.pool].places[end.place];
-        if place.state != Progress::Free {
+        let endpoint = place.end(end.role);
+        if endpoint.next_timeout() <= self.now && place.state != Progress::Free {
             place.end(end.role).handle_timeout(self.now);
-            self.attend(end);
+            return self.attend(end);
+        }
+        self.events -= 1;
+        if place.state != Progress::Free {
+            self.look_after(end);
         }
     }
 
-    /// Sends what an end has to send, looks after its timer and after the end of the connection.
+    /// Sends what an end has to send, and looks after the rest.
     fn attend(&mut self, end: PooledAgent) {
-        let number = 2 * (self.requests.pools[end.pool].first_place + end.place) + end.role as usize;
+        let number = self.requests.number(end);
         let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
         // If what it sends is dropped at once, the place is not freed under its feet.
         self.requests.pools[end.pool].places[end.place].on_way += 1;
@@ -167,31 +175,43 @@ impl World {
             let Some(segment) = place.end(end.role).poll_transmit(self.now) else { break };
             place.on_way += 1;
             let agent = &mut self.agents[flow_agent];
-            let (size, destination, out) = (segment.wire_len(), agent.peer_column, agent.out);
+            let (size, destination, out) = (segment.wire_len(), agent.peer_node, agent.out);
             agent.counters.sent_packets += 1;
             agent.counters.sent_bytes += u64::from(size);
             let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
-            self.offer(out, Packet { segment, agent: to, size, destination });
+            self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
         }
         let pool = &mut self.requests.pools[end.pool];
-        let place = &mut pool.places[end.place];
-        place.on_way -= 1;
-        // Lazy: an event that fires too early re-arms itself.
-        let timer = self.slots.timer(self.endpoints.len() + number);
-        self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
+        pool.places[end.place].on_way -= 1;
         if end.role == Role::Sender && pool.completes(end.place, self.now) && self.requests.table.is_some() {
             self.record_request(end);
         }
-        self.requests.pools[end.pool].retire_if_over(end.place);
+        self.look_after(end);
     }
 
-    /// A packet of a connection was dropped or lost.
-    #[cold]
-    pub(super) fn request_dropped(&mut self, agent: AgentId) {
-        let end = self.requests.end(agent as usize - self.requests.first_agent);
+    /// Sets an end's timer and frees the place of a connection that is over.
+    fn look_after(&mut self, end: PooledAgent) {
+        let number = self.requests.number(end);
         let pool = &mut self.requests.pools[end.pool];
-        pool.places[end.place].on_way -= 1;
-        pool.retire_if_over(end.place);
+        let over = pool.retire_if_over(end.place, self.now);
+        let place = &mut pool.places[end.place];
+        if place.state == Progress::Free {
+            return;
+        }
+        // Lazy: an event that comes too early re-arms itself.
+        let due = place.end(end.role).next_timeout();
+        let timer = self.slots.timer(self.endpoints.len() + number);
+        self.schedule.set_if_earlier(timer, over.map_or(due, |at| at.min(due)));
+    }
+
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's.
+    #[cold]
+    pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
+        let end = self.requests.end(agent as usize - self.requests.first_agent);
+        let place = &mut self.requests.pools[end.pool].places[end.place];
+        place.on_way -= 1;
+        place.gone_at = place.gone_at.max(now);
+        self.look_after(end);
     }
 
     #[cold]

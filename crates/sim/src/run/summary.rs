@@ -2,11 +2,12 @@
 
 use super::pool::{Completions, Pool};
 use super::world::World;
+use crate::net::link::Link;
 use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::net::transmitter::InService;
 use crate::probe::{Column, Table};
-use crate::scenario::{LinkSpec, RequestFlow, Scenario, TransferSize};
+use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::{Duration, Instant};
@@ -94,7 +95,7 @@ pub struct LinkSummary {
     /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
     /// Energy under each power model.
-    pub energy: serde_json::Map<String, serde_json::Value>,
+    pub energy: Energies,
 }
 
 /// A list of more rates than this tells nobody anything.
@@ -109,6 +110,16 @@ pub struct Residence {
     pub seconds: f64,
     /// In transitions to it.
     pub transition_seconds: f64,
+}
+
+/// A link's energy under each model, by the model's name; a map when serialised.
+#[derive(Clone, Debug)]
+pub struct Energies(pub Vec<(String, EnergySummary)>);
+
+impl Serialize for Energies {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, energy)| (name, energy)))
+    }
 }
 
 /// A link's energy under one model. Joules; an ideal model without a stated power has 1 W at its maximum rate.
@@ -208,7 +219,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         duration_s: scenario.duration.as_secs_f64(),
         warm_up_s: scenario.warm_up.as_secs_f64(),
         measured_s: measured.as_secs_f64(),
-        events: world.events,
+        events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
         verify: scenario.verify,
         checks,
@@ -232,6 +243,8 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         waited_ns: now.waited_ns - then.waited_ns,
         served_packets: now.served_packets - then.served_packets,
         waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
+        discarded_packets: now.discarded_packets - then.discarded_packets,
+        discarded_bytes: now.discarded_bytes - then.discarded_bytes,
         most_waiting: now.most_waiting,
         most_waiting_bytes: now.most_waiting_bytes,
     }
@@ -252,7 +265,7 @@ fn transition_power(spec: &LinkSpec) -> TransitionPower {
 #[allow(clippy::cast_precision_loss)]
 fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
     let (spec, link) = (&scenario.links[index], &world.links[index]);
-    let counters = since(link.counters(), &world.baseline.links[index]);
+    let counters = since(&link.counters(), &world.baseline.links[index]);
     let residency = residency(world, spec, index, measured);
     let seconds = measured.as_secs_f64();
     let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
@@ -312,12 +325,7 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-fn energy(
-    scenario: &Scenario,
-    spec: &LinkSpec,
-    residency: &Residency,
-    traffic: Traffic,
-) -> serde_json::Map<String, serde_json::Value> {
+fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
     let reference = Residency::constant(spec.rate, residency.total());
     let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
         static_j: energy.static_.as_f64(),
@@ -328,16 +336,13 @@ fn energy(
         reference_j: reference.total().as_f64(),
         saving: saving(energy, reference),
     };
-    scenario
-        .power
-        .iter()
-        .map(|power| {
-            let model = power.model.with_transition_power(transition_power(spec));
-            let energy = model.energy(residency, spec.rate, traffic);
-            let reference = model.energy(&reference, spec.rate, traffic);
-            (power.name.clone(), serde_json::json!(summary(&energy, &reference)))
-        })
-        .collect()
+    let under = |power: &NamedPower| {
+        let model = power.model.with_transition_power(transition_power(spec));
+        let energy = model.energy(residency, spec.rate, traffic);
+        let reference = model.energy(&reference, spec.rate, traffic);
+        (power.name.clone(), summary(&energy, &reference))
+    };
+    Energies(scenario.power.iter().map(under).collect())
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -457,7 +462,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: *link.counters(),
+            counters: link.counters(),
             held,
             variable: variable_ledger(world, spec, index),
         });

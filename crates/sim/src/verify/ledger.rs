@@ -310,12 +310,24 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
 }
 
 fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
-    for node in 0..ledger.nodes {
-        let arrived: u64 =
-            ledger.links.iter().filter(|link| link.to == node).map(|l| l.counters.delivered_packets).sum();
-        let left: u64 = ledger.links.iter().filter(|link| link.from == node).map(|l| l.counters.offered_packets).sum();
-        let here = ledger.agents.iter().filter(|agent| agent.node == node);
-        let (sent, received) = here.fold((0, 0), |(sent, received), a| (sent + a.sent, received + a.received));
+    /// Packets that came to a node, and that agents there sent; that left it, and that stayed with agents there.
+    #[derive(Clone, Copy, Default)]
+    struct Balance {
+        arrived: u64,
+        sent: u64,
+        left: u64,
+        received: u64,
+    }
+    let mut nodes = vec![Balance::default(); ledger.nodes];
+    for link in &ledger.links {
+        nodes[link.to].arrived += link.counters.delivered_packets;
+        nodes[link.from].left += link.counters.offered_packets;
+    }
+    for agent in &ledger.agents {
+        nodes[agent.node].sent += agent.sent;
+        nodes[agent.node].received += agent.received;
+    }
+    for (node, Balance { arrived, sent, left, received }) in nodes.into_iter().enumerate() {
         findings.check(arrived + sent == left + received, &format!("node {node}"), || {
             format!("{arrived} packets came and {sent} were sent here, but {left} left and {received} stayed")
         });
