@@ -298,7 +298,7 @@ fn any_scenario() -> impl Strategy<Value = Value> {
         }),
     ];
     let tcp = proptest::sample::select(vec!["new_reno", "sack", "cubic", "bbr", "vegas", "compound", "dctcp"]);
-    let link = (1_u64..20, 1_u64..400, 2_u64..50, 0.0..0.2_f64, any::<bool>());
+    let link = (1_u64..20, 1_u64..700, 2_u64..50, prop_oneof![Just(0.0), 0.0..0.2_f64], any::<bool>());
     (size, tcp, link, 10_u64..3_000, 1_u64..40, any::<u32>()).prop_map(
         |(size, tcp, (mbps, delay, buffer, loss, scaled), kbps, most_open, seed)| {
             let mut json = web(
