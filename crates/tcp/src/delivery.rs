@@ -153,6 +153,11 @@ impl DeliveryRate {
         self.app_limited != 0
     }
 
+    /// True if nothing is in flight, and the mark of a limited application stays.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.records.is_empty() && self.newest.is_none() && self.is_app_limited() && self.delivered <= self.app_limited
+    }
+
     /// MarkConnectionAppLimited (section 4.1.2.4), with `inflight` bytes in flight.
     #[inline]
     pub fn mark_app_limited(&mut self, inflight: u64) {

@@ -458,11 +458,6 @@ impl Link {
         matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none()
     }
 
-    /// Whether it takes all that is offered.
-    pub(crate) fn never_drops(&self) -> bool {
-        self.buffer == Buffer::Unlimited
-    }
-
     /// The buffer.
     #[must_use]
     pub fn buffer(&self) -> Buffer {

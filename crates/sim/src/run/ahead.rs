@@ -15,6 +15,7 @@
 //! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched.
 
 use super::world::{Agent, Observers, World};
+use crate::net::buffer::Buffer;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
@@ -61,10 +62,10 @@ impl Ahead {
         let neighbours = neighbours(scenario);
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
         let runs_ahead = |link: LinkId| {
+            let Feeder::Link(feeder) = neighbours[link as usize].feeder else { return false };
             // Recorded drops of several links are in the order of time.
-            let ordered = !observers.drops || links[link as usize].never_drops();
-            let fed_by_one = matches!(neighbours[link as usize].feeder, Feeder::Link(_));
-            fed_by_one && plain[link as usize] && ordered
+            let ordered = !observers.drops || never_drops(scenario, feeder, link);
+            plain[link as usize] && ordered
         };
         let runs_ahead: Vec<bool> = link_ids(links).map(runs_ahead).collect();
         routes.mark_ahead(|link| runs_ahead[link as usize]);
@@ -91,10 +92,7 @@ impl Ahead {
             agents[sender].runs_ahead =
                 alone(sender, agents[sender].out) && !seen && (meets || !agents[receiver].runs_ahead);
         }
-        // Datagrams are not answered. The many ends of a flow of requests' connections have timers of their own, which only
-        // events order.
-        let datagrams = scenario.datagram_flows.len();
-        for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * datagrams) {
+        for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
             agent.runs_ahead = true;
         }
         // This ends where an event orders packets.
@@ -117,6 +115,23 @@ impl Ahead {
     }
 }
 
+/// The least packet: an IPv4 header and a UDP header, in bytes.
+const LEAST_PACKET: u64 = 28;
+
+/// Whether a link has room for whatever its only feeder sends. Behind a feeder that is not faster, the last bit of a
+/// packet that came at t is sent by t + largest/rate (by induction from packet to packet), so what waits came within
+/// that time: as much as one of the largest packets, and one more for rounding.
+fn never_drops(scenario: &Scenario, feeder: LinkId, link: LinkId) -> bool {
+    let (feeder, link) = (&scenario.links[feeder as usize], &scenario.links[link as usize]);
+    let largest = scenario.mtu.as_u64();
+    match link.buffer {
+        Buffer::Unlimited => true,
+        _ if feeder.rate > link.rate => false,
+        Buffer::Packets(limit) => limit > largest.div_ceil(LEAST_PACKET) + 1,
+        Buffer::Bytes(limit) => limit.as_u64() >= 3 * largest,
+    }
+}
+
 #[allow(clippy::cast_possible_truncation)]
 fn link_ids(links: &[Link]) -> std::ops::Range<LinkId> {
     0..links.len() as LinkId
@@ -134,10 +149,10 @@ fn neighbours(scenario: &Scenario) -> Vec<Neighbours> {
     let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
     let mut neighbours = vec![unknown; scenario.links.len()];
     for (flow, path) in scenario.flow_paths().enumerate() {
-        let requests = flow >= scenario.tcp_flows.len() + scenario.datagram_flows.len();
-        let ways = ways(scenario, path, requests || flow < scenario.tcp_flows.len());
+        let datagrams = flow.checked_sub(scenario.tcp_flows.len()).is_some_and(|n| n < scenario.datagram_flows.len());
+        let ways = ways(scenario, path, !datagrams);
         for (agent, way) in (2 * flow..).zip(&ways) {
-            let mut feeder = if requests { Feeder::Many } else { Feeder::Agent(agent) };
+            let mut feeder = Feeder::Agent(agent);
             for (place, &link) in way.iter().enumerate() {
                 let next = way.get(place + 1).map_or(NextHop::Here, |&next| NextHop::Link(next));
                 let Neighbours { feeder: fed, leads_to } = &mut neighbours[link as usize];

@@ -10,7 +10,6 @@ mod requests;
 mod requests_tests;
 mod slots;
 mod summary;
-mod vacancies;
 mod world;
 
 pub use outcome::{RunError, RunOutcome};

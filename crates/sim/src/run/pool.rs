@@ -1,13 +1,12 @@
 //! The connections of one flow of requests: made when they are needed, renewed when they are over.
 //!
-//! A connection has a *place* in its flow's pool, and with it two agents and two timers. A request takes the first free
-//! place. A place is free when the receiver is CLOSED, the sender in TIME-WAIT or CLOSED, and
+//! A connection has a *place* in its flow's pool, and with it two agents and two timers. A request takes the place that
+//! was freed last, or else a new one. A place is free when the receiver is CLOSED, the sender in TIME-WAIT or CLOSED, and
 //! no packet of theirs is on any link. TIME-WAIT is there for what could still come (RFC 9293 section 3.6.1: stray
 //! segments, the peer's FIN again); then nothing can, so waiting on would change nothing, and no packet of a connection
 //! ever meets another connection in the same place.
 
 use super::outcome::RunError;
-use super::vacancies::Vacancies;
 use crate::scenario::RequestFlow;
 use crate::traffic::RequestSource;
 use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};
@@ -26,8 +25,6 @@ pub(super) struct Place {
     pub receiver: Endpoint,
     /// Packets of either end on links, and one more while an end is being attended to.
     pub on_way: u32,
-    /// When the last of its packets that were dropped is dropped: links run ahead, so that may be in the future.
-    pub gone_at: Instant,
     pub opened: Instant,
     /// What was asked for, in bytes.
     pub size: u64,
@@ -53,7 +50,7 @@ impl Place {
         }
     }
 
-    /// Whether nothing can happen to the connection from `gone_at` on.
+    /// Whether nothing can happen to the connection any more.
     #[inline]
     fn is_over(&self) -> bool {
         self.on_way == 0
@@ -115,8 +112,8 @@ pub(super) struct Pool {
     /// Number of its first place among those of all pools.
     pub first_place: usize,
     pub places: Vec<Place>,
-    /// Free places among those that have been made.
-    free: Vacancies,
+    /// Free places, the one freed last at the end.
+    free: Vec<u32>,
     limit: u32,
     clients: Template,
     servers: Template,
@@ -140,7 +137,7 @@ impl Pool {
             source: RequestSource::new(flow, seed),
             first_place,
             places: Vec::new(),
-            free: Vacancies::new(flow.most_open as usize),
+            free: Vec::new(),
             limit: flow.most_open,
             clients: Template::client(&flow.config),
             servers: Template::server(&flow.config),
@@ -175,26 +172,25 @@ impl Pool {
         Ok(index)
     }
 
-    /// The first free place, with two new endpoints.
+    /// A place with two new endpoints: the one freed last, or a new one.
     #[allow(clippy::cast_possible_truncation)]
     fn take_place(&mut self, now: Instant) -> usize {
         // RFC 9293 section 3.4.1: a clock that ticks every 4 us, started elsewhere for each connection.
         let clock = (now.as_nanos() / 4000) as u32;
-        let iss = |index: usize, origin: u32| {
-            SeqNr::new(origin.wrapping_add(clock).wrapping_add((index as u32).wrapping_mul(0x9e37_79b9)))
+        let iss = |index: u32, origin: u32| {
+            SeqNr::new(origin.wrapping_add(clock).wrapping_add(index.wrapping_mul(0x9e37_79b9)))
         };
-        if let Some(index) = self.free.take_first() {
-            let place = &mut self.places[index];
+        if let Some(index) = self.free.pop() {
+            let place = &mut self.places[index as usize];
             self.clients.renew(&mut place.sender, iss(index, self.origins[0]));
             self.servers.renew(&mut place.receiver, iss(index, self.origins[1]));
-            return index;
+            return index as usize;
         }
         let index = self.places.len();
         self.places.push(Place {
-            sender: self.clients.make(iss(index, self.origins[0])),
-            receiver: self.servers.make(iss(index, self.origins[1])),
+            sender: self.clients.make(iss(index as u32, self.origins[0])),
+            receiver: self.servers.make(iss(index as u32, self.origins[1])),
             on_way: 0,
-            gone_at: Instant::ZERO,
             opened: now,
             size: 0,
             state: Progress::Free,
@@ -219,20 +215,15 @@ impl Pool {
         true
     }
 
-    /// Frees the place if its connection is over. If it will be when a packet is dropped, this is when that is.
+    /// Frees the place if its connection is over.
     #[inline]
-    pub fn retire_if_over(&mut self, index: usize, now: Instant) -> Option<Instant> {
-        let place = &self.places[index];
-        if !place.is_over() {
-            return None;
+    pub fn retire_if_over(&mut self, index: usize) {
+        if self.places[index].is_over() {
+            self.retire(index);
         }
-        if place.gone_at > now {
-            return Some(place.gone_at);
-        }
-        self.retire(index);
-        None
     }
 
+    #[allow(clippy::cast_possible_truncation)]
     fn retire(&mut self, index: usize) {
         let place = &mut self.places[index];
         place.state = Progress::Free;
@@ -243,7 +234,7 @@ impl Pool {
         self.retired.connections += 1;
         self.retired.incomplete += u64::from(ends != [place.size; 3]);
         self.open -= 1;
-        self.free.insert(index);
+        self.free.push(index as u32);
     }
 
     /// The connections that are open, with their places.

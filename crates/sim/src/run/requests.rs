@@ -10,8 +10,10 @@ use crate::engine::random::Stream;
 use crate::net::packet::{AgentId, Packet};
 use crate::probe::{RequestRow, RequestTable};
 use crate::scenario::Scenario;
-use netlull_tcp::State;
+use netlull_tcp::{Segment, State};
 use netlull_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// All flows of requests.
 pub(super) struct Requests {
@@ -19,6 +21,8 @@ pub(super) struct Requests {
     /// Agents and flows before theirs.
     pub first_agent: usize,
     pub first_flow: usize,
+    /// Packets of connections that were dropped, and when.
+    dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
     /// Why the run cannot go on.
     pub failure: Option<RunError>,
     /// Table `request`, and the flows that are in it.
@@ -49,7 +53,7 @@ impl Requests {
         let chosen = |flow: usize| scenario.probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
         let table =
             scenario.probe.requests.then(|| (RequestTable::default(), (first_flow..flows).map(chosen).collect()));
-        Self { pools, first_agent: 2 * flows, first_flow, failure: None, table }
+        Self { pools, first_agent: 2 * flows, first_flow, dropped: BinaryHeap::new(), failure: None, table }
     }
 
     /// The end with this number among all of them.
@@ -62,12 +66,6 @@ impl Requests {
         }
         let role = if number.is_multiple_of(2) { Role::Sender } else { Role::Receiver };
         PooledAgent { pool, place: place - self.pools[pool].first_place, role }
-    }
-
-    /// The number of an end among all of them.
-    #[inline]
-    fn number(&self, end: PooledAgent) -> usize {
-        2 * (self.pools[end.pool].first_place + end.place) + end.role as usize
     }
 
     /// The agent with which an end counts: its flow's.
@@ -135,7 +133,8 @@ impl World {
     /// A packet has reached an end of a connection.
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent as usize - self.requests.first_agent);
-        self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize].counters.receive(packet);
+        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
+        self.agents[flow_agent].counters.receive(packet);
         let place = &mut self.requests.pools[end.pool].places[end.place];
         let endpoint = place.end(end.role);
         endpoint.handle_segment(self.now, &packet.segment);
@@ -148,70 +147,83 @@ impl World {
         self.attend(end);
     }
 
-    /// A timer's event. One that comes too early, or was set for a connection that was there before, does not count as an
-    /// event.
+    /// The time of a connection's timer has come, or it was set for a connection that was there before.
     pub(super) fn request_timer(&mut self, number: usize) {
         let end = self.requests.end(number);
         let place = &mut self.requests.pools[end.pool].places[end.place];
+        if place.state == Progress::Free {
+            self.events -= 1;
+            return;
+        }
         let endpoint = place.end(end.role);
-        if endpoint.next_timeout() <= self.now && place.state != Progress::Free {
-            place.end(end.role).handle_timeout(self.now);
-            return self.attend(end);
+        let due = endpoint.next_timeout();
+        if due > self.now {
+            // It came too early, and re-arms itself.
+            self.events -= 1;
+            self.schedule.set(self.slots.timer(self.endpoints.len() + number), due);
+            return;
         }
-        self.events -= 1;
-        if place.state != Progress::Free {
-            self.look_after(end);
-        }
+        endpoint.handle_timeout(self.now);
+        self.attend(end);
     }
 
-    /// Sends what an end has to send, and looks after the rest.
+    /// Sends what an end has to send, looks after its timer and after the end of the connection.
     fn attend(&mut self, end: PooledAgent) {
-        let number = self.requests.number(end);
-        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
         // If what it sends is dropped at once, the place is not freed under its feet.
         self.requests.pools[end.pool].places[end.place].on_way += 1;
-        loop {
-            let place = &mut self.requests.pools[end.pool].places[end.place];
-            let Some(segment) = place.end(end.role).poll_transmit(self.now) else { break };
-            place.on_way += 1;
-            let agent = &mut self.agents[flow_agent];
-            let (size, destination, out) = (segment.wire_len(), agent.peer_node, agent.out);
-            agent.counters.sent_packets += 1;
-            agent.counters.sent_bytes += u64::from(size);
-            let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
-            self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
+        while let Some(segment) = self.requests.pools[end.pool].places[end.place].end(end.role).poll_transmit(self.now)
+        {
+            self.send_request(end, segment);
         }
         let pool = &mut self.requests.pools[end.pool];
-        pool.places[end.place].on_way -= 1;
+        let number = 2 * (pool.first_place + end.place) + end.role as usize;
+        let place = &mut pool.places[end.place];
+        place.on_way -= 1;
+        // Lazy: an event that fires too early re-arms itself.
+        let timer = self.slots.timer(self.endpoints.len() + number);
+        self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
         if end.role == Role::Sender && pool.completes(end.place, self.now) && self.requests.table.is_some() {
             self.record_request(end);
         }
-        self.look_after(end);
+        self.requests.pools[end.pool].retire_if_over(end.place);
     }
 
-    /// Sets an end's timer and frees the place of a connection that is over.
-    fn look_after(&mut self, end: PooledAgent) {
-        let number = self.requests.number(end);
+    fn send_request(&mut self, end: PooledAgent, segment: Segment) {
         let pool = &mut self.requests.pools[end.pool];
-        let over = pool.retire_if_over(end.place, self.now);
-        let place = &mut pool.places[end.place];
-        if place.state == Progress::Free {
-            return;
-        }
-        // Lazy: an event that comes too early re-arms itself.
-        let due = place.end(end.role).next_timeout();
-        let timer = self.slots.timer(self.endpoints.len() + number);
-        self.schedule.set_if_earlier(timer, over.map_or(due, |at| at.min(due)));
+        pool.places[end.place].on_way += 1;
+        let number = 2 * (pool.first_place + end.place) + end.role as usize;
+        let agent = &mut self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize];
+        let size = segment.wire_len();
+        agent.counters.sent_packets += 1;
+        agent.counters.sent_bytes += u64::from(size);
+        let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
+        let (out, destination) = (agent.out, agent.peer_node);
+        self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
     }
 
-    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's.
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
+    /// of it then.
     #[cold]
     pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
-        let end = self.requests.end(agent as usize - self.requests.first_agent);
-        let place = &mut self.requests.pools[end.pool].places[end.place];
-        place.on_way -= 1;
-        place.gone_at = place.gone_at.max(now);
-        self.look_after(end);
+        self.requests.dropped.push(Reverse((now, agent)));
+        self.schedule.set_if_earlier(self.slots.settlement(), now);
+    }
+
+    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    #[cold]
+    pub(super) fn settle_drops(&mut self) {
+        self.events -= 1;
+        while let Some(&Reverse((at, agent))) = self.requests.dropped.peek() {
+            if at > self.now {
+                self.schedule.set(self.slots.settlement(), at);
+                return;
+            }
+            self.requests.dropped.pop();
+            let end = self.requests.end(agent as usize - self.requests.first_agent);
+            let pool = &mut self.requests.pools[end.pool];
+            pool.places[end.place].on_way -= 1;
+            pool.retire_if_over(end.place);
+        }
     }
 
     #[cold]

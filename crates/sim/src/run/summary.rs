@@ -116,6 +116,14 @@ pub struct Residence {
 #[derive(Clone, Debug)]
 pub struct Energies(pub Vec<(String, EnergySummary)>);
 
+impl Energies {
+    /// Under the model of this name.
+    #[must_use]
+    pub fn under(&self, model: &str) -> Option<&EnergySummary> {
+        self.0.iter().find(|(name, _)| name == model).map(|(_, energy)| energy)
+    }
+}
+
 impl Serialize for Energies {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, energy)| (name, energy)))

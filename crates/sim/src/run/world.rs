@@ -179,6 +179,7 @@ impl World {
                 Owner::Timer(endpoint) => self.timer(endpoint),
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
+                Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
                 Owner::Probe => self.sample(),
@@ -274,7 +275,8 @@ impl World {
     pub(super) fn receive(&mut self, now: Instant, packet: &Packet) {
         let agent = packet.agent as usize;
         let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else {
-            return self.receive_request(packet);
+            self.receive_request(packet);
+            return;
         };
         counters.receive(packet);
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
@@ -397,7 +399,8 @@ impl World {
     /// A timer's event. One that comes too early, which does not count as an event, re-arms itself.
     fn timer(&mut self, agent: usize) {
         let Some(endpoint) = self.endpoints.get(agent) else {
-            return self.request_timer(agent - self.endpoints.len());
+            self.request_timer(agent - self.endpoints.len());
+            return;
         };
         let due = endpoint.next_timeout();
         if due > self.now {

@@ -58,12 +58,11 @@ impl Template {
 
     /// Makes `endpoint`, which came from this template, a new one.
     pub fn renew(&self, endpoint: &mut Endpoint, iss: SeqNr) {
-        let mut held = std::mem::take(&mut endpoint.rcv.held);
-        held.clear();
+        let held = endpoint.rcv.take_held();
         let (selective, paced) = (endpoint.selective.take(), endpoint.paced.take());
         let cc = self.bbr.as_ref().map(|_| std::mem::replace(&mut endpoint.cc, self.bare.cc.clone()));
         endpoint.clone_from(&self.bare);
-        endpoint.rcv.held = held;
+        endpoint.rcv.reuse_held(held);
         endpoint.selective = match (selective, &self.selective) {
             (Some(mut own), Some(fresh)) => {
                 own.renew(fresh);

@@ -178,6 +178,11 @@ impl Scoreboard {
         self.in_flight - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
     }
 
+    /// True if nothing is in flight and nothing is known to have arrived.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.sacked.is_empty() && self.retransmissions.is_empty()
+    }
+
     /// Bytes sent and not acknowledged cumulatively.
     #[inline]
     pub fn outstanding(&self) -> u64 {

@@ -209,6 +209,32 @@ impl Selective {
         if self.limited_transmit || self.phase != Phase::Open { pipe } else { pipe.max(self.board.outstanding()) }
     }
 
+    /// True if nothing is in flight and no acknowledgement of old data can change anything.
+    pub fn is_idle(&self) -> bool {
+        let rack_has_seen_nothing = match &self.detection {
+            Detection::Rack(rack) => rack.is_new(),
+            Detection::Rfc6675 | Detection::Forward { .. } => true,
+        };
+        self.phase == Phase::Open
+            && self.board.is_empty()
+            && self.duplicates == 0
+            && !self.lost_now
+            && self.wake_at() == Instant::NEVER
+            && rack_has_seen_nothing
+    }
+
+    /// When the first timer expires.
+    #[inline]
+    pub fn wake_at(&self) -> Instant {
+        self.reorder_at.min(self.probe_at)
+    }
+
+    /// The connection is gone.
+    pub fn stop_timers(&mut self) {
+        self.reorder_at = Instant::NEVER;
+        self.probe_at = Instant::NEVER;
+    }
+
     /// True if a segment goes out whatever the window.
     pub fn is_forced(&self) -> bool {
         self.forced

@@ -6,6 +6,7 @@
 
 mod closing;
 mod ecn;
+mod fast;
 mod handshake;
 mod loss;
 mod options;
