@@ -5,7 +5,7 @@
 
 use super::outcome::RunError;
 use super::pool::{Place, Pool, Progress, Role};
-use super::world::World;
+use super::world::{Agent, World};
 use crate::engine::random::Stream;
 use crate::net::packet::{AgentId, Packet};
 use crate::probe::{RequestRow, RequestTable};
@@ -181,16 +181,21 @@ impl World {
     /// one more packet on its way, which this takes off.
     fn attend(&mut self, end: PooledAgent, number: usize) {
         let from = self.requests.agent_of(end);
-        let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
+        let Agent { out, peer_node, .. } = self.agents[from];
+        // Written where it stays until a link takes it, as in `World::pump`.
+        let mut packet = Packet { destination: peer_node, ..Packet::default() };
+        packet.agent = (self.requests.first_agent + (number ^ 1)) as AgentId;
         let place = loop {
             let place = &mut self.requests.pools[end.pool].places[end.place];
-            let Some(segment) = place.end(end.role).poll_transmit(self.now) else { break place };
+            if !place.end(end.role).poll_transmit_into(self.now, &mut packet.segment) {
+                break place;
+            }
             place.on_way += 1;
-            let agent = &mut self.agents[from];
-            let (size, out, destination) = (segment.wire_len(), agent.out, agent.peer_node);
-            agent.counters.sent_packets += 1;
-            agent.counters.sent_bytes += u64::from(size);
-            self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
+            packet.size = packet.segment.wire_len();
+            let counters = &mut self.agents[from].counters;
+            counters.sent_packets += 1;
+            counters.sent_bytes += u64::from(packet.size);
+            self.offer(self.now, out, &mut packet);
         };
         place.on_way -= 1;
         // Lazy: an event that fires too early re-arms itself.
