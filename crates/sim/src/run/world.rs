@@ -1,6 +1,6 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
-use super::ahead::Ahead;
+use super::ahead::{AgentAhead, Ahead};
 use super::outcome::{RunError, RunOutcome};
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
@@ -31,8 +31,8 @@ pub(super) struct Agent {
     pub out: LinkId,
     /// Its peer's node.
     pub peer_node: u32,
-    /// Takes packets as soon as their arrival is computed (`run::ahead`).
-    pub runs_ahead: bool,
+    /// Whether it takes packets as soon as their arrival is computed.
+    pub ahead: AgentAhead,
     pub counters: AgentCounters,
 }
 
@@ -422,7 +422,6 @@ impl World {
 
     /// A connection opens, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
-        let slot = self.slots.source(flow);
         if flow < self.connections.len() {
             self.open(flow);
             return;
@@ -434,7 +433,7 @@ impl World {
         let source = &mut self.sources[flow - self.connections.len()];
         let size = source.size();
         source.sent(self.now);
-        self.schedule.set(slot, source.next());
+        self.schedule.add(self.slots.source(flow), source.next());
         let number = self.agents[2 * flow].counters.sent_packets;
         let mut packet = Packet { segment: datagram(number), size, ..Packet::default() };
         self.send(self.now, 2 * flow, &mut packet);
