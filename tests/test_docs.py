@@ -101,7 +101,7 @@ def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, web, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -115,3 +115,6 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     links = [*tomllib.loads(lossy)["link"], scenario.to_dict()["link"][1]]
     run = Scenario.from_dict(scenario.to_dict() | {"link": links, "warm_up": "0 s"}).run()
     assert run.link("sender-router")["lost_packets"] == 3
+    # The fifth one is more traffic for the first one's network.
+    flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
+    assert Scenario.from_dict(scenario.to_dict() | {"flow": flows}).run().flow("web")["requests_started"] > 0

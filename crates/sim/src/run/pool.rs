@@ -50,9 +50,15 @@ impl Place {
         }
     }
 
+    /// Whether all data is acknowledged, and that has not been noted.
+    #[inline]
+    pub fn has_completed(&self) -> bool {
+        matches!(self.state, Progress::Under { .. }) && self.sender.all_acked()
+    }
+
     /// Whether nothing can happen to the connection any more.
     #[inline]
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.on_way == 0
             && self.receiver.state() == State::Closed
             && matches!(self.sender.state(), State::TimeWait | State::Closed)
@@ -198,33 +204,20 @@ impl Pool {
         index
     }
 
-    /// Follows a sender that has dealt with something: whether all its data is acknowledged now. True if that is new.
-    #[inline]
-    pub fn completes(&mut self, index: usize, now: Instant) -> bool {
+    /// All data of the request at a place is acknowledged.
+    pub fn complete(&mut self, index: usize, now: Instant) {
         let place = &mut self.places[index];
-        let Progress::Under { measured } = place.state else { return false };
-        if !place.sender.all_acked() {
-            return false;
-        }
-        place.state = Progress::Complete;
-        self.smss = Some(place.sender.smss());
-        if measured {
+        if place.state == (Progress::Under { measured: true }) {
             self.measured.completions.push((now - place.opened).as_nanos());
             self.measured.bytes_completed += place.size;
         }
-        true
+        self.smss = Some(place.sender.smss());
+        place.state = Progress::Complete;
     }
 
-    /// Frees the place if its connection is over.
-    #[inline]
-    pub fn retire_if_over(&mut self, index: usize) {
-        if self.places[index].is_over() {
-            self.retire(index);
-        }
-    }
-
+    /// Frees a place whose connection is over.
     #[allow(clippy::cast_possible_truncation)]
-    fn retire(&mut self, index: usize) {
+    pub fn retire(&mut self, index: usize) {
         let place = &mut self.places[index];
         place.state = Progress::Free;
         self.totals.add(place);

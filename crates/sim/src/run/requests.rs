@@ -5,12 +5,12 @@
 
 use super::outcome::RunError;
 use super::pool::{Place, Pool, Progress, Role};
-use super::world::World;
+use super::world::{Agent, World};
 use crate::engine::random::Stream;
 use crate::net::packet::{AgentId, Packet};
 use crate::probe::{RequestRow, RequestTable};
 use crate::scenario::Scenario;
-use netlull_tcp::{Segment, State};
+use netlull_tcp::State;
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -74,9 +74,15 @@ impl Requests {
             None => agent as usize,
             Some(number) => {
                 let end = self.end(number);
-                2 * (self.first_flow + end.pool) + end.role as usize
+                self.agent_of(end)
             }
         }
+    }
+
+    /// The agent with which this end counts.
+    #[inline]
+    fn agent_of(&self, end: PooledAgent) -> usize {
+        2 * (self.first_flow + end.pool) + end.role as usize
     }
 
     /// Whether a packet belongs to a connection of this pool.
@@ -116,12 +122,16 @@ fn row(place: &Place, flow: usize, completion: Option<Duration>) -> RequestRow {
 impl World {
     /// A request of a pool comes: a connection opens.
     pub(super) fn request(&mut self, index: usize) {
+        let slot = self.slots.source(self.requests.first_flow + index);
         let pool = &mut self.requests.pools[index];
         let opened = pool.open(self.now);
-        let next = pool.source.next();
-        self.schedule.set(self.slots.source(self.requests.first_flow + index), next);
+        self.schedule.set(slot, pool.source.next());
         match opened {
-            Ok(place) => self.attend(PooledAgent { pool: index, place, role: Role::Sender }),
+            Ok(place) => {
+                let number = 2 * (pool.first_place + place);
+                pool.places[place].on_way += 1;
+                self.attend(PooledAgent { pool: index, place, role: Role::Sender }, number);
+            }
             Err(failure) => {
                 self.requests.failure = Some(failure);
                 // Nothing else happens.
@@ -132,9 +142,9 @@ impl World {
 
     /// A packet has reached an end of a connection.
     pub(super) fn receive_request(&mut self, packet: &Packet) {
-        let end = self.requests.end(packet.agent as usize - self.requests.first_agent);
-        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
-        self.agents[flow_agent].counters.receive(packet);
+        let number = packet.agent as usize - self.requests.first_agent;
+        let end = self.requests.end(number);
+        self.agents[self.requests.agent_of(end)].counters.receive(packet);
         let place = &mut self.requests.pools[end.pool].places[end.place];
         let endpoint = place.end(end.role);
         endpoint.handle_segment(self.now, &packet.segment);
@@ -142,9 +152,8 @@ impl World {
         if endpoint.state() == State::CloseWait {
             endpoint.close();
         }
-        // It is no longer on its way, but what it leads to comes first.
-        place.on_way -= 1;
-        self.attend(end);
+        // It counts as on its way until all that it leads to is sent: the place is not freed under its feet.
+        self.attend(end, number);
     }
 
     /// The time of a connection's timer has come, or it was set for a connection that was there before.
@@ -164,41 +173,54 @@ impl World {
             return;
         }
         endpoint.handle_timeout(self.now);
-        self.attend(end);
+        place.on_way += 1;
+        self.attend(end, number);
     }
 
-    /// Sends what an end has to send, looks after its timer and after the end of the connection.
-    fn attend(&mut self, end: PooledAgent) {
-        // If what it sends is dropped at once, the place is not freed under its feet.
-        self.requests.pools[end.pool].places[end.place].on_way += 1;
-        while let Some(segment) = self.requests.pools[end.pool].places[end.place].end(end.role).poll_transmit(self.now)
-        {
-            self.send_request(end, segment);
-        }
-        let pool = &mut self.requests.pools[end.pool];
-        let number = 2 * (pool.first_place + end.place) + end.role as usize;
-        let place = &mut pool.places[end.place];
+    /// Sends what an end has to send, looks after its timer and after the end of the connection. Whoever calls has counted
+    /// one more packet on its way, which this takes off.
+    fn attend(&mut self, end: PooledAgent, number: usize) {
+        let from = self.requests.agent_of(end);
+        let Agent { out, peer_node, .. } = self.agents[from];
+        // Written where it stays until a link takes it, as in `World::pump`.
+        let mut packet = Packet { destination: peer_node, ..Packet::default() };
+        packet.agent = (self.requests.first_agent + (number ^ 1)) as AgentId;
+        let place = loop {
+            let place = &mut self.requests.pools[end.pool].places[end.place];
+            if !place.end(end.role).poll_transmit_into(self.now, &mut packet.segment) {
+                break place;
+            }
+            place.on_way += 1;
+            packet.size = packet.segment.wire_len();
+            let counters = &mut self.agents[from].counters;
+            counters.sent_packets += 1;
+            counters.sent_bytes += u64::from(packet.size);
+            self.offer(self.now, out, &mut packet);
+        };
         place.on_way -= 1;
         // Lazy: an event that fires too early re-arms itself.
         let timer = self.slots.timer(self.endpoints.len() + number);
         self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
-        if end.role == Role::Sender && pool.completes(end.place, self.now) && self.requests.table.is_some() {
-            self.record_request(end);
+        let is_over = place.is_over();
+        if end.role == Role::Sender && place.has_completed() {
+            self.complete_request(end);
         }
-        self.requests.pools[end.pool].retire_if_over(end.place);
+        if is_over {
+            self.requests.pools[end.pool].retire(end.place);
+        }
     }
 
-    fn send_request(&mut self, end: PooledAgent, segment: Segment) {
+    /// All data of a request has been acknowledged.
+    #[cold]
+    fn complete_request(&mut self, end: PooledAgent) {
         let pool = &mut self.requests.pools[end.pool];
-        pool.places[end.place].on_way += 1;
-        let number = 2 * (pool.first_place + end.place) + end.role as usize;
-        let agent = &mut self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize];
-        let size = segment.wire_len();
-        agent.counters.sent_packets += 1;
-        agent.counters.sent_bytes += u64::from(size);
-        let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
-        let (out, destination) = (agent.out, agent.peer_node);
-        self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
+        pool.complete(end.place, self.now);
+        if let Some((table, chosen)) = &mut self.requests.table
+            && chosen[end.pool]
+        {
+            let place = &pool.places[end.place];
+            table.push(&row(place, self.requests.first_flow + end.pool, Some(self.now - place.opened)));
+        }
     }
 
     /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
@@ -221,19 +243,11 @@ impl World {
             self.requests.dropped.pop();
             let end = self.requests.end(agent as usize - self.requests.first_agent);
             let pool = &mut self.requests.pools[end.pool];
-            pool.places[end.place].on_way -= 1;
-            pool.retire_if_over(end.place);
-        }
-    }
-
-    #[cold]
-    fn record_request(&mut self, end: PooledAgent) {
-        let place = &self.requests.pools[end.pool].places[end.place];
-        let row = row(place, self.requests.first_flow + end.pool, Some(self.now - place.opened));
-        if let Some((table, chosen)) = &mut self.requests.table
-            && chosen[end.pool]
-        {
-            table.push(&row);
+            let place = &mut pool.places[end.place];
+            place.on_way -= 1;
+            if place.is_over() {
+                pool.retire(end.place);
+            }
         }
     }
 }

@@ -321,15 +321,18 @@ impl Receiver {
         self.gaps.held.get(index).copied().filter(|range| range.start <= offset)
     }
 
-    /// The memory of the ranges held, for [`Self::reuse_held`].
-    pub fn take_held(&mut self) -> Vec<Range> {
-        std::mem::take(&mut self.gaps.held)
-    }
-
-    /// Nothing is held: it may be in this memory.
-    pub fn reuse_held(&mut self, mut held: Vec<Range>) {
-        held.clear();
-        self.gaps.held = held;
+    /// Everything as in `fresh`, which holds nothing, in the same memory.
+    pub fn renew(&mut self, fresh: &Self) {
+        let Self { edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, reading, .. } = fresh;
+        (self.edge, self.read, self.buffer, self.fin, self.ack_delay) = (*edge, *read, *buffer, *fin, *ack_delay);
+        (self.unacked, self.largest, self.delays, self.sacks) = (*unacked, *largest, *delays, *sacks);
+        let Self { shift, nxt, ack_deadline, origin, last_ack_sent, field, field_holds, ack_due, silly, .. } = fresh;
+        (self.reading, self.shift, self.nxt, self.ack_deadline) = (*reading, *shift, *nxt, *ack_deadline);
+        (self.origin, self.last_ack_sent, self.field) = (*origin, *last_ack_sent, *field);
+        (self.field_holds, self.ack_due, self.silly) = (*field_holds, *ack_due, *silly);
+        self.gaps.held.clear();
+        let Gaps { held: _, latest, repeated, reports_repeats } = **gaps;
+        (self.gaps.latest, self.gaps.repeated, self.gaps.reports_repeats) = (latest, repeated, reports_repeats);
     }
 
     /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.

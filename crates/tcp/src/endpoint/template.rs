@@ -58,34 +58,45 @@ impl Template {
 
     /// Makes `endpoint`, which came from this template, a new one.
     pub fn renew(&self, endpoint: &mut Endpoint, iss: SeqNr) {
-        let held = endpoint.rcv.take_held();
-        let (selective, paced) = (endpoint.selective.take(), endpoint.paced.take());
-        let cc = self.bbr.as_ref().map(|_| std::mem::replace(&mut endpoint.cc, self.bare.cc.clone()));
-        endpoint.clone_from(&self.bare);
-        endpoint.rcv.reuse_held(held);
-        endpoint.selective = match (selective, &self.selective) {
-            (Some(mut own), Some(fresh)) => {
-                own.renew(fresh);
-                Some(own)
-            }
-            (_, fresh) => fresh.clone(),
-        };
-        endpoint.paced = match (paced, &self.paced) {
-            (Some(mut own), Some(_)) => {
-                own.renew();
-                Some(own)
-            }
-            (_, fresh) => fresh.clone(),
-        };
-        if let (Some(Controller::Bbr(mut own)), Some(fresh)) = (cc, &self.bbr) {
-            *own = Bbr::clone(fresh);
-            endpoint.cc = Controller::Bbr(own);
+        match (&mut endpoint.selective, &self.selective) {
+            (Some(own), Some(fresh)) => own.renew(fresh),
+            (own, fresh) => own.clone_from(fresh),
         }
+        match (&mut endpoint.paced, &self.paced) {
+            (Some(own), Some(_)) => own.renew(),
+            (own, fresh) => own.clone_from(fresh),
+        }
+        match (&mut endpoint.cc, &self.bbr) {
+            (Controller::Bbr(own), Some(fresh)) => **own = Bbr::clone(fresh),
+            (own, _) => own.clone_from(&self.bare.cc),
+        }
+        endpoint.renew_rest(&self.bare);
         endpoint.begin_at(iss);
     }
 }
 
 impl Endpoint {
+    /// Takes the state of `fresh`, into the memory that there is; congestion control and what only some endpoints have
+    /// is another's business.
+    fn renew_rest(&mut self, fresh: &Self) {
+        let Self { established_at, time_wait, counters, timestamps, prediction, state, timer_kind, snd, .. } = fresh;
+        (self.established_at, self.time_wait, self.counters) = (*established_at, *time_wait, *counters);
+        self.timestamps.clone_from(timestamps);
+        (self.prediction, self.state, self.timer_kind) = (*prediction, *state, *timer_kind);
+        self.snd.clone_from(snd);
+        let Self { times, rcv, limit, timer_at, wake_at, rtt, rare, control, .. } = fresh;
+        self.rcv.renew(rcv);
+        self.times.clone_from(times);
+        (self.limit, self.timer_at, self.wake_at) = (*limit, *timer_at, *wake_at);
+        self.rtt.clone_from(rtt);
+        (*self.rare).clone_from(rare);
+        self.control = *control;
+        #[cfg(test)]
+        {
+            self.general_only = fresh.general_only;
+        }
+    }
+
     /// Sets the initial sequence number, and what follows from it.
     fn begin_at(&mut self, iss: SeqNr) {
         self.snd.origin = iss.advanced_by(1);
