@@ -41,7 +41,7 @@ impl Prediction {
 
 /// What comes of a short way.
 pub(super) enum Polled {
-    Segment,
+    Segment(Segment),
     Nothing,
     /// The general code is to say.
     Unknown,
@@ -185,11 +185,10 @@ impl Endpoint {
 
     /// The next segment to send, if the short way leads to it.
     #[inline(always)]
-    pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
+    pub(super) fn poll_predicted(&mut self, now: Instant) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
         if end <= self.limit {
-            self.transmit_predicted(now, end, segment);
-            return Polled::Segment;
+            return Polled::Segment(self.transmit_predicted(now, end));
         }
         if !self.sends_nothing(end) {
             return Polled::Unknown;
@@ -200,8 +199,7 @@ impl Endpoint {
         self.counters.acks_sent += 1;
         let window = self.rcv.acknowledge_plain();
         let seq = self.snd.seq(self.snd.max);
-        *segment = Segment { seq, window, ..self.predicted_header(now, self.prediction.header) };
-        Polled::Segment
+        Polled::Segment(Segment { seq, window, ..self.predicted_header(now, self.prediction.header) })
     }
 
     /// True if the general code would send neither data nor a FIN, whose next full segment would end at `end` beyond
@@ -224,7 +222,7 @@ impl Endpoint {
 
     /// A full segment of new data, and not the last.
     #[inline(always)]
-    fn transmit_predicted(&mut self, now: Instant, end: u64, segment: &mut Segment) {
+    fn transmit_predicted(&mut self, now: Instant, end: u64) -> Segment {
         let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss);
         if self.times.timed == UNTIMED && !self.timestamps.is_on() {
             // RFC 6298 section 3, as in the general code.
@@ -234,10 +232,11 @@ impl Endpoint {
         self.counters.data_segments_sent += 1;
         self.counters.bytes_sent += u64::from(len);
         let window = self.rcv.acknowledge();
-        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
+        let segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
         self.snd.nxt = end;
         self.snd.max = end;
         self.times.last_sent = now;
+        segment
     }
 
     #[inline(always)]
