@@ -10,7 +10,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
 use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl};
-use crate::recovery::{Acked, RecoveryPhase, Selective};
+use crate::recovery::{Acked, RecoveryPhase, Selective, Span};
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
@@ -22,20 +22,43 @@ pub(super) struct Prediction {
     header: Flags,
     /// The flags of new data.
     data: Flags,
-    /// Data is sent and acknowledged with nothing but congestion control to hear of it.
-    sends: bool,
+    sends: Sends,
+    /// Data may come: no recovery remembers anything that it could touch.
+    receives: bool,
+}
+
+/// Who else hears of new data and its acknowledgements than congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sends {
+    /// The general code is to say.
+    Unknown,
+    /// Nobody.
+    Alone,
+    /// The scoreboard, on which nothing is marked.
+    WithBoard,
+    /// It, and the pacer.
+    WithPacer,
 }
 
 /// Flags that mean nothing to the receiver of unmarked data.
 const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
 
 impl Prediction {
-    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: false };
+    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: Sends::Unknown, receives: false };
 
     /// True if recovery adds nothing to the congestion window and takes nothing from it.
     #[inline]
     pub fn sends(self) -> bool {
-        self.sends
+        self.sends != Sends::Unknown
+    }
+}
+
+#[cfg(test)]
+impl Prediction {
+    /// True if this was right with `now` being what would be predicted now: it may have been more careful with data that
+    /// comes.
+    pub fn holds(self, now: Self) -> bool {
+        self == now || (!self.receives && Self { receives: true, ..self } == now)
     }
 }
 
@@ -63,24 +86,28 @@ impl Endpoint {
         if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
         }
-        let sends = self.sender_is_plain();
-        if !sends && !self.sender_is_idle() {
+        let sends = self.sends_now();
+        let receives = sends == Sends::Alone || self.sender_is_idle();
+        if sends == Sends::Unknown && !receives {
             return Prediction::NOTHING;
         }
         let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
         let header = Flags::ACK | timestamps;
-        Prediction { header, data: header | self.rare.ecn.data_flags(), sends }
+        Prediction { header, data: header | self.rare.ecn.data_flags(), sends, receives }
     }
 
-    /// True if data is sent and acknowledged with nothing but congestion control to hear of it.
-    fn sender_is_plain(&self) -> bool {
+    fn sends_now(&self) -> Sends {
         let timer = if self.snd.una == self.snd.max { TimerKind::Off } else { TimerKind::Retransmit };
-        self.rare.recovery.is_plain()
-            && self.selective.is_none()
-            && self.paced.is_none()
-            && self.snd.nxt == self.snd.max
+        let is_plain = self.snd.nxt == self.snd.max
             && self.timer_kind == timer
-            && !self.rtt.is_backed_off()
+            && self.rare.recovery.is_plain()
+            && !self.rtt.is_backed_off();
+        match (&self.selective, &self.paced) {
+            (None, None) if is_plain => Sends::Alone,
+            (Some(selective), None) if is_plain && selective.is_plain() => Sends::WithBoard,
+            (Some(selective), Some(_)) if is_plain && selective.is_plain() => Sends::WithPacer,
+            _ => Sends::Unknown,
+        }
     }
 
     /// True if nothing is in flight and no recovery remembers anything that data from the peer could touch.
@@ -97,7 +124,7 @@ impl Endpoint {
     #[inline(always)]
     pub(super) fn limit_now(&self) -> u64 {
         let snd = &self.snd;
-        if !self.prediction.sends || snd.una == snd.max {
+        if self.prediction.sends == Sends::Unknown || snd.una == snd.max {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
@@ -132,10 +159,14 @@ impl Endpoint {
             return false;
         };
         let una = self.snd.una + acked;
-        if !self.prediction.sends || una > self.snd.max || una > self.snd.queued {
+        if self.prediction.sends == Sends::Unknown || una > self.snd.max || una > self.snd.queued {
             return false;
         }
         self.remember_timestamp(now, segment);
+        if self.prediction.sends != Sends::Alone {
+            self.take_predicted_ack_selective(now, segment, acked);
+            return true;
+        }
         let flight_before = self.snd.flight();
         self.snd.una = una;
         let untimed = !self.timestamps.is_on() && una < self.times.timed;
@@ -147,6 +178,17 @@ impl Endpoint {
         }
         self.limit = self.limit_now();
         true
+    }
+
+    /// The scoreboard takes the acknowledgement as always. What it finds there may end the prediction.
+    #[inline(never)]
+    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
+        self.on_ack_selective(now, segment, acked);
+        if self.selective.as_deref().is_some_and(Selective::is_plain) {
+            self.limit = self.limit_now();
+        } else {
+            self.predict();
+        }
     }
 
     /// Congestion control hears of `acked` new bytes.
@@ -171,7 +213,7 @@ impl Endpoint {
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
         let len = u64::from(segment.len);
-        if segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
+        if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
             return false;
         }
         self.remember_timestamp(now, segment);
@@ -188,9 +230,13 @@ impl Endpoint {
     pub(super) fn poll_predicted(&mut self, now: Instant) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
         if end <= self.limit {
-            return Polled::Segment(self.transmit_predicted(now, end));
-        }
-        if !self.sends_nothing(end) {
+            if self.prediction.sends == Sends::Alone {
+                return Polled::Segment(self.transmit_predicted(now, end));
+            }
+            if !self.is_held(now, u64::from(self.snd.smss)) {
+                return self.transmit_predicted_selective(now, end);
+            }
+        } else if !self.sends_nothing(end) {
             return Polled::Unknown;
         }
         if self.rcv.ack_due != AckDue::Now {
@@ -211,13 +257,28 @@ impl Endpoint {
             return false;
         }
         if snd.una == snd.max {
-            // What waits would end an idle time.
-            return snd.queued == snd.nxt && snd.fin == Fin::Open;
+            // What waits would end an idle time; and a pacer is told, once, that nothing does.
+            let told = self.prediction.receives || self.prediction.sends != Sends::WithPacer;
+            return told && snd.queued == snd.nxt && snd.fin == Fin::Open;
         }
         // Held by a window, and the peer's has not just room for a part of a segment; or everything is sent.
         let held = end < snd.queued && (end <= snd.edge || snd.nxt >= snd.edge);
         let sent = snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open);
-        self.prediction.sends && (held || sent)
+        match self.prediction.sends {
+            Sends::Unknown => false,
+            Sends::Alone | Sends::WithBoard => held || sent,
+            Sends::WithPacer => held,
+        }
+    }
+
+    /// As [`Self::transmit_predicted`], with those who keep records.
+    #[inline(never)]
+    fn transmit_predicted_selective(&mut self, now: Instant, end: u64) -> Polled {
+        let start = self.snd.nxt;
+        self.record_sent(now, Span { start, end });
+        let segment = self.transmit_predicted(now, end);
+        self.note_sent(now, start, u32::from(segment.len));
+        Polled::Segment(segment)
     }
 
     /// A full segment of new data, and not the last.
