@@ -64,7 +64,7 @@ impl Prediction {
 
 /// What comes of a short way.
 pub(super) enum Polled {
-    Segment(Segment),
+    Segment,
     Nothing,
     /// The general code is to say.
     Unknown,
@@ -119,12 +119,18 @@ impl Endpoint {
             && self.paced.as_deref().is_none_or(Paced::is_idle)
     }
 
-    /// [`Endpoint::limit`]: full segments fit into both windows, something is in flight, so that no idle time ends, and
-    /// the segment is not the last, which may take a FIN with it.
+    /// [`Endpoint::limit`].
     #[inline(always)]
     pub(super) fn limit_now(&self) -> u64 {
+        if self.prediction.sends == Sends::Alone { self.window_limit() } else { 0 }
+    }
+
+    /// Up to where full segments fit into both windows while something is in flight, so that no idle time ends, without
+    /// the last byte, which may take a FIN with it.
+    #[inline(always)]
+    fn window_limit(&self) -> u64 {
         let snd = &self.snd;
-        if self.prediction.sends == Sends::Unknown || snd.una == snd.max {
+        if snd.una == snd.max {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
@@ -184,9 +190,10 @@ impl Endpoint {
     #[inline(never)]
     fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
         self.on_ack_selective(now, segment, acked);
-        if self.selective.as_deref().is_some_and(Selective::is_plain) {
-            self.limit = self.limit_now();
-        } else {
+        let board_is_plain = self.selective.as_deref().is_some_and(Selective::is_plain);
+        // With ECN, what a probe has repaired asks for CWR.
+        let ecn_is_plain = !self.prediction.data.contains(Flags::ECT) || self.rare.ecn.is_plain();
+        if !(board_is_plain && ecn_is_plain) {
             self.predict();
         }
     }
@@ -227,16 +234,14 @@ impl Endpoint {
 
     /// The next segment to send, if the short way leads to it.
     #[inline(always)]
-    pub(super) fn poll_predicted(&mut self, now: Instant) -> Polled {
+    pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
         let end = self.snd.nxt + u64::from(self.snd.smss);
         if end <= self.limit {
-            if self.prediction.sends == Sends::Alone {
-                return Polled::Segment(self.transmit_predicted(now, end));
-            }
-            if !self.is_held(now, u64::from(self.snd.smss)) {
-                return self.transmit_predicted_selective(now, end);
-            }
-        } else if !self.sends_nothing(end) {
+            self.transmit_predicted(now, end, segment);
+            return Polled::Segment;
+        }
+        // Where data may come, others than congestion control hear of none sent: nothing is in flight then.
+        if !(self.prediction.receives && self.sends_nothing(end)) {
             return Polled::Unknown;
         }
         if self.rcv.ack_due != AckDue::Now {
@@ -245,45 +250,47 @@ impl Endpoint {
         self.counters.acks_sent += 1;
         let window = self.rcv.acknowledge_plain();
         let seq = self.snd.seq(self.snd.max);
-        Polled::Segment(Segment { seq, window, ..self.predicted_header(now, self.prediction.header) })
+        *segment = Segment { seq, window, ..self.predicted_header(now, self.prediction.header) };
+        Polled::Segment
     }
 
-    /// True if the general code would send neither data nor a FIN, whose next full segment would end at `end` beyond
-    /// [`Endpoint::limit`].
+    /// True if the general code would send neither data nor a FIN, with a full segment ending at `end`, beyond the limit.
     #[inline(always)]
     fn sends_nothing(&self, end: u64) -> bool {
         let snd = &self.snd;
-        if self.prediction.header == Flags::NONE {
-            return false;
-        }
         if snd.una == snd.max {
-            // What waits would end an idle time; and a pacer is told, once, that nothing does.
-            let told = self.prediction.receives || self.prediction.sends != Sends::WithPacer;
-            return told && snd.queued == snd.nxt && snd.fin == Fin::Open;
+            // What waits would end an idle time.
+            return snd.queued == snd.nxt && snd.fin == Fin::Open;
         }
-        // Held by a window, and the peer's has not just room for a part of a segment; or everything is sent.
-        let held = end < snd.queued && (end <= snd.edge || snd.nxt >= snd.edge);
-        let sent = snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open);
-        match self.prediction.sends {
-            Sends::Unknown => false,
-            Sends::Alone | Sends::WithBoard => held || sent,
-            Sends::WithPacer => held,
+        if end < snd.queued {
+            // Held by a window, and the peer's has not just room for a part of a segment.
+            return end <= snd.edge || snd.nxt >= snd.edge;
         }
+        snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open)
     }
 
-    /// As [`Self::transmit_predicted`], with those who keep records.
-    #[inline(never)]
-    fn transmit_predicted_selective(&mut self, now: Instant, end: u64) -> Polled {
-        let start = self.snd.nxt;
-        self.record_sent(now, Span { start, end });
-        let segment = self.transmit_predicted(now, end);
-        self.note_sent(now, start, u32::from(segment.len));
-        Polled::Segment(segment)
+    /// As [`Self::poll_predicted`] for data that others than congestion control hear of.
+    #[inline]
+    pub(super) fn poll_predicted_selective(&mut self, now: Instant, segment: &mut Segment) -> Polled {
+        if !matches!(self.prediction.sends, Sends::WithBoard | Sends::WithPacer) || self.snd.una == self.snd.max {
+            return Polled::Unknown;
+        }
+        let (start, len) = (self.snd.nxt, self.snd.smss);
+        let end = start + u64::from(len);
+        if end <= self.window_limit() && !self.is_held(now, u64::from(len)) {
+            self.record_sent(now, Span { start, end });
+            self.transmit_predicted(now, end, segment);
+            self.note_sent(now, start, u32::from(len));
+            return Polled::Segment;
+        }
+        // A pacer wants to hear that nothing waits.
+        let held = end < self.snd.queued && self.sends_nothing(end);
+        if held && self.rcv.ack_due != AckDue::Now { Polled::Nothing } else { Polled::Unknown }
     }
 
     /// A full segment of new data, and not the last.
     #[inline(always)]
-    fn transmit_predicted(&mut self, now: Instant, end: u64) -> Segment {
+    fn transmit_predicted(&mut self, now: Instant, end: u64, segment: &mut Segment) {
         let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss);
         if self.times.timed == UNTIMED && !self.timestamps.is_on() {
             // RFC 6298 section 3, as in the general code.
@@ -293,11 +300,10 @@ impl Endpoint {
         self.counters.data_segments_sent += 1;
         self.counters.bytes_sent += u64::from(len);
         let window = self.rcv.acknowledge();
-        let segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
+        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
         self.snd.nxt = end;
         self.snd.max = end;
         self.times.last_sent = now;
-        segment
     }
 
     #[inline(always)]

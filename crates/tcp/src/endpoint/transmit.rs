@@ -13,37 +13,34 @@ impl Endpoint {
     /// The next segment to send, if there is one. Drain it after every call that may have changed something.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
-        match self.poll_predicted(now) {
-            Polled::Segment(segment) => Some(segment),
-            Polled::Nothing => None,
-            Polled::Unknown => self.poll_general(now),
-        }
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to be; false if there is none. What
+    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to stay; false if there is none. What
     /// `segment` held before does not matter.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        match self.poll_predicted(now) {
-            Polled::Segment(next) => *segment = next,
-            Polled::Nothing => return false,
-            Polled::Unknown => return self.poll_general_into(now, segment),
+        match self.poll_predicted(now, segment) {
+            Polled::Segment => true,
+            Polled::Nothing => false,
+            Polled::Unknown => self.poll_general(now, segment),
         }
-        true
     }
 
     #[inline(never)]
-    fn poll_general(&mut self, now: Instant) -> Option<Segment> {
+    fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        match self.poll_predicted_selective(now, segment) {
+            Polled::Segment => return true,
+            Polled::Nothing => return false,
+            Polled::Unknown => {}
+        }
         let next = self.transmit(now);
         self.predict();
-        next
-    }
-
-    #[inline(never)]
-    fn poll_general_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
-        let Some(next) = self.poll_general(now) else { return false };
-        *segment = next;
-        true
+        if let Some(next) = next {
+            *segment = next;
+        }
+        next.is_some()
     }
 
     fn transmit(&mut self, now: Instant) -> Option<Segment> {
