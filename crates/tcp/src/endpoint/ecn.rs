@@ -62,7 +62,7 @@ impl EcnState {
     /// True if nothing is to be echoed or answered: unmarked data changes nothing.
     pub fn is_plain(&self) -> bool {
         // A reduction asks for CWR whether there is somebody to read it or not.
-        !self.echoes && !(self.enabled && self.cwr_due)
+        !(self.echoes || self.enabled && self.cwr_due)
     }
 
     /// What new data carries while [`Self::is_plain`].

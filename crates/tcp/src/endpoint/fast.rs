@@ -55,10 +55,9 @@ impl Prediction {
 
 #[cfg(test)]
 impl Prediction {
-    /// True if this was right with `now` being what would be predicted now: it may have been more careful with data that
-    /// comes.
+    /// True if this is right with `now` being what would be predicted now: it may say less, of data that comes or at all.
     pub fn holds(self, now: Self) -> bool {
-        self == now || (!self.receives && Self { receives: true, ..self } == now)
+        self == Self::NOTHING || self == now || (!self.receives && Self { receives: true, ..self } == now)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What goes out.
 
-use super::fast::Polled;
+use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
@@ -36,7 +36,9 @@ impl Endpoint {
             Polled::Unknown => {}
         }
         let next = self.transmit(now);
-        self.predict();
+        if self.prediction != Prediction::NOTHING {
+            self.predict();
+        }
         if let Some(next) = next {
             *segment = next;
         }
