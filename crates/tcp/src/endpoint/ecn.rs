@@ -61,8 +61,8 @@ impl EcnState {
 
     /// True if nothing is to be echoed or answered: unmarked data changes nothing.
     pub fn is_plain(&self) -> bool {
-        // A reduction is noted without ECN, too, and nobody is ever told.
-        !self.enabled || (!self.echoes && !self.cwr_due)
+        // A reduction asks for CWR whether there is somebody to read it or not.
+        !(self.echoes || self.enabled && self.cwr_due)
     }
 
     /// What new data carries while [`Self::is_plain`].

@@ -10,7 +10,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
 use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl};
-use crate::recovery::{Acked, RecoveryPhase, Selective};
+use crate::recovery::{Acked, RecoveryPhase, Selective, Span};
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
@@ -22,20 +22,42 @@ pub(super) struct Prediction {
     header: Flags,
     /// The flags of new data.
     data: Flags,
-    /// Data is sent and acknowledged with nothing but congestion control to hear of it.
-    sends: bool,
+    sends: Sends,
+    /// Data may come: no recovery remembers anything that it could touch.
+    receives: bool,
+}
+
+/// Who else hears of new data and its acknowledgements than congestion control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sends {
+    /// The general code is to say.
+    Unknown,
+    /// Nobody.
+    Alone,
+    /// The scoreboard, on which nothing is marked.
+    WithBoard,
+    /// It, and the pacer.
+    WithPacer,
 }
 
 /// Flags that mean nothing to the receiver of unmarked data.
 const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
 
 impl Prediction {
-    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: false };
+    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: Sends::Unknown, receives: false };
 
     /// True if recovery adds nothing to the congestion window and takes nothing from it.
     #[inline]
     pub fn sends(self) -> bool {
-        self.sends
+        self.sends != Sends::Unknown
+    }
+}
+
+#[cfg(test)]
+impl Prediction {
+    /// True if this is right with `now` being what would be predicted now: it may say less, of data that comes or at all.
+    pub fn holds(self, now: Self) -> bool {
+        self == Self::NOTHING || self == now || (!self.receives && Self { receives: true, ..self } == now)
     }
 }
 
@@ -63,24 +85,28 @@ impl Endpoint {
         if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
         }
-        let sends = self.sender_is_plain();
-        if !sends && !self.sender_is_idle() {
+        let sends = self.sends_now();
+        let receives = sends == Sends::Alone || self.sender_is_idle();
+        if sends == Sends::Unknown && !receives {
             return Prediction::NOTHING;
         }
         let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
         let header = Flags::ACK | timestamps;
-        Prediction { header, data: header | self.rare.ecn.data_flags(), sends }
+        Prediction { header, data: header | self.rare.ecn.data_flags(), sends, receives }
     }
 
-    /// True if data is sent and acknowledged with nothing but congestion control to hear of it.
-    fn sender_is_plain(&self) -> bool {
+    fn sends_now(&self) -> Sends {
         let timer = if self.snd.una == self.snd.max { TimerKind::Off } else { TimerKind::Retransmit };
-        self.rare.recovery.is_plain()
-            && self.selective.is_none()
-            && self.paced.is_none()
-            && self.snd.nxt == self.snd.max
+        let is_plain = self.snd.nxt == self.snd.max
             && self.timer_kind == timer
-            && !self.rtt.is_backed_off()
+            && self.rare.recovery.is_plain()
+            && !self.rtt.is_backed_off();
+        match (&self.selective, &self.paced) {
+            (None, None) if is_plain => Sends::Alone,
+            (Some(selective), None) if is_plain && selective.is_plain() => Sends::WithBoard,
+            (Some(selective), Some(_)) if is_plain && selective.is_plain() => Sends::WithPacer,
+            _ => Sends::Unknown,
+        }
     }
 
     /// True if nothing is in flight and no recovery remembers anything that data from the peer could touch.
@@ -92,12 +118,18 @@ impl Endpoint {
             && self.paced.as_deref().is_none_or(Paced::is_idle)
     }
 
-    /// [`Endpoint::limit`]: full segments fit into both windows, something is in flight, so that no idle time ends, and
-    /// the segment is not the last, which may take a FIN with it.
+    /// [`Endpoint::limit`].
     #[inline(always)]
     pub(super) fn limit_now(&self) -> u64 {
+        if self.prediction.sends == Sends::Alone { self.window_limit() } else { 0 }
+    }
+
+    /// Up to where full segments fit into both windows while something is in flight, so that no idle time ends, without
+    /// the last byte, which may take a FIN with it.
+    #[inline(always)]
+    fn window_limit(&self) -> u64 {
         let snd = &self.snd;
-        if !self.prediction.sends || snd.una == snd.max {
+        if snd.una == snd.max {
             return 0;
         }
         let window = self.cc.cwnd().max(u64::from(snd.smss));
@@ -132,10 +164,14 @@ impl Endpoint {
             return false;
         };
         let una = self.snd.una + acked;
-        if !self.prediction.sends || una > self.snd.max || una > self.snd.queued {
+        if self.prediction.sends == Sends::Unknown || una > self.snd.max || una > self.snd.queued {
             return false;
         }
         self.remember_timestamp(now, segment);
+        if self.prediction.sends != Sends::Alone {
+            self.take_predicted_ack_selective(now, segment, acked);
+            return true;
+        }
         let flight_before = self.snd.flight();
         self.snd.una = una;
         let untimed = !self.timestamps.is_on() && una < self.times.timed;
@@ -147,6 +183,18 @@ impl Endpoint {
         }
         self.limit = self.limit_now();
         true
+    }
+
+    /// The scoreboard takes the acknowledgement as always. What it finds there may end the prediction.
+    #[inline(never)]
+    fn take_predicted_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
+        self.on_ack_selective(now, segment, acked);
+        let board_is_plain = self.selective.as_deref().is_some_and(Selective::is_plain);
+        // With ECN, what a probe has repaired asks for CWR.
+        let ecn_is_plain = !self.prediction.data.contains(Flags::ECT) || self.rare.ecn.is_plain();
+        if !(board_is_plain && ecn_is_plain) {
+            self.predict();
+        }
     }
 
     /// Congestion control hears of `acked` new bytes.
@@ -171,7 +219,7 @@ impl Endpoint {
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
         let len = u64::from(segment.len);
-        if segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
+        if !self.prediction.receives || segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
             return false;
         }
         self.remember_timestamp(now, segment);
@@ -191,7 +239,8 @@ impl Endpoint {
             self.transmit_predicted(now, end, segment);
             return Polled::Segment;
         }
-        if !self.sends_nothing(end) {
+        // Where data may come, others than congestion control hear of none sent: nothing is in flight then.
+        if !(self.prediction.receives && self.sends_nothing(end)) {
             return Polled::Unknown;
         }
         if self.rcv.ack_due != AckDue::Now {
@@ -204,22 +253,38 @@ impl Endpoint {
         Polled::Segment
     }
 
-    /// True if the general code would send neither data nor a FIN, whose next full segment would end at `end` beyond
-    /// [`Endpoint::limit`].
+    /// True if the general code would send neither data nor a FIN, with a full segment ending at `end`, beyond the limit.
     #[inline(always)]
     fn sends_nothing(&self, end: u64) -> bool {
         let snd = &self.snd;
-        if self.prediction.header == Flags::NONE {
-            return false;
-        }
         if snd.una == snd.max {
             // What waits would end an idle time.
             return snd.queued == snd.nxt && snd.fin == Fin::Open;
         }
-        // Held by a window, and the peer's has not just room for a part of a segment; or everything is sent.
-        let held = end < snd.queued && (end <= snd.edge || snd.nxt >= snd.edge);
-        let sent = snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open);
-        self.prediction.sends && (held || sent)
+        if end < snd.queued {
+            // Held by a window, and the peer's has not just room for a part of a segment.
+            return end <= snd.edge || snd.nxt >= snd.edge;
+        }
+        snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open)
+    }
+
+    /// As [`Self::poll_predicted`] for data that others than congestion control hear of.
+    #[inline]
+    pub(super) fn poll_predicted_selective(&mut self, now: Instant, segment: &mut Segment) -> Polled {
+        if !matches!(self.prediction.sends, Sends::WithBoard | Sends::WithPacer) || self.snd.una == self.snd.max {
+            return Polled::Unknown;
+        }
+        let (start, len) = (self.snd.nxt, self.snd.smss);
+        let end = start + u64::from(len);
+        if end <= self.window_limit() && !self.is_held(now, u64::from(len)) {
+            self.record_sent(now, Span { start, end });
+            self.transmit_predicted(now, end, segment);
+            self.note_sent(now, start, u32::from(len));
+            return Polled::Segment;
+        }
+        // A pacer wants to hear that nothing waits.
+        let held = end < self.snd.queued && self.sends_nothing(end);
+        if held && self.rcv.ack_due != AckDue::Now { Polled::Nothing } else { Polled::Unknown }
     }
 
     /// A full segment of new data, and not the last.

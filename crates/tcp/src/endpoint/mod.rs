@@ -334,8 +334,10 @@ impl Endpoint {
 
     /// Time has come to [`next_timeout`](Self::next_timeout). Does nothing if it has not.
     pub fn handle_timeout(&mut self, now: Instant) {
-        self.take_timeout(now);
-        self.predict();
+        if now >= self.next_timeout() {
+            self.take_timeout(now);
+            self.predict();
+        }
     }
 
     fn take_timeout(&mut self, now: Instant) {

@@ -1,6 +1,6 @@
 //! What goes out.
 
-use super::fast::Polled;
+use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
@@ -17,7 +17,7 @@ impl Endpoint {
         self.poll_transmit_into(now, &mut segment).then_some(segment)
     }
 
-    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to be; false if there is none. What
+    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to stay; false if there is none. What
     /// `segment` held before does not matter.
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
@@ -30,8 +30,15 @@ impl Endpoint {
 
     #[inline(never)]
     fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        match self.poll_predicted_selective(now, segment) {
+            Polled::Segment => return true,
+            Polled::Nothing => return false,
+            Polled::Unknown => {}
+        }
         let next = self.transmit(now);
-        self.predict();
+        if self.prediction != Prediction::NOTHING {
+            self.predict();
+        }
         if let Some(next) = next {
             *segment = next;
         }

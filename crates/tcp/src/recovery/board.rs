@@ -178,6 +178,12 @@ impl Scoreboard {
         self.in_flight - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
     }
 
+    /// True if everything sent is in flight for the first time.
+    #[inline]
+    pub fn is_unmarked(&self) -> bool {
+        (self.sacked_bytes | self.lost_bytes | self.retransmitted_bytes) == 0
+    }
+
     /// True if nothing is in flight and nothing is known to have arrived.
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.sacked.is_empty() && self.retransmissions.is_empty()

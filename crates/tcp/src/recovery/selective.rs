@@ -223,6 +223,13 @@ impl Selective {
             && rack_has_seen_nothing
     }
 
+    /// True if no loss is being repaired and nothing is marked on the scoreboard: everything sent is in flight, and new
+    /// data is all that can be sent.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.phase == Phase::Open && self.duplicates == 0 && self.board.is_unmarked()
+    }
+
     /// When the first timer expires.
     #[inline]
     pub fn wake_at(&self) -> Instant {

@@ -33,7 +33,7 @@ impl Twins {
     }
 
     fn compare(&self) {
-        assert_eq!(self.short.prediction, self.short.prediction_now(), "{:?}", self.short);
+        assert!(self.short.prediction.holds(self.short.prediction_now()), "{:?}", self.short);
         assert_eq!(self.short.limit, self.short.limit_now(), "{:?}", self.short);
         assert_eq!(state(&self.short), state(&self.general));
         assert_eq!(self.short.next_timeout(), self.general.next_timeout());
@@ -277,17 +277,23 @@ proptest! {
     }
 }
 
-/// The comparison above means something only if the short way is taken: by nearly every segment that arrives undisturbed.
+/// The comparison above means something only if the short way is taken: by nearly every segment that arrives undisturbed,
+/// also after losses have been repaired.
 #[test]
 fn most_segments_take_the_short_way() {
-    for (config, least) in [(Config::ns2(), 95), (Config::default(), 95)] {
+    for config in [Config::ns2().with_ns2_window(1000), Config::default()] {
         let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
-        let mut steps = 0;
-        while steps < 1000 && path.step(Fate::Arrives) {
-            steps += 1;
+        for lost in [false, true] {
+            let before = path.ends.each_ref().map(|end| end.predicted);
+            for step in 0..1000 {
+                let fate = if lost && step == 0 { Fate::Lost } else { Fate::Arrives };
+                assert!(path.step(fate));
+            }
+            // Of 1000 segments, the window that repairs the loss at the most (about 1000 of them in slow start) does not.
+            for (end, before) in path.ends.iter().zip(before) {
+                assert!(end.predicted - before > 200, "{} of 1000 after a loss: {lost}", end.predicted - before);
+            }
         }
-        let predicted = path.ends[0].predicted + path.ends[1].predicted;
-        assert!(predicted * 100 >= steps * least, "{predicted} of {steps}");
     }
 }
 
