@@ -17,7 +17,7 @@ from netlull.sweep.execution import Finished, Progress, default_workers, execute
 from netlull.sweep.metrics import Metrics
 from netlull.sweep.order import Job
 from netlull.sweep.store import Store
-from netlull.sweep.table import SweepResult, build_table
+from netlull.sweep.table import Cost, SweepResult, build_table
 
 if TYPE_CHECKING:
     from netlull.scenario import Scenario
@@ -223,20 +223,33 @@ class Sweep:
                 measured[key] = metrics.of(kept.summary)
                 reused.append((job, kept.cpu_s))
 
+        cpu_s, packet_hops = 0.0, 0
+
         def finished(run: Finished) -> None:
-            # The first run shows a misspelt path early.
-            values = metrics.of(json.loads(run.summary))
+            nonlocal cpu_s, packet_hops
+            summary = json.loads(run.summary)
+            # The first run shows a misspelt path.
+            values = metrics.of(summary)
             if store is not None:
                 store.record(run)
             measured[run.job.key] = values
+            cpu_s += run.cpu_s
+            packet_hops += summary["packet_hops"]
 
         missing = [job for key, job in jobs.items() if key not in measured]
         execute(missing, workers, finished, progress, reused=reused)
         table = build_table(points, self.axes, self.metrics, measured)
         if store is not None:
             store.write_table(table)
-        damaged = () if store is None else store.damaged
-        return SweepResult(table, self.axes, self.metrics, executed=len(missing), reused=len(reused), damaged=damaged)
+        return SweepResult(
+            table,
+            self.axes,
+            self.metrics,
+            executed=len(missing),
+            reused=len(reused),
+            damaged=() if store is None else store.damaged,
+            cost=Cost(cpu_s, packet_hops),
+        )
 
     def description(self) -> dict[str, Any]:
         """The sweep as its store describes it."""
