@@ -73,6 +73,17 @@ impl<T: Copy + Default> Ring<T> {
         self.popped += 1;
     }
 
+    /// Lets go of all items.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.popped = self.pushed;
+    }
+
+    /// Forgets all items, as if they had never been pushed.
+    pub fn forget(&mut self) {
+        self.pushed = self.popped;
+    }
+
     /// The oldest item.
     #[inline]
     #[must_use]
@@ -129,6 +140,14 @@ mod tests {
         fn behaves_as_a_queue_at_any_size(pushes in proptest::collection::vec(any::<bool>(), 0..400)) {
             let (mut ring, mut model, mut next) = (Ring::new(), VecDeque::new(), 0_u32);
             for push in pushes {
+                if next == 150 {
+                    ring.clear();
+                    model.clear();
+                }
+                if next == 200 {
+                    ring.forget();
+                    model.clear();
+                }
                 if push {
                     ring.push(next);
                     model.push_back(next);

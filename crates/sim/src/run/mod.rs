@@ -1,5 +1,6 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
+mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;

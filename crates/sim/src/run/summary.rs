@@ -210,6 +210,8 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         waited_ns: now.waited_ns - then.waited_ns,
         served_packets: now.served_packets - then.served_packets,
         waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
+        discarded_packets: now.discarded_packets - then.discarded_packets,
+        discarded_bytes: now.discarded_bytes - then.discarded_bytes,
         most_waiting: now.most_waiting,
         most_waiting_bytes: now.most_waiting_bytes,
     }
@@ -230,7 +232,7 @@ fn transition_power(spec: &LinkSpec) -> TransitionPower {
 #[allow(clippy::cast_precision_loss)]
 fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
     let (spec, link) = (&scenario.links[index], &world.links[index]);
-    let counters = since(link.counters(), &world.baseline.links[index]);
+    let counters = since(&link.counters(), &world.baseline.links[index]);
     let residency = residency(world, spec, index, measured);
     let seconds = measured.as_secs_f64();
     let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
@@ -400,7 +402,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: *link.counters(),
+            counters: link.counters(),
             held,
             variable: variable_ledger(world, spec, index),
         });

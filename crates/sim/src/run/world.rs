@@ -1,11 +1,12 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
+use super::ahead::Ahead;
 use super::outcome::{RunError, RunOutcome};
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
-use crate::net::link::{Admission, Link, LinkCounters};
+use crate::net::link::{Admission, Link, LinkCounters, Offered};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
@@ -26,8 +27,8 @@ pub(super) struct Agent {
     pub node: u32,
     /// The link on which it reaches its peer.
     pub out: LinkId,
-    /// Routing column of its peer's node.
-    pub peer_column: u32,
+    /// Its peer's node.
+    pub peer_node: u32,
     pub counters: AgentCounters,
 }
 
@@ -45,6 +46,16 @@ pub(super) struct AgentCounters {
     pub received_marked: u64,
     /// Packets to it that queues dropped or links lost.
     pub dropped_packets: u64,
+}
+
+impl AgentCounters {
+    /// A packet has come.
+    #[inline]
+    pub fn receive(&mut self, packet: &Packet) {
+        self.received_packets += 1;
+        self.received_bytes += u64::from(packet.size);
+        self.received_marked += u64::from(packet.is_marked());
+    }
 }
 
 /// What the run knows of a TCP connection beside its endpoints.
@@ -137,6 +148,7 @@ pub struct World {
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
     pub(super) observers: Observers,
+    pub(super) ahead: Ahead,
 }
 
 impl World {
@@ -182,7 +194,7 @@ impl World {
             self.observers.delivered(self.now, index, &packet);
         }
         match self.routes.next_hop(node, packet.destination) {
-            NextHop::Link(next) => self.offer(next, packet),
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(next, packet),
             NextHop::Here => self.receive(packet),
             // Scenarios with unreachable destinations are refused before they run.
             NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
@@ -191,25 +203,37 @@ impl World {
 
     /// Offers a packet to a link.
     #[inline(always)]
-    fn offer(&mut self, index: LinkId, packet: Packet) {
-        let link = &mut self.links[index as usize];
-        let admission = link.offer(self.now, packet, &mut self.schedule);
-        if admission != Admission::Accepted || link.controller.is_some() || self.observers.watching {
-            self.offered(index, &packet, admission);
+    fn offer(&mut self, index: LinkId, mut packet: Packet) {
+        if self.observers.watching {
+            return self.offer_watched(index, packet);
         }
+        let link = &mut self.links[index as usize];
+        let admission = match link.admit(self.now, &mut packet, &mut self.schedule) {
+            Offered::Arrives(at) => return self.arriving(index, at, packet),
+            Offered::Held => Admission::Accepted,
+            Offered::Refused(admission) => admission,
+        };
+        self.offered(self.now, index, &packet, admission);
+    }
+
+    /// The same where every packet is watched.
+    #[cold]
+    fn offer_watched(&mut self, index: LinkId, packet: Packet) {
+        let admission = self.links[index as usize].offer(self.now, packet, &mut self.schedule);
+        self.offered(self.now, index, &packet, admission);
     }
 
     /// What else an offer means where the packet is not taken, or somebody looks.
     #[inline(never)]
-    fn offered(&mut self, index: LinkId, packet: &Packet, admission: Admission) {
+    pub(super) fn offered(&mut self, now: Instant, index: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
             self.agents[packet.agent as usize].counters.dropped_packets += 1;
             if self.observers.drops {
-                self.observers.dropped(self.now, index, packet.agent / 2);
+                self.observers.dropped(now, index, packet.agent / 2);
             }
         }
         if self.observers.watching {
-            self.observers.offered(self.now, index, packet, admission);
+            self.observers.offered(now, index, packet, admission);
         }
         let link = &self.links[index as usize];
         let (Some(controller), queue) = (link.controller, link.queue_view()) else { return };
@@ -232,10 +256,7 @@ impl World {
     #[inline]
     fn receive(&mut self, packet: Packet) {
         let agent = packet.agent as usize;
-        let counters = &mut self.agents[agent].counters;
-        counters.received_packets += 1;
-        counters.received_bytes += u64::from(packet.size);
-        counters.received_marked += u64::from(packet.is_marked());
+        self.agents[agent].counters.receive(&packet);
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
             endpoint.handle_segment(self.now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
@@ -291,7 +312,7 @@ impl World {
         let agent = &mut self.agents[from];
         agent.counters.sent_packets += 1;
         agent.counters.sent_bytes += u64::from(size);
-        let packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_column };
+        let packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_node };
         let out = agent.out;
         self.offer(out, packet);
     }
@@ -300,7 +321,10 @@ impl World {
     #[allow(clippy::cast_possible_truncation)]
     fn depart(&mut self, index: usize) {
         let link = self.scheduled_links[index] as usize;
-        let departure = self.links[link].depart(self.now, &mut self.schedule);
+        let departure = self.links[link].advance(self.now, &mut self.schedule);
+        if let Departure::Packet { packet } = departure {
+            self.arriving(link as LinkId, self.links[link].arrival(self.now), packet);
+        }
         while let Some(packet) = self.links[link].take_discarded() {
             self.discarded(link as LinkId, &packet);
         }
@@ -405,13 +429,22 @@ impl World {
             connection.cwnd_area = 0.0;
         }
         self.baseline = self.counters_now();
+        self.read();
+    }
+
+    /// Counters have been read: links may run ahead until that happens again.
+    fn read(&mut self) {
+        let bin = self.schedule.at(self.slots.probe());
+        let warm_up = self.schedule.at(self.slots.warm_up());
+        self.set_horizon(bin.min(warm_up));
+        self.take_on_held();
     }
 
     /// Every counter as it stands.
     pub(super) fn counters_now(&self) -> Baseline {
         Baseline {
             at: self.now,
-            links: self.links.iter().map(|link| *link.counters()).collect(),
+            links: self.links.iter().map(|link| link.counters()).collect(),
             agents: self.agents.iter().map(|agent| agent.counters).collect(),
             tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
@@ -454,6 +487,7 @@ impl World {
             };
             self.observers.recorder.flow(now, flow, sample);
         }
+        self.read();
     }
 
     /// Measures and verifies.
@@ -468,7 +502,7 @@ impl World {
             connection.settle_cwnd(self.now);
         }
         let replay = self.observers.replay.take();
-        let counters: Vec<LinkCounters> = self.links.iter().map(|link| *link.counters()).collect();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters()).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
