@@ -56,6 +56,15 @@ fn datagrams_take_their_rate_from_tcp() {
 }
 
 #[test]
+fn requests_count_with_their_set_up() {
+    // 1.168 Mb/s of payload are 100 requests of 1,460 B a second for 10 s: one full segment and 2.5 beside it, on four
+    // hops each.
+    let web = json!({ "kind": "requests", "name": "w", "from": "a", "to": "c", "offered": "1.168 Mb/s",
+                      "size": { "kind": "fixed", "size": "1460 B" } });
+    close(hops(&line("10 s", json!([web]))), 1000.0 * 3.5 * 4.0, 1e-6);
+}
+
+#[test]
 fn a_varying_capacity_counts_with_its_mean() {
     let mut json = line("10 s", json!([{ "kind": "tcp", "name": "t", "from": "a", "to": "b" }]));
     json["link"][0]["duplex"] = false.into();

@@ -43,16 +43,22 @@ impl<T: Copy + Default> Ring<T> {
         self.popped
     }
 
-    /// Appends an item. Always inlined, so that the item is built in its place: copying it there from the stack, right
-    /// after its parts were written, stalls the processor.
+    /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
+        *self.next() = item;
+    }
+
+    /// Appends an item and says where to write it: one that is built elsewhere first is copied once more, and to copy
+    /// it right after its parts were written stalls the processor.
+    #[inline(always)]
+    pub fn next(&mut self) -> &mut T {
         if self.len() == self.items.len() as u64 {
             self.grow();
         }
         let at = self.place(self.pushed);
-        self.items[at] = item;
         self.pushed += 1;
+        &mut self.items[at]
     }
 
     /// Takes the oldest item.
@@ -112,7 +118,7 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     #[allow(clippy::cast_possible_truncation)]
     fn grow(&mut self) {
-        let size = (self.items.len() * 2).max(16);
+        let size = (self.items.len() * 2).max(4);
         let mask = size as u64 - 1;
         let mut items = vec![T::default(); size];
         for number in self.popped..self.pushed {

@@ -19,6 +19,7 @@ use super::packet::Packet;
 use super::queue::Verdict;
 use super::queue::codel::CoDelConfig;
 use super::queue::red::{Arrival, Red};
+use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
@@ -146,6 +147,8 @@ pub struct Link {
     /// The node at its other end.
     pub to: u32,
     delivery: Slot,
+    /// Where all its packets go from there, if that is the same for all.
+    pub(crate) leads_to: Option<NextHop>,
     // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
     stored_bytes: u64,
     arrived_bytes: u64,
@@ -210,6 +213,7 @@ impl Link {
             taken_on_bytes: 0,
             to: parts.to,
             delivery: parts.delivery,
+            leads_to: None,
             stored_bytes: 0,
             arrived_bytes: 0,
             flight: Ring::new(),
@@ -240,25 +244,34 @@ impl Link {
         {
             return Offered::Refused(refused);
         }
-        match &mut self.transmitter {
-            Transmitter::Fixed(fixed) => {
-                let now = now.as_nanos();
-                if fixed.free_at <= now {
-                    return Offered::Arrives(fixed.send(now, packet.size, &mut self.waiting) + self.delay);
-                }
-                if fixed.waits(now, packet.size, self.buffer, &mut self.waiting, &mut self.tally) {
-                    fixed.free_at += fixed.serialiser.next(packet.size).as_nanos();
-                    return Offered::Arrives(fixed.free_at + self.delay);
-                }
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            if variable.offer(now, *packet, self.buffer, &mut self.tally, schedule) {
+                return Offered::Held;
             }
-            Transmitter::Variable(variable) => {
-                if variable.offer(now, *packet, self.buffer, &mut self.tally, schedule) {
-                    return Offered::Held;
-                }
-            }
+            return self.refuse(packet.size);
         }
+        self.admit_ahead(now.as_nanos(), packet.size)
+    }
+
+    /// The same for a link of fixed rate without losses or management, whatever the time of the run.
+    #[inline(always)]
+    pub(crate) fn admit_ahead(&mut self, now: u64, size: u32) -> Offered {
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
+        if fixed.free_at <= now {
+            return Offered::Arrives(fixed.send(now, size, &mut self.waiting) + self.delay);
+        }
+        if fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
+            fixed.free_at += fixed.serialiser.next(size).as_nanos();
+            return Offered::Arrives(fixed.free_at + self.delay);
+        }
+        self.refuse(size)
+    }
+
+    /// The buffer is full.
+    #[cold]
+    fn refuse(&mut self, size: u32) -> Offered {
         self.tally.dropped_packets += 1;
-        self.tally.dropped_bytes += u64::from(packet.size);
+        self.tally.dropped_bytes += u64::from(size);
         Offered::Refused(Admission::Dropped)
     }
 
@@ -267,7 +280,9 @@ impl Link {
     pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
         let idle = self.flight.is_empty();
         self.stored_bytes += u64::from(packet.size);
-        self.flight.push(InFlight { arrives, packet: *packet });
+        let place = self.flight.next();
+        place.packet = *packet;
+        place.arrives = arrives;
         if idle {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
         }
@@ -278,6 +293,11 @@ impl Link {
     pub(crate) fn take_on(&mut self, size: u32) {
         self.taken_on_packets += 1;
         self.taken_on_bytes += u64::from(size);
+    }
+
+    /// Packets that were followed beyond its other end before they arrived there.
+    pub(crate) fn taken_on(&self) -> u64 {
+        self.taken_on_packets
     }
 
     /// Takes every stored packet off the link, in order, with its arrival; whoever calls stores again what stays.
@@ -436,11 +456,6 @@ impl Link {
     /// decides what becomes of them.
     pub(crate) fn can_run_ahead(&self) -> bool {
         matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none()
-    }
-
-    /// Whether it takes all that is offered.
-    pub(crate) fn never_drops(&self) -> bool {
-        self.buffer == Buffer::Unlimited
     }
 
     /// The buffer.

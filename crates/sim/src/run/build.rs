@@ -1,6 +1,7 @@
 //! From a scenario to its world.
 
-use super::ahead::Ahead;
+use super::ahead::{Ahead, Parts};
+use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
 use crate::engine::random::Stream;
@@ -53,9 +54,11 @@ impl World {
         let flows = scenario.flow_paths().count();
         let slots = slots(scenario);
         let observers = observers(scenario, flows, capture);
-        let links = links(scenario, &slots, &scheduled_links);
+        let mut links = links(scenario, &slots, &scheduled_links);
         let mut routes = scenario.routes.clone();
-        let ahead = Ahead::new(scenario, &links, &mut routes, observers.drops);
+        let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
+        let ahead =
+            Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
@@ -65,10 +68,11 @@ impl World {
             routes,
             links,
             scheduled_links,
-            agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
+            agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
             connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
+            requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
             redraws: redrawn.iter().filter_map(|&link| redraw(scenario, link)).collect(),
             baseline: Baseline {
@@ -110,6 +114,9 @@ impl World {
         for (index, source) in self.sources.iter().enumerate() {
             self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), source.next());
         }
+        for (index, pool) in self.requests.pools.iter().enumerate() {
+            self.schedule.set(self.slots.source(self.requests.first_flow + index), pool.source.next());
+        }
         if !scenario.warm_up.is_zero() {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
@@ -126,7 +133,7 @@ fn slots(scenario: &Scenario) -> Slots {
         links: scenario.links.len(),
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
-        endpoints: 2 * scenario.tcp_flows.len(),
+        endpoints: 2 * (scenario.tcp_flows.len() + scenario.most_open()),
         flows: scenario.flow_paths().count(),
     })
 }
@@ -172,7 +179,7 @@ fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
             NextHop::Link(link) | NextHop::Ahead(link) => link,
             NextHop::Here | NextHop::Unreachable => 0,
         };
-        Agent { node: from as u32, out, peer_node: to as u32, counters: AgentCounters::default() }
+        Agent { node: from as u32, out, peer_node: to as u32, runs_ahead: false, counters: AgentCounters::default() }
     };
     [agent(path.from, path.to), agent(path.to, path.from)]
 }

@@ -4,6 +4,10 @@ mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
+mod pool;
+mod requests;
+#[cfg(test)]
+mod requests_tests;
 mod slots;
 mod summary;
 mod world;

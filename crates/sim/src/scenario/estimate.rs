@@ -2,7 +2,7 @@
 #![allow(clippy::cast_precision_loss)]
 
 use super::quantity::TransferSize;
-use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, Scenario, TcpFlow};
+use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
 use crate::net::packet::LinkId;
 use netlull_units::Instant;
 
@@ -10,12 +10,14 @@ use netlull_units::Instant;
 const HEADERS: f64 = 40.0;
 /// Where datagrams fill a link, TCP still gets this share of it.
 const LEAST_SHARE: f64 = 0.01;
+/// Segments of a request beside full ones: SYN, FIN, and on average half a segment at the end.
+const BESIDE_FULL: f64 = 2.5;
 
 impl Scenario {
     /// Packet-hops that a run may be expected to take: a measure by which to start the longest runs of a sweep first.
     ///
-    /// The endless or large TCP flows of a link share evenly what the datagrams across it leave, each segment is
-    /// acknowledged, and nothing is lost. Slow start, windows and controllers are not in it: runs that have ended
+    /// The endless or large TCP flows of a link share evenly what datagrams and requests across it leave, each segment
+    /// is acknowledged, and nothing is lost. Slow start, windows and controllers are not in it: runs that have ended
     /// tell more than a better guess would.
     #[must_use]
     pub fn expected_hops(&self) -> f64 {
@@ -24,10 +26,13 @@ impl Scenario {
         for flow in &self.datagram_flows {
             let (path, offered) = (self.path_of(&flow.path, Way::There), self.offered_bits(flow));
             hops += offered / f64::from(8 * flow.size) * path.len() as f64;
-            for link in path {
-                let room = &mut room[link as usize];
-                *room = (*room - offered / self.duration.as_secs_f64()).max(LEAST_SHARE * *room);
-            }
+            self.take_room(&mut room, &path, offered);
+        }
+        for flow in &self.request_flows {
+            let (path, segments) = (self.path_of(&flow.path, Way::There), self.request_segments(flow));
+            hops += segments * (path.len() + self.path_of(&flow.path, Way::Back).len()) as f64;
+            let offered = flow.offered.as_f64() * self.seconds_between(flow.start, flow.stop);
+            self.take_room(&mut room, &path, offered);
         }
         let paths: Vec<_> = self.tcp_flows.iter().map(|flow| self.path_of(&flow.path, Way::There)).collect();
         let mut sharing = vec![0_u32; self.links.len()];
@@ -42,6 +47,25 @@ impl Scenario {
         hops
     }
 
+    /// What sends `offered` bits over these links leaves less room on each.
+    fn take_room(&self, room: &mut [f64], path: &[LinkId], offered: f64) {
+        for &link in path {
+            let room = &mut room[link as usize];
+            *room = (*room - offered / self.duration.as_secs_f64()).max(LEAST_SHARE * *room);
+        }
+    }
+
+    /// Segments of all requests of a flow.
+    fn request_segments(&self, flow: &RequestFlow) -> f64 {
+        let requests = self.seconds_between(flow.start, flow.stop) / flow.mean_gap();
+        requests * (flow.sizes.mean() / f64::from(flow.config.mss) + BESIDE_FULL)
+    }
+
+    /// Seconds of the run from `start` to `stop`.
+    fn seconds_between(&self, start: Instant, stop: Instant) -> f64 {
+        self.seconds_from(start) - self.seconds_from(stop)
+    }
+
     /// Seconds of the run after `start`.
     fn seconds_from(&self, start: Instant) -> f64 {
         (Instant::ZERO + self.duration).saturating_since(start).as_secs_f64()
@@ -53,7 +77,7 @@ impl Scenario {
             ArrivalPattern::Constant | ArrivalPattern::Poisson => 1.0,
             ArrivalPattern::Bursts { cycle, mean_on } => (mean_on.as_secs_f64() / cycle.as_secs_f64()).min(1.0),
         };
-        flow.rate.as_f64() * on * (self.seconds_from(flow.start) - self.seconds_from(flow.stop))
+        flow.rate.as_f64() * on * self.seconds_between(flow.start, flow.stop)
     }
 
     /// Segments that a connection sends at `bps`, its whole transfer at most.
