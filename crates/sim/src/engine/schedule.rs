@@ -16,7 +16,7 @@
 //!
 //! When the line is empty, the next bucket of level 0 is sorted into it; when a level is empty, the next bucket of the
 //! level above is spread over it. So an event costs the same whatever the number of pending ones, as long as a tick
-//! holds about one: its width follows the run, to about the mean time between events. Nothing of all this shows in the
+//! holds a few: its width follows the run, to some times the mean time between events. Nothing of all this shows in the
 //! order of events.
 
 use netlull_units::{Duration, Instant};
@@ -175,12 +175,12 @@ impl Schedule {
         true
     }
 
-    /// Fits the width of a tick to the mean time between events.
+    /// Fits the width of a tick to two to four times the mean time between events.
     #[cold]
     fn look(&mut self) {
         let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);
         let gap = (now - self.looked_at) / u64::from(EVENTS_PER_LOOK);
-        let bits = (self.slot_bits + gap.max(1).ilog2() + 1).min(u64::BITS - LEVEL_BITS);
+        let bits = (self.slot_bits + gap.max(1).ilog2() + 2).min(u64::BITS - LEVEL_BITS);
         self.until_look = EVENTS_PER_LOOK;
         self.looked_at = now;
         if bits.abs_diff(self.wheel.tick_bits) < 2 {
@@ -271,14 +271,15 @@ impl Wheel {
                 let shift = level as u32 * LEVEL_BITS;
                 // Digits below this level are zero again.
                 self.now = ((self.now >> shift) & !(BUCKETS as u64 - 1) | bucket as u64) << shift;
-                let mut keys = std::mem::take(&mut self.buckets[level * BUCKETS + bucket]);
                 if level == 0 {
-                    line.extend_from_slice(&keys);
-                } else {
-                    for &key in &keys {
-                        if !self.add(key) {
-                            line.push(key);
-                        }
+                    // The line is empty: they change places, and memory.
+                    std::mem::swap(line, &mut self.buckets[bucket]);
+                    return true;
+                }
+                let mut keys = std::mem::take(&mut self.buckets[level * BUCKETS + bucket]);
+                for &key in &keys {
+                    if !self.add(key) {
+                        line.push(key);
                     }
                 }
                 keys.clear();

@@ -39,6 +39,22 @@ struct Neighbours {
     leads_to: Option<NextHop>,
 }
 
+/// Whether an agent takes packets before the run has come to their arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AgentAhead {
+    No,
+    /// A TCP endpoint that is alone on its first link.
+    Endpoint,
+    /// It counts them, and never answers.
+    Sink,
+}
+
+impl AgentAhead {
+    fn endpoint_if(alone: bool) -> Self {
+        if alone { Self::Endpoint } else { Self::No }
+    }
+}
+
 /// How far may be run ahead, and what is held back at that point.
 pub(super) struct Ahead {
     /// Packets that arrive later are not taken on before then, in nanoseconds; 0 if none ever is.
@@ -85,15 +101,15 @@ impl Ahead {
             for (agent, way) in [(receiver, &ways[0]), (sender, &ways[1])] {
                 arrives_on[agent] = way.last().copied().unwrap_or_default();
             }
-            agents[receiver].runs_ahead = alone(receiver, agents[receiver].out);
+            agents[receiver].ahead = AgentAhead::endpoint_if(alone(receiver, agents[receiver].out));
             // Somewhere on the round an event must order packets, or it would never end.
             let meets = ways.iter().flat_map(|way| way.iter().skip(1)).any(|&link| !runs_ahead[link as usize]);
             let seen = observers.senders.is_some() || observers.recorder.records_windows();
-            agents[sender].runs_ahead =
-                alone(sender, agents[sender].out) && !seen && (meets || !agents[receiver].runs_ahead);
+            let ends = meets || agents[receiver].ahead == AgentAhead::No;
+            agents[sender].ahead = AgentAhead::endpoint_if(alone(sender, agents[sender].out) && !seen && ends);
         }
         for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
-            agent.runs_ahead = true;
+            agent.ahead = AgentAhead::Sink;
         }
         // This ends where an event orders packets.
         let depth = |mut link: LinkId| {
@@ -101,9 +117,7 @@ impl Ahead {
             loop {
                 link = match neighbours[link as usize].feeder {
                     Feeder::Link(feeder) if runs_ahead[link as usize] => feeder,
-                    Feeder::Agent(agent) if agents[agent].runs_ahead && agent < 2 * scenario.tcp_flows.len() => {
-                        arrives_on[agent]
-                    }
+                    Feeder::Agent(agent) if agents[agent].ahead == AgentAhead::Endpoint => arrives_on[agent],
                     _ => return depth,
                 };
                 depth += 1;
@@ -212,11 +226,23 @@ impl World {
                         Offered::Held => return debug_assert!(false, "a link that holds packets ran ahead"),
                     }
                 }
-                NextHop::Here if self.agents.get(packet.agent as usize).is_some_and(|agent| agent.runs_ahead) => {
-                    link.take_on(size);
-                    return self.receive_ahead(Instant::from_nanos(arrives), packet);
+                NextHop::Here => {
+                    // The ends of requests' connections are no agents of their own.
+                    let Some(agent) = self.agents.get_mut(packet.agent as usize) else { break };
+                    match agent.ahead {
+                        AgentAhead::No => break,
+                        AgentAhead::Sink => {
+                            link.take_on(size);
+                            agent.counters.receive(packet);
+                            return;
+                        }
+                        AgentAhead::Endpoint => {
+                            link.take_on(size);
+                            return self.receive_ahead(Instant::from_nanos(arrives), packet);
+                        }
+                    }
                 }
-                _ => break,
+                NextHop::Link(_) | NextHop::Unreachable => break,
             }
         }
         link.store(arrives, packet, &mut self.schedule);

@@ -1,6 +1,6 @@
 //! From a scenario to its world.
 
-use super::ahead::{Ahead, Parts};
+use super::ahead::{AgentAhead, Ahead, Parts};
 use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
@@ -179,7 +179,13 @@ fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
             NextHop::Link(link) | NextHop::Ahead(link) => link,
             NextHop::Here | NextHop::Unreachable => 0,
         };
-        Agent { node: from as u32, out, peer_node: to as u32, runs_ahead: false, counters: AgentCounters::default() }
+        Agent {
+            node: from as u32,
+            out,
+            peer_node: to as u32,
+            ahead: AgentAhead::No,
+            counters: AgentCounters::default(),
+        }
     };
     [agent(path.from, path.to), agent(path.to, path.from)]
 }

@@ -1,6 +1,6 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
-use super::ahead::Ahead;
+use super::ahead::{AgentAhead, Ahead};
 use super::outcome::{RunError, RunOutcome};
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
@@ -31,8 +31,8 @@ pub(super) struct Agent {
     pub out: LinkId,
     /// Its peer's node.
     pub peer_node: u32,
-    /// Takes packets as soon as their arrival is computed (`run::ahead`).
-    pub runs_ahead: bool,
+    /// Whether it takes packets as soon as their arrival is computed.
+    pub ahead: AgentAhead,
     pub counters: AgentCounters,
 }
 
@@ -292,12 +292,14 @@ impl World {
     /// Sends what an endpoint has to send and looks after its timer.
     #[inline]
     fn pump(&mut self, now: Instant, agent: usize) {
-        while let Some(segment) = self.endpoints[agent].poll_transmit(now) {
-            let size = segment.wire_len();
+        // Written where it stays until a link takes it: copying it right after its parts were written stalls.
+        let mut packet = Packet::default();
+        while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
+            packet.size = packet.segment.wire_len();
             if self.observers.senders.is_some() {
-                self.observers.sent(now, agent, &segment, &self.endpoints[agent]);
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent]);
             }
-            self.send(now, agent, segment, size);
+            self.send(now, agent, &mut packet);
         }
         let endpoint = &self.endpoints[agent];
         // Lazy: an event that fires too early re-arms itself.
@@ -327,16 +329,17 @@ impl World {
         }
     }
 
-    /// Puts a packet of an agent on its way to the agent's peer.
+    /// Puts a packet of an agent, with its segment and size, on its way to the agent's peer.
     #[inline]
     #[allow(clippy::cast_possible_truncation)]
-    fn send(&mut self, now: Instant, from: usize, segment: Segment, size: u32) {
+    fn send(&mut self, now: Instant, from: usize, packet: &mut Packet) {
         let agent = &mut self.agents[from];
         agent.counters.sent_packets += 1;
-        agent.counters.sent_bytes += u64::from(size);
-        let mut packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_node };
+        agent.counters.sent_bytes += u64::from(packet.size);
+        packet.agent = (from ^ 1) as AgentId;
+        packet.destination = agent.peer_node;
         let out = agent.out;
-        self.offer(now, out, &mut packet);
+        self.offer(now, out, packet);
     }
 
     /// A last bit is sent, or a pause ends, on a link that schedules its departures.
@@ -419,7 +422,6 @@ impl World {
 
     /// A connection opens, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
-        let slot = self.slots.source(flow);
         if flow < self.connections.len() {
             self.open(flow);
             return;
@@ -431,9 +433,10 @@ impl World {
         let source = &mut self.sources[flow - self.connections.len()];
         let size = source.size();
         source.sent(self.now);
-        self.schedule.set(slot, source.next());
+        self.schedule.add(self.slots.source(flow), source.next());
         let number = self.agents[2 * flow].counters.sent_packets;
-        self.send(self.now, 2 * flow, datagram(number), size);
+        let mut packet = Packet { segment: datagram(number), size, ..Packet::default() };
+        self.send(self.now, 2 * flow, &mut packet);
     }
 
     fn open(&mut self, flow: usize) {
