@@ -245,7 +245,7 @@ impl Link {
             return Offered::Refused(refused);
         }
         if let Transmitter::Variable(variable) = &mut self.transmitter {
-            if variable.offer(now, *packet, self.buffer, &mut self.tally, schedule) {
+            if variable.offer(now, packet, self.buffer, &mut self.tally, schedule) {
                 return Offered::Held;
             }
             return self.refuse(packet.size);

@@ -75,9 +75,9 @@ impl PauseDue {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    Sending { packet: Packet, ends: Instant, pause: PauseDue },
+    Sending { ends: Instant, pause: PauseDue },
     Paused { until: Instant },
-    Suspended { packet: Packet, left: Duration, until: Instant },
+    Suspended { left: Duration, until: Instant },
 }
 
 /// An entry of the rate log: for probes, and for the verifier, which sums it up by itself.
@@ -117,6 +117,8 @@ pub struct VariableTransmitter {
     slot: Slot,
     serialiser: Serialiser,
     state: State,
+    /// The packet that is being sent or suspended.
+    serving: Packet,
     queue: Ring<Waiting>,
     waiting_bytes: u64,
     /// Packets taken, and their bytes.
@@ -141,6 +143,7 @@ impl VariableTransmitter {
             slot,
             serialiser: Serialiser::new(rate),
             state: State::Idle,
+            serving: Packet::default(),
             queue: Ring::new(),
             waiting_bytes: 0,
             accepted: (0, 0),
@@ -206,20 +209,19 @@ impl VariableTransmitter {
     #[inline]
     #[must_use]
     pub fn queue_view(&self) -> QueueView {
-        let in_service = match self.state {
-            State::Sending { packet, .. } | State::Suspended { packet, .. } => u64::from(packet.size),
-            State::Idle | State::Paused { .. } => 0,
-        };
+        let in_service = self.in_service().map_or(0, |packet| u64::from(packet.size));
         QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
+    }
+
+    /// The packet that is being sent or suspended.
+    #[inline]
+    fn in_service(&self) -> Option<&Packet> {
+        matches!(self.state, State::Sending { .. } | State::Suspended { .. }).then_some(&self.serving)
     }
 
     /// Packets that wait or are being sent.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
-        let sending = match self.state {
-            State::Sending { packet, .. } | State::Suspended { packet, .. } => Some(packet),
-            State::Idle | State::Paused { .. } => None,
-        };
-        sending.into_iter().chain(self.queue.iter().map(|waiting| waiting.packet))
+        self.in_service().into_iter().copied().chain(self.queue.iter().map(|waiting| waiting.packet))
     }
 
     /// The queue that a packet finds at `now`. A line that pauses is not idle.
@@ -242,7 +244,7 @@ impl VariableTransmitter {
     pub(super) fn offer(
         &mut self,
         now: Instant,
-        packet: Packet,
+        packet: &Packet,
         buffer: Buffer,
         counters: &mut LinkCounters,
         schedule: &mut Schedule,
@@ -259,14 +261,18 @@ impl VariableTransmitter {
             }
             counters.served_packets += 1;
             self.accept(packet.size);
-            self.start(now, packet, schedule);
+            self.serving = *packet;
+            let ends = self.start(now);
+            // It had nothing to wait for.
+            schedule.add(self.slot, ends);
             return true;
         }
         if !buffer.admits(self.queue.len(), self.waiting_bytes, packet.size) {
             return false;
         }
         self.accept(packet.size);
-        self.queue.push(Waiting { since: now, packet });
+        let place = self.queue.next();
+        (place.since, place.packet) = (now, *packet);
         self.waiting_bytes += u64::from(packet.size);
         counters.most_waiting = counters.most_waiting.max(self.queue.len());
         counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
@@ -286,7 +292,8 @@ impl VariableTransmitter {
     /// The event in the slot: a last bit was sent or a pause ended.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
         match self.state {
-            State::Sending { packet, pause, .. } => {
+            State::Sending { pause, .. } => {
+                let packet = self.serving;
                 self.sent_bytes += u64::from(packet.size);
                 self.free_at = now;
                 let until = match pause {
@@ -304,9 +311,9 @@ impl VariableTransmitter {
                 }
                 Departure::Packet { packet }
             }
-            State::Suspended { packet, left, .. } => {
+            State::Suspended { left, .. } => {
                 let ends = now + left;
-                self.state = State::Sending { packet, ends, pause: PauseDue::No };
+                self.state = State::Sending { ends, pause: PauseDue::No };
                 schedule.set(self.slot, ends);
                 Departure::Resumed
             }
@@ -327,19 +334,19 @@ impl VariableTransmitter {
         self.serialiser.set_rate(rate);
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
         match (self.state, in_service) {
-            (State::Sending { packet, ends, pause: due }, InService::FinishThenPause)
+            (State::Sending { ends, pause: due }, InService::FinishThenPause)
                 if !(pause + due.span_at(now)).is_zero() =>
             {
-                self.state = State::Sending { packet, ends, pause: PauseDue::For(due.span_at(now) + pause) };
+                self.state = State::Sending { ends, pause: PauseDue::For(due.span_at(now) + pause) };
             }
-            (State::Sending { packet, ends, pause: due }, InService::FinishWhilePausing) => {
+            (State::Sending { ends, pause: due }, InService::FinishWhilePausing) => {
                 let until = due.until(now) + pause;
                 self.go_over(now, until - now);
-                self.state = State::Sending { packet, ends, pause: PauseDue::Until(until) };
+                self.state = State::Sending { ends, pause: PauseDue::Until(until) };
             }
-            (State::Sending { packet, ends, .. }, InService::Suspend) => {
+            (State::Sending { ends, .. }, InService::Suspend) => {
                 self.go_over(now, pause);
-                self.suspend(packet, rescale(ends - now, old, rate), now + pause, schedule);
+                self.suspend(rescale(ends - now, old, rate), now + pause, schedule);
             }
             (State::Sending { .. } | State::Idle, _) if pause.is_zero() => self.go_over(now, pause),
             (State::Sending { .. } | State::Idle, _) => {
@@ -351,10 +358,10 @@ impl VariableTransmitter {
                 self.go_over(now, until - now);
                 self.pause(until, schedule);
             }
-            (State::Suspended { packet, left, until }, _) => {
+            (State::Suspended { left, until }, _) => {
                 let until = until + pause;
                 self.go_over(now, until - now);
-                self.suspend(packet, rescale(left, old, rate), until, schedule);
+                self.suspend(rescale(left, old, rate), until, schedule);
             }
         }
     }
@@ -379,20 +386,26 @@ impl VariableTransmitter {
         schedule.set(self.slot, until);
     }
 
-    fn suspend(&mut self, packet: Packet, left: Duration, until: Instant, schedule: &mut Schedule) {
-        self.state = State::Suspended { packet, left, until };
+    fn suspend(&mut self, left: Duration, until: Instant, schedule: &mut Schedule) {
+        self.state = State::Suspended { left, until };
         schedule.set(self.slot, until);
     }
 
-    fn start(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) {
-        let ends = now + self.serialiser.next(packet.size);
-        self.state = State::Sending { packet, ends, pause: PauseDue::No };
-        schedule.set(self.slot, ends);
+    /// Starts to send `serving`; says when its last bit is sent.
+    #[inline]
+    fn start(&mut self, now: Instant) -> Instant {
+        let ends = now + self.serialiser.next(self.serving.size);
+        self.state = State::Sending { ends, pause: PauseDue::No };
+        ends
     }
 
+    /// The slot's event has come: sends what waits.
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
-        while let Some(Waiting { since, mut packet }) = self.queue.pop() {
-            let waited = now - since;
+        while let Some(first) = self.queue.front() {
+            let waited = now - first.since;
+            self.serving = first.packet;
+            self.queue.skip();
+            let packet = &mut self.serving;
             self.waiting_bytes -= u64::from(packet.size);
             let leaving = Leaving { waited, behind: self.waiting_bytes, can_be_marked: packet.can_be_marked() };
             match self.codel.as_mut().map_or(Verdict::Pass, |codel| codel.leaves(now, leaving)) {
@@ -403,7 +416,7 @@ impl VariableTransmitter {
                     counters.discarded_packets += 1;
                     counters.discarded_bytes += u64::from(packet.size);
                     counters.waited_in_vain_ns += waited.as_nanos();
-                    self.discarded.push_back(packet);
+                    self.discarded.push_back(*packet);
                     continue;
                 }
                 Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
@@ -411,7 +424,8 @@ impl VariableTransmitter {
             }
             counters.waited_ns += waited.as_nanos();
             counters.served_packets += 1;
-            self.start(now, packet, schedule);
+            let ends = self.start(now);
+            schedule.add(self.slot, ends);
             return;
         }
         if let Some(codel) = &mut self.codel {

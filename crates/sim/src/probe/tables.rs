@@ -37,6 +37,11 @@ impl Column {
     }
 }
 
+/// The values of `column` in the order of `rows`.
+fn permuted<T: Copy>(column: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| column[row as usize]).collect()
+}
+
 /// A table of named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -44,6 +49,35 @@ pub struct Table {
     pub name: &'static str,
     /// Its columns.
     pub columns: Vec<(&'static str, Column)>,
+}
+
+impl Table {
+    /// Rows in the order of their times (the first column), then of their links (the second), then as they came: links that
+    /// run ahead do not report in the order of time.
+    #[allow(clippy::cast_possible_truncation)]
+    fn in_time_order(self) -> Self {
+        let [(_, Column::Float(times)), (_, Column::Index(owners)), ..] = &self.columns[..] else { return self };
+        let key = |row: usize| (times[row], owners[row]);
+        if (1..times.len()).all(|row| key(row - 1) <= key(row)) {
+            return self;
+        }
+        let mut rows: Vec<u32> = (0..times.len() as u32).collect();
+        rows.sort_by(|&a, &b| {
+            let (a, b) = (key(a as usize), key(b as usize));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        let reorder = |(name, column): &(&'static str, Column)| {
+            let column = match column {
+                Column::Float(values) => Column::Float(permuted(values, &rows)),
+                Column::Count(values) => Column::Count(permuted(values, &rows)),
+                Column::Index(values) => Column::Index(permuted(values, &rows)),
+                Column::Flag(values) => Column::Flag(permuted(values, &rows)),
+                Column::Text(values) => Column::Text(permuted(values, &rows)),
+            };
+            (*name, column)
+        };
+        Self { name: self.name, columns: self.columns.iter().map(reorder).collect() }
+    }
 }
 
 /// What a link looks like at the end of a bin.
@@ -249,10 +283,8 @@ impl Recorder {
             });
         }
         if let Some(drops) = self.drops {
-            tables.push(Table {
-                name: "drop",
-                columns: vec![("time_s", Float(drops.time)), ("link", Index(drops.link)), ("flow", Index(drops.flow))],
-            });
+            let columns = vec![("time_s", Float(drops.time)), ("link", Index(drops.link)), ("flow", Index(drops.flow))];
+            tables.push(Table { name: "drop", columns }.in_time_order());
         }
         tables
     }

@@ -12,10 +12,10 @@
 //! with an event of its own, as everywhere; once the horizon moves on, what was held back is taken on
 //! ([`World::take_on_held`]), what depends on other links before those, so that no packet overtakes another.
 //!
-//! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched.
+//! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. The table of
+//! drops is put into the order of time when the run is over.
 
 use super::world::{Agent, Observers, World};
-use crate::net::buffer::Buffer;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
@@ -77,12 +77,8 @@ impl Ahead {
         let Parts { links, agents, routes } = parts;
         let neighbours = neighbours(scenario);
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
-        let runs_ahead = |link: LinkId| {
-            let Feeder::Link(feeder) = neighbours[link as usize].feeder else { return false };
-            // Recorded drops of several links are in the order of time.
-            let ordered = !observers.drops || never_drops(scenario, feeder, link);
-            plain[link as usize] && ordered
-        };
+        let runs_ahead =
+            |link: LinkId| matches!(neighbours[link as usize].feeder, Feeder::Link(_)) && plain[link as usize];
         let runs_ahead: Vec<bool> = link_ids(links).map(runs_ahead).collect();
         routes.mark_ahead(|link| runs_ahead[link as usize]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
@@ -104,9 +100,10 @@ impl Ahead {
             agents[receiver].ahead = AgentAhead::endpoint_if(alone(receiver, agents[receiver].out));
             // Somewhere on the round an event must order packets, or it would never end.
             let meets = ways.iter().flat_map(|way| way.iter().skip(1)).any(|&link| !runs_ahead[link as usize]);
+            // Tables of what senders do are in the order of time: to sort them would cost more.
             let seen = observers.senders.is_some() || observers.recorder.records_windows();
             let ends = meets || agents[receiver].ahead == AgentAhead::No;
-            agents[sender].ahead = AgentAhead::endpoint_if(alone(sender, agents[sender].out) && !seen && ends);
+            agents[sender].ahead = AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen);
         }
         for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
             agent.ahead = AgentAhead::Sink;
@@ -126,23 +123,6 @@ impl Ahead {
         let mut deepest_first: Vec<LinkId> = link_ids(links).collect();
         deepest_first.sort_by_cached_key(|&link| std::cmp::Reverse(depth(link)));
         Self { horizon: 0, deepest_first, held: Vec::new() }
-    }
-}
-
-/// The least packet: an IPv4 header and a UDP header, in bytes.
-const LEAST_PACKET: u64 = 28;
-
-/// Whether a link has room for whatever its only feeder sends. Behind a feeder that is not faster, the last bit of a
-/// packet that came at t is sent by t + largest/rate (by induction from packet to packet), so what waits came within
-/// that time: as much as one of the largest packets, and one more for rounding.
-fn never_drops(scenario: &Scenario, feeder: LinkId, link: LinkId) -> bool {
-    let (feeder, link) = (&scenario.links[feeder as usize], &scenario.links[link as usize]);
-    let largest = scenario.mtu.as_u64();
-    match link.buffer {
-        Buffer::Unlimited => true,
-        _ if feeder.rate > link.rate => false,
-        Buffer::Packets(limit) => limit > largest.div_ceil(LEAST_PACKET) + 1,
-        Buffer::Bytes(limit) => limit.as_u64() >= 3 * largest,
     }
 }
 

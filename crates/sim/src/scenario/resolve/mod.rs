@@ -19,7 +19,7 @@ use crate::traffic::SizeLaw;
 use flows::Flows;
 use netlull_mechanism::rate::PractRaConfig;
 use netlull_power::{PowerModel, TransitionPower};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -50,8 +50,6 @@ pub struct Scenario {
     pub datagram_flows: Vec<DatagramFlow>,
     /// Flows of requests, in the order of the document.
     pub request_flows: Vec<RequestFlow>,
-    /// The largest packet.
-    pub mtu: Bytes,
     /// Routes to every node that a packet is for.
     pub routes: Routes,
     /// Power models to report.
@@ -290,7 +288,6 @@ impl Scenario {
             tcp_flows: flows.tcp,
             datagram_flows: flows.datagrams,
             request_flows: flows.requests,
-            mtu,
             routes,
             power: named_models(document)?,
             probe,
