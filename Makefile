@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz clean setup tools lock
+.PHONY: help run test lint bench bench-components fuzz clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,9 +10,12 @@ PACKAGES := $(VENV)/.packages
 EXTENSION := $(VENV)/.extension
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.csv' | sort)
 OUT := out/quick
+GUNGRAUN := 0.20.0
+BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
+BENCH_RUNNER := $(BENCH_TOOLS)/bin/gungraun-runner
 
 help: ## List the targets.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: setup ## Reproduce troubled-marriage-2016 on its quick grid; says where the report is.
 	$(BIN)/netlull reproduce troubled-marriage-2016 --quick --out $(OUT)
@@ -32,6 +35,14 @@ lint: setup ## Check formatting, lints, types and the arrows between crates and 
 
 bench: setup tools ## Measure the engine side by side with ns-2.
 	$(BIN)/python benches/run.py
+
+bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components.
+	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store
+
+# The runner must be of the version that benches/components/Cargo.toml names.
+$(BENCH_RUNNER):
+	command -v valgrind >/dev/null || { echo "valgrind is missing (Debian: apt-get install valgrind)"; exit 1; }
+	cargo install gungraun-runner --version =$(GUNGRAUN) --locked --quiet --root $(BENCH_TOOLS)
 
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60

@@ -248,10 +248,15 @@ def test_progress_counts_to_the_end(sweep: Sweep, tmp_path: Path) -> None:
 
 
 def test_a_failure_in_a_run_names_the_run(sweep: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError("broken")
+    class Broken:
+        def expected_hops(self) -> float:
+            return 1.0
 
-    monkeypatch.setattr("netlull._engine.run", fail)
+        def measure(self, *_: object) -> str:
+            raise RuntimeError("broken")
+
+    broken = Broken()
+    monkeypatch.setattr(Scenario, "checked", property(lambda _: broken))
     with pytest.raises(RuntimeError, match="broken") as caught:
         sweep.run(workers=1)
     assert caught.value.__notes__ == ["in the run sweep at rtt=10 ms, mrci=10 ms, seed 1"]

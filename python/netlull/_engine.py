@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull import _core
-from netlull._core import Cancelled, Monitor, RawResult, ScenarioError, VerificationError, __version__
+from netlull._core import Cancelled, Checked, Monitor, RawResult, ScenarioError, VerificationError, __version__
 from netlull.fieldpath import plain
 
 if TYPE_CHECKING:
@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_SEED",
     "Cancelled",
+    "Checked",
     "Monitor",
     "RawResult",
     "ScenarioError",
     "VerificationError",
     "__version__",
-    "canonical",
     "catalogue",
+    "check",
     "check_seed",
     "identity",
     "run",
@@ -36,13 +37,13 @@ __all__ = [
 MAX_SEED = 2**63 - 1
 
 
-def canonical(document: Mapping[str, object]) -> str:
-    """Validates a scenario document and writes it out with every default filled in.
+def check(document: Mapping[str, object]) -> Checked:
+    """Validates a scenario document; what comes back can be run.
 
     Raises:
         ScenarioError: names the field, its value and what was expected.
     """
-    return _core.canonical(json.dumps(plain(document)))
+    return Checked(json.dumps(plain(document)))
 
 
 def schema() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from netlull.errors import FieldPathError, InputError
 
-__all__ = ["fields_of", "get", "parse_setting", "plain", "put", "read_toml", "remove"]
+__all__ = ["fields_of", "get", "keys_to", "parse_setting", "plain", "put", "read_toml", "remove"]
 
 _DEEPEST = 32
 
@@ -176,14 +176,28 @@ def get(document: object, path: Path) -> Any:
     Raises:
         FieldPathError: the path leads nowhere; lists what there is.
     """
+    node: Any = document
+    for key in keys_to(document, path):
+        node = node[key]
+    return node
+
+
+def keys_to(document: object, path: Path) -> list[str | int]:
+    """The keys and indices that lead from `document` to `path`, one by one.
+
+    Raises:
+        FieldPathError: the path leads nowhere; lists what there is.
+    """
     node, rest = document, path
+    keys: list[str | int] = []
     while rest:
         step = _step(node, rest)
         if step is None:
             raise _refuse(path, rest, node)
         key, rest = step
+        keys.append(key)
         node = node[key]  # type: ignore[index]  # _step only answers for mappings and lists
-    return node
+    return keys
 
 
 def _parent(document: dict[str, Any], path: Path, *, create: bool) -> tuple[Any, str | int] | None:

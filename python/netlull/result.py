@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
 from netlull.errors import FieldPathError, InputError, ResultError
-from netlull.fieldpath import get
+from netlull.fieldpath import get, keys_to
 from netlull.output import MANIFEST
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, npt.NDArray[Any]]
 
-__all__ = ["KIND", "MANIFEST", "Result", "metric"]
+__all__ = ["KIND", "MANIFEST", "SUMMARY_LISTS", "Result", "metric", "metric_keys"]
 
 KIND = "netlull run"
 SUMMARY = "summary.json"
 _FORMAT = 1
-_INDEXED = {"link": "links", "flow": "flows"}
-"""Columns of a series that index a list of the summary."""
+SUMMARY_LISTS = {"link": "links", "flow": "flows"}
+"""The lists of the summary, by what paths and the columns of series call their entries."""
 _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
     "version": (str, "a version"),
     "engine": (str, "a version and build"),
@@ -52,15 +52,27 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
     Raises:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
     """
-    view = {"link": summary["links"], "flow": summary["flows"]}
-    view |= {key: value for key, value in summary.items() if key not in {"links", "flows"}}
-    value = get(view, path)
+    value = get(_by_path(summary), path)
     if value is None:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, int | float):
         what = f"has the fields {', '.join(value)}" if isinstance(value, dict) else f"is {value!r}"
         raise FieldPathError(f"{path}: is no number: it {what}")
     return float(value)
+
+
+def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
+    """The keys to a metric; the first is `link` or `flow` (see `SUMMARY_LISTS`), or a field of the summary.
+
+    Raises:
+        FieldPathError: the path leads nowhere; says what there is.
+    """
+    return keys_to(_by_path(summary), path)
+
+
+def _by_path(summary: Mapping[str, Any]) -> dict[str, Any]:
+    lists = {key: summary[name] for key, name in SUMMARY_LISTS.items()}
+    return lists | {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
 
 
 class Result:
@@ -125,10 +137,10 @@ class Result:
         import numpy as np
         import pyarrow as pa
 
-        if key not in _INDEXED:
+        if key not in SUMMARY_LISTS:
             # NaN says that there is no such value (a window of datagrams): null in Arrow.
             return pa.array(column, from_pandas=True)
-        names = pa.array([entry["name"] for entry in self.summary[_INDEXED[key]]], pa.string())
+        names = pa.array([entry["name"] for entry in self.summary[SUMMARY_LISTS[key]]], pa.string())
         return pa.DictionaryArray.from_arrays(pa.array(column.astype(np.int32)), names)
 
     def link(self, name: str) -> dict[str, Any]:
@@ -217,7 +229,8 @@ class Result:
         for name, record in manifest["files"].items():
             _check_file(folder / name, record)
         series = {
-            name: pq.read_table(folder / f"{name}.parquet", read_dictionary=[*_INDEXED]) for name in manifest["series"]
+            name: pq.read_table(folder / f"{name}.parquet", read_dictionary=[*SUMMARY_LISTS])
+            for name in manifest["series"]
         }
         series = {name: table.cast(_int32_keys(table.schema)) for name, table in series.items()}
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
@@ -233,7 +246,8 @@ def _int32_keys(schema: pa.Schema) -> pa.Schema:
     import pyarrow as pa
 
     fields = [
-        field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in _INDEXED else field for field in schema
+        field.with_type(pa.dictionary(pa.int32(), pa.string())) if field.name in SUMMARY_LISTS else field
+        for field in schema
     ]
     return pa.schema(fields)
 

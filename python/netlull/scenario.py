@@ -69,7 +69,7 @@ class Scenario:
 
     def _adopt(self, document: Mapping[str, object]) -> None:
         self._document: dict[str, Any] = plain(document)
-        self._canonical = _engine.canonical(self._document)
+        self._checked = _engine.check(self._document)
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object]) -> Self:
@@ -90,7 +90,9 @@ class Scenario:
             InputError: the text is no TOML; the message starts with `origin`.
             ScenarioError: names the field, its value and what was expected.
         """
-        return cls.from_dict(_changed(read_toml(text, origin), values or {}))
+        document = read_toml(text, origin)
+        _change(document, values or {})
+        return cls.from_dict(document)
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
@@ -121,9 +123,9 @@ class Scenario:
             FieldPathError: a path names an entry that does not exist; lists those that do.
             ScenarioError: names the field, its value and what was expected.
         """
-        document: Mapping[str, object] = self._document
+        document: dict[str, Any] = plain(self._document)
         for step in steps:
-            document = _changed(document, step)
+            _change(document, step)
         return self.from_dict(document)
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,7 +134,12 @@ class Scenario:
 
     def canonical(self) -> str:
         """The scenario as JSON with every default filled in, in the schema's order."""
-        return self._canonical
+        return self._checked.canonical()
+
+    @property
+    def checked(self) -> _engine.Checked:
+        """The scenario as the core holds it; all runs of a sweep read it."""
+        return self._checked
 
     @property
     def name(self) -> str:
@@ -158,7 +165,7 @@ class Scenario:
 
     @functools.cached_property
     def _complete(self) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self._canonical)
+        document: dict[str, Any] = json.loads(self.canonical())
         return document
 
     def run(
@@ -192,11 +199,11 @@ class Scenario:
 
     def __eq__(self, other: object) -> bool:
         """Equal scenarios run alike: their canonical forms are equal."""
-        return isinstance(other, Scenario) and self._canonical == other._canonical
+        return isinstance(other, Scenario) and self.canonical() == other.canonical()
 
     def __hash__(self) -> int:
         """Of the canonical form."""
-        return hash(self._canonical)
+        return hash(self.canonical())
 
     def __repr__(self) -> str:
         """A short description."""
@@ -205,16 +212,14 @@ class Scenario:
         return f"Scenario({self.name!r}, {complete['duration']}, {', '.join(sizes)})"
 
 
-def _changed(document: Mapping[str, object], values: Mapping[str, object]) -> dict[str, Any]:
-    changed: dict[str, Any] = plain(document)
+def _change(document: dict[str, Any], values: Mapping[str, object]) -> None:
     for path, value in values.items():
         if not isinstance(path, str):
             raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
         if value is None:
-            remove(changed, path)
+            remove(document, path)
         else:
-            put(changed, path, value)
-    return changed
+            put(document, path, value)
 
 
 def read_text(path: Path) -> str:

@@ -12,7 +12,7 @@ use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunOutcome, run as run_scenario};
 use netlull_sim::scenario::{Scenario, json_schema, read_document};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyType};
 use std::path::PathBuf;
 
 /// What a run returned.
@@ -35,12 +35,51 @@ impl RawResult {
     }
 }
 
-/// Checks a scenario whole and returns it as JSON with every default filled in.
-#[pyfunction]
-fn canonical(scenario_json: &str) -> PyResult<String> {
-    let document = read_document(scenario_json).map_err(errors::scenario)?;
-    Scenario::from_document(&document).map_err(errors::scenario)?;
-    serde_json::to_string(&document).map_err(errors::internal)
+/// A scenario that has been checked whole; its runs, whatever their seeds and threads, read it together.
+#[pyclass(frozen, module = "netlull._core")]
+struct Checked {
+    scenario: Scenario,
+    canonical: String,
+}
+
+#[pymethods]
+impl Checked {
+    #[new]
+    fn new(scenario_json: &str) -> PyResult<Self> {
+        let document = read_document(scenario_json).map_err(errors::scenario)?;
+        let scenario = Scenario::from_document(&document).map_err(errors::scenario)?;
+        let canonical = serde_json::to_string(&document).map_err(errors::internal)?;
+        Ok(Self { scenario, canonical })
+    }
+
+    /// The scenario as JSON with every default filled in.
+    fn canonical(&self) -> &str {
+        &self.canonical
+    }
+
+    /// Packet-hops that a run may be expected to take.
+    fn expected_hops(&self) -> f64 {
+        self.scenario.expected_hops()
+    }
+
+    /// Runs it without the GIL; the summary as JSON, without the times at each rate and without tables.
+    fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, monitor::Monitor>) -> PyResult<String> {
+        let mut watcher = monitor::Watcher::new(py, Some(monitor.shared()))?;
+        let measured = py.detach(|| {
+            let mut outcome = run_scenario(&Scenario { seed, ..self.scenario.clone() }, &mut watcher, None)?;
+            outcome.summary.links.iter_mut().for_each(|link| link.residency.clear());
+            Ok(serde_json::to_string(&outcome.summary))
+        });
+        if let Some(interrupt) = watcher.interrupt {
+            return Err(interrupt);
+        }
+        measured.map_err(errors::run)?.map_err(errors::internal)
+    }
+
+    /// Copies and pickles by its JSON.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyType>, (&str,)) {
+        (py.get_type::<Self>(), (&self.canonical,))
+    }
 }
 
 /// The JSON Schema of a scenario.
@@ -109,9 +148,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<errors::ScenarioError>())?;
     module.add("VerificationError", module.py().get_type::<errors::VerificationError>())?;
     module.add("Cancelled", module.py().get_type::<errors::Cancelled>())?;
+    module.add_class::<Checked>()?;
     module.add_class::<monitor::Monitor>()?;
     module.add_class::<RawResult>()?;
-    module.add_function(wrap_pyfunction!(canonical, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;

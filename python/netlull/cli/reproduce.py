@@ -57,7 +57,7 @@ def reproduce_command(  # one per option
         return
     for outcome in outcomes:
         click.secho(f"{outcome.key}: {outcome.title}", bold=True)
-        click.echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.seconds:.0f} s\n")
+        click.echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.time}\n")
         click.echo(outcome.table())
         if outcome.readings:
             click.echo(f"\n{outcome.readings}")
@@ -68,6 +68,11 @@ def _document(outcome: PaperOutcome) -> dict[str, Any]:
     return {
         "key": outcome.key,
         "scope": outcome.scope,
+        "runs": outcome.runs,
+        "wall_s": outcome.time.wall_s,
+        "cpu_s": outcome.time.cpu_s,
+        "simulated_cpu_s": outcome.time.simulated.cpu_s,
+        "simulated_packet_hops": outcome.time.simulated.packet_hops,
         "claims": [_claim(claim) for claim in outcome.claims],
         "report": str(outcome.report),
         "figures": [str(path) for path in outcome.figures],

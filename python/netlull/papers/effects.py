@@ -13,6 +13,7 @@ from netlull.papers.measure import STORE, headlines, judged, measure
 from netlull.papers.outcome import Evidence, Verdict, Watcher
 from netlull.papers.plan import plan
 from netlull.papers.text import plain_table
+from netlull.sweep import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +52,15 @@ class Variations:
     base: Effect
     alternatives: list[Effect]
     combinations: list[Effect]
+    cost: Cost
+    """Of the runs that were simulated for it."""
 
 
 def vary(
     paper: Paper, folder: Path, *, seeds: int | None = None, workers: int | None = None, progress: Watcher | None = None
 ) -> Variations:
     """Measures the quick grid under every alternative, and under every combination of the searched readings."""
+    costs: list[Cost] = []
 
     def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:
         names = tuple((reading.id, alternative.name) for reading, alternative in picked)
@@ -65,6 +69,7 @@ def vary(
         use = {column: metric for alternative in alternatives for column, metric in alternative.use.items()}
         place = folder / ("-".join("_".join(name) for name in names) or "base")
         evidence = measure(paper, planned, place, store=folder / STORE, use=use, workers=workers, progress=progress)
+        costs.append(evidence.cost)
         return effect_of(label, names, evidence)
 
     base = measured("as chosen", ())
@@ -86,7 +91,7 @@ def vary(
         )
         done = known.get(names)
         combinations.append(Effect(label, names, done.verdicts, done.numbers) if done else measured(label, picked))
-    return Variations(base, single, combinations)
+    return Variations(base, single, combinations, sum(costs, Cost()))
 
 
 _LETTER = {Verdict.HOLDS: "holds", Verdict.PARTLY: "partly", Verdict.FAILS: "fails"}

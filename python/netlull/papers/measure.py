@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from netlull import Scenario, Sweep
+from netlull import Result, Sweep
 from netlull.papers import source
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import Evidence, Headline, JudgedClaim, Recorded, Watcher, judge
 from netlull.papers.toml import PaperError
+from netlull.sweep import Cost, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,8 +36,9 @@ def measure(
 ) -> Evidence:
     """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series."""
     sweep = Sweep.from_file(planned.write(folder))
-    table = sweep.run(store or folder / STORE, workers=workers, progress=progress).table
-    return Evidence(paper, Grid(table, planned.axes, use), _record(paper, sweep, workers))
+    result = sweep.run(store or folder / STORE, workers=workers, progress=progress)
+    series, cost = _record(paper, sweep, workers)
+    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost)
 
 
 def judged(evidence: Evidence) -> list[JudgedClaim]:
@@ -57,18 +59,26 @@ def headlines(paper: Paper) -> Sequence[Headline]:
     return found
 
 
-def _record(paper: Paper, sweep: Sweep, workers: int | None) -> dict[str, Recorded]:
+def _record(paper: Paper, sweep: Sweep, workers: int | None) -> tuple[dict[str, Recorded], Cost]:
     """Runs the points whose time series are asked for."""
-    scenarios = [_scenario_at(paper, sweep, run) for run in paper.series]
+    if not paper.series:
+        return {}, Cost()
+    at = {
+        Cell.of(point.experiment, **{axis: float(value) for axis, value in point.values.items()}): point.scenario
+        for point in sweep.points()
+    }
     probe = {"interval": paper.series_interval, "drops": True}
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        results = list(pool.map(lambda scenario: scenario.run(SERIES_SEED, probe=probe), scenarios))
-    return {run.name: result for run, result in zip(paper.series, results, strict=True)}
 
+    def recorded(run: SeriesRun) -> tuple[Result, Cost]:
+        wanted = Cell.of(run.experiment, **run.point)
+        if wanted not in at:
+            where = f"{paper.info.folder.name}/paper.toml: series.run.{run.name}"
+            raise PaperError(f"{where}: {wanted} is no point of the sweep")
+        began = time.thread_time()
+        result = at[wanted].run(SERIES_SEED, probe=probe)
+        return result, Cost(time.thread_time() - began, result.summary["packet_hops"])
 
-def _scenario_at(paper: Paper, sweep: Sweep, run: SeriesRun) -> Scenario:
-    wanted = Cell.of(run.experiment, **run.point)
-    for point in sweep.points():
-        if Cell.of(point.experiment, **{axis: float(value) for axis, value in point.values.items()}) == wanted:
-            return point.scenario
-    raise PaperError(f"{paper.info.folder.name}/paper.toml: series.run.{run.name}: {wanted} is no point of the sweep")
+    with ThreadPoolExecutor(workers or default_workers()) as pool:
+        found = list(pool.map(recorded, paper.series))
+    results: dict[str, Recorded] = {run.name: result for run, (result, _) in zip(paper.series, found, strict=True)}
+    return results, sum((cost for _, cost in found), Cost())

@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from netlull import Progress
 from netlull.papers.documents import Claim, Paper, Tolerance
+from netlull.sweep import Cost
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +76,8 @@ class Evidence:
     paper: Paper
     grid: Grid
     series: Mapping[str, Recorded]
+    cost: Cost = field(default_factory=Cost)
+    """Of the runs that were simulated for it."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,23 @@ Judge = Callable[[Evidence, Tolerance], Sequence[Part]]
 
 
 @dataclass(frozen=True)
+class Time:
+    """How long a reproduction took, from reading the paper to drawing its figures; the report is not in it."""
+
+    wall_s: float
+    cpu_s: float
+    """Of this process, with all its threads."""
+    simulated: Cost
+    """Of the runs alone, without those found in the store."""
+
+    def __str__(self) -> str:
+        """In a line."""
+        runs = self.simulated
+        hops = f"; {runs.packet_hops:,} packet-hops at {runs.ns_per_hop:.0f} ns" if runs.packet_hops else ""
+        return f"{self.wall_s:.1f} s, {self.cpu_s:.1f} s of CPU time{hops}"
+
+
+@dataclass(frozen=True)
 class PaperOutcome:
     """A reproduced paper."""
 
@@ -124,7 +144,7 @@ class PaperOutcome:
     figures: list[Path]
     scope: str
     runs: int
-    seconds: float
+    time: Time
     readings: str = ""
 
     def table(self) -> str:

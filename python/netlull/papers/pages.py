@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from netlull.papers.documents import Paper
-    from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled
+    from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
 
@@ -53,7 +53,7 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
 
 
 def manifest(
-    evidence: Evidence, scope: str, seeds: Sequence[int], seconds: float, origin: Mapping[str, str | None]
+    evidence: Evidence, scope: str, seeds: Sequence[int], spent: Time, origin: Mapping[str, str | None]
 ) -> dict[str, str]:
     """What produced the page."""
     hops = evidence.grid.total("packet_hops")
@@ -65,8 +65,8 @@ def manifest(
         "seeds": _seeds(seeds),
         "runs in the sweep": f"{evidence.grid.runs:,}",
         "recorded runs": str(len(evidence.series)),
-        "packet-hops simulated": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
-        "wall-clock time": f"{seconds:.1f} s (runs found in the store are not simulated again)",
+        "packet-hops in the sweep": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
+        "time": f"{spent} (runs found in the store are not simulated again)",
     }
 
 

@@ -12,13 +12,14 @@ from netlull.papers import pages, source
 from netlull.papers.documents import Paper, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
 from netlull.papers.measure import judged, measure
-from netlull.papers.outcome import Drawn, PaperOutcome, Watcher
+from netlull.papers.outcome import PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings
 from netlull.papers.plan import Plan, plan
 from netlull.papers.toml import PaperError
-from netlull.plot import save
+from netlull.plot import save_all
 from netlull.provenance import origin
 from netlull.report import write
+from netlull.sweep import default_workers
 from netlull.sweep.axes import MOST_SEEDS
 
 if TYPE_CHECKING:
@@ -76,29 +77,29 @@ class _Job:
     progress: Watcher | None
 
     def reproduce(self, paper: Paper) -> PaperOutcome:
-        started = time.monotonic()
+        started_s, started_cpu_s = time.monotonic(), time.process_time()
         folder = self.out / paper.info.key
         planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
         evidence = measure(paper, planned, folder, workers=self.workers, progress=self.progress)
         claims = judged(evidence)
-        figures: list[Path] = []
-        drawings: list[tuple[Drawn, str]] = []
-        for drawn in source.module_of(paper.info.folder, "figures").figures(evidence):
-            files = save(drawn.figure, folder / "figures", drawn.id)
-            drawings.append((drawn, files[0].read_text(encoding="utf-8")))
-            figures += files
+        drawings = list(source.module_of(paper.info.folder, "figures").figures(evidence))
+        files = save_all(
+            [(drawn.id, drawn.figure) for drawn in drawings], folder / "figures", self.workers or default_workers()
+        )
+        shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]
         variations = self._readings(paper, folder)
-        seconds = time.monotonic() - started
-        report = self._report(paper, planned, Findings(evidence, claims, drawings, variations), seconds)
+        simulated = evidence.cost if variations is None else evidence.cost + variations.cost
+        spent = Time(time.monotonic() - started_s, time.process_time() - started_cpu_s, simulated)
+        report = self._report(paper, planned, Findings(evidence, claims, shown, variations), spent)
         return PaperOutcome(
             key=paper.info.key,
             title=paper.info.title,
             claims=claims,
             report=report,
-            figures=figures,
+            figures=[path for pair in files for path in pair],
             scope=self.scope,
             runs=evidence.grid.runs + len(evidence.series),
-            seconds=seconds,
+            time=spent,
             readings=as_text(variations, paper) if variations else "",
         )
 
@@ -112,11 +113,11 @@ class _Job:
                 stage.write_text(text, encoding="utf-8")
         return found
 
-    def _report(self, paper: Paper, planned: Plan, found: Findings, seconds: float) -> Path:
+    def _report(self, paper: Paper, planned: Plan, found: Findings, spent: Time) -> Path:
         grid = found.evidence.grid
         quick = self.scope == "quick"
         scope = f"--quick: {paper.quick.description}." if quick else "--full: every point of Table I."
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
-        manifest = pages.manifest(found.evidence, self.scope, seeds, seconds, origin())
+        manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin())
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
         return write(page, self.out / paper.info.key / "report.html")

@@ -6,6 +6,7 @@ Nothing here opens a window or needs a display.
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.lines import Curve, Panel, draw_curves, panel_grid
 from netlull.plot.run import run_figures
+from netlull.plot.saving import save_all
 from netlull.plot.series import Trace, bin_rate, draw_traces
 from netlull.plot.style import (
     COLOURS,
@@ -37,6 +38,7 @@ __all__ = [
     "panel_grid",
     "run_figures",
     "save",
+    "save_all",
     "save_as",
     "styled",
     "svg_text",

@@ -98,7 +98,12 @@ def _set_x(axes: Axes, panel: Panel) -> None:
     if len(ticks) <= 10:
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_major_formatter(_plain_number)
+
+
+def _plain_number(value: float, _position: float | None) -> str:
+    """By name, for a figure with a nameless function could not be sent to another process."""
+    return f"{value:g}"
 
 
 def _set_y(axes: Axes, panel: Panel) -> None:

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import os
 import queue
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from netlull import _engine
+from netlull.sweep.order import Job, LongestFirst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Job", "Progress", "default_workers", "execute"]
+__all__ = ["Finished", "Progress", "default_workers", "execute"]
 
 _TICK_S = 0.2
 """Between two reports of progress while no run ends."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One run: a canonical scenario and a seed, the key of its result, and what to call it."""
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A run that has ended: its summary as JSON, without residencies, and the CPU time that it took."""
 
-    key: str
-    seed: int
-    scenario_json: str
-    label: str
+    job: Job
+    summary: str
+    cpu_s: float
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,7 @@ class Progress:
     total: int
     reused: int
     fraction: float
-    """Share of the work that is done, unfinished runs counted by their simulated time; 0 to 1."""
-
-
-def _numbers(summary: dict[str, Any]) -> dict[str, Any]:
-    """A summary without its lists of residencies: a link with a random capacity has thousands, and metrics none."""
-    return summary | {"links": [{**link, "residency": None} for link in summary["links"]]}
+    """Share of the work that is done, by the packet-hops expected, unfinished runs by their simulated time; 0 to 1."""
 
 
 def default_workers() -> int:
@@ -52,91 +46,117 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Runs:
-    """The runs under way, so that all of them can be watched and cancelled."""
+class _Workers:
+    """Threads that take the next run when they have ended one. What they found, or raised, is in `ended`."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._monitors: set[_engine.Monitor] = set()
+    def __init__(self, order: LongestFirst, count: int) -> None:
+        self.ended: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
+        self._order = order
         self._stopped = False
+        self._underway: list[tuple[_engine.Monitor, float] | None] = [None] * count
+        self._threads = [
+            threading.Thread(target=self._work, args=(index,), name=f"netlull-{index}") for index in range(count)
+        ]
 
-    def run(self, job: Job) -> tuple[Job, dict[str, Any]]:
-        monitor = _engine.Monitor()
-        with self._lock:
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def _work(self, index: int) -> None:
+        while (job := self._order.next()) is not None:
+            monitor = _engine.Monitor()
+            # In this order: `stop` either finds the monitor here, or is seen now.
+            self._underway[index] = (monitor, job.expected_hops)
             if self._stopped:
-                raise _engine.Cancelled
-            self._monitors.add(monitor)
-        try:
-            summary = _numbers(json.loads(_engine.run(job.scenario_json, job.seed, monitor).summary()))
-        except _engine.Cancelled:
-            raise
-        except Exception as error:
-            error.add_note(f"in the run {job.label}")
-            raise
-        finally:
-            with self._lock:
-                self._monitors.discard(monitor)
-        return job, summary
+                return
+            began = time.thread_time()
+            try:
+                summary = job.scenario.measure(job.seed, monitor)
+            except BaseException as error:  # handed over, whatever it is
+                if not isinstance(error, _engine.Cancelled):
+                    error.add_note(f"in the run {job.label}")
+                self.ended.put(error)
+                return
+            cpu_s = time.thread_time() - began
+            self._order.took(job, cpu_s)
+            self._underway[index] = None
+            self.ended.put(Finished(job, summary, cpu_s))
 
     def underway(self) -> float:
-        """Runs' worth of work done in runs that have not ended."""
-        with self._lock:
-            return sum(monitor.fraction for monitor in self._monitors)
+        """Packet-hops expected of the runs under way, as far as they are."""
+        return sum(monitor.fraction * hops for monitor, hops in filter(None, self._underway))
 
     def stop(self) -> None:
-        with self._lock:
-            self._stopped = True
-            for monitor in self._monitors:
-                monitor.cancel()
+        """Cancels the runs under way and waits until they have ended."""
+        self._stopped = True
+        for monitor, _ in filter(None, self._underway):
+            monitor.cancel()
+        self.join()
+
+    def join(self) -> None:
+        for thread in self._threads:
+            if thread.ident is not None:
+                thread.join()
 
 
 def execute(
     jobs: Sequence[Job],
     workers: int,
-    finished: Callable[[Job, dict[str, Any]], None],
+    finished: Callable[[Finished], None],
     progress: Callable[[Progress], None] | None = None,
     *,
-    reused: int = 0,
+    reused: Sequence[tuple[Job, float | None]] = (),
 ) -> None:
-    """Runs all jobs, `workers` at a time; calls `finished` with each summary, in this thread, in any order.
+    """Runs all jobs, `workers` at a time, the longest first; calls `finished` with each in this thread, in any order.
 
     The first failure, and Ctrl-C, stops the runs under way; runs that have ended by then still reach `finished`.
+    `reused` are runs that ended before, with the CPU time that they took where it is known.
     """
-    runs = _Runs()
-    ended: queue.SimpleQueue[Future[tuple[Job, dict[str, Any]]]] = queue.SimpleQueue()
-    total, done = reused + len(jobs), reused
+    order = LongestFirst(jobs)
+    for job, cpu_s in reused:
+        if cpu_s is not None:
+            order.took(job, cpu_s)
+    total, done = len(reused) + len(jobs), len(reused)
+    hops_done = sum(job.expected_hops for job, _ in reused)
+    hops = hops_done + sum(job.expected_hops for job in jobs)
+    team = _Workers(order, min(workers, len(jobs)))
 
     def report() -> None:
         if progress is not None:
-            fraction = min(1.0, (done + runs.underway()) / total) if total else 1.0
-            progress(Progress(done, total, reused, fraction))
+            fraction = 1.0 if done == total else min(1.0, (hops_done + team.underway()) / hops)
+            progress(Progress(done, total, len(reused), fraction))
 
     report()
-    with ThreadPoolExecutor(max_workers=min(workers, max(len(jobs), 1)), thread_name_prefix="netlull") as pool:
-        try:
-            for job in jobs:
-                pool.submit(runs.run, job).add_done_callback(ended.put)
-            while done < total:
-                try:
-                    future = ended.get(timeout=_TICK_S)
-                except queue.Empty:
-                    report()
-                    continue
-                finished(*future.result())
-                done += 1
+    try:
+        team.start()
+        while done < total:
+            try:
+                outcome = team.ended.get(timeout=_TICK_S)
+            except queue.Empty:
                 report()
-        except BaseException:
-            runs.stop()
-            pool.shutdown(wait=True, cancel_futures=True)
-            _keep_finished(ended, finished)
-            raise
+                continue
+            run = _run_of(outcome)
+            finished(run)
+            done += 1
+            hops_done += run.job.expected_hops
+            report()
+        team.join()
+    except BaseException:
+        team.stop()
+        _keep_finished(team.ended, finished)
+        raise
 
 
-def _keep_finished(
-    ended: queue.SimpleQueue[Future[tuple[Job, dict[str, Any]]]], finished: Callable[[Job, dict[str, Any]], None]
-) -> None:
+def _run_of(outcome: Finished | BaseException) -> Finished:
+    """The run that ended; what it raised is raised here."""
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome
+
+
+def _keep_finished(ended: queue.SimpleQueue[Finished | BaseException], finished: Callable[[Finished], None]) -> None:
     """Hands over runs that ended before the sweep was stopped, so that nothing is lost."""
     while not ended.empty():
-        future = ended.get()
-        if not future.cancelled() and future.exception() is None:
-            finished(*future.result())
+        outcome = ended.get()
+        if isinstance(outcome, Finished):
+            finished(outcome)

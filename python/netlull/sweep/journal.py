@@ -1,7 +1,8 @@
 """The journal of a sweep: one line per finished run, only ever added to, each with a checksum.
 
-A line is a JSON object `{"check": CHECKSUM, "record": RECORD}`, written with one system call. A process that is killed
-leaves at most one broken line, the last; a damaged one is found wherever it is.
+A line is a JSON object `{"check":CHECKSUM,"record":RECORD}`, written with one system call; the checksum is of RECORD's
+bytes, and RECORD starts with its key. A process that is killed leaves at most one broken line, the last; a damaged one
+is found wherever it is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["Contents", "Journal", "is_foreign"]
 
 _START = b'{"check":"'
+_CHECK_DIGITS = 16
+_MIDDLE = b'","record":'
+_END = b"}\n"
+_KEY = b'{"key":"'
+_RECORD_AT = len(_START) + _CHECK_DIGITS + len(_MIDDLE)
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,10 @@ class Journal:
                 stage.write_bytes(b"".join(contents.lines.values()))
         return cls(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)), contents
 
-    def append(self, record: dict[str, Any]) -> None:
-        """Adds a record, which has a `key`; once this returns, killing the process does not lose it.
+    def append(self, record: bytes) -> None:
+        """Adds a record: a JSON object on one line whose first field is its `key`.
+
+        Once this returns, killing the process does not lose it.
 
         Raises:
             OSError: the disk is full, for example; a part of the line may be in the file.
@@ -113,31 +121,23 @@ def is_foreign(path: Path) -> bool:
         return False
 
 
-def _text(record: dict[str, Any]) -> str:
-    return json.dumps(record, separators=(",", ":"), allow_nan=False)
+def _checksum(record: bytes) -> bytes:
+    return hashlib.sha256(record).hexdigest()[:_CHECK_DIGITS].encode()
 
 
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    text = _text(record)
-    return _START + f'{_checksum(text)}","record":{text}}}\n'.encode()
+def _line(record: bytes) -> bytes:
+    return b"".join((_START, _checksum(record), _MIDDLE, record, _END))
 
 
 def _key(line: bytes) -> tuple[str | None, str]:
     """The key of a line's record, or why it has none."""
     if not line.endswith(b"\n"):
         return None, "is truncated"
-    try:
-        entry = json.loads(line)
-        record, check = entry["record"], entry["check"]
-        key = record["key"]
-        # A damaged digit can make a number infinite, which has no JSON to take a checksum of.
-        sound = isinstance(key, str) and _checksum(_text(record)) == check
-    except (ValueError, TypeError, KeyError, RecursionError):
+    check, middle = line[len(_START) : _RECORD_AT - len(_MIDDLE)], line[_RECORD_AT - len(_MIDDLE) : _RECORD_AT]
+    record = line[_RECORD_AT : -len(_END)]
+    key_end = record.find(b'"', len(_KEY))
+    if not (line.startswith(_START) and middle == _MIDDLE and line.endswith(_END) and record.startswith(_KEY)):
         return None, "is damaged: it is no record"
-    if not sound:
+    if _checksum(record) != check:
         return None, "is damaged: its checksum is wrong"
-    return key, ""
+    return record[len(_KEY) : key_end].decode(), ""

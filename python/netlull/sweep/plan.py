@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
 from netlull.errors import FieldPathError, InputError, SweepError
-from netlull.result import metric
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
-from netlull.sweep.execution import Job, Progress, default_workers, execute
+from netlull.sweep.execution import Finished, Progress, default_workers, execute
+from netlull.sweep.metrics import Metrics
+from netlull.sweep.order import Job
 from netlull.sweep.store import Store
-from netlull.sweep.table import SweepResult, build_table
+from netlull.sweep.table import Cost, SweepResult, build_table
 
 if TYPE_CHECKING:
     from netlull.scenario import Scenario
@@ -212,37 +214,42 @@ class Sweep:
         progress: Callable[[Progress], None] | None,
     ) -> SweepResult:
         jobs = _jobs(points)
+        metrics = Metrics(self.metrics)
         measured: dict[str, dict[str, float]] = {}
-        if store is not None:
-            for key in jobs:
-                summary = store.summary(key)
-                if summary is not None:
-                    measured[key] = self._measure(summary)
-        reused = len(measured)
+        reused: list[tuple[Job, float | None]] = []
+        for key, job in jobs.items():
+            kept = None if store is None else store.kept(key)
+            if kept is not None:
+                measured[key] = metrics.of(kept.summary)
+                reused.append((job, kept.cpu_s))
 
-        def finished(job: Job, summary: dict[str, Any]) -> None:
-            values = self._measure(summary)
+        cpu_s, packet_hops = 0.0, 0
+
+        def finished(run: Finished) -> None:
+            nonlocal cpu_s, packet_hops
+            summary = json.loads(run.summary)
+            # The first run shows a misspelt path.
+            values = metrics.of(summary)
             if store is not None:
-                store.record(job.key, job.seed, summary)
-            measured[job.key] = values
+                store.record(run)
+            measured[run.job.key] = values
+            cpu_s += run.cpu_s
+            packet_hops += summary["packet_hops"]
 
         missing = [job for key, job in jobs.items() if key not in measured]
         execute(missing, workers, finished, progress, reused=reused)
         table = build_table(points, self.axes, self.metrics, measured)
         if store is not None:
             store.write_table(table)
-        damaged = () if store is None else store.damaged
-        return SweepResult(table, self.axes, self.metrics, executed=len(missing), reused=reused, damaged=damaged)
-
-    def _measure(self, summary: Mapping[str, Any]) -> dict[str, float]:
-        """The metrics of a run; the first run shows a misspelt path early."""
-        values = {}
-        for column, path in self.metrics.items():
-            try:
-                values[column] = metric(summary, path)
-            except FieldPathError as error:
-                raise SweepError(f"metrics.{column}: {error}") from None
-        return values
+        return SweepResult(
+            table,
+            self.axes,
+            self.metrics,
+            executed=len(missing),
+            reused=len(reused),
+            damaged=() if store is None else store.damaged,
+            cost=Cost(cpu_s, packet_hops),
+        )
 
     def description(self) -> dict[str, Any]:
         """The sweep as its store describes it."""
@@ -274,9 +281,12 @@ def run_key(scenario: Scenario, seed: int) -> str:
 def _jobs(points: Sequence[Point]) -> dict[str, Job]:
     """The runs that the points need, each once, in the order of the points."""
     jobs: dict[str, Job] = {}
+    shared: dict[str, _engine.Checked] = {}
     for point in points:
+        scenario = shared.setdefault(point.scenario.key, point.scenario.checked)
+        hops = max(scenario.expected_hops(), 1.0)
         for seed in point.seeds:
             key = run_key(point.scenario, seed)
             if key not in jobs:
-                jobs[key] = Job(key, seed, point.scenario.canonical(), f"{point.label}, seed {seed}")
+                jobs[key] = Job(key, seed, scenario, point.label, hops)
     return jobs

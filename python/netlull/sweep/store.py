@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +19,23 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from netlull.sweep.execution import Finished
+
 __all__ = ["DESCRIPTION", "TABLE", "Store"]
 
 KIND = "netlull sweep"
 DESCRIPTION = "sweep.json"
 JOURNAL = "journal.jsonl"
 TABLE = "results.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A run in the store."""
+
+    summary: dict[str, Any]
+    cpu_s: float | None
+    """The CPU time that it took; None in a journal that does not say."""
 
 
 class Store:
@@ -63,21 +75,23 @@ class Store:
             finally:
                 journal.close()
 
-    def summary(self, key: str) -> dict[str, Any] | None:
-        """The summary of a run that was finished when the store was opened; None if it was not."""
+    def kept(self, key: str) -> Kept | None:
+        """What is known of a run that was finished when the store was opened; None if it was not."""
         if key not in self._contents.lines:
             return None
-        summary: dict[str, Any] = self._contents.record(key)["summary"]
-        return summary
+        record = self._contents.record(key)
+        return Kept(record["summary"], record.get("cpu_s"))
 
-    def record(self, key: str, seed: int, summary: dict[str, Any]) -> None:
+    def record(self, run: Finished) -> None:
         """Keeps a finished run.
 
         Raises:
             OutputError: the disk is full, for example.
         """
+        # Joined as text: to read a summary and write it again would take longer than a short run.
+        record = f'{{"key":"{run.job.key}","seed":{run.job.seed},"cpu_s":{run.cpu_s:.6f},"summary":{run.summary}}}'
         try:
-            self._journal.append({"key": key, "seed": seed, "summary": summary})
+            self._journal.append(record.encode())
         except OSError as error:
             raise OutputError(f"{self._folder / JOURNAL}: cannot be written: {error.strerror or error}") from None
 

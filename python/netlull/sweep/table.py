@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from netlull.sweep.axes import Axis
     from netlull.sweep.plan import Point
 
-__all__ = ["SweepResult", "build_table"]
+__all__ = ["Cost", "SweepResult", "build_table"]
 
 
 def build_table(
@@ -53,6 +55,23 @@ def build_table(
     return pa.table(columns)
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What simulating runs cost: CPU time in the runs alone, and the packet-hops that it bought."""
+
+    cpu_s: float = 0.0
+    packet_hops: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Of both."""
+        return Cost(self.cpu_s + other.cpu_s, self.packet_hops + other.packet_hops)
+
+    @property
+    def ns_per_hop(self) -> float:
+        """CPU nanoseconds per packet-hop; NaN if there was none."""
+        return self.cpu_s * 1e9 / self.packet_hops if self.packet_hops else math.nan
+
+
 class SweepResult:
     """What a sweep found. `table` has one row per point and seed: experiment, axes, labels, seed, metrics."""
 
@@ -65,6 +84,7 @@ class SweepResult:
         executed: int = 0,
         reused: int = 0,
         damaged: tuple[str, ...] = (),
+        cost: Cost | None = None,
     ) -> None:
         """For `Sweep.run` and `SweepResult.load`."""
         self.table = table
@@ -77,6 +97,8 @@ class SweepResult:
         """Runs that the store already had."""
         self.damaged = damaged
         """What was wrong with lines of the store's journal; their runs were repeated."""
+        self.cost = cost or Cost()
+        """What the runs that were simulated cost."""
 
     @classmethod
     def load(cls, store: str | Path) -> Self:

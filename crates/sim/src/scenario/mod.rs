@@ -2,6 +2,7 @@
 
 pub mod document;
 mod error;
+mod estimate;
 mod quantity;
 mod read;
 mod resolve;

@@ -1,0 +1,99 @@
+"""Instructions of the engine's components, one operation each: `make bench-components`.
+
+Gungraun runs every bench of benches/components under valgrind's callgrind; set-up is not counted. Instruction counts do
+not depend on what else the machine does, only on the compiler and the processor's instruction set. First-level cache
+misses are those of callgrind's model of this machine's cache. The ideal loop is also timed, least of several turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PACKAGE = REPOSITORY / "benches" / "components"
+RUNS_KEPT = REPOSITORY / "benches" / "runs"
+
+
+@dataclass(frozen=True)
+class Count:
+    """One bench, for one operation."""
+
+    component: str
+    operation: str
+    case: str
+    instructions: float
+    misses: float
+
+    def row(self) -> str:
+        """A line of the table."""
+        name = f"{self.operation} {self.case.replace('_', ' ')}".replace("_", " ")
+        return f"{self.component:<10} {name:<36} {self.instructions:>12,.1f} {self.misses:>14.2f}"
+
+
+HEADER = f"{'component':<10} {'operation':<36} {'instructions':>12} {'L1 data misses':>14}"
+
+
+def operations() -> int:
+    """What the benches divide by."""
+    text = (PACKAGE / "src" / "lib.rs").read_text(encoding="utf-8")
+    found = re.search(r"OPERATIONS: usize = ([0-9_]+);", text)
+    if found is None:
+        raise SystemExit("benches/components/src/lib.rs does not say how many OPERATIONS a bench has")
+    return int(found.group(1))
+
+
+def cargo(*arguments: str) -> str:
+    """What cargo prints; it builds where the engine is built."""
+    environment = {**os.environ, "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR", str(REPOSITORY / "target"))}
+    command = ["cargo", *arguments]
+    return subprocess.run(command, cwd=PACKAGE, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def counted(benches: list[str]) -> Iterator[Count]:
+    """Runs the benches; each prints a line of JSON."""
+    chosen = [word for name in benches for word in ("--bench", name)] or ["--benches"]
+    each = operations()
+    for line in cargo("bench", "--quiet", "--locked", *chosen, "--", "--output-format=json").splitlines():
+        if not line.startswith("{"):
+            continue
+        bench = json.loads(line)
+        totals = bench["profiles"][0]["data"]["total"]["metrics"]
+        number = {name: totals[name]["values"]["new"] for name in ("Ir", "D1mr", "D1mw")}
+        yield Count(
+            bench["group"],
+            bench["function_name"],
+            bench["id"],
+            number["Ir"] / each,
+            (number["D1mr"] + number["D1mw"]) / each,
+        )
+
+
+def main() -> int:
+    """Prints the table; with --store keeps it under benches/runs/."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("benches", nargs="*", metavar="COMPONENT", help="schedule, link, tcp, ...; default: all")
+    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
+    arguments = parser.parse_args()
+    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    lines = [f"{compiler}; one operation of each component", HEADER, *(c.row() for c in counted(arguments.benches))]
+    if not arguments.benches or "ideal" in arguments.benches:
+        lines += ["", *cargo("run", "--release", "--quiet", "--locked", "--example", "ideal_hop").splitlines()]
+    print("\n".join(lines))
+    if arguments.store:
+        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "components.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+//! A link of fixed rate: offering packets and delivering them.
+#![allow(missing_docs)]
+
+use gungraun::{library_benchmark, library_benchmark_group, main};
+use netlull_components::OPERATIONS;
+use netlull_sim::engine::schedule::Schedule;
+use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::link::{Link, LinkParts};
+use netlull_sim::net::packet::Packet;
+use netlull_units::{BitRate, Duration, Instant};
+
+/// At 10 Mb/s a packet of 1500 bytes takes 1.2 ms.
+const SIZE: u32 = 1500;
+const PACKET: Duration = Duration::from_micros(1200);
+
+struct Driven {
+    link: Link,
+    schedule: Schedule,
+    now: Instant,
+    gap: Duration,
+    packet: Packet,
+}
+
+impl Driven {
+    /// A link on which `waiting` packets wait as its buffer of `buffer` is offered another every `gap`.
+    fn new(waiting: u32, buffer: u64, gap: Duration) -> Self {
+        let parts = LinkParts {
+            to: 1,
+            controller: None,
+            rate: BitRate::from_mbps(10),
+            delay: Duration::from_millis(5),
+            buffer: Buffer::Packets(buffer),
+            loss: None,
+            red: None,
+            codel: None,
+            delivery: 0,
+            departure: None,
+        };
+        let packet = Packet { size: SIZE, ..Packet::default() };
+        let mut driven = Self { link: Link::new(parts), schedule: Schedule::new(1), now: Instant::ZERO, gap, packet };
+        for _ in 0..waiting {
+            driven.link.offer(Instant::ZERO, packet, &mut driven.schedule);
+        }
+        driven.run(1000);
+        driven
+    }
+
+    /// Offers packets, and delivers what has arrived.
+    #[inline(never)]
+    fn run(&mut self, packets: usize) {
+        for _ in 0..packets {
+            self.now = self.now + self.gap;
+            while self.schedule.take_until(self.now).is_some() {
+                if let Some(head) = self.link.head() {
+                    let size = std::hint::black_box(*head).size;
+                    self.link.deliver_head(size, &mut self.schedule);
+                }
+            }
+            std::hint::black_box(self.link.offer(self.now, self.packet, &mut self.schedule));
+        }
+    }
+}
+
+/// Every packet finds the transmitter free; three or four are under way.
+fn idle() -> Driven {
+    Driven::new(0, 33, PACKET + Duration::from_micros(100))
+}
+
+/// Every packet finds about twenty that wait.
+fn queued() -> Driven {
+    Driven::new(20, 33, PACKET)
+}
+
+/// Every packet finds the buffer full, and is dropped.
+fn full() -> Driven {
+    Driven::new(40, 33, Duration::ZERO)
+}
+
+#[library_benchmark]
+#[bench::idle(setup = idle)]
+#[bench::queued(setup = queued)]
+#[bench::full_drops(setup = full)]
+fn offer_and_deliver(mut driven: Driven) -> Driven {
+    driven.run(OPERATIONS);
+    driven
+}
+
+library_benchmark_group!(name = link; benchmarks = offer_and_deliver);
+main!(library_benchmark_groups = link);

@@ -1,0 +1,126 @@
+//! The physical limit: one schedule operation per packet-hop, and nothing else but moving a small packet from one ring
+//! to another. No TCP, no queue to look at, nothing counted, nothing verified.
+
+use crate::Spread;
+use crate::running::GAP;
+use netlull_sim::engine::schedule::Schedule;
+use netlull_units::Instant;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// As small as a packet with a sequence number, an acknowledgement, sizes and addresses can be.
+#[derive(Clone, Copy, Default)]
+struct Packet([u64; 3]);
+
+/// Packets that a ring has room for. Where more come they overwrite each other, which costs the same.
+const ROOM: usize = 8;
+
+/// One link: a ring of packets.
+#[derive(Clone, Copy, Default)]
+struct Ring {
+    packets: [Packet; ROOM],
+    head: u32,
+    tail: u32,
+}
+
+impl Ring {
+    #[inline(always)]
+    fn push(&mut self, packet: Packet) {
+        self.packets[self.tail as usize % ROOM] = packet;
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) -> Packet {
+        let packet = self.packets[self.head as usize % ROOM];
+        self.head = self.head.wrapping_add(1);
+        packet
+    }
+}
+
+/// Which schedule the loop has.
+#[derive(Clone, Copy)]
+pub enum Order {
+    /// The engine's.
+    Schedule,
+    /// The standard library's binary heap; its head is replaced in place, which is one operation instead of two.
+    Heap,
+}
+
+/// Links in a circle, each with a packet on it and an event for it.
+pub struct Circle {
+    rings: Vec<Ring>,
+    schedule: Schedule,
+    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    spread: Spread,
+    ahead: u64,
+    order: Order,
+}
+
+impl Circle {
+    /// A circle of so many links.
+    #[must_use]
+    pub fn new(links: u32, order: Order) -> Self {
+        let mut circle = Self {
+            rings: vec![Ring::default(); links as usize],
+            schedule: Schedule::new(links as usize),
+            heap: BinaryHeap::new(),
+            spread: Spread::new(),
+            ahead: (u64::from(links) * GAP * 2).next_power_of_two(),
+            order,
+        };
+        for link in 0..links {
+            circle.rings[link as usize].push(Packet([u64::from(link); 3]));
+            let at = circle.spread.next(circle.ahead);
+            match order {
+                Order::Schedule => circle.schedule.add(link, Instant::from_nanos(at)),
+                Order::Heap => circle.heap.push(Reverse((at, link))),
+            }
+        }
+        circle.hop(50_000);
+        circle
+    }
+
+    /// So many packet-hops: the packet of the link whose event is due moves to the next ring, and the link's event is
+    /// set anew.
+    #[inline(never)]
+    pub fn hop(&mut self, hops: usize) {
+        match self.order {
+            Order::Schedule => self.hop_scheduled(hops),
+            Order::Heap => self.hop_heaped(hops),
+        }
+    }
+
+    fn hop_scheduled(&mut self, hops: usize) {
+        for _ in 0..hops {
+            if let Some((now, link)) = self.schedule.take_until(END) {
+                let at = now.as_nanos() + self.spread.next(self.ahead);
+                self.schedule.add(link, Instant::from_nanos(at));
+                self.pass_on(link);
+            }
+        }
+    }
+
+    fn hop_heaped(&mut self, hops: usize) {
+        for _ in 0..hops {
+            let ahead = self.spread.next(self.ahead);
+            let Some(mut head) = self.heap.peek_mut() else { return };
+            let (now, link) = head.0;
+            *head = Reverse((now + ahead, link));
+            drop(head);
+            self.pass_on(link);
+        }
+    }
+
+    /// Moves a packet to the next ring.
+    #[inline(always)]
+    fn pass_on(&mut self, link: u32) {
+        let mut packet = self.rings[link as usize].pop();
+        packet.0[0] += 1;
+        let next = if link as usize + 1 == self.rings.len() { 0 } else { link as usize + 1 };
+        self.rings[next].push(packet);
+    }
+}
+
+/// Later than any event here.
+const END: Instant = Instant::from_nanos(1 << 45);

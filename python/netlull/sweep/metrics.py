@@ -1,0 +1,68 @@
+"""The metrics of a sweep, read from one summary after another: places are looked up by name once, then known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import FieldPathError, SweepError
+from netlull.result import SUMMARY_LISTS, metric, metric_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["Metrics"]
+
+
+class _Place:
+    """Where a metric was in the last summary: the list and the entry there, if it is in one, and the keys below."""
+
+    def __init__(self, summary: Mapping[str, Any], keys: Sequence[str | int]) -> None:
+        self._list = SUMMARY_LISTS.get(str(keys[0]))
+        self._entry = keys[1]
+        self._keys = keys[2:]
+        self._name = None if self._list is None else summary[self._list][self._entry]["name"]
+
+    def number(self, summary: Mapping[str, Any]) -> float | None:
+        """The number there; None if it is another entry's, or no number."""
+        if self._list is None:
+            return None
+        try:
+            node = summary[self._list][self._entry]
+            if node["name"] != self._name:
+                return None
+            for key in self._keys:
+                node = node[key]
+        except (KeyError, IndexError, TypeError):
+            return None
+        return float(node) if type(node) is float or type(node) is int else None
+
+
+class Metrics:
+    """Columns of a table, each a path into a summary."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = dict(paths)
+        self._places: dict[str, _Place] = {}
+
+    def of(self, summary: Mapping[str, Any]) -> dict[str, float]:
+        """The numbers of a run; NaN for null.
+
+        Raises:
+            SweepError: a path leads nowhere, or to no number; says what there is.
+        """
+        values = {}
+        for column, path in self._paths.items():
+            place = self._places.get(column)
+            value = None if place is None else place.number(summary)
+            values[column] = self._looked_up(summary, column, path) if value is None else value
+        return values
+
+    def _looked_up(self, summary: Mapping[str, Any], column: str, path: str) -> float:
+        try:
+            value = metric(summary, path)
+        except FieldPathError as error:
+            raise SweepError(f"metrics.{column}: {error}") from None
+        keys = metric_keys(summary, path)
+        if len(keys) > 1:
+            self._places[column] = _Place(summary, keys)
+        return value
