@@ -34,7 +34,7 @@ NS3_TCP: dict[str, Any] = {
     "congestion_control": "sack",
     "delayed_ack": False,
     "timestamps": False,
-    "initial_window": "2 segments",
+    "initial_window": 2,
     "min_rto": "200 ms",
     "receive_buffer": "14600 kB",
 }
@@ -120,7 +120,7 @@ def measure_ns3(
     bench: Bench, binary: Path, requests: Sequence[tuple[float, int]], own: Sequence[Outcome], *, quick: bool
 ) -> Peer:
     """One turn of ns-3, over a shorter time; netlull with SACK over the same time is what it must agree with."""
-    network = bench.make(bench.ns3_quick_s if quick else bench.ns3_s)
+    network = (bench.make_ns3 or bench.make)(bench.ns3_quick_s if quick else bench.ns3_s)
     within = [request for request in requests if request[0] < network.duration_s]
     with described(network, within) as description:
         outcome = run_ns3(binary, network, description)
