@@ -35,6 +35,10 @@ ELEMENTS: dict[Any, str] = {
     netlull.Cbr: "FlowDocument",
     netlull.Poisson: "FlowDocument",
     netlull.Bursts: "FlowDocument",
+    netlull.Requests: "FlowDocument",
+    netlull.FixedSize: "SizeDocument",
+    netlull.ExponentialSize: "SizeDocument",
+    netlull.ParetoSize: "SizeDocument",
     netlull.TcpOptions: "TcpDocument",
     netlull.VegasBounds: "VegasDocument",
     netlull.Power: "PowerDocument",
@@ -61,7 +65,14 @@ def test_an_element_has_the_fields_of_the_schema(element: Any) -> None:
 
 
 def test_every_kind_of_the_schema_has_an_element() -> None:
-    for name in ("ControllerDocument", "CapacityDocument", "LossDocument", "QueueDocument", "FlowDocument"):
+    for name in (
+        "ControllerDocument",
+        "CapacityDocument",
+        "LossDocument",
+        "QueueDocument",
+        "FlowDocument",
+        "SizeDocument",
+    ):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}
 

@@ -16,14 +16,18 @@ if TYPE_CHECKING:
         Cbr,
         Codel,
         DropTail,
+        ExponentialSize,
+        FixedSize,
         GilbertElliott,
         Link,
+        ParetoSize,
         Poisson,
         Power,
         Practra,
         Probe,
         RateSteps,
         Red,
+        Requests,
         Scripted,
         ScriptedDrops,
         Steps,
@@ -47,12 +51,15 @@ __all__ = [
     "Codel",
     "DropTail",
     "Experiment",
+    "ExponentialSize",
     "FieldPathError",
+    "FixedSize",
     "GilbertElliott",
     "InputError",
     "Link",
     "Monitor",
     "OutputError",
+    "ParetoSize",
     "Point",
     "Poisson",
     "Power",
@@ -61,6 +68,7 @@ __all__ = [
     "Progress",
     "RateSteps",
     "Red",
+    "Requests",
     "Result",
     "ResultError",
     "Scenario",
@@ -82,8 +90,8 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr Codel DropTail GilbertElliott Link Poisson Power Practra Probe RateSteps Red Scripted "
-    "ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power "
+    "Practra Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

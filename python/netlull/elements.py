@@ -16,17 +16,22 @@ __all__ = [
     "Cbr",
     "Codel",
     "DropTail",
+    "ExponentialSize",
+    "FixedSize",
     "Flow",
     "GilbertElliott",
     "Link",
+    "ParetoSize",
     "Poisson",
     "Power",
     "Practra",
     "Probe",
     "RateSteps",
     "Red",
+    "Requests",
     "Scripted",
     "ScriptedDrops",
+    "Size",
     "Steps",
     "Tcp",
     "TcpOptions",
@@ -287,6 +292,56 @@ class Bursts:
 
 
 @dataclass(frozen=True)
+class FixedSize:
+    """Requests all of the same `size`, an amount of data."""
+
+    kind: ClassVar[str] = "fixed"
+    size: str
+
+
+@dataclass(frozen=True)
+class ExponentialSize:
+    """Requests of exponential size with this `mean`, an amount of data."""
+
+    kind: ClassVar[str] = "exponential"
+    mean: str
+
+
+@dataclass(frozen=True)
+class ParetoSize:
+    """Requests of Pareto's sizes: `mean` of what is drawn, `shape` above 1, none larger than `max` if that is given."""
+
+    kind: ClassVar[str] = "pareto"
+    mean: str
+    shape: float
+    max: str | None = None
+
+
+Size = FixedSize | ExponentialSize | ParetoSize
+"""Any law of sizes."""
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests that arrive as a Poisson process and ask for data at the mean bit rate `offered`.
+
+    Each is a TCP connection of its own, from SYN to FIN. At most `most_open` may be open at once.
+    """
+
+    kind: ClassVar[str] = "requests"
+    name: str
+    from_: str
+    to: str
+    offered: str
+    size: Size
+    _: KW_ONLY
+    start: str | None = None
+    stop: str | None = None
+    most_open: int | None = None
+    tcp: TcpOptions | None = None
+
+
+@dataclass(frozen=True)
 class Power:
     """A power model of `netlull list power`, with the ideal models' P_s (`static_fraction`) and phi."""
 
@@ -299,7 +354,7 @@ class Power:
 
 @dataclass(frozen=True)
 class Probe:
-    """What to record over time: bins of `interval` (a time), congestion windows, drops, TCP's segments and events.
+    """What to record: bins of `interval` (a time), congestion windows, drops, TCP's segments and events, requests.
 
     Default all links and flows.
     """
@@ -310,9 +365,10 @@ class Probe:
     drops: bool | None = None
     segments: bool | None = None
     events: bool | None = None
+    requests: bool | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
 
 
-Flow = Tcp | Cbr | Poisson | Bursts
+Flow = Tcp | Cbr | Poisson | Bursts | Requests
 """Any source of traffic."""

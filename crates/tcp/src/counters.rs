@@ -2,17 +2,12 @@
 
 /// Totals since the endpoint was made. Segments and bytes of data count each time they are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Counters {
-    /// Segments with data sent, retransmissions and probes among them.
-    pub data_segments_sent: u64,
-    /// Bytes of data sent, retransmissions and probes among them.
-    pub bytes_sent: u64,
     /// Segments sent that repeat data or a FIN.
     pub retransmitted_segments: u64,
     /// Bytes of data sent before.
     pub retransmitted_bytes: u64,
-    /// Segments sent that only acknowledge.
-    pub acks_sent: u64,
     /// Expirations of the retransmission timer, in the handshake too.
     pub timeouts: u64,
     /// Entries into fast recovery.
@@ -37,4 +32,11 @@ pub struct Counters {
     pub duplicate_segments: u64,
     /// Segments refused: outside the window, or older than their timestamps allow.
     pub refused_segments: u64,
+    // What nearly every segment counts comes last: the endpoint has it in a cache line with other such things.
+    /// Segments with data sent, retransmissions and probes among them.
+    pub data_segments_sent: u64,
+    /// Bytes of data sent, retransmissions and probes among them.
+    pub bytes_sent: u64,
+    /// Segments sent that only acknowledge.
+    pub acks_sent: u64,
 }

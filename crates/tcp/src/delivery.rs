@@ -132,6 +132,13 @@ impl DeliveryRate {
         Self::default()
     }
 
+    /// Everything as at the start, in the same memory.
+    pub(crate) fn renew(&mut self) {
+        let mut records = std::mem::take(&mut self.records);
+        records.clear();
+        *self = Self { records, ..Self::default() };
+    }
+
     /// C.delivered in bytes.
     #[inline]
     #[must_use]
@@ -144,6 +151,11 @@ impl DeliveryRate {
     #[must_use]
     pub fn is_app_limited(&self) -> bool {
         self.app_limited != 0
+    }
+
+    /// True if nothing is in flight, and the mark of a limited application stays.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.records.is_empty() && self.newest.is_none() && self.is_app_limited() && self.delivered <= self.app_limited
     }
 
     /// MarkConnectionAppLimited (section 4.1.2.4), with `inflight` bytes in flight.

@@ -68,7 +68,7 @@ pub use config::{
     SackDetection, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
 };
 pub use counters::Counters;
-pub use endpoint::{Data, Endpoint, State};
+pub use endpoint::{Data, Endpoint, State, Template};
 pub use recovery::RecoveryPhase;
 pub use segment::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment};
 pub use seq::SeqNr;

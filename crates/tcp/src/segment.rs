@@ -92,6 +92,13 @@ impl Flags {
         self.0 & flags.0 != 0
     }
 
+    /// These flags without those of `flags`.
+    #[inline]
+    #[must_use]
+    pub const fn without(self, flags: Self) -> Self {
+        Self(self.0 & !flags.0)
+    }
+
     /// These flags and those of `flags`.
     #[inline]
     #[must_use]

@@ -22,7 +22,7 @@ pub(crate) enum Paws {
 pub(crate) struct Timestamps {
     /// The current tick's end and the nanoseconds of a tick: most segments need no division.
     tick_end: u64,
-    granularity: u64,
+    granularity: u32,
     /// TS.Recent and when it was taken.
     recent: u32,
     value: u32,
@@ -33,8 +33,9 @@ pub(crate) struct Timestamps {
 impl Timestamps {
     pub fn new(granularity: Duration) -> Self {
         Self {
-            tick_end: 0,
-            granularity: granularity.as_nanos(),
+            tick_end: granularity.as_nanos(),
+            // At most a second (`Config::validate`).
+            granularity: u32::try_from(granularity.as_nanos()).unwrap_or(u32::MAX),
             recent: 0,
             value: 0,
             recent_at: Instant::ZERO,
@@ -49,15 +50,26 @@ impl Timestamps {
 
     /// TSval: the time in ticks, modulo 2^32.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn now(&mut self, now: Instant) -> u32 {
         let now = now.as_nanos();
         if now >= self.tick_end {
-            let tick = now / self.granularity;
-            self.tick_end = (tick + 1) * self.granularity;
-            self.value = tick as u32;
+            self.advance(now);
         }
         self.value
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn advance(&mut self, now: u64) {
+        let granularity = u64::from(self.granularity);
+        if now - self.tick_end < granularity {
+            // The next tick: no division.
+            self.tick_end += granularity;
+            self.value = self.value.wrapping_add(1);
+            return;
+        }
+        let tick = now / granularity;
+        self.tick_end = (tick + 1) * granularity;
+        self.value = tick as u32;
     }
 
     /// TSecr: TS.Recent.
@@ -71,7 +83,7 @@ impl Timestamps {
     #[inline]
     pub fn round_trip(&mut self, now: Instant, echo: u32) -> Option<Duration> {
         let ticks = self.now(now).wrapping_sub(echo).cast_signed();
-        u64::try_from(ticks).ok().map(|ticks| Duration::from_nanos(ticks * self.granularity))
+        u64::try_from(ticks).ok().map(|ticks| Duration::from_nanos(ticks * u64::from(self.granularity)))
     }
 
     /// The first timestamp of the peer, from its SYN.
@@ -91,16 +103,23 @@ impl Timestamps {
         if !segment.flags.contains(Flags::HAS_TIMESTAMPS) {
             return Paws::Refuse;
         }
-        if segment.ts_val.wrapping_sub(self.recent).cast_signed() < 0 && !self.recent_is_stale(now) {
+        if self.is_older(segment.ts_val) && !self.recent_is_stale(now) {
             return Paws::Refuse;
         }
         Paws::Accept
     }
 
+    /// True for a timestamp before TS.Recent.
+    #[inline]
+    pub fn is_older(&self, value: u32) -> bool {
+        value.wrapping_sub(self.recent).cast_signed() < 0
+    }
+
     /// RFC 7323 section 5.5: TS.Recent means nothing once the clock may have gone half around (24 days of 1 ms ticks).
     #[cold]
     fn recent_is_stale(&self, now: Instant) -> bool {
-        now.saturating_since(self.recent_at) >= Duration::from_nanos(self.granularity).saturating_mul(1 << 31)
+        now.saturating_since(self.recent_at)
+            >= Duration::from_nanos(u64::from(self.granularity)).saturating_mul(1 << 31)
     }
 
     /// RFC 7323 section 4.3 (2) for a segment that starts at or before Last.ACK.sent: keep its timestamp to echo.

@@ -76,6 +76,10 @@ def print_summary(summary: Summary) -> None:
             _show(console, title, _energy_table(summary["links"]))
     if summary["flows"]:
         _show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
+    requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
+    if requests:
+        title = "Requests (that came in the time measured; times from the SYN to the last byte acknowledged)"
+        _show(console, title, _requests_table(console, requests))
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
@@ -152,10 +156,10 @@ def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> T
 
 
 def _flow_cells(flow: Summary) -> dict[str, str]:
-    tcp = flow["kind"] == "tcp"
+    tcp = flow["congestion_control"] is not None
     return {
         "flow": flow["name"],
-        "kind": f"tcp {flow['congestion_control']}" if tcp else flow["kind"],
+        "kind": f"{flow['kind']} {flow['congestion_control']}" if tcp else flow["kind"],
         "goodput": scaled(flow["goodput_bps"], "b/s"),
         "packets sent": count(flow["packets_sent"]),
         "loss": percent(flow["loss_fraction"]),
@@ -181,6 +185,28 @@ def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
         "timeouts": count(total("timeouts")),
         "mean cwnd": "",
         "completed in": "",
+    }
+
+
+def _requests_table(console: Console, flows: list[Summary]) -> Table:
+    essential = ("flow", "came", "complete", "mean", "95 %")
+    rows = [_chosen(console, _requests_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
+    table = _table(list(rows[0]))
+    for row in rows:
+        _add(table, list(row.values()))
+    _add_rest(table, len(flows))
+    return table
+
+
+def _requests_cells(flow: Summary) -> dict[str, str]:
+    times = {"mean": "mean", "50 %": "p50", "95 %": "p95", "99 %": "p99", "longest": "max"}
+    return {
+        "flow": flow["name"],
+        "came": count(flow["requests_started"]),
+        "asked for": scaled(flow["requested_bytes"], "B"),
+        "complete": count(flow["requests_completed"]),
+        **{column: scaled(flow[f"{name}_completion_s"], "s", 3) for column, name in times.items()},
+        "open at most": count(flow["most_open"]),
     }
 
 

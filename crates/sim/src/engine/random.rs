@@ -38,11 +38,18 @@ impl Stream {
         low + (self.unit() * (high - low) as f64) as u64
     }
 
+    /// Exponential with mean 1.
+    #[inline]
+    pub fn standard_exponential(&mut self) -> f64 {
+        // 1 - U is on (0, 1], so the logarithm is finite. libm gives the same bits on every machine.
+        -libm::log(1.0 - self.unit())
+    }
+
     /// Exponential with this mean, rounded to a nanosecond, at least one.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
-        // 1 - U is on (0, 1], so the logarithm is finite. libm gives the same bits on every machine.
-        let factor = -libm::log(1.0 - self.unit());
-        Duration::from_secs_f64(mean.as_secs_f64() * factor).unwrap_or(Duration::MAX).max(Duration::from_nanos(1))
+        Duration::from_secs_f64(mean.as_secs_f64() * self.standard_exponential())
+            .unwrap_or(Duration::MAX)
+            .max(Duration::from_nanos(1))
     }
 }
 

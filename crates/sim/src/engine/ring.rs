@@ -43,16 +43,22 @@ impl<T: Copy + Default> Ring<T> {
         self.popped
     }
 
-    /// Appends an item. Always inlined, so that the item is built in its place: copying it there from the stack, right
-    /// after its parts were written, stalls the processor.
+    /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
+        *self.next() = item;
+    }
+
+    /// Appends an item and says where to write it: one that is built elsewhere first is copied once more, and to copy
+    /// it right after its parts were written stalls the processor.
+    #[inline(always)]
+    pub fn next(&mut self) -> &mut T {
         if self.len() == self.items.len() as u64 {
             self.grow();
         }
         let at = self.place(self.pushed);
-        self.items[at] = item;
         self.pushed += 1;
+        &mut self.items[at]
     }
 
     /// Takes the oldest item.
@@ -71,6 +77,17 @@ impl<T: Copy + Default> Ring<T> {
     pub fn skip(&mut self) {
         debug_assert!(!self.is_empty(), "nothing to skip");
         self.popped += 1;
+    }
+
+    /// Lets go of all items.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.popped = self.pushed;
+    }
+
+    /// Forgets all items, as if they had never been pushed.
+    pub fn forget(&mut self) {
+        self.pushed = self.popped;
     }
 
     /// The oldest item.
@@ -101,7 +118,7 @@ impl<T: Copy + Default> Ring<T> {
     #[cold]
     #[allow(clippy::cast_possible_truncation)]
     fn grow(&mut self) {
-        let size = (self.items.len() * 2).max(16);
+        let size = (self.items.len() * 2).max(4);
         let mask = size as u64 - 1;
         let mut items = vec![T::default(); size];
         for number in self.popped..self.pushed {
@@ -129,6 +146,14 @@ mod tests {
         fn behaves_as_a_queue_at_any_size(pushes in proptest::collection::vec(any::<bool>(), 0..400)) {
             let (mut ring, mut model, mut next) = (Ring::new(), VecDeque::new(), 0_u32);
             for push in pushes {
+                if next == 150 {
+                    ring.clear();
+                    model.clear();
+                }
+                if next == 200 {
+                    ring.forget();
+                    model.clear();
+                }
                 if push {
                     ring.push(next);
                     model.push_back(next);

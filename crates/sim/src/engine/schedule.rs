@@ -5,56 +5,69 @@
 //! in which they were set. That order is written where slots are given out (`run::slots`) and does not depend on
 //! history, so it is total, repeatable, and cheap to state.
 //!
-//! A key is a time with its slot in the low bits, so that the order of keys is the order of events. The earliest events
-//! stand in a short sorted line, the others in a tournament tree whose nodes have sixteen children:
+//! A key is a time with its slot in the low bits, so that the order of keys is the order of events. Time is cut into
+//! ticks. The keys of the current tick (and before) stand in a sorted line; those of later ticks lie, in no order, in a
+//! hierarchical timing wheel (Varghese and Lauck, SOSP 1987, scheme 7):
 //!
 //! ```text
-//!   next event ◄── [ 17 | 20 | 21 | 35 ]  <  every key of the tree
+//!                          level 0: 256 ticks   level 1: 256 times 256 ticks   ...
+//!   next event ◄── [17 20] ◄─── [ ][35 31][ ]... ◄────── [ ][90 88 95][ ]...
 //! ```
 //!
-//! Where there are few components, all stand in the line and the tree stays empty. Taking the next event then depends
-//! on nothing that was computed just before, which lets the processor run ahead; a minimum over all slots, however few
-//! instructions it takes, does not.
+//! When the line is empty, the next bucket of level 0 is sorted into it; when a level is empty, the next bucket of the
+//! level above is spread over it. So an event costs the same whatever the number of pending ones, as long as a tick
+//! holds about one: its width follows the run, to about the mean time between events. Nothing of all this shows in the
+//! order of events.
 
 use netlull_units::{Duration, Instant};
 
 /// Names a component's place in the schedule.
 pub type Slot = u32;
 
-/// Children of a node of the tree.
-const WIDTH: usize = 16;
-/// Room of the line, its sentinel and what it has moved past included.
-const ROOM: usize = 64;
+/// Buckets of a level, as a power of two.
+const LEVEL_BITS: u32 = 8;
+const BUCKETS: usize = 1 << LEVEL_BITS;
+/// Words of a level's map of buckets.
+const WORDS: usize = BUCKETS / 64;
 /// What is later than every key.
 const NEVER: u64 = u64::MAX;
+/// Events between two looks at the width of a tick.
+const EVENTS_PER_LOOK: u32 = 1024;
+/// Width of a tick at first, as a power of two in nanoseconds.
+const FIRST_TICK_BITS: u32 = 16;
+/// Above so many keys a bucket is sorted by the library.
+const FEW: usize = 16;
 
 /// The next event of every component.
 pub struct Schedule {
-    /// The earliest keys in ascending order, `line[head..tail]`; all before every key of the tree. What stands before
-    /// them, `line[head - 1]`, is zero: a sentinel that no key is less than.
-    line: [u64; ROOM],
+    /// The keys of the current tick and before, ascending: `line[head..]`.
+    line: Vec<u64>,
     head: usize,
-    tail: usize,
-    tree: Tree,
-    /// The key of every slot, wherever it is.
+    wheel: Wheel,
+    /// The key of every slot. A key in the line or in the wheel that is not its slot's is stale, and passed over.
     keys: Vec<u64>,
     slot_bits: u32,
     /// The latest time that has a key, in nanoseconds.
     latest: u64,
+    /// Events to take until the next look at the width of a tick, and the time of the last.
+    until_look: u32,
+    looked_at: u64,
 }
 
 impl Schedule {
     /// A schedule of `slots` components, none of which has an event.
     #[must_use]
     pub fn new(slots: usize) -> Self {
+        let slot_bits = slot_bits(slots);
         Self {
-            line: [0; ROOM],
-            head: 1,
-            tail: 1,
-            tree: Tree::new(slots),
+            line: Vec::with_capacity(BUCKETS),
+            head: 0,
+            wheel: Wheel::new(slot_bits + FIRST_TICK_BITS),
             keys: vec![NEVER; slots],
-            slot_bits: slot_bits(slots),
+            slot_bits,
             latest: Self::longest_run(slots).as_nanos(),
+            until_look: EVENTS_PER_LOOK,
+            looked_at: 0,
         }
     }
 
@@ -67,24 +80,28 @@ impl Schedule {
     /// Takes the earliest event, unless it is later than `end`, which is at most [`Self::longest_run`]; its slot then
     /// has none.
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn take_until(&mut self, end: Instant) -> Option<(Instant, Slot)> {
-        let in_line = self.head < self.tail;
-        let key = if in_line { self.line[self.head % ROOM] } else { self.tree.least };
-        // Of no event at all this is later than any end.
-        let at = Instant::from_nanos(key >> self.slot_bits);
-        if at > end {
-            return None;
-        }
-        let slot = self.slot(key);
-        if in_line {
-            self.line[self.head % ROOM] = 0;
+        loop {
+            let Some(&key) = self.line.get(self.head) else {
+                if self.refill() {
+                    continue;
+                }
+                return None;
+            };
+            let slot = self.slot(key);
+            let current = &mut self.keys[slot as usize];
+            if *current != key {
+                self.head += 1;
+                continue;
+            }
+            let at = Instant::from_nanos(key >> self.slot_bits);
+            if at > end {
+                return None;
+            }
+            *current = NEVER;
             self.head += 1;
-        } else {
-            self.tree.set(slot, NEVER);
+            return Some((at, slot));
         }
-        self.keys[slot as usize] = NEVER;
-        Some((at, slot))
     }
 
     /// When the component's event is due.
@@ -99,9 +116,7 @@ impl Schedule {
     /// [`Self::longest_run`].
     #[inline]
     pub fn set(&mut self, slot: Slot, at: Instant) {
-        if self.keys[slot as usize] != NEVER {
-            self.remove(slot);
-        }
+        self.keys[slot as usize] = NEVER;
         self.add(slot, at);
     }
 
@@ -114,29 +129,9 @@ impl Schedule {
         }
         let key = at.as_nanos() << self.slot_bits | u64::from(slot);
         self.keys[slot as usize] = key;
-        // What comes after the whole line belongs into the tree, unless that is empty: then the line grows.
-        let last = self.line[(self.tail - 1) % ROOM];
-        if (key > last && self.tree.least != NEVER) || self.tail == ROOM {
-            self.add_behind(slot, key);
-        } else {
+        if !self.wheel.add(key) {
             self.insert(key);
         }
-    }
-
-    /// Puts a key in line, from behind; there is room.
-    #[inline(always)]
-    fn insert(&mut self, key: u64) {
-        let mut place = self.tail;
-        self.tail += 1;
-        loop {
-            let before = self.line[(place - 1) % ROOM];
-            if before <= key {
-                break;
-            }
-            self.line[place % ROOM] = before;
-            place -= 1;
-        }
-        self.line[place % ROOM] = key;
     }
 
     /// Sets the component's event unless an earlier one is due. For lazy timers: an event that fires early re-arms.
@@ -147,39 +142,63 @@ impl Schedule {
         }
     }
 
-    /// The key comes after the line, or the line has come to its end.
-    #[cold]
-    #[inline(never)]
-    fn add_behind(&mut self, slot: Slot, key: u64) {
-        if key > self.line[self.tail - 1] && self.tree.least != NEVER {
-            self.tree.set(slot, key);
-            return;
+    /// Puts a key in line, from behind.
+    fn insert(&mut self, key: u64) {
+        let mut place = self.line.len();
+        self.line.push(key);
+        while place > self.head && self.line[place - 1] > key {
+            self.line[place] = self.line[place - 1];
+            place -= 1;
         }
-        // Back to the start; the last one gives way if that makes no room.
-        self.line.copy_within(self.head..self.tail, 1);
-        self.tail -= self.head - 1;
-        self.head = 1;
-        if self.tail == ROOM {
-            let last = self.line[self.tail - 1].max(key);
-            self.tree.set(self.slot(last), last);
-            if last == key {
-                return;
-            }
-            self.tail -= 1;
-        }
-        self.insert(key);
+        self.line[place] = key;
     }
 
-    /// Takes away an event that is pending: rare, since most are set anew only after they came.
+    /// The line is empty: moves on to the next tick that has keys. False if there is none.
+    #[inline(never)]
+    fn refill(&mut self) -> bool {
+        self.line.clear();
+        self.head = 0;
+        if !self.wheel.next(&mut self.line) {
+            return false;
+        }
+        if self.line.len() > FEW {
+            self.line.sort_unstable();
+        } else {
+            sort_few(&mut self.line);
+        }
+        #[allow(clippy::cast_possible_truncation)]
+        let taken = self.line.len() as u32;
+        self.until_look = self.until_look.saturating_sub(taken);
+        if self.until_look == 0 {
+            self.look();
+        }
+        true
+    }
+
+    /// Fits the width of a tick to the mean time between events.
     #[cold]
-    fn remove(&mut self, slot: Slot) {
-        let key = std::mem::replace(&mut self.keys[slot as usize], NEVER);
-        match self.line[self.head..self.tail].binary_search(&key) {
-            Ok(place) => {
-                self.line.copy_within(self.head + place + 1..self.tail, self.head + place);
-                self.tail -= 1;
+    fn look(&mut self) {
+        let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);
+        let gap = (now - self.looked_at) / u64::from(EVENTS_PER_LOOK);
+        let bits = (self.slot_bits + gap.max(1).ilog2() + 1).min(u64::BITS - LEVEL_BITS);
+        self.until_look = EVENTS_PER_LOOK;
+        self.looked_at = now;
+        if bits.abs_diff(self.wheel.tick_bits) < 2 {
+            return;
+        }
+        let mut pending: Vec<u64> = self.line.drain(..).collect();
+        pending.extend(self.wheel.buckets.iter().flatten());
+        let mut wheel = Wheel::new(bits);
+        wheel.now = now << self.slot_bits >> bits;
+        self.wheel = wheel;
+        // What is stale stays behind.
+        pending.retain(|&key| self.keys[self.slot(key) as usize] == key);
+        pending.sort_unstable();
+        pending.dedup();
+        for key in pending {
+            if !self.wheel.add(key) {
+                self.line.push(key);
             }
-            Err(_) => self.tree.set(slot, NEVER),
         }
     }
 
@@ -196,60 +215,90 @@ fn slot_bits(slots: usize) -> u32 {
     (slots as u64).next_power_of_two().trailing_zeros()
 }
 
-/// The events that do not stand in line.
-struct Tree {
-    /// Groups of keys, breadth first: the children of entry `place` of group g are group 16 g + place + 1. An entry holds
-    /// the least key of its group of children; those of the deepest groups are the slots'.
-    groups: Vec<[u64; WIDTH]>,
-    /// The first of the deepest groups.
-    leaves: usize,
-    /// The least key of all.
-    least: u64,
-}
-
-impl Tree {
-    fn new(slots: usize) -> Self {
-        let (mut leaves, mut deepest) = (0, 1);
-        while deepest * WIDTH < slots {
-            leaves += deepest;
-            deepest *= WIDTH;
+/// Sorts a handful of keys.
+fn sort_few(keys: &mut [u64]) {
+    for end in 1..keys.len() {
+        let (key, mut place) = (keys[end], end);
+        while place > 0 && keys[place - 1] > key {
+            keys[place] = keys[place - 1];
+            place -= 1;
         }
-        Self { groups: vec![[NEVER; WIDTH]; leaves + slots.div_ceil(WIDTH).max(1)], leaves, least: NEVER }
-    }
-
-    /// Sets a slot's key and the least keys above it.
-    fn set(&mut self, slot: Slot, key: u64) {
-        let mut least = key;
-        let (mut group, mut place) = (self.leaves + slot as usize / WIDTH, slot as usize % WIDTH);
-        loop {
-            let above = (group.wrapping_sub(1) / WIDTH, group.wrapping_sub(1) % WIDTH);
-            let current = if group == 0 { self.least } else { self.groups[above.0][above.1] };
-            let keys = &mut self.groups[group];
-            let before = std::mem::replace(&mut keys[place], least);
-            if least >= current {
-                if before != current {
-                    return; // another one is the group's least, and stays it
-                }
-                least = minimum(keys);
-                if least == current {
-                    return;
-                }
-            }
-            if group == 0 {
-                self.least = least;
-                return;
-            }
-            (group, place) = above;
-        }
+        keys[place] = key;
     }
 }
 
-/// The least of a group, in four rounds of pairs.
-#[inline]
-fn minimum(group: &[u64; WIDTH]) -> u64 {
-    let two = |place: usize| group[place].min(group[place + 1]);
-    let four = |place: usize| two(place).min(two(place + 2));
-    four(0).min(four(4)).min(four(8).min(four(12)))
+/// The keys of the ticks to come.
+struct Wheel {
+    /// Bucket b of level l is `buckets[l * BUCKETS + b]`. It holds the keys whose tick agrees with the current one above
+    /// digit l (of base 256), and has there the digit b, which is greater.
+    buckets: Vec<Vec<u64>>,
+    /// Which buckets hold something, level by level.
+    maps: Vec<[u64; WORDS]>,
+    /// The current tick: all keys are later.
+    now: u64,
+    /// A key shifted by so much is its tick.
+    tick_bits: u32,
+}
+
+impl Wheel {
+    fn new(tick_bits: u32) -> Self {
+        let levels = (64 - tick_bits).div_ceil(LEVEL_BITS) as usize;
+        Self { buckets: vec![Vec::new(); levels * BUCKETS], maps: vec![[0; WORDS]; levels], now: 0, tick_bits }
+    }
+
+    /// Takes a key; false if it belongs to the current tick or before.
+    #[inline(always)]
+    fn add(&mut self, key: u64) -> bool {
+        let tick = key >> self.tick_bits;
+        if tick <= self.now {
+            return false;
+        }
+        let level = ((tick ^ self.now).ilog2() / LEVEL_BITS) as usize;
+        #[allow(clippy::cast_possible_truncation)]
+        let bucket = (tick >> (level as u32 * LEVEL_BITS)) as usize % BUCKETS;
+        self.maps[level][bucket / 64] |= 1 << (bucket % 64);
+        self.buckets[level * BUCKETS + bucket].push(key);
+        true
+    }
+
+    /// Moves on to the next tick that has keys, and moves them out; false if there is none.
+    fn next(&mut self, line: &mut Vec<u64>) -> bool {
+        'again: loop {
+            for level in 0..self.maps.len() {
+                let Some(bucket) = self.first_after(level) else { continue };
+                self.maps[level][bucket / 64] &= !(1 << (bucket % 64));
+                #[allow(clippy::cast_possible_truncation)]
+                let shift = level as u32 * LEVEL_BITS;
+                // Digits below this level are zero again.
+                self.now = ((self.now >> shift) & !(BUCKETS as u64 - 1) | bucket as u64) << shift;
+                let mut keys = std::mem::take(&mut self.buckets[level * BUCKETS + bucket]);
+                if level == 0 {
+                    line.extend_from_slice(&keys);
+                } else {
+                    for &key in &keys {
+                        if !self.add(key) {
+                            line.push(key);
+                        }
+                    }
+                }
+                keys.clear();
+                self.buckets[level * BUCKETS + bucket] = keys;
+                if line.is_empty() {
+                    continue 'again;
+                }
+                return true;
+            }
+            return false;
+        }
+    }
+
+    /// The first bucket of a level that holds something. All that do come after the current digit.
+    #[inline]
+    fn first_after(&self, level: usize) -> Option<usize> {
+        let map = &self.maps[level];
+        let word = map.iter().position(|word| *word != 0)?;
+        Some(word * 64 + map[word].trailing_zeros() as usize)
+    }
 }
 
 #[cfg(test)]
@@ -303,12 +352,12 @@ mod tests {
     }
 
     proptest! {
-        /// Against the obvious model: an array of times, searched for its first minimum. Few slots stay in line; many
-        /// overflow into the tree and come back.
+        /// Against the obvious model: an array of times, searched for its first minimum. Times
+        /// near and far fall into the line and into every level of the wheel.
         #[test]
         fn the_next_event_is_the_first_minimum(
             slots in prop_oneof![1_usize..40, 200_usize..300],
-            steps in proptest::collection::vec((0_usize..300, prop_oneof![4 => 0_u64..40, 1 => Just(u64::MAX)], 0_u8..4), 0..600),
+            steps in proptest::collection::vec((0_usize..300, prop_oneof![4 => 0_u64..40, 4 => (0_u32..45, 0_u64..9).prop_map(|(bits, low)| (1 << bits) + low), 1 => Just(u64::MAX)], 0_u8..4), 0..600),
         ) {
             let mut schedule = Schedule::new(slots);
             let mut model = vec![u64::MAX; slots];

@@ -1,8 +1,12 @@
 //! A one-way link: losses, queue, transmitter, propagation.
 //!
 //! A link of fixed rate knows when a packet will arrive the moment it is offered, so it costs the schedule one event
-//! per packet, and only the head of its ring is pending. A link whose rate can change, or whose queue is managed when
-//! packets leave it (CoDel), schedules its departures too.
+//! per packet at most, and only the head of its ring is pending. A link whose rate can change, or whose queue is managed
+//! when packets leave it (CoDel), schedules its departures too.
+//!
+//! A link that *runs ahead* costs no event: all its packets come from one other link, so their order is known before
+//! they arrive, and the world offers them to it as soon as their arrival is computed (`run::ahead`). Its own time is then
+//! ahead of the run's; nothing but its counters could tell.
 //!
 //! ```text
 //!  offer ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► in service ──► propagating ──► deliver
@@ -15,6 +19,7 @@ use super::packet::Packet;
 use super::queue::Verdict;
 use super::queue::codel::CoDelConfig;
 use super::queue::red::{Arrival, Red};
+use super::routing::NextHop;
 use super::transmitter::{Departure, RateChange, VariableTransmitter};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
@@ -37,12 +42,29 @@ pub enum Admission {
 /// A packet that is on the link, and when.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InFlight {
-    /// Its first bit is sent.
-    pub starts: u64,
     /// Its last bit reaches the other end.
     pub arrives: u64,
     /// The packet.
     pub packet: Packet,
+}
+
+/// A packet that waits at a transmitter of fixed rate, and until when.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    /// Its first bit is sent.
+    starts: u64,
+    size: u32,
+}
+
+/// What an offer to a link led to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offered {
+    /// It will arrive at the other end then, in nanoseconds, and has to be stored until it does or is taken on.
+    Arrives(u64),
+    /// The link keeps it until it departs.
+    Held,
+    /// The link did not take it.
+    Refused(Admission),
 }
 
 /// What a link has seen since the start.
@@ -74,6 +96,10 @@ pub struct LinkCounters {
     pub served_packets: u64,
     /// Sum over packets that were dropped as they left the queue of the time each had waited, in nanoseconds.
     pub waited_in_vain_ns: u64,
+    /// Packets that were dropped as they left the queue.
+    pub discarded_packets: u64,
+    /// Their bytes.
+    pub discarded_bytes: u64,
     /// The most packets that ever waited at once.
     pub most_waiting: u64,
     /// The most bytes that ever waited at once.
@@ -96,11 +122,8 @@ struct FixedTransmitter {
     serialiser: Serialiser,
     /// When the last accepted packet's last bit is sent.
     free_at: u64,
-    /// Number (in the ring) of the first packet whose service has not started.
-    first_waiting: u64,
-    /// Bytes ever accepted, and those of them whose service has started; the difference waits.
-    accepted_bytes: u64,
-    started_bytes: u64,
+    /// Bytes of the packets in `Link::waiting`, some of which may have started since.
+    waiting_bytes: u64,
 }
 
 enum Transmitter {
@@ -109,18 +132,33 @@ enum Transmitter {
 }
 
 /// One direction of a cable.
+///
+/// The fields stand in the order in which packets need them: the first two cache lines are all that one meets that does
+/// not wait and runs ahead.
+#[repr(C, align(64))]
 pub struct Link {
+    transmitter: Transmitter,
+    // The second line.
+    delay: u64,
+    entry: Option<Box<Entry>>,
+    /// Packets that were followed beyond its other end before they arrived there, and their bytes.
+    taken_on_packets: u64,
+    taken_on_bytes: u64,
     /// The node at its other end.
     pub to: u32,
+    delivery: Slot,
+    /// Where all its packets go from there, if that is the same for all.
+    pub(crate) leads_to: Option<NextHop>,
+    // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
+    stored_bytes: u64,
+    arrived_bytes: u64,
+    flight: Ring<InFlight>,
     /// Number of its rate controller, if it has one.
     pub controller: Option<u32>,
-    delay: u64,
-    delivery: Slot,
+    // What waits.
     buffer: Buffer,
-    flight: Ring<InFlight>,
-    counters: LinkCounters,
-    transmitter: Transmitter,
-    entry: Option<Box<Entry>>,
+    waiting: Ring<Waiting>,
+    tally: LinkCounters,
 }
 
 /// What stands before the buffer of some links.
@@ -161,55 +199,115 @@ impl Link {
             None => Transmitter::Fixed(FixedTransmitter {
                 serialiser: Serialiser::new(parts.rate),
                 free_at: 0,
-                first_waiting: 0,
-                accepted_bytes: 0,
-                started_bytes: 0,
+                waiting_bytes: 0,
             }),
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
         let (loss, red) = (parts.loss, parts.red);
         let entry = (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red }));
         Self {
-            to: parts.to,
-            controller: parts.controller,
-            delay: parts.delay.as_nanos(),
-            delivery: parts.delivery,
-            buffer: parts.buffer,
-            flight: Ring::new(),
-            counters: LinkCounters::default(),
             transmitter,
+            delay: parts.delay.as_nanos(),
             entry,
+            taken_on_packets: 0,
+            taken_on_bytes: 0,
+            to: parts.to,
+            delivery: parts.delivery,
+            leads_to: None,
+            stored_bytes: 0,
+            arrived_bytes: 0,
+            flight: Ring::new(),
+            controller: parts.controller,
+            buffer: parts.buffer,
+            waiting: Ring::new(),
+            tally: LinkCounters::default(),
         }
     }
 
-    /// Offers a packet to the link.
-    #[inline(always)]
+    /// Offers a packet to the link, which keeps it if it takes it.
+    #[inline]
     pub fn offer(&mut self, now: Instant, mut packet: Packet, schedule: &mut Schedule) -> Admission {
-        self.counters.offered_packets += 1;
-        self.counters.offered_bytes += u64::from(packet.size);
-        if self.entry.is_some()
-            && let Some(refused) = self.enter(now, &mut packet)
-        {
-            return refused;
-        }
-        let accepted = match &mut self.transmitter {
-            Transmitter::Fixed(fixed) => {
-                let idle = self.flight.is_empty();
-                let now = now.as_nanos();
-                let accepted = fixed.offer(now, packet, self.delay, self.buffer, &mut self.flight, &mut self.counters);
-                if idle {
-                    self.schedule_head(schedule);
-                }
-                accepted
-            }
-            Transmitter::Variable(variable) => variable.offer(now, packet, self.buffer, &mut self.counters, schedule),
-        };
-        if !accepted {
-            self.counters.dropped_packets += 1;
-            self.counters.dropped_bytes += u64::from(packet.size);
-            return Admission::Dropped;
+        match self.admit(now, &mut packet, schedule) {
+            Offered::Arrives(at) => self.store(at, &packet, schedule),
+            Offered::Held => {}
+            Offered::Refused(admission) => return admission,
         }
         Admission::Accepted
+    }
+
+    /// Decides about a packet. One of which the link says when it arrives must then be [`stored`](Self::store) or be
+    /// [`taken on`](Self::take_on).
+    #[inline(always)]
+    pub(crate) fn admit(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+        if self.entry.is_some()
+            && let Some(refused) = self.enter(now, packet)
+        {
+            return Offered::Refused(refused);
+        }
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            if variable.offer(now, *packet, self.buffer, &mut self.tally, schedule) {
+                return Offered::Held;
+            }
+            return self.refuse(packet.size);
+        }
+        self.admit_ahead(now.as_nanos(), packet.size)
+    }
+
+    /// The same for a link of fixed rate without losses or management, whatever the time of the run.
+    #[inline(always)]
+    pub(crate) fn admit_ahead(&mut self, now: u64, size: u32) -> Offered {
+        let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
+        if fixed.free_at <= now {
+            return Offered::Arrives(fixed.send(now, size, &mut self.waiting) + self.delay);
+        }
+        if fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
+            fixed.free_at += fixed.serialiser.next(size).as_nanos();
+            return Offered::Arrives(fixed.free_at + self.delay);
+        }
+        self.refuse(size)
+    }
+
+    /// The buffer is full.
+    #[cold]
+    fn refuse(&mut self, size: u32) -> Offered {
+        self.tally.dropped_packets += 1;
+        self.tally.dropped_bytes += u64::from(size);
+        Offered::Refused(Admission::Dropped)
+    }
+
+    /// Keeps a packet until it arrives.
+    #[inline(always)]
+    pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
+        let idle = self.flight.is_empty();
+        self.stored_bytes += u64::from(packet.size);
+        let place = self.flight.next();
+        place.packet = *packet;
+        place.arrives = arrives;
+        if idle {
+            schedule.add(self.delivery, Instant::from_nanos(arrives));
+        }
+    }
+
+    /// A packet of `size` bytes that the link has taken is followed beyond its other end at once.
+    #[inline(always)]
+    pub(crate) fn take_on(&mut self, size: u32) {
+        self.taken_on_packets += 1;
+        self.taken_on_bytes += u64::from(size);
+    }
+
+    /// Packets that were followed beyond its other end before they arrived there.
+    pub(crate) fn taken_on(&self) -> u64 {
+        self.taken_on_packets
+    }
+
+    /// Takes every stored packet off the link, in order, with its arrival; whoever calls stores again what stays.
+    pub(crate) fn unstore(&mut self, into: &mut Vec<(u64, Packet)>, schedule: &mut Schedule) {
+        if !self.flight.is_empty() {
+            schedule.set(self.delivery, Instant::NEVER);
+        }
+        into.extend(self.flight.iter().map(|entry| (entry.arrives, entry.packet)));
+        self.flight.forget();
+        self.stored_bytes = self.arrived_bytes;
     }
 
     /// What stands before the buffer: a packet that it refuses, and as what; one that goes on may be marked.
@@ -219,8 +317,8 @@ impl Link {
         let size = u64::from(packet.size);
         let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent));
         let refused = if lost {
-            self.counters.lost_packets += 1;
-            self.counters.lost_bytes += size;
+            self.tally.lost_packets += 1;
+            self.tally.lost_bytes += size;
             Some(Admission::Lost)
         } else {
             entry.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
@@ -233,7 +331,7 @@ impl Link {
     fn detect_early(&mut self, now: Instant, packet: &mut Packet, red: &mut Red) -> Option<Admission> {
         let rate_bps = self.rate().as_bps();
         let queue = match &mut self.transmitter {
-            Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &self.flight, self.counters.delivered_bytes),
+            Transmitter::Fixed(fixed) => fixed.queue_at(now.as_nanos(), &mut self.waiting),
             Transmitter::Variable(variable) => variable.queue_at(now),
         };
         let verdict = red.arrives(Arrival {
@@ -246,14 +344,14 @@ impl Link {
         });
         match verdict {
             Verdict::Drop => {
-                self.counters.dropped_packets += 1;
-                self.counters.dropped_bytes += u64::from(packet.size);
-                self.counters.managed_drops += 1;
+                self.tally.dropped_packets += 1;
+                self.tally.dropped_bytes += u64::from(packet.size);
+                self.tally.managed_drops += 1;
                 return Some(Admission::DroppedEarly);
             }
             // A full buffer drops it all the same.
             Verdict::Mark if queue.idle_ns.is_some() || self.buffer.admits(queue.packets, queue.bytes, packet.size) => {
-                self.counters.marked_packets += u64::from(packet.mark());
+                self.tally.marked_packets += u64::from(packet.mark());
             }
             Verdict::Mark | Verdict::Pass => {}
         }
@@ -280,21 +378,30 @@ impl Link {
     pub fn deliver_head(&mut self, size: u32, schedule: &mut Schedule) {
         self.flight.skip();
         self.schedule_head(schedule);
-        self.counters.delivered_packets += 1;
-        self.counters.delivered_bytes += u64::from(size);
+        self.arrived_bytes += u64::from(size);
     }
 
-    /// The departure event of a link that schedules its departures.
+    /// The departure event of a link that schedules its departures; a packet that departs is stored until it arrives.
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
-        let Transmitter::Variable(variable) = &mut self.transmitter else { return Departure::None };
-        let departure = variable.advance(now, &mut self.counters, schedule);
-        if let Departure::Packet { packet, starts } = departure {
-            self.flight.push(InFlight { starts: starts.as_nanos(), arrives: now.as_nanos() + self.delay, packet });
-            if self.flight.len() == 1 {
-                self.schedule_head(schedule);
-            }
+        let departure = self.advance(now, schedule);
+        if let Departure::Packet { packet } = departure {
+            self.store(self.arrival(now), &packet, schedule);
         }
         departure
+    }
+
+    /// The same, but the packet must be [`stored`](Self::store) or [`taken on`](Self::take_on).
+    pub(crate) fn advance(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => Departure::None,
+            Transmitter::Variable(variable) => variable.advance(now, &mut self.tally, schedule),
+        }
+    }
+
+    /// When a packet arrives whose last bit is sent at `now`, in nanoseconds.
+    #[inline]
+    pub(crate) fn arrival(&self, now: Instant) -> u64 {
+        now.as_nanos() + self.delay
     }
 
     /// Changes the rate of a link whose rate can change; a link of fixed rate stays as it is.
@@ -322,8 +429,33 @@ impl Link {
 
     /// What the link has seen since the start.
     #[must_use]
-    pub fn counters(&self) -> &LinkCounters {
-        &self.counters
+    pub fn counters(&self) -> LinkCounters {
+        let tally = &self.tally;
+        // A link that schedules its departures has counted what it took; of the others it is what they stored or took on.
+        let (accepted_packets, accepted_bytes) = match &self.transmitter {
+            Transmitter::Fixed(_) => {
+                (self.taken_on_packets + self.flight.pushed(), self.taken_on_bytes + self.stored_bytes)
+            }
+            Transmitter::Variable(variable) => variable.accepted(),
+        };
+        LinkCounters {
+            // What CoDel drops as it leaves the queue was accepted before.
+            offered_packets: accepted_packets + tally.dropped_packets + tally.lost_packets - tally.discarded_packets,
+            offered_bytes: accepted_bytes + tally.dropped_bytes + tally.lost_bytes - tally.discarded_bytes,
+            delivered_packets: self.taken_on_packets + self.flight.popped(),
+            delivered_bytes: self.taken_on_bytes + self.arrived_bytes,
+            served_packets: match &self.transmitter {
+                Transmitter::Fixed(_) => accepted_packets,
+                Transmitter::Variable(_) => tally.served_packets,
+            },
+            ..self.tally
+        }
+    }
+
+    /// Whether its packets, which all come from one link, may be offered ahead of time: nothing but what was offered
+    /// decides what becomes of them.
+    pub(crate) fn can_run_ahead(&self) -> bool {
+        matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none()
     }
 
     /// The buffer.
@@ -345,7 +477,7 @@ impl Link {
     #[must_use]
     pub fn waiting_packets(&self, now: Instant) -> u64 {
         match &self.transmitter {
-            Transmitter::Fixed(_) => self.flight.iter().filter(|entry| entry.starts > now.as_nanos()).count() as u64,
+            Transmitter::Fixed(_) => self.waiting.iter().filter(|entry| entry.starts > now.as_nanos()).count() as u64,
             Transmitter::Variable(variable) => variable.waiting_packets(),
         }
     }
@@ -371,67 +503,59 @@ impl Link {
 }
 
 impl FixedTransmitter {
-    /// Takes a packet, if the buffer has room, and settles when it starts and arrives.
+    /// Sends a packet at once, since nothing is being sent; says when its last bit is sent.
     #[inline(always)]
-    fn offer(
+    fn send(&mut self, now: u64, size: u32, waiting: &mut Ring<Waiting>) -> u64 {
+        if self.free_at < now {
+            self.serialiser.idle();
+        }
+        if self.waiting_bytes > 0 {
+            self.waiting_bytes = 0;
+            waiting.clear();
+        }
+        self.free_at = now + self.serialiser.next(size).as_nanos();
+        self.free_at
+    }
+
+    /// Lets a packet wait until `free_at`, if the buffer has room.
+    #[inline(always)]
+    fn waits(
         &mut self,
         now: u64,
-        packet: Packet,
-        delay: u64,
+        size: u32,
         buffer: Buffer,
-        flight: &mut Ring<InFlight>,
-        counters: &mut LinkCounters,
+        waiting: &mut Ring<Waiting>,
+        tally: &mut LinkCounters,
     ) -> bool {
-        let starts = self.free_at.max(now);
-        let size = u64::from(packet.size);
-        if starts > now {
-            self.forget_started(now, flight, counters.delivered_bytes);
-            let waiting = flight.pushed() - self.first_waiting;
-            if !buffer.admits(waiting, self.accepted_bytes - self.started_bytes, packet.size) {
-                return false;
-            }
-            self.accepted_bytes += size;
-            counters.most_waiting = counters.most_waiting.max(waiting + 1);
-            counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.accepted_bytes - self.started_bytes);
-            counters.waited_ns += starts - now;
-        } else {
-            if self.free_at < now {
-                self.serialiser.idle();
-            }
-            // It starts at once, so nothing waits before it.
-            self.first_waiting = flight.pushed() + 1;
-            self.accepted_bytes += size;
-            self.started_bytes = self.accepted_bytes;
+        self.forget_started(now, waiting);
+        if !buffer.admits(waiting.len(), self.waiting_bytes, size) {
+            return false;
         }
-        counters.served_packets += 1;
-        self.free_at = starts + self.serialiser.next(packet.size).as_nanos();
-        flight.push(InFlight { starts, arrives: self.free_at + delay, packet });
+        waiting.push(Waiting { starts: self.free_at, size });
+        self.waiting_bytes += u64::from(size);
+        tally.most_waiting = tally.most_waiting.max(waiting.len());
+        tally.most_waiting_bytes = tally.most_waiting_bytes.max(self.waiting_bytes);
+        tally.waited_ns += self.free_at - now;
         true
     }
 
     /// The queue that a packet finds at `now`.
-    fn queue_at(&mut self, now: u64, flight: &Ring<InFlight>, delivered_bytes: u64) -> QueueFound {
+    fn queue_at(&mut self, now: u64, waiting: &mut Ring<Waiting>) -> QueueFound {
         if self.free_at <= now {
             return QueueFound { idle_ns: Some(now - self.free_at), packets: 0, bytes: 0 };
         }
-        self.forget_started(now, flight, delivered_bytes);
-        let packets = flight.pushed() - self.first_waiting;
-        QueueFound { idle_ns: None, packets, bytes: self.accepted_bytes - self.started_bytes }
+        self.forget_started(now, waiting);
+        QueueFound { idle_ns: None, packets: waiting.len(), bytes: self.waiting_bytes }
     }
 
     /// Packets whose service has started no longer wait; one that starts at `now` has started.
     #[inline]
-    fn forget_started(&mut self, now: u64, flight: &Ring<InFlight>, delivered_bytes: u64) {
-        // What was delivered had started long before.
-        if self.first_waiting < flight.popped() {
-            self.first_waiting = flight.popped();
-            self.started_bytes = delivered_bytes;
-        }
-        while let Some(entry) = flight.get(self.first_waiting)
+    fn forget_started(&mut self, now: u64, waiting: &mut Ring<Waiting>) {
+        while let Some(entry) = waiting.front()
             && entry.starts <= now
         {
-            self.started_bytes += u64::from(entry.packet.size);
-            self.first_waiting += 1;
+            self.waiting_bytes -= u64::from(entry.size);
+            waiting.skip();
         }
     }
 }

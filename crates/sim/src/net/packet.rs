@@ -17,7 +17,7 @@ pub struct Packet {
     pub agent: AgentId,
     /// Size on the wire in bytes, IP header included.
     pub size: u32,
-    /// Column of the routing table: the destination node's index among destinations.
+    /// The node it is for.
     pub destination: u32,
 }
 

@@ -20,67 +20,116 @@ pub struct Edge {
 pub enum NextHop {
     /// Over this link.
     Link(LinkId),
+    /// Over this link, which runs ahead.
+    Ahead(LinkId),
     /// Nowhere: it has arrived.
     Here,
     /// There is no way.
     Unreachable,
 }
 
+/// What stands for no link in a table: there is no way.
+const NO_WAY: LinkId = LinkId::MAX;
+/// In a table, the bit of links that run ahead.
+const AHEAD: LinkId = 1 << 31;
+
+/// How a node is reached.
+#[derive(Clone, Copy, Debug)]
+struct Destination {
+    /// The column that leads to it, or to `before`.
+    column: u32,
+    /// If only one link leads to it: the node where that begins, else itself ...
+    before: u32,
+    /// ... and the link.
+    last: LinkId,
+}
+
 /// The next hop of every node towards every destination that a flow has.
+///
+/// A node that only one link leads to is reached by way of the node before it, so the table has columns for the others
+/// alone: 10,000 hosts behind a router take one.
 #[derive(Clone, Debug)]
 pub struct Routes {
-    destinations: Vec<usize>,
-    nodes: usize,
-    /// Row-major: `node * destinations + column`.
-    hops: Vec<NextHop>,
+    destinations: Vec<Destination>,
+    columns: usize,
+    /// Row-major: `node * columns + column`.
+    hops: Vec<LinkId>,
 }
 
 impl Routes {
     /// Shortest paths from every node to each of `destinations` (node indices). Among equal paths the one over the
     /// lowest-numbered link wins.
     #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
     pub fn shortest(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
-        let columns = destinations.len();
-        let mut hops = vec![NextHop::Unreachable; nodes * columns];
-        let mut into: Vec<Vec<usize>> = vec![Vec::new(); nodes];
-        for (index, edge) in edges.iter().enumerate() {
-            into[edge.to].push(index);
+        let into = into(nodes, edges);
+        let (mut column_of, mut targets) = (vec![None::<u32>; nodes], Vec::new());
+        let nowhere = Destination { column: 0, before: 0, last: NO_WAY };
+        let mut routes = Self { destinations: vec![nowhere; nodes], columns: 0, hops: Vec::new() };
+        for &destination in destinations {
+            let (target, last) = match into[destination][..] {
+                [only] if edges[only].from != destination => (edges[only].from, only as LinkId),
+                _ => (destination, NO_WAY),
+            };
+            let column = *column_of[target].get_or_insert_with(|| {
+                targets.push(target);
+                targets.len() as u32 - 1
+            });
+            routes.destinations[destination] = Destination { column, before: target as u32, last };
         }
-        for (column, &destination) in destinations.iter().enumerate() {
-            let distance = distances(&into, edges, destination);
-            for (node, hop) in (0..nodes).map(|node| (node, node * columns + column)) {
-                hops[hop] = if node == destination { NextHop::Here } else { first_hop(node, edges, &distance) };
+        routes.columns = targets.len();
+        routes.hops = vec![NO_WAY; nodes * targets.len()];
+        for (column, &target) in targets.iter().enumerate() {
+            let distance = distances(&into, edges, target);
+            for (link, edge) in edges.iter().enumerate() {
+                let hop = &mut routes.hops[edge.from * targets.len() + column];
+                let on_the_way = distance[edge.from].is_some()
+                    && distance[edge.to].map(|rest| rest + u64::from(edge.cost)) == distance[edge.from];
+                if *hop == NO_WAY && on_the_way {
+                    *hop = link as LinkId;
+                }
             }
         }
-        Self { destinations: destinations.to_vec(), nodes, hops }
+        routes
     }
 
-    /// Where `node` sends a packet for the destination in this column.
+    /// Where `node` sends a packet for the node `destination`.
     #[inline]
     #[must_use]
-    pub fn next_hop(&self, node: u32, column: u32) -> NextHop {
-        self.hops[node as usize * self.destinations.len() + column as usize]
+    pub fn next_hop(&self, node: u32, destination: u32) -> NextHop {
+        if node == destination {
+            return NextHop::Here;
+        }
+        let Destination { column, before, last } = self.destinations[destination as usize];
+        let link = if node == before { last } else { self.hops[node as usize * self.columns + column as usize] };
+        if link < AHEAD {
+            NextHop::Link(link)
+        } else if link == NO_WAY {
+            NextHop::Unreachable
+        } else {
+            NextHop::Ahead(link - AHEAD)
+        }
     }
 
-    /// The column of a destination node.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn column(&self, node: usize) -> Option<u32> {
-        self.destinations.iter().position(|&destination| destination == node).map(|column| column as u32)
+    /// From now on says [`NextHop::Ahead`] of these links.
+    pub fn mark_ahead(&mut self, runs_ahead: impl Fn(LinkId) -> bool) {
+        let lasts = self.destinations.iter_mut().map(|destination| &mut destination.last);
+        for link in self.hops.iter_mut().chain(lasts).filter(|link| **link < AHEAD) {
+            *link |= AHEAD * LinkId::from(runs_ahead(*link));
+        }
     }
 
     /// The links from `from` to a destination node, `None` if there is no way.
     #[must_use]
     #[allow(clippy::cast_possible_truncation)]
     pub fn path(&self, from: usize, to: usize, edges: &[Edge]) -> Option<Vec<LinkId>> {
-        let column = self.column(to)?;
         let (mut path, mut node) = (Vec::new(), from);
         // A shortest path visits no node twice.
-        while path.len() <= self.nodes {
-            match self.next_hop(node as u32, column) {
+        while path.len() <= self.destinations.len() {
+            match self.next_hop(node as u32, to as u32) {
                 NextHop::Here => return Some(path),
                 NextHop::Unreachable => return None,
-                NextHop::Link(link) => {
+                NextHop::Link(link) | NextHop::Ahead(link) => {
                     path.push(link);
                     node = edges[link as usize].to;
                 }
@@ -88,6 +137,15 @@ impl Routes {
         }
         None
     }
+}
+
+/// The links into each node.
+fn into(nodes: usize, edges: &[Edge]) -> Vec<Vec<usize>> {
+    let mut into = vec![Vec::new(); nodes];
+    for (index, edge) in edges.iter().enumerate() {
+        into[edge.to].push(index);
+    }
+    into
 }
 
 /// Dijkstra backwards from the destination: the cost from each node.
@@ -106,19 +164,6 @@ fn distances(into: &[Vec<usize>], edges: &[Edge], destination: usize) -> Vec<Opt
         }
     }
     distance
-}
-
-/// The lowest-numbered link out of `node` that lies on a shortest path.
-#[allow(clippy::cast_possible_truncation)]
-fn first_hop(node: usize, edges: &[Edge], distance: &[Option<u64>]) -> NextHop {
-    edges
-        .iter()
-        .position(|edge| {
-            edge.from == node
-                && distance[node].is_some()
-                && distance[edge.to].map(|rest| rest + u64::from(edge.cost)) == distance[node]
-        })
-        .map_or(NextHop::Unreachable, |link| NextHop::Link(link as LinkId))
 }
 
 #[cfg(test)]
@@ -151,6 +196,6 @@ mod tests {
         let routes = Routes::shortest(3, &edges, &[0, 2]);
         assert_eq!(routes.path(1, 0, &edges), None);
         assert_eq!(routes.path(0, 2, &edges), None);
-        assert_eq!(routes.next_hop(2, 1), NextHop::Here);
+        assert_eq!(routes.next_hop(2, 2), NextHop::Here);
     }
 }

@@ -42,8 +42,6 @@ pub enum Departure {
     Packet {
         /// The packet.
         packet: Packet,
-        /// When its first bit was sent.
-        starts: Instant,
     },
     /// A pause ended.
     Resumed,
@@ -77,9 +75,9 @@ impl PauseDue {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Idle,
-    Sending { packet: Packet, starts: Instant, ends: Instant, pause: PauseDue },
+    Sending { packet: Packet, ends: Instant, pause: PauseDue },
     Paused { until: Instant },
-    Suspended { packet: Packet, starts: Instant, left: Duration, until: Instant },
+    Suspended { packet: Packet, left: Duration, until: Instant },
 }
 
 /// An entry of the rate log: for probes, and for the verifier, which sums it up by itself.
@@ -121,6 +119,8 @@ pub struct VariableTransmitter {
     state: State,
     queue: Ring<Waiting>,
     waiting_bytes: u64,
+    /// Packets taken, and their bytes.
+    accepted: (u64, u64),
     codel: Option<CoDel>,
     /// Packets that CoDel has dropped and nobody has heard of yet.
     discarded: VecDeque<Packet>,
@@ -143,6 +143,7 @@ impl VariableTransmitter {
             state: State::Idle,
             queue: Ring::new(),
             waiting_bytes: 0,
+            accepted: (0, 0),
             codel: codel.map(CoDel::new),
             discarded: VecDeque::new(),
             sent_bytes: 0,
@@ -257,12 +258,14 @@ impl VariableTransmitter {
                 codel.empty();
             }
             counters.served_packets += 1;
+            self.accept(packet.size);
             self.start(now, packet, schedule);
             return true;
         }
         if !buffer.admits(self.queue.len(), self.waiting_bytes, packet.size) {
             return false;
         }
+        self.accept(packet.size);
         self.queue.push(Waiting { since: now, packet });
         self.waiting_bytes += u64::from(packet.size);
         counters.most_waiting = counters.most_waiting.max(self.queue.len());
@@ -270,10 +273,20 @@ impl VariableTransmitter {
         true
     }
 
+    fn accept(&mut self, size: u32) {
+        self.accepted.0 += 1;
+        self.accepted.1 += u64::from(size);
+    }
+
+    /// Packets taken since the start, and their bytes.
+    pub(super) fn accepted(&self) -> (u64, u64) {
+        self.accepted
+    }
+
     /// The event in the slot: a last bit was sent or a pause ended.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
         match self.state {
-            State::Sending { packet, starts, pause, .. } => {
+            State::Sending { packet, pause, .. } => {
                 self.sent_bytes += u64::from(packet.size);
                 self.free_at = now;
                 let until = match pause {
@@ -289,11 +302,11 @@ impl VariableTransmitter {
                 } else {
                     self.start_next(now, counters, schedule);
                 }
-                Departure::Packet { packet, starts }
+                Departure::Packet { packet }
             }
-            State::Suspended { packet, starts, left, .. } => {
+            State::Suspended { packet, left, .. } => {
                 let ends = now + left;
-                self.state = State::Sending { packet, starts, ends, pause: PauseDue::No };
+                self.state = State::Sending { packet, ends, pause: PauseDue::No };
                 schedule.set(self.slot, ends);
                 Departure::Resumed
             }
@@ -314,19 +327,19 @@ impl VariableTransmitter {
         self.serialiser.set_rate(rate);
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
         match (self.state, in_service) {
-            (State::Sending { packet, starts, ends, pause: due }, InService::FinishThenPause)
+            (State::Sending { packet, ends, pause: due }, InService::FinishThenPause)
                 if !(pause + due.span_at(now)).is_zero() =>
             {
-                self.state = State::Sending { packet, starts, ends, pause: PauseDue::For(due.span_at(now) + pause) };
+                self.state = State::Sending { packet, ends, pause: PauseDue::For(due.span_at(now) + pause) };
             }
-            (State::Sending { packet, starts, ends, pause: due }, InService::FinishWhilePausing) => {
+            (State::Sending { packet, ends, pause: due }, InService::FinishWhilePausing) => {
                 let until = due.until(now) + pause;
                 self.go_over(now, until - now);
-                self.state = State::Sending { packet, starts, ends, pause: PauseDue::Until(until) };
+                self.state = State::Sending { packet, ends, pause: PauseDue::Until(until) };
             }
-            (State::Sending { packet, starts, ends, .. }, InService::Suspend) => {
+            (State::Sending { packet, ends, .. }, InService::Suspend) => {
                 self.go_over(now, pause);
-                self.suspend(packet, starts, rescale(ends - now, old, rate), now + pause, schedule);
+                self.suspend(packet, rescale(ends - now, old, rate), now + pause, schedule);
             }
             (State::Sending { .. } | State::Idle, _) if pause.is_zero() => self.go_over(now, pause),
             (State::Sending { .. } | State::Idle, _) => {
@@ -338,10 +351,10 @@ impl VariableTransmitter {
                 self.go_over(now, until - now);
                 self.pause(until, schedule);
             }
-            (State::Suspended { packet, starts, left, until }, _) => {
+            (State::Suspended { packet, left, until }, _) => {
                 let until = until + pause;
                 self.go_over(now, until - now);
-                self.suspend(packet, starts, rescale(left, old, rate), until, schedule);
+                self.suspend(packet, rescale(left, old, rate), until, schedule);
             }
         }
     }
@@ -366,14 +379,14 @@ impl VariableTransmitter {
         schedule.set(self.slot, until);
     }
 
-    fn suspend(&mut self, packet: Packet, starts: Instant, left: Duration, until: Instant, schedule: &mut Schedule) {
-        self.state = State::Suspended { packet, starts, left, until };
+    fn suspend(&mut self, packet: Packet, left: Duration, until: Instant, schedule: &mut Schedule) {
+        self.state = State::Suspended { packet, left, until };
         schedule.set(self.slot, until);
     }
 
     fn start(&mut self, now: Instant, packet: Packet, schedule: &mut Schedule) {
         let ends = now + self.serialiser.next(packet.size);
-        self.state = State::Sending { packet, starts: now, ends, pause: PauseDue::No };
+        self.state = State::Sending { packet, ends, pause: PauseDue::No };
         schedule.set(self.slot, ends);
     }
 
@@ -387,6 +400,8 @@ impl VariableTransmitter {
                     counters.dropped_packets += 1;
                     counters.dropped_bytes += u64::from(packet.size);
                     counters.managed_drops += 1;
+                    counters.discarded_packets += 1;
+                    counters.discarded_bytes += u64::from(packet.size);
                     counters.waited_in_vain_ns += waited.as_nanos();
                     self.discarded.push_back(packet);
                     continue;

@@ -1,9 +1,11 @@
 //! What a run records over time: columns, written only for the probes asked for. Recording never changes a run.
 
 mod pcapng;
+mod requests;
 mod senders;
 mod tables;
 
 pub use pcapng::{CaptureError, CaptureWriter, Host};
+pub use requests::{RequestRow, RequestTable};
 pub use senders::{SenderProbe, SenderTables};
 pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table};

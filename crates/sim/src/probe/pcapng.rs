@@ -31,7 +31,7 @@ pub enum CaptureError {
         /// The names there are.
         known: String,
     },
-    /// There are more flows than ports to tell them apart.
+    /// There are more flows and connections of requests than ports to tell them apart.
     TooManyFlows {
         /// How many there are.
         flows: usize,
@@ -50,7 +50,11 @@ impl fmt::Display for CaptureError {
         match self {
             Self::UnknownLink { name, known } => write!(f, "link: \"{name}\" is unknown; expected one of {known}"),
             Self::TooManyFlows { flows } => {
-                write!(f, "flow: there are {flows}; expected at most {MOST_FLOWS} in a capture, one port for each")
+                write!(
+                    f,
+                    "flow: there are {flows}, with one for each connection that requests may have open (most_open); \
+                     expected at most {MOST_FLOWS} in a capture, one port for each"
+                )
             }
             Self::File { path, why } => write!(f, "cannot write {}: {why}", path.display()),
         }
@@ -232,7 +236,7 @@ fn tcp_options(segment: &Segment) -> Vec<TcpOptionElement> {
 
 impl CaptureWriter {
     /// A capture of the named links of `scenario` into `path`: node n has the address 10.0.0.1 + n, flow f the ports
-    /// 10000 + f (sender) and 30000 + f (receiver).
+    /// 10000 + f (sender) and 30000 + f (receiver); the places of requests' connections come behind the flows.
     ///
     /// # Errors
     /// If a name is unknown or the file cannot be created.
@@ -244,17 +248,19 @@ impl CaptureWriter {
             let unknown = || CaptureError::UnknownLink { name: name.clone(), known: known() };
             found.map(|index| (index as LinkId, scenario.links[index].name.as_str())).ok_or_else(unknown)
         };
-        let flows = scenario.flow_paths().count();
+        let flows = scenario.flow_paths().count() + scenario.most_open();
         if flows > MOST_FLOWS {
             return Err(CaptureError::TooManyFlows { flows });
         }
         let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
         let address = |node: usize| (0x0a00_0001 + node as u32).to_be_bytes();
-        let hosts = scenario.flow_paths().enumerate().flat_map(|(flow, ends)| {
+        let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
+        let places = scenario.request_flows.iter().flat_map(|flow| (0..flow.most_open).map(|_| &flow.path));
+        let hosts = scenario.flow_paths().chain(places).enumerate().flat_map(|(number, ends)| {
             let host = |node: usize, first: u16| Host {
                 address: address(node),
-                port: first + flow as u16,
-                tcp: flow < scenario.tcp_flows.len(),
+                port: first + number as u16,
+                tcp: !datagrams.contains(&number),
             };
             [host(ends.from, 10_000), host(ends.to, 30_000)]
         });

@@ -1,5 +1,7 @@
 //! From a scenario to its world.
 
+use super::ahead::{Ahead, Parts};
+use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
 use crate::engine::random::Stream;
@@ -51,19 +53,26 @@ impl World {
         let redrawn = numbered(&|link| link.capacity.is_some());
         let flows = scenario.flow_paths().count();
         let slots = slots(scenario);
+        let observers = observers(scenario, flows, capture);
+        let mut links = links(scenario, &slots, &scheduled_links);
+        let mut routes = scenario.routes.clone();
+        let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
+        let ahead =
+            Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
             events: 0,
             schedule: Schedule::new(slots.count()),
             slots,
-            routes: scenario.routes.clone(),
-            links: links(scenario, &slots, &scheduled_links),
+            routes,
+            links,
             scheduled_links,
-            agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
+            agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
             connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
+            requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
             redraws: redrawn.iter().filter_map(|&link| redraw(scenario, link)).collect(),
             baseline: Baseline {
@@ -74,7 +83,8 @@ impl World {
                 delivered: Vec::new(),
                 rate_changes: Vec::new(),
             },
-            observers: observers(scenario, flows, capture),
+            observers,
+            ahead,
         };
         for (index, controller) in world.controllers.iter().enumerate() {
             world.links[controller.link as usize].controller = Some(index as u32);
@@ -104,10 +114,14 @@ impl World {
         for (index, source) in self.sources.iter().enumerate() {
             self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), source.next());
         }
+        for (index, pool) in self.requests.pools.iter().enumerate() {
+            self.schedule.set(self.slots.source(self.requests.first_flow + index), pool.source.next());
+        }
         if !scenario.warm_up.is_zero() {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
+        self.set_horizon(self.schedule.at(self.slots.probe()).min(self.schedule.at(self.slots.warm_up())));
     }
 }
 
@@ -119,7 +133,7 @@ fn slots(scenario: &Scenario) -> Slots {
         links: scenario.links.len(),
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
-        endpoints: 2 * scenario.tcp_flows.len(),
+        endpoints: 2 * (scenario.tcp_flows.len() + scenario.most_open()),
         flows: scenario.flow_paths().count(),
     })
 }
@@ -132,7 +146,7 @@ pub(crate) fn longest_run(scenario: &Scenario) -> Duration {
 #[allow(clippy::cast_possible_truncation)]
 fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> {
     let build = |(index, spec): (usize, &LinkSpec)| {
-        let departure = scheduled.iter().position(|&link| link as usize == index).map(Slots::departure);
+        let departure = scheduled.binary_search(&(index as LinkId)).ok().map(Slots::departure);
         let loss = |model: &LossModel| Loss::new(model, Stream::new(scenario.seed, &format!("loss.{}", spec.name)));
         let (red, codel) = match spec.queue {
             QueueModel::DropTail => (None, None),
@@ -161,12 +175,11 @@ fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> 
 #[allow(clippy::cast_possible_truncation)]
 fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
     let agent = |from: usize, to: usize| {
-        let column = scenario.routes.column(to).unwrap_or(0);
-        let out = match scenario.routes.next_hop(from as u32, column) {
-            NextHop::Link(link) => link,
+        let out = match scenario.routes.next_hop(from as u32, to as u32) {
+            NextHop::Link(link) | NextHop::Ahead(link) => link,
             NextHop::Here | NextHop::Unreachable => 0,
         };
-        Agent { node: from as u32, out, peer_column: column, counters: AgentCounters::default() }
+        Agent { node: from as u32, out, peer_node: to as u32, runs_ahead: false, counters: AgentCounters::default() }
     };
     [agent(path.from, path.to), agent(path.to, path.from)]
 }

@@ -1,8 +1,13 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
+mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
+mod pool;
+mod requests;
+#[cfg(test)]
+mod requests_tests;
 mod slots;
 mod summary;
 mod world;

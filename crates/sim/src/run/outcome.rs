@@ -3,6 +3,7 @@
 use super::summary::Summary;
 use crate::probe::{CaptureError, Table};
 use crate::verify::Violation;
+use netlull_units::Instant;
 use std::fmt;
 
 /// A finished run.
@@ -21,6 +22,15 @@ pub enum RunError {
     Cancelled,
     /// The verifier found something impossible: a defect of the simulator, not of the scenario.
     Violation(Vec<Violation>),
+    /// A request came when as many connections were open as a flow of requests may have.
+    TooManyOpen {
+        /// The flow.
+        flow: String,
+        /// How many may be open.
+        most_open: u32,
+        /// When.
+        at: Instant,
+    },
     /// The captured packets could not be written.
     Capture(CaptureError),
 }
@@ -33,6 +43,11 @@ impl fmt::Display for RunError {
                 write!(f, "the run is not conserving; this is a defect of netlull, not of the scenario")?;
                 violations.iter().try_for_each(|violation| write!(f, "\n  {violation}"))
             }
+            Self::TooManyOpen { flow, most_open, at } => write!(
+                f,
+                "flow.{flow}.most_open: {most_open} connections are open at {at}, and another request has come; expected \
+                 a larger limit, or less load (flow.{flow}.offered)"
+            ),
             Self::Capture(error) => error.fmt(f),
         }
     }

@@ -2,9 +2,11 @@
 //!
 //! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
-//! the order of the flows, sender before receiver; (6) traffic sources and connections that open, in the order of the
-//! flows; (7) the start of measurement; (8) the ends of probe bins. So a packet that leaves a full buffer at t makes
-//! room for one that arrives at t, and a probe sees the state after everything else.
+//! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
+//! of their places (`run/pool.rs`), sender before receiver; (6) requests' connections that learn of dropped packets, in
+//! the order of their agents; (7) traffic sources, connections that open and requests, in the order of the flows; (8) the
+//! start of measurement; (9) the ends of probe bins. So a packet that leaves a full buffer at t makes room for one that
+//! arrives at t, and a probe sees the state after everything else.
 
 use crate::engine::schedule::Slot;
 
@@ -19,9 +21,11 @@ pub(super) enum Owner {
     Controller(usize),
     /// The n-th varying capacity.
     Redraw(usize),
-    /// A TCP endpoint's timer.
+    /// A TCP endpoint's timer: a flow's, or behind those that of an end of a request's connection.
     Timer(usize),
-    /// A flow: its start, or its next datagram.
+    /// Packets of requests that were dropped: their connections learn of it.
+    Settlement,
+    /// A flow: its start, its next datagram or its next request.
     Source(usize),
     /// Measurement starts.
     WarmUp,
@@ -36,6 +40,7 @@ pub(super) struct Slots {
     controllers: Slot,
     redraws: Slot,
     timers: Slot,
+    settlement: Slot,
     sources: Slot,
     warm_up: Slot,
 }
@@ -58,9 +63,10 @@ impl Slots {
         let controllers = deliveries + population.links as Slot;
         let redraws = controllers + population.controllers as Slot;
         let timers = redraws + population.redraws as Slot;
-        let sources = timers + population.endpoints as Slot;
+        let settlement = timers + population.endpoints as Slot;
+        let sources = settlement + 1;
         let warm_up = sources + population.flows as Slot;
-        Self { deliveries, controllers, redraws, timers, sources, warm_up }
+        Self { deliveries, controllers, redraws, timers, settlement, sources, warm_up }
     }
 
     pub fn count(&self) -> usize {
@@ -86,6 +92,10 @@ impl Slots {
     #[inline]
     pub fn timer(&self, endpoint: usize) -> Slot {
         self.timers + endpoint as Slot
+    }
+
+    pub fn settlement(&self) -> Slot {
+        self.settlement
     }
 
     pub fn source(&self, flow: usize) -> Slot {
@@ -114,8 +124,10 @@ impl Slots {
             Owner::Controller(from(self.controllers))
         } else if slot < self.timers {
             Owner::Redraw(from(self.redraws))
-        } else if slot < self.sources {
+        } else if slot < self.settlement {
             Owner::Timer(from(self.timers))
+        } else if slot == self.settlement {
+            Owner::Settlement
         } else if slot < self.warm_up {
             Owner::Source(from(self.sources))
         } else if slot == self.warm_up {
@@ -143,6 +155,7 @@ mod tests {
             Owner::Redraw(0),
             Owner::Timer(0),
             Owner::Timer(1),
+            Owner::Settlement,
             Owner::Source(0),
             Owner::Source(1),
             Owner::WarmUp,

@@ -1,14 +1,16 @@
 //! Totals and means of a run, over the time measured, and the ledger for its verifier.
 
+use super::pool::{Completions, Pool};
 use super::world::World;
+use crate::net::link::Link;
 use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::net::transmitter::InService;
 use crate::probe::{Column, Table};
-use crate::scenario::{LinkSpec, Scenario, TransferSize};
-use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, TcpLedger, VariableLedger};
+use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario, TransferSize};
+use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
-use netlull_units::Duration;
+use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
 /// A run in numbers.
@@ -93,7 +95,7 @@ pub struct LinkSummary {
     /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
     /// Energy under each power model.
-    pub energy: serde_json::Map<String, serde_json::Value>,
+    pub energy: Energies,
 }
 
 /// A list of more rates than this tells nobody anything.
@@ -108,6 +110,24 @@ pub struct Residence {
     pub seconds: f64,
     /// In transitions to it.
     pub transition_seconds: f64,
+}
+
+/// A link's energy under each model, by the model's name; a map when serialised.
+#[derive(Clone, Debug)]
+pub struct Energies(pub Vec<(String, EnergySummary)>);
+
+impl Energies {
+    /// Under the model of this name.
+    #[must_use]
+    pub fn under(&self, model: &str) -> Option<&EnergySummary> {
+        self.0.iter().find(|(name, _)| name == model).map(|(_, energy)| energy)
+    }
+}
+
+impl Serialize for Energies {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, energy)| (name, energy)))
+    }
 }
 
 /// A link's energy under one model. Joules; an ideal model without a stated power has 1 W at its maximum rate.
@@ -130,11 +150,11 @@ pub struct EnergySummary {
 }
 
 /// A flow over the time measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowSummary {
     /// Name.
     pub name: String,
-    /// tcp, cbr, poisson or bursts.
+    /// tcp, cbr, poisson, bursts or requests.
     pub kind: &'static str,
     /// Sending node.
     pub from: String,
@@ -162,14 +182,35 @@ pub struct FlowSummary {
     pub timeouts: u64,
     /// TCP fast retransmits.
     pub fast_retransmits: u64,
-    /// From opening to the last byte acknowledged; null while it goes on.
+    /// From opening to the last byte acknowledged; null while it goes on, and for anything but a single transfer.
     pub completion_time_s: Option<f64>,
     /// TCP's congestion control, as scenarios name it; null for datagrams.
     pub congestion_control: Option<&'static str>,
-    /// Data in a full TCP segment, bytes; null for datagrams.
+    /// Data in a full TCP segment, bytes; null for datagrams, and before a request has agreed on it.
     pub segment_bytes: Option<u32>,
-    /// Congestion window averaged over time, the inflation of fast recovery included; null for datagrams.
+    /// Congestion window averaged over time, the inflation of fast recovery included; null for datagrams and requests.
     pub mean_cwnd_bytes: Option<f64>,
+    /// Requests that came in the time measured; this and the fields below are null for other flows. Those of them that
+    /// were complete by the end of the run make up the rest.
+    pub requests_started: Option<u64>,
+    /// Bytes that they asked for.
+    pub requested_bytes: Option<u64>,
+    /// How many were complete: all data acknowledged.
+    pub requests_completed: Option<u64>,
+    /// Bytes that these asked for.
+    pub completed_bytes: Option<u64>,
+    /// From the SYN sent to the last byte acknowledged, the mean; null if none was complete.
+    pub mean_completion_s: Option<f64>,
+    /// The median of these times: the least that half of them do not exceed.
+    pub p50_completion_s: Option<f64>,
+    /// The least that 95 % of them do not exceed.
+    pub p95_completion_s: Option<f64>,
+    /// The least that 99 % of them do not exceed.
+    pub p99_completion_s: Option<f64>,
+    /// The longest.
+    pub max_completion_s: Option<f64>,
+    /// The most connections open at once, each from its SYN until nothing of it is left anywhere.
+    pub most_open: Option<u32>,
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -186,7 +227,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         duration_s: scenario.duration.as_secs_f64(),
         warm_up_s: scenario.warm_up.as_secs_f64(),
         measured_s: measured.as_secs_f64(),
-        events: world.events,
+        events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
         verify: scenario.verify,
         checks,
@@ -210,6 +251,8 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         waited_ns: now.waited_ns - then.waited_ns,
         served_packets: now.served_packets - then.served_packets,
         waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
+        discarded_packets: now.discarded_packets - then.discarded_packets,
+        discarded_bytes: now.discarded_bytes - then.discarded_bytes,
         most_waiting: now.most_waiting,
         most_waiting_bytes: now.most_waiting_bytes,
     }
@@ -230,7 +273,7 @@ fn transition_power(spec: &LinkSpec) -> TransitionPower {
 #[allow(clippy::cast_precision_loss)]
 fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
     let (spec, link) = (&scenario.links[index], &world.links[index]);
-    let counters = since(link.counters(), &world.baseline.links[index]);
+    let counters = since(&link.counters(), &world.baseline.links[index]);
     let residency = residency(world, spec, index, measured);
     let seconds = measured.as_secs_f64();
     let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
@@ -290,12 +333,7 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-fn energy(
-    scenario: &Scenario,
-    spec: &LinkSpec,
-    residency: &Residency,
-    traffic: Traffic,
-) -> serde_json::Map<String, serde_json::Value> {
+fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
     let reference = Residency::constant(spec.rate, residency.total());
     let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
         static_j: energy.static_.as_f64(),
@@ -306,16 +344,13 @@ fn energy(
         reference_j: reference.total().as_f64(),
         saving: saving(energy, reference),
     };
-    scenario
-        .power
-        .iter()
-        .map(|power| {
-            let model = power.model.with_transition_power(transition_power(spec));
-            let energy = model.energy(residency, spec.rate, traffic);
-            let reference = model.energy(&reference, spec.rate, traffic);
-            (power.name.clone(), serde_json::json!(summary(&energy, &reference)))
-        })
-        .collect()
+    let under = |power: &NamedPower| {
+        let model = power.model.with_transition_power(transition_power(spec));
+        let energy = model.energy(residency, spec.rate, traffic);
+        let reference = model.energy(&reference, spec.rate, traffic);
+        (power.name.clone(), summary(&energy, &reference))
+    };
+    Energies(scenario.power.iter().map(under).collect())
 }
 
 #[allow(clippy::cast_precision_loss)]
@@ -323,42 +358,77 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Durat
     let (sender, receiver, base) = (2 * flow, 2 * flow + 1, &world.baseline);
     let sent = world.agents[sender].counters.sent_packets - base.agents[sender].sent_packets;
     let dropped = world.agents[receiver].counters.dropped_packets - base.agents[receiver].dropped_packets;
-    let marked = world.agents[receiver].counters.received_marked - base.agents[receiver].received_marked;
     let delivered = world.delivered(flow) - base.delivered[flow];
-    let connection = world.connections.get(flow);
-    let datagrams = flow.checked_sub(world.connections.len()).map(|index| &scenario.datagram_flows[index]);
-    let path = datagrams.map_or_else(|| &scenario.tcp_flows[flow].path, |flow| &flow.path);
-    let tcp = world.endpoints.get(sender).map(|endpoint| (endpoint.counters(), &base.tcp[sender]));
-    let counted = |count: &dyn Fn(&netlull_tcp::Counters) -> u64| tcp.map_or(0, |(now, then)| count(now) - count(then));
-    let opened = match (connection, datagrams) {
-        (Some(connection), _) => connection.opened,
-        (None, datagrams) => datagrams.map(|flow| flow.start),
-    };
-    let lasted =
-        connection.map(|connection| (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64());
-    FlowSummary {
-        name: path.name.clone(),
-        kind: datagrams.map_or("tcp", |flow| flow.kind()),
-        from: scenario.nodes[path.from].clone(),
-        to: scenario.nodes[path.to].clone(),
-        start_s: opened.map(netlull_units::Instant::as_secs_f64),
+    let common = FlowSummary {
         packets_sent: sent,
         bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
         packets_dropped: dropped,
-        packets_marked: marked,
+        packets_marked: world.agents[receiver].counters.received_marked - base.agents[receiver].received_marked,
         loss_fraction: ratio(dropped, sent),
         delivered_bytes: delivered,
         goodput_bps: (delivered * 8) as f64 / measured.as_secs_f64(),
-        retransmissions: counted(&|counters| counters.retransmitted_segments),
-        timeouts: counted(&|counters| counters.timeouts),
-        fast_retransmits: counted(&|counters| counters.fast_retransmits),
-        completion_time_s: connection
-            .and_then(|connection| Some((connection.completed? - connection.opened?).as_secs_f64())),
-        congestion_control: datagrams.is_none().then(|| scenario.tcp_flows[flow].config.congestion_control.name()),
-        segment_bytes: world.endpoints.get(sender).map(netlull_tcp::Endpoint::smss),
-        mean_cwnd_bytes: connection
-            .zip(lasted)
-            .and_then(|(connection, lasted)| (lasted > 0.0).then(|| connection.cwnd_area / lasted)),
+        ..FlowSummary::default()
+    };
+    let datagrams = scenario.tcp_flows.len()..world.requests.first_flow;
+    let (path, summary) = if flow < datagrams.start {
+        (&scenario.tcp_flows[flow].path, tcp_summary(world, scenario, flow, common))
+    } else if flow < datagrams.end {
+        let spec = &scenario.datagram_flows[flow - datagrams.start];
+        (&spec.path, FlowSummary { kind: spec.kind(), start_s: Some(spec.start.as_secs_f64()), ..common })
+    } else {
+        let spec = &scenario.request_flows[flow - datagrams.end];
+        (&spec.path, requests_summary(&world.requests.pools[flow - datagrams.end], spec, common))
+    };
+    FlowSummary {
+        name: path.name.clone(),
+        from: scenario.nodes[path.from].clone(),
+        to: scenario.nodes[path.to].clone(),
+        ..summary
+    }
+}
+
+fn tcp_summary(world: &World, scenario: &Scenario, flow: usize, common: FlowSummary) -> FlowSummary {
+    let (connection, endpoint, base) = (&world.connections[flow], &world.endpoints[2 * flow], &world.baseline);
+    let (now, then) = (endpoint.counters(), &base.tcp[2 * flow]);
+    let lasted = (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64();
+    let completion = connection.completed.zip(connection.opened).map(|(completed, opened)| completed - opened);
+    FlowSummary {
+        kind: "tcp",
+        start_s: connection.opened.map(Instant::as_secs_f64),
+        retransmissions: now.retransmitted_segments - then.retransmitted_segments,
+        timeouts: now.timeouts - then.timeouts,
+        fast_retransmits: now.fast_retransmits - then.fast_retransmits,
+        completion_time_s: completion.map(Duration::as_secs_f64),
+        congestion_control: Some(scenario.tcp_flows[flow].config.congestion_control.name()),
+        segment_bytes: Some(endpoint.smss()),
+        mean_cwnd_bytes: (lasted > 0.0).then(|| connection.cwnd_area / lasted),
+        ..common
+    }
+}
+
+fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> FlowSummary {
+    let (totals, measured) = (pool.totals_measured(), &pool.measured);
+    let completions = measured.summarise();
+    let seconds = |pick: fn(&Completions) -> Duration| completions.as_ref().map(|all| pick(all).as_secs_f64());
+    FlowSummary {
+        kind: "requests",
+        start_s: Some(spec.start.as_secs_f64()),
+        retransmissions: totals.retransmissions,
+        timeouts: totals.timeouts,
+        fast_retransmits: totals.fast_retransmits,
+        congestion_control: Some(spec.config.congestion_control.name()),
+        segment_bytes: pool.smss,
+        requests_started: Some(measured.started),
+        requested_bytes: Some(measured.bytes_requested),
+        requests_completed: Some(measured.completions.len() as u64),
+        completed_bytes: Some(measured.bytes_completed),
+        mean_completion_s: seconds(|all| all.mean),
+        p50_completion_s: seconds(|all| all.p50),
+        p95_completion_s: seconds(|all| all.p95),
+        p99_completion_s: seconds(|all| all.p99),
+        max_completion_s: seconds(|all| all.max),
+        most_open: Some(measured.most_open),
+        ..common
     }
 }
 
@@ -392,7 +462,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         for packet in link.packets() {
             held.0 += 1;
             held.1 += u64::from(packet.size);
-            agents[packet.agent as usize].held += 1;
+            agents[world.requests.flow_agent(packet.agent)].held += 1;
         }
         links.push(LinkLedger {
             name: spec.name.clone(),
@@ -400,7 +470,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: *link.counters(),
+            counters: link.counters(),
             held,
             variable: variable_ledger(world, spec, index),
         });
@@ -412,6 +482,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         links,
         agents,
         tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
+        requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
     }
 }
@@ -440,6 +511,29 @@ fn agent_ledger(world: &World, index: usize, name: String) -> AgentLedger {
         received: agent.counters.received_packets,
         dropped: agent.counters.dropped_packets,
         held: 0,
+    }
+}
+
+fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
+    let (opened, counted_open) = pool.opened();
+    let open = pool.open_places().map(|(index, place)| TcpLedger {
+        name: format!("{}, connection {index}", pool.name),
+        acknowledged: place.sender.bytes_acked(),
+        delivered: place.receiver.bytes_delivered(),
+        sent: place.sender.counters().bytes_sent - place.sender.counters().retransmitted_bytes,
+        size: Some(place.size),
+    });
+    let packets = world.links.iter().flat_map(|link| link.packets());
+    let held = packets.filter(|packet| world.requests.owns(pool, packet.agent)).count() as u64;
+    RequestsLedger {
+        name: pool.name.clone(),
+        opened,
+        counted_open: u64::from(counted_open),
+        retired: pool.retired.connections,
+        incomplete: pool.retired.incomplete,
+        on_way: pool.places.iter().map(|place| u64::from(place.on_way)).sum(),
+        held,
+        open: open.collect(),
     }
 }
 

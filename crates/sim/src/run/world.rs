@@ -1,11 +1,13 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
+use super::ahead::Ahead;
 use super::outcome::{RunError, RunOutcome};
+use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
-use crate::net::link::{Admission, Link, LinkCounters};
+use crate::net::link::{Admission, Link, LinkCounters, Offered};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
@@ -19,15 +21,18 @@ use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
 use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
-/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first.
+/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
+/// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     /// Its node.
     pub node: u32,
     /// The link on which it reaches its peer.
     pub out: LinkId,
-    /// Routing column of its peer's node.
-    pub peer_column: u32,
+    /// Its peer's node.
+    pub peer_node: u32,
+    /// Takes packets as soon as their arrival is computed (`run::ahead`).
+    pub runs_ahead: bool,
     pub counters: AgentCounters,
 }
 
@@ -45,6 +50,16 @@ pub(super) struct AgentCounters {
     pub received_marked: u64,
     /// Packets to it that queues dropped or links lost.
     pub dropped_packets: u64,
+}
+
+impl AgentCounters {
+    /// A packet has come.
+    #[inline]
+    pub fn receive(&mut self, packet: &Packet) {
+        self.received_packets += 1;
+        self.received_bytes += u64::from(packet.size);
+        self.received_marked += u64::from(packet.is_marked());
+    }
 }
 
 /// What the run knows of a TCP connection beside its endpoints.
@@ -133,10 +148,12 @@ pub struct World {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) connections: Vec<Connection>,
     pub(super) sources: Vec<DatagramSource>,
+    pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
     pub(super) observers: Observers,
+    pub(super) ahead: Ahead,
 }
 
 impl World {
@@ -162,6 +179,7 @@ impl World {
                 Owner::Timer(endpoint) => self.timer(endpoint),
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
+                Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
                 Owner::Probe => self.sample(),
@@ -175,41 +193,52 @@ impl World {
     fn deliver(&mut self, index: usize) {
         let link = &mut self.links[index];
         // Copied from where it lies: an `Option<Packet>` would be taken apart and put together again, which stalls.
-        let Some(&packet) = link.head() else { return };
+        let Some(&(mut packet)) = link.head() else { return };
         link.deliver_head(packet.size, &mut self.schedule);
-        let node = link.to;
+        let hop = match link.leads_to {
+            Some(hop) => hop,
+            None => self.routes.next_hop(link.to, packet.destination),
+        };
         if self.observers.watching {
             self.observers.delivered(self.now, index, &packet);
         }
-        match self.routes.next_hop(node, packet.destination) {
-            NextHop::Link(next) => self.offer(next, packet),
-            NextHop::Here => self.receive(packet),
+        match hop {
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
+            NextHop::Here => self.receive(self.now, &packet),
             // Scenarios with unreachable destinations are refused before they run.
             NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
         }
     }
 
-    /// Offers a packet to a link.
+    /// Offers a packet to a link; `now` is that of the node, which may be ahead of the run's.
     #[inline(always)]
-    fn offer(&mut self, index: LinkId, packet: Packet) {
-        let link = &mut self.links[index as usize];
-        let admission = link.offer(self.now, packet, &mut self.schedule);
-        if admission != Admission::Accepted || link.controller.is_some() || self.observers.watching {
-            self.offered(index, &packet, admission);
+    pub(super) fn offer(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
+        if self.observers.watching {
+            return self.offer_watched(now, index, packet);
         }
+        let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
+            Offered::Arrives(at) => return self.arriving(index, at, packet),
+            Offered::Held => Admission::Accepted,
+            Offered::Refused(admission) => admission,
+        };
+        self.offered(now, index, packet, admission);
+    }
+
+    /// The same where every packet is watched.
+    #[cold]
+    fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
+        let admission = self.links[index as usize].offer(now, *packet, &mut self.schedule);
+        self.offered(now, index, packet, admission);
     }
 
     /// What else an offer means where the packet is not taken, or somebody looks.
     #[inline(never)]
-    fn offered(&mut self, index: LinkId, packet: &Packet, admission: Admission) {
+    pub(super) fn offered(&mut self, now: Instant, index: LinkId, packet: &Packet, admission: Admission) {
         if admission != Admission::Accepted {
-            self.agents[packet.agent as usize].counters.dropped_packets += 1;
-            if self.observers.drops {
-                self.observers.dropped(self.now, index, packet.agent / 2);
-            }
+            self.count_drop(now, index, packet);
         }
         if self.observers.watching {
-            self.observers.offered(self.now, index, packet, admission);
+            self.observers.offered(now, index, packet, admission);
         }
         let link = &self.links[index as usize];
         let (Some(controller), queue) = (link.controller, link.queue_view()) else { return };
@@ -228,79 +257,96 @@ impl World {
         }
     }
 
+    /// A link has dropped a packet, or lost it.
+    #[allow(clippy::cast_possible_truncation)]
+    fn count_drop(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        let agent = self.requests.flow_agent(packet.agent);
+        self.agents[agent].counters.dropped_packets += 1;
+        if self.observers.drops {
+            self.observers.dropped(now, link, (agent / 2) as u32);
+        }
+        if agent != packet.agent as usize {
+            self.request_dropped(now, packet.agent);
+        }
+    }
+
     /// A packet has arrived where it was going.
     #[inline]
-    fn receive(&mut self, packet: Packet) {
+    pub(super) fn receive(&mut self, now: Instant, packet: &Packet) {
         let agent = packet.agent as usize;
-        let counters = &mut self.agents[agent].counters;
-        counters.received_packets += 1;
-        counters.received_bytes += u64::from(packet.size);
-        counters.received_marked += u64::from(packet.is_marked());
+        let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else {
+            self.receive_request(packet);
+            return;
+        };
+        counters.receive(packet);
         if let Some(endpoint) = self.endpoints.get_mut(agent) {
-            endpoint.handle_segment(self.now, &packet.segment);
+            endpoint.handle_segment(now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
             if endpoint.state() == State::CloseWait {
                 endpoint.close();
             }
-            self.pump(agent);
+            self.pump(now, agent);
         }
     }
 
     /// Sends what an endpoint has to send and looks after its timer.
     #[inline]
-    fn pump(&mut self, agent: usize) {
-        while let Some(segment) = self.endpoints[agent].poll_transmit(self.now) {
+    fn pump(&mut self, now: Instant, agent: usize) {
+        while let Some(segment) = self.endpoints[agent].poll_transmit(now) {
             let size = segment.wire_len();
             if self.observers.senders.is_some() {
-                self.observers.sent(self.now, agent, &segment, &self.endpoints[agent]);
+                self.observers.sent(now, agent, &segment, &self.endpoints[agent]);
             }
-            self.send(agent, segment, size);
+            self.send(now, agent, segment, size);
         }
         let endpoint = &self.endpoints[agent];
         // Lazy: an event that fires too early re-arms itself.
         self.schedule.set_if_earlier(self.slots.timer(agent), endpoint.next_timeout());
         if agent.is_multiple_of(2) {
-            self.watch_sender(agent / 2);
+            self.watch_sender(now, agent / 2);
         }
     }
 
     /// Follows a sender's window and whether its transfer is complete.
     #[inline]
-    fn watch_sender(&mut self, flow: usize) {
+    fn watch_sender(&mut self, now: Instant, flow: usize) {
         let (endpoint, connection) = (&self.endpoints[2 * flow], &mut self.connections[flow]);
         let cwnd = endpoint.cwnd();
         if cwnd != connection.cwnd {
-            connection.settle_cwnd(self.now);
+            connection.settle_cwnd(now);
             connection.cwnd = cwnd;
             if self.observers.recorder.records_windows() {
-                self.observers.window(self.now, flow, cwnd, endpoint.ssthresh());
+                self.observers.window(now, flow, cwnd, endpoint.ssthresh());
             }
         }
         if let Some(senders) = &mut self.observers.senders {
-            senders.turned(self.now, flow, endpoint);
+            senders.turned(now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
-            connection.completed = Some(self.now);
+            connection.completed = Some(now);
         }
     }
 
     /// Puts a packet of an agent on its way to the agent's peer.
     #[inline]
     #[allow(clippy::cast_possible_truncation)]
-    fn send(&mut self, from: usize, segment: Segment, size: u32) {
+    fn send(&mut self, now: Instant, from: usize, segment: Segment, size: u32) {
         let agent = &mut self.agents[from];
         agent.counters.sent_packets += 1;
         agent.counters.sent_bytes += u64::from(size);
-        let packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_column };
+        let mut packet = Packet { segment, agent: (from ^ 1) as AgentId, size, destination: agent.peer_node };
         let out = agent.out;
-        self.offer(out, packet);
+        self.offer(now, out, &mut packet);
     }
 
     /// A last bit is sent, or a pause ends, on a link that schedules its departures.
     #[allow(clippy::cast_possible_truncation)]
     fn depart(&mut self, index: usize) {
         let link = self.scheduled_links[index] as usize;
-        let departure = self.links[link].depart(self.now, &mut self.schedule);
+        let departure = self.links[link].advance(self.now, &mut self.schedule);
+        if let Departure::Packet { packet } = departure {
+            self.arriving(link as LinkId, self.links[link].arrival(self.now), &packet);
+        }
         while let Some(packet) = self.links[link].take_discarded() {
             self.discarded(link as LinkId, &packet);
         }
@@ -312,10 +358,7 @@ impl World {
 
     /// A packet that had waited was dropped as it left the queue.
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
-        self.agents[packet.agent as usize].counters.dropped_packets += 1;
-        if self.observers.drops {
-            self.observers.dropped(self.now, link, packet.agent / 2);
-        }
+        self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
             replay.discarded(self.now, link, packet);
         }
@@ -353,16 +396,36 @@ impl World {
         self.schedule.set(self.slots.redraw(index), next);
     }
 
+    /// A timer's event. One that comes too early, which does not count as an event, re-arms itself.
     fn timer(&mut self, agent: usize) {
-        self.endpoints[agent].handle_timeout(self.now);
-        self.pump(agent);
+        let Some(endpoint) = self.endpoints.get(agent) else {
+            self.request_timer(agent - self.endpoints.len());
+            return;
+        };
+        let due = endpoint.next_timeout();
+        if due > self.now {
+            self.events -= 1;
+            self.schedule.set(self.slots.timer(agent), due);
+            return;
+        }
+        self.time_out(self.now, agent);
     }
 
-    /// A connection opens, or a datagram is due.
+    /// An endpoint's timer is due.
+    pub(super) fn time_out(&mut self, now: Instant, agent: usize) {
+        self.endpoints[agent].handle_timeout(now);
+        self.pump(now, agent);
+    }
+
+    /// A connection opens, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
         let slot = self.slots.source(flow);
         if flow < self.connections.len() {
             self.open(flow);
+            return;
+        }
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            self.request(index);
             return;
         }
         let source = &mut self.sources[flow - self.connections.len()];
@@ -370,7 +433,7 @@ impl World {
         source.sent(self.now);
         self.schedule.set(slot, source.next());
         let number = self.agents[2 * flow].counters.sent_packets;
-        self.send(2 * flow, datagram(number), size);
+        self.send(self.now, 2 * flow, datagram(number), size);
     }
 
     fn open(&mut self, flow: usize) {
@@ -392,7 +455,7 @@ impl World {
             let endpoint = &self.endpoints[2 * flow];
             self.observers.window(self.now, flow, endpoint.cwnd(), endpoint.ssthresh());
         }
-        self.pump(2 * flow);
+        self.pump(self.now, 2 * flow);
     }
 
     /// Results are measured from here.
@@ -404,14 +467,26 @@ impl World {
             connection.settle_cwnd(self.now);
             connection.cwnd_area = 0.0;
         }
+        for pool in &mut self.requests.pools {
+            pool.start_measuring();
+        }
         self.baseline = self.counters_now();
+        self.read();
+    }
+
+    /// Counters have been read: links may run ahead until that happens again.
+    fn read(&mut self) {
+        let bin = self.schedule.at(self.slots.probe());
+        let warm_up = self.schedule.at(self.slots.warm_up());
+        self.set_horizon(bin.min(warm_up));
+        self.take_on_held();
     }
 
     /// Every counter as it stands.
     pub(super) fn counters_now(&self) -> Baseline {
         Baseline {
             at: self.now,
-            links: self.links.iter().map(|link| *link.counters()).collect(),
+            links: self.links.iter().map(|link| link.counters()).collect(),
             agents: self.agents.iter().map(|agent| agent.counters).collect(),
             tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
@@ -422,6 +497,9 @@ impl World {
     /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
     pub(super) fn delivered(&self, flow: usize) -> u64 {
         let receiver = 2 * flow + 1;
+        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
+            return self.requests.pools[index].totals().delivered;
+        }
         match self.endpoints.get(receiver) {
             Some(endpoint) => endpoint.bytes_delivered(),
             None => self.agents[receiver].counters.received_bytes,
@@ -454,10 +532,14 @@ impl World {
             };
             self.observers.recorder.flow(now, flow, sample);
         }
+        self.read();
     }
 
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+        if let Some(failure) = self.requests.failure.take() {
+            return Err(failure);
+        }
         if let Some(error) = self.observers.capture_error.take() {
             return Err(RunError::Capture(error));
         }
@@ -468,7 +550,7 @@ impl World {
             connection.settle_cwnd(self.now);
         }
         let replay = self.observers.replay.take();
-        let counters: Vec<LinkCounters> = self.links.iter().map(|link| *link.counters()).collect();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters()).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
@@ -480,6 +562,7 @@ impl World {
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
+        tables.extend(self.requests.into_table());
         Ok(RunOutcome { summary, tables })
     }
 }

@@ -4,6 +4,7 @@
 
 mod losses;
 mod queueing;
+mod requests;
 mod tcp;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
@@ -11,6 +12,7 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
+pub use requests::{ExponentialSizeDocument, FixedSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument};
 pub use tcp::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
     TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
@@ -305,6 +307,8 @@ pub enum FlowDocument {
     Poisson(CbrDocument),
     /// Datagrams at a constant rate in bursts of exponential length, one per cycle.
     Bursts(BurstsDocument),
+    /// TCP connections that come as a Poisson process, with random sizes, and go.
+    Requests(RequestsDocument),
 }
 
 /// TCP transfers between two nodes.
@@ -425,6 +429,9 @@ pub struct ProbeDocument {
     /// Record what happens to TCP senders: timeouts, fast retransmits, the ends of recoveries (table `event`).
     #[serde(default)]
     pub events: bool,
+    /// Record every request of the flows of that kind (table `request`).
+    #[serde(default)]
+    pub requests: bool,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

@@ -2,8 +2,9 @@
 
 use super::document::{
     BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, CodelDocument, ControllerDocument, Document,
-    DropTailDocument, FlowDocument, GilbertElliottDocument, LossDocument, PractraDocument, QueueDocument, RateSteps,
-    RatesDocument, RedDocument, ScriptedDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
+    DropTailDocument, ExponentialSizeDocument, FixedSizeDocument, FlowDocument, GilbertElliottDocument, LossDocument,
+    ParetoSizeDocument, PractraDocument, QueueDocument, RateSteps, RatesDocument, RedDocument, RequestsDocument,
+    ScriptedDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -144,6 +145,13 @@ read_by_kind!(
     "cbr" => Cbr(CbrDocument),
     "poisson" => Poisson(CbrDocument),
     "bursts" => Bursts(BurstsDocument),
+    "requests" => Requests(RequestsDocument),
+);
+read_by_kind!(
+    SizeDocument:
+    "fixed" => Fixed(FixedSizeDocument),
+    "exponential" => Exponential(ExponentialSizeDocument),
+    "pareto" => Pareto(ParetoSizeDocument),
 );
 
 impl<'de> Deserialize<'de> for RatesDocument {

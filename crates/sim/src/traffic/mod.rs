@@ -1,5 +1,10 @@
-//! Sources that no feedback slows down. TCP's transfers are in `netlull_tcp`; the run connects them.
+//! Sources that no feedback slows down: datagrams, and the arrivals of requests. TCP's transfers are in `netlull_tcp`; the
+//! run connects them.
 
 mod datagrams;
+mod requests;
+pub(crate) mod sizes;
 
 pub use datagrams::DatagramSource;
+pub use requests::RequestSource;
+pub use sizes::{Pareto, SizeLaw};

@@ -25,6 +25,8 @@ pub struct Ledger {
     pub agents: Vec<AgentLedger>,
     /// TCP connections.
     pub tcp: Vec<TcpLedger>,
+    /// Flows of requests.
+    pub requests: Vec<RequestsLedger>,
     /// The power models whose energy is reported.
     pub power: Vec<PowerModel>,
 }
@@ -105,6 +107,27 @@ pub struct TcpLedger {
     pub size: Option<u64>,
 }
 
+/// The ledger of a flow of requests.
+#[derive(Clone, Debug, Default)]
+pub struct RequestsLedger {
+    /// Flow.
+    pub name: String,
+    /// Connections that were opened.
+    pub opened: u64,
+    /// Connections that are open, as counted.
+    pub counted_open: u64,
+    /// Connections that are over.
+    pub retired: u64,
+    /// Those of them of which not every byte was sent once, delivered and acknowledged, and nothing else.
+    pub incomplete: u64,
+    /// Packets of its connections on links, as counted: by this a place is known to be free.
+    pub on_way: u64,
+    /// Packets of its connections found on links at the end.
+    pub held: u64,
+    /// The connections found open.
+    pub open: Vec<TcpLedger>,
+}
+
 /// Checks the whole ledger.
 #[must_use]
 pub fn check(ledger: &Ledger) -> Findings {
@@ -133,6 +156,12 @@ pub fn check(ledger: &Ledger) -> Findings {
     nodes_forward_everything(&mut findings, ledger);
     for tcp in &ledger.tcp {
         tcp_delivers_what_was_sent(&mut findings, tcp);
+    }
+    for requests in &ledger.requests {
+        every_connection_is_accounted_for(&mut findings, requests);
+        for tcp in &requests.open {
+            tcp_delivers_what_was_sent(&mut findings, tcp);
+        }
     }
     findings
 }
@@ -281,16 +310,44 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
 }
 
 fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
-    for node in 0..ledger.nodes {
-        let arrived: u64 =
-            ledger.links.iter().filter(|link| link.to == node).map(|l| l.counters.delivered_packets).sum();
-        let left: u64 = ledger.links.iter().filter(|link| link.from == node).map(|l| l.counters.offered_packets).sum();
-        let here = ledger.agents.iter().filter(|agent| agent.node == node);
-        let (sent, received) = here.fold((0, 0), |(sent, received), a| (sent + a.sent, received + a.received));
+    /// Packets that came to a node, and that agents there sent; that left it, and that stayed with agents there.
+    #[derive(Clone, Copy, Default)]
+    struct Balance {
+        arrived: u64,
+        sent: u64,
+        left: u64,
+        received: u64,
+    }
+    let mut nodes = vec![Balance::default(); ledger.nodes];
+    for link in &ledger.links {
+        nodes[link.to].arrived += link.counters.delivered_packets;
+        nodes[link.from].left += link.counters.offered_packets;
+    }
+    for agent in &ledger.agents {
+        nodes[agent.node].sent += agent.sent;
+        nodes[agent.node].received += agent.received;
+    }
+    for (node, Balance { arrived, sent, left, received }) in nodes.into_iter().enumerate() {
         findings.check(arrived + sent == left + received, &format!("node {node}"), || {
             format!("{arrived} packets came and {sent} were sent here, but {left} left and {received} stayed")
         });
     }
+}
+
+fn every_connection_is_accounted_for(findings: &mut Findings, requests: &RequestsLedger) {
+    let (name, open) = (&requests.name, requests.open.len() as u64);
+    findings.check(requests.opened == requests.retired + open && open == requests.counted_open, name, || {
+        format!(
+            "{} connections were opened, but {} are over and {open} are open, which were counted as {}",
+            requests.opened, requests.retired, requests.counted_open
+        )
+    });
+    findings.check(requests.incomplete == 0, name, || {
+        format!("{} of its connections ended without having delivered what was asked for", requests.incomplete)
+    });
+    findings.check(requests.on_way == requests.held, name, || {
+        format!("{} of its packets are on their way, but {} are on links", requests.on_way, requests.held)
+    });
 }
 
 fn tcp_delivers_what_was_sent(findings: &mut Findings, tcp: &TcpLedger) {
@@ -380,6 +437,21 @@ mod tests {
                 sent: 10_000,
                 size: Some(10_000),
             }],
+            requests: vec![RequestsLedger {
+                name: "r".to_owned(),
+                opened: 5,
+                counted_open: 1,
+                retired: 4,
+                incomplete: 0,
+                on_way: 2,
+                held: 2,
+                open: vec![TcpLedger {
+                    name: "r, connection 3".to_owned(),
+                    sent: 10,
+                    size: Some(20),
+                    ..TcpLedger::default()
+                }],
+            }],
             power: vec![PowerModel::by_name("fs").unwrap(), PowerModel::by_name("dvs").unwrap()],
         }
     }
@@ -445,6 +517,11 @@ mod tests {
         has("t: 8000 bytes are acknowledged", &|ledger| ledger.tcp[0].acknowledged = 8_000);
         has("t: 7000 bytes were delivered, but 6999", &|ledger| ledger.tcp[0].sent = 6_999);
         has("of a transfer of", &|ledger| ledger.tcp[0].size = Some(9_999));
+        has("r: 6 connections were opened, but 4 are over and 1 are open", &|ledger| ledger.requests[0].opened = 6);
+        has("1 are open, which were counted as 2", &|ledger| ledger.requests[0].counted_open = 2);
+        has("r: 1 of its connections ended without", &|ledger| ledger.requests[0].incomplete = 1);
+        has("r: 1 of its packets are on their way, but 2 are on links", &|ledger| ledger.requests[0].on_way = 1);
+        has("r, connection 3: 11 bytes were delivered, but 10", &|ledger| ledger.requests[0].open[0].delivered = 11);
     }
 
     #[test]

@@ -87,7 +87,7 @@ impl LinuxWindow {
             smss,
             bytes_acked: 0,
             abc: match (config.increase, config.ssthresh_from) {
-                (Increase::ByteCounting { limit }, _) => limit.min(2),
+                (Increase::ByteCounting { limit }, _) => u32::from(limit.min(2)),
                 // Linux 2.6.22 has 0, ns-2.35 has 1.
                 (Increase::PerAck, SsthreshFrom::Flight) => 0,
                 (Increase::PerAck, SsthreshFrom::Window) => 1,

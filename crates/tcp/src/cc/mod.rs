@@ -215,14 +215,14 @@ pub trait CongestionControl {
 #[derive(Clone, Debug)]
 pub(crate) enum Controller {
     Reno(Reno),
-    Reno2622(Reno2622),
+    Reno2622(Box<Reno2622>),
     Bbr(Box<Bbr>),
-    Bic(Bic),
-    Compound(Compound),
-    Cubic(Cubic),
-    Cubic2622(Cubic2622),
-    Dctcp(Dctcp),
-    Vegas(Vegas),
+    Bic(Box<Bic>),
+    Compound(Box<Compound>),
+    Cubic(Box<Cubic>),
+    Cubic2622(Box<Cubic2622>),
+    Dctcp(Box<Dctcp>),
+    Vegas(Box<Vegas>),
 }
 
 /// Calls the algorithm inside.
@@ -249,21 +249,44 @@ impl Controller {
             // They differ in loss recovery only.
             Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => Self::Reno(Reno::new(config)),
             Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config, seed))),
-            Algorithm::Bic => Self::Bic(Bic::new(config)),
-            Algorithm::Compound => Self::Compound(Compound::new(config)),
-            Algorithm::Cubic => Self::Cubic(Cubic::new(config)),
-            Algorithm::Cubic2622 => Self::Cubic2622(Cubic2622::new(config)),
-            Algorithm::Dctcp => Self::Dctcp(Dctcp::new(config)),
-            Algorithm::Reno2622 => Self::Reno2622(Reno2622::new(config)),
-            Algorithm::Vegas => Self::Vegas(Vegas::new(config)),
+            Algorithm::Bic => Self::Bic(Box::new(Bic::new(config))),
+            Algorithm::Compound => Self::Compound(Box::new(Compound::new(config))),
+            Algorithm::Cubic => Self::Cubic(Box::new(Cubic::new(config))),
+            Algorithm::Cubic2622 => Self::Cubic2622(Box::new(Cubic2622::new(config))),
+            Algorithm::Dctcp => Self::Dctcp(Box::new(Dctcp::new(config))),
+            Algorithm::Reno2622 => Self::Reno2622(Box::new(Reno2622::new(config))),
+            Algorithm::Vegas => Self::Vegas(Box::new(Vegas::new(config))),
+        }
+    }
+
+    /// Before the first event: another seed than that of [`Self::new`].
+    pub fn reseed(&mut self, seed: u32) {
+        if let Self::Bbr(bbr) = self {
+            bbr.reseed(seed);
         }
     }
 }
 
-impl CongestionControl for Controller {
-    #[inline]
-    fn cwnd(&self) -> u64 {
+impl Controller {
+    #[inline(never)]
+    fn cwnd_elsewhere(&self) -> u64 {
         dispatch!(self, cc => cc.cwnd())
+    }
+
+    /// As [`CongestionControl::on_ack`] with no loss being repaired and no echo, for the algorithm that needs nothing else
+    /// of the acknowledgement; false for the others.
+    #[inline(always)]
+    pub fn opens_by(&mut self, acked: u64, flight_before: u64) -> bool {
+        let Self::Reno(reno) = self else { return false };
+        reno.open(acked, flight_before, RecoveryPhase::Open);
+        true
+    }
+}
+
+impl CongestionControl for Controller {
+    #[inline(always)]
+    fn cwnd(&self) -> u64 {
+        if let Self::Reno(reno) = self { reno.cwnd() } else { self.cwnd_elsewhere() }
     }
 
     #[inline]

@@ -17,10 +17,11 @@ pub struct Reno {
     /// cwnd in 2^-16 bytes.
     cwnd: u64,
     ssthresh: u64,
-    smss: u64,
     /// RFC 3465's `bytes_acked` of congestion avoidance.
     bytes_acked: u64,
-    initial_window: u64,
+    smss: u32,
+    /// At most 10,000 segments (`Config::validate`) of less than 2^16 bytes.
+    initial_window: u32,
     increase: Increase,
     growth: Growth,
     ssthresh_from: SsthreshFrom,
@@ -31,19 +32,24 @@ impl Reno {
     /// Reno with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let smss = u64::from(config.mss);
+        let smss = u32::from(config.mss);
         Self {
-            cwnd: smss << FRACTION_BITS,
+            cwnd: u64::from(smss) << FRACTION_BITS,
             // RFC 5681 section 3.1: the initial ssthresh should be arbitrarily high.
             ssthresh: config.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
-            smss,
             bytes_acked: 0,
+            smss,
             initial_window: smss,
             increase: config.increase,
             growth: config.growth,
             ssthresh_from: config.ssthresh_from,
             repeated_timeout: config.repeated_timeout,
         }
+    }
+
+    #[inline]
+    fn smss(&self) -> u64 {
+        u64::from(self.smss)
     }
 
     #[inline]
@@ -73,33 +79,47 @@ impl Reno {
     /// Linux `tcp_is_cwnd_limited`: in slow start half of the window used is enough.
     #[inline]
     fn is_limiting(&self, flight_before: u64) -> bool {
-        if self.slow_start() { self.cwnd() < 2 * flight_before } else { flight_before + self.smss > self.cwnd() }
+        if self.slow_start() { self.cwnd() < 2 * flight_before } else { flight_before + self.smss() > self.cwnd() }
+    }
+
+    /// `acked` bytes more are acknowledged, with `flight_before` in flight until then: the window opens.
+    #[inline(always)]
+    pub(super) fn open(&mut self, acked: u64, flight_before: u64, phase: RecoveryPhase) {
+        if self.growth == Growth::WhenLimited && !self.is_limiting(flight_before) {
+            return;
+        }
+        if self.slow_start() {
+            self.open_slow_start(acked, phase);
+        } else {
+            self.open_congestion_avoidance(acked);
+        }
+        self.cwnd = self.cwnd.min(LARGEST_CWND);
     }
 
     #[inline]
-    fn open_slow_start(&mut self, ack: &Ack) {
+    fn open_slow_start(&mut self, acked: u64, phase: RecoveryPhase) {
         let most = match self.increase {
             // RFC 5681 equation 2: cwnd += min(N, SMSS).
-            Increase::PerAck => self.smss,
+            Increase::PerAck => self.smss(),
             // RFC 3465 sections 2.2 and 2.3: cwnd += min(N, L SMSS), L = 1 after a timeout.
-            Increase::ByteCounting { .. } if ack.phase == RecoveryPhase::Loss => self.smss,
-            Increase::ByteCounting { limit } => u64::from(limit) * self.smss,
+            Increase::ByteCounting { .. } if phase == RecoveryPhase::Loss => self.smss(),
+            Increase::ByteCounting { limit } => u64::from(limit) * self.smss(),
         };
-        self.cwnd += ack.acked.min(most) << FRACTION_BITS;
+        self.cwnd += acked.min(most) << FRACTION_BITS;
     }
 
     #[inline]
-    fn open_congestion_avoidance(&mut self, ack: &Ack) {
+    fn open_congestion_avoidance(&mut self, acked: u64) {
         match self.increase {
             // RFC 5681 equation 3: cwnd += SMSS * SMSS / cwnd. SMSS < 2^16, so the dividend fits.
-            Increase::PerAck => self.cwnd += ((self.smss * self.smss) << (2 * FRACTION_BITS)) / self.cwnd,
+            Increase::PerAck => self.cwnd += ((self.smss() * self.smss()) << (2 * FRACTION_BITS)) / self.cwnd,
             // RFC 3465 section 2.1: one SMSS for every cwnd bytes acknowledged.
             Increase::ByteCounting { .. } => {
-                self.bytes_acked += ack.acked;
+                self.bytes_acked += acked;
                 let cwnd = self.cwnd();
                 if self.bytes_acked >= cwnd {
                     self.bytes_acked -= cwnd;
-                    self.cwnd += self.smss << FRACTION_BITS;
+                    self.cwnd += self.smss() << FRACTION_BITS;
                 }
             }
         }
@@ -107,7 +127,7 @@ impl Reno {
 
     /// The slow-start threshold after a loss, and the window it leaves in 2^-16 bytes.
     fn halved(&self, loss: &Loss) -> (u64, u64) {
-        let least = 2 * self.smss;
+        let least = 2 * self.smss();
         match self.ssthresh_from {
             // RFC 5681 equation 4: ssthresh = max(FlightSize / 2, 2 SMSS).
             SsthreshFrom::Flight => {
@@ -117,8 +137,8 @@ impl Reno {
             // ns-2 `slowdown`: cwnd = window / 2, ssthresh = that in whole packets, at least 2.
             SsthreshFrom::Window => {
                 let window = if loss.window < self.cwnd() { loss.window << FRACTION_BITS } else { self.cwnd };
-                let half = (window / 2).max(self.smss << FRACTION_BITS);
-                (((half >> FRACTION_BITS) / self.smss * self.smss).max(least), half)
+                let half = (window / 2).max(self.smss() << FRACTION_BITS);
+                (((half >> FRACTION_BITS) / self.smss() * self.smss()).max(least), half)
             }
         }
     }
@@ -136,8 +156,8 @@ impl CongestionControl for Reno {
     }
 
     fn on_established(&mut self, start: &Start) {
-        self.smss = u64::from(start.smss);
-        self.initial_window = start.initial_window;
+        self.smss = start.smss;
+        self.initial_window = u32::try_from(start.initial_window).unwrap_or(u32::MAX);
         self.set_cwnd(start.initial_window);
     }
 
@@ -148,15 +168,7 @@ impl CongestionControl for Reno {
         if ack.phase == RecoveryPhase::FastRecovery || ack.ece {
             return;
         }
-        if self.growth == Growth::WhenLimited && !self.is_limiting(ack.flight_before) {
-            return;
-        }
-        if self.slow_start() {
-            self.open_slow_start(ack);
-        } else {
-            self.open_congestion_avoidance(ack);
-        }
-        self.cwnd = self.cwnd.min(LARGEST_CWND);
+        self.open(ack.acked, ack.flight_before, ack.phase);
     }
 
     fn on_loss(&mut self, loss: &Loss) {
@@ -172,7 +184,7 @@ impl CongestionControl for Reno {
             self.ssthresh = self.halved(loss).0;
         }
         // RFC 5681 section 3.1: cwnd must be no more than the loss window LW = 1 full-sized segment.
-        self.set_cwnd(self.smss);
+        self.set_cwnd(self.smss());
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
@@ -186,8 +198,8 @@ impl CongestionControl for Reno {
 
     fn on_idle_restart(&mut self, _now: Instant) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd).
-        if self.cwnd() > self.initial_window {
-            self.set_cwnd(self.initial_window);
+        if self.cwnd() > u64::from(self.initial_window) {
+            self.set_cwnd(u64::from(self.initial_window));
         }
     }
 }

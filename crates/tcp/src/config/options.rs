@@ -202,7 +202,7 @@ pub enum Increase {
     ByteCounting {
         /// L: at most so many segments per acknowledgement in slow start (RFC 3465 section 2.2: 1 or 2). In the slow
         /// start after a timeout it is 1 (section 2.3).
-        limit: u32,
+        limit: u16,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use super::receiver::{AckDue, Arrival, Placement};
 use super::sender::{AckNumber, UNTIMED};
-use super::{Control, Endpoint, State, Timer, TimerKind};
+use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, TimeoutKind};
 use crate::config::{DuplicateAck, FastRetransmitTimer, RttSampling, TimeoutFlight};
 use crate::recovery::{Acked, Duplicate, ExitWindow, PartialAck, RecoveryPhase, Span};
@@ -107,7 +107,7 @@ impl Endpoint {
     #[inline]
     fn handle_ack(&mut self, now: Instant, segment: &Segment) -> Then {
         // What was in flight, if it tells of congestion.
-        let echo = self.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
+        let echo = self.rare.ecn.hears(segment.flags).then(|| self.snd.flight().min(self.cc.cwnd().max(self.flight())));
         match self.snd.classify(segment.ack) {
             AckNumber::New(acked) if self.selective.is_some() => self.on_ack_selective(now, segment, acked),
             AckNumber::Same if self.selective.is_some() => self.on_ack_selective(now, segment, 0),
@@ -131,20 +131,20 @@ impl Endpoint {
     fn on_new_ack(&mut self, now: Instant, segment: &Segment, acked: u64) {
         let flight_before = self.snd.flight();
         self.snd.advance(acked);
-        let mut rtt = if self.recovery.samples(self.snd.una) { self.measure_rtt(now, segment) } else { None };
-        let phase = self.recovery.phase();
-        let acked_by_recovery = self.recovery.on_ack(now, self.snd.una, acked, u64::from(self.snd.smss));
-        if let Some(fine) = self.recovery.segment_rtt() {
+        let mut rtt = if self.rare.recovery.samples(self.snd.una) { self.measure_rtt(now, segment) } else { None };
+        let phase = self.rare.recovery.phase();
+        let acked_by_recovery = self.rare.recovery.on_ack(now, self.snd.una, acked, u64::from(self.snd.smss));
+        if let Some(fine) = self.rare.recovery.segment_rtt() {
             rtt = fine;
         }
         self.take_blocks(segment);
-        self.snd.update_window(segment);
-        self.probes = 0;
+        self.update_window(segment);
+        self.rare.probes = 0;
         self.restart_retransmission_timer(now, acked_by_recovery);
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let flight = self.snd.flight();
         let srtt = self.rtt.srtt();
-        let ece = self.ecn.hears(segment.flags);
+        let ece = self.rare.ecn.hears(segment.flags);
         let ack = Ack { now, acked, delivered: acked, una, nxt, flight_before, flight, rtt, srtt, ece, phase };
         match acked_by_recovery {
             Acked::Ordinary => self.cc.on_ack(&ack),
@@ -165,30 +165,30 @@ impl Endpoint {
     pub(super) fn measure_rtt(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
         if self.timestamps.is_on() {
             let rtt = self.timestamps.round_trip(now, segment.ts_ecr)?;
-            // The first acknowledgement of a window, or any that can end a back-off.
-            if self.snd.una >= self.snd.timed || self.rtt.is_backed_off() {
+            // The first acknowledgement of a window, or any that can end a back-off: there is none where all is as predicted.
+            if self.snd.una >= self.times.timed || (!self.prediction.sends() && self.rtt.is_backed_off()) {
                 self.rtt.sample(now, rtt);
-                self.snd.timed = match self.rtt_sampling {
+                self.times.timed = match self.rare.rtt_sampling {
                     RttSampling::OncePerWindow => self.snd.max,
                     RttSampling::EveryAck => 0,
                 };
             }
             return Some(rtt);
         }
-        if self.snd.una < self.snd.timed {
+        if self.snd.una < self.times.timed {
             return None;
         }
-        self.snd.timed = UNTIMED;
-        let rtt = now - self.snd.timed_at;
+        self.times.timed = UNTIMED;
+        let rtt = now - self.times.timed_at;
         self.rtt.sample(now, rtt);
         Some(rtt)
     }
 
     #[inline]
-    fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
+    pub(super) fn restart_retransmission_timer(&mut self, now: Instant, acked: Acked) {
         if self.snd.una == self.snd.max {
             // RFC 6298 section 5.2: all acknowledged, turn the timer off.
-            self.timer = Timer::OFF;
+            self.stop_timer();
         } else if acked != Acked::Partial(PartialAck::KeepsTimer) {
             // RFC 6298 section 5.3: new data acknowledged, restart the timer.
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
@@ -199,7 +199,7 @@ impl Endpoint {
     /// further; ns-2's does.
     #[cold]
     fn on_full_ack(&mut self, ack: &Ack, deficit: u64) {
-        if self.recovery.exit_opens_window() {
+        if self.rare.recovery.exit_opens_window() {
             self.leave_recovery(ack.now, deficit);
             self.cc.on_ack(&Ack { phase: RecoveryPhase::Open, ..*ack });
         } else {
@@ -217,7 +217,7 @@ impl Endpoint {
             smss: u64::from(self.snd.smss),
             deficit,
         };
-        let window = self.recovery.exit_window(&exit);
+        let window = self.rare.recovery.exit_window(&exit);
         self.cc.on_recovered(&Recovered { now, flight, window });
     }
 
@@ -230,8 +230,8 @@ impl Endpoint {
         let duplicate = segment.len == 0
             && !segment.flags.contains(Flags::FIN)
             && self.snd.flight() > 0
-            && (repeats_window || self.duplicate_ack == DuplicateAck::AnyWindow);
-        self.snd.update_window(segment);
+            && (repeats_window || self.rare.duplicate_ack == DuplicateAck::AnyWindow);
+        self.update_window(segment);
         if duplicate {
             self.tell_duplicate(now, segment);
             self.take_blocks(segment);
@@ -253,17 +253,17 @@ impl Endpoint {
             flight,
             rtt: None,
             srtt: self.rtt.srtt(),
-            ece: self.ecn.hears(segment.flags),
-            phase: self.recovery.phase(),
+            ece: self.rare.ecn.hears(segment.flags),
+            phase: self.rare.recovery.phase(),
         });
     }
 
     fn on_duplicate_ack(&mut self, now: Instant) {
         self.counters.duplicate_acks += 1;
-        let limited = self.recovery.limited_transmit_flight();
+        let limited = self.rare.recovery.limited_transmit_flight();
         let smss = u64::from(self.snd.smss);
-        let window = self.recovery.window(self.cc.cwnd(), smss);
-        let duplicate = self.recovery.on_duplicate(now, self.snd.una, self.snd.max, smss);
+        let window = self.rare.recovery.window(self.cc.cwnd(), smss);
+        let duplicate = self.rare.recovery.on_duplicate(now, self.snd.una, self.snd.max, smss);
         if matches!(duplicate, Duplicate::Noted) {
             return;
         }
@@ -281,14 +281,14 @@ impl Endpoint {
                 if reduces {
                     let window = window.min(u64::from(self.snd.window));
                     self.cc.on_segment_lost(&Loss { window, ..loss }, &sent);
-                    self.ecn.reduced(self.snd.max);
-                    self.recovery.reduced_to(self.cc.cwnd());
+                    self.rare.ecn.reduced(self.snd.max);
+                    self.rare.recovery.reduced_to(self.cc.cwnd());
                 }
                 // ns-2 backs off the coarse timer as well.
                 self.rtt.back_off();
             }
         }
-        if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
+        if self.rare.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
     }
@@ -298,7 +298,7 @@ impl Endpoint {
         let loss = self.loss(now, limited_transmit);
         self.cc.on_timeout(&loss, TimeoutKind::First);
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
-        self.ecn.reduced(self.snd.max);
+        self.rare.ecn.reduced(self.snd.max);
         self.snd.nxt = self.snd.una;
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
@@ -306,7 +306,7 @@ impl Endpoint {
     /// Hands the SACK blocks to a recovery that counts.
     #[inline]
     fn take_blocks(&mut self, segment: &Segment) {
-        if self.recovery.reads_blocks() {
+        if self.rare.recovery.reads_blocks() {
             let (una, most) = (self.snd.una, self.snd.max);
             let origin = self.snd.seq(una);
             let offset = |edge: SeqNr| una.saturating_add_signed(i64::from(edge.distance_from(origin)));
@@ -314,7 +314,7 @@ impl Endpoint {
                 .sack_blocks()
                 .iter()
                 .map(|block| Span { start: offset(block.left).max(una), end: offset(block.right) });
-            self.recovery.take_blocks(spans.filter(|span| span.start < span.end && span.end <= most));
+            self.rare.recovery.take_blocks(spans.filter(|span| span.start < span.end && span.end <= most));
         }
     }
 
@@ -341,17 +341,17 @@ impl Endpoint {
         } else {
             self.on_timeout_go_back(now);
         }
-        self.ecn.reduced(self.snd.max);
+        self.rare.ecn.reduced(self.snd.max);
         self.rtt.back_off();
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
     }
 
     fn on_timeout_go_back(&mut self, now: Instant) {
-        let mut loss = self.loss(now, self.recovery.limited_transmit_flight());
-        if self.recovery_phase() == RecoveryPhase::FastRecovery && self.timeout_flight == TimeoutFlight::Deflated {
+        let mut loss = self.loss(now, self.rare.recovery.limited_transmit_flight());
+        if self.recovery_phase() == RecoveryPhase::FastRecovery && self.rare.timeout_flight == TimeoutFlight::Deflated {
             loss.flight = loss.flight.min(self.cc.cwnd());
         }
-        let kind = self.recovery.on_timeout(now, self.snd.una, self.snd.max);
+        let kind = self.rare.recovery.on_timeout(now, self.snd.una, self.snd.max);
         self.cc.on_timeout(&loss, kind);
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
         // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
@@ -362,8 +362,8 @@ impl Endpoint {
     #[cold]
     pub(super) fn on_persist_timeout(&mut self, now: Instant) {
         self.control = Control::Probe;
-        self.probes = self.probes.saturating_add(1);
-        let interval = self.rtt.rto().saturating_mul(1 << self.probes.min(16)).min(self.rtt.max_rto());
+        self.rare.probes = self.rare.probes.saturating_add(1);
+        let interval = self.rtt.rto().saturating_mul(1 << self.rare.probes.min(16)).min(self.rtt.max_rto());
         self.start_timer(now, TimerKind::Persist, interval);
     }
 

@@ -2,7 +2,7 @@
 
 use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
-use super::{Control, Endpoint, State, Timer, TimerKind};
+use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{CongestionControl, Start};
 use crate::config::{HandshakeRtt, InitialWindow};
 use crate::segment::{Flags, Segment, TIMESTAMPS_PADDED};
@@ -75,7 +75,7 @@ impl Endpoint {
         let repeats_syn = flags.contains(Flags::SYN) && segment.seq.advanced_by(1) == self.rcv.origin;
         if repeats_syn && !flags.contains(Flags::ACK) {
             // The SYN again: our answer was lost. It is the acknowledgement that an unacceptable segment gets.
-            self.ecn.take_syn(flags);
+            self.rare.ecn.take_syn(flags);
             self.control = Control::SynAck;
             return;
         }
@@ -107,70 +107,72 @@ impl Endpoint {
     /// The peer's sequence number and options (RFC 9293 section 3.7.1, RFC 7323).
     fn take_syn(&mut self, now: Instant, syn: &Segment) {
         let has = |flag| syn.flags.contains(flag);
-        self.rcv.origin = syn.seq.advanced_by(1);
-        self.ecn.take_syn(syn.flags);
-        self.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
+        self.rcv.begin(syn.seq.advanced_by(1));
+        self.rare.ecn.take_syn(syn.flags);
+        self.rare.peer_mss = if has(Flags::HAS_MSS) { syn.mss } else { DEFAULT_MSS };
         // RFC 7323 section 2.2: scaling needs the option in both SYNs.
-        if self.offers_scaling && has(Flags::HAS_WINDOW_SCALE) {
+        if self.rare.offers_scaling && has(Flags::HAS_WINDOW_SCALE) {
             self.snd.shift = syn.window_scale.min(LARGEST_SHIFT);
             self.rcv.shift = self.rcv.wanted_shift();
         } else {
-            self.offers_scaling = false;
+            self.rare.offers_scaling = false;
         }
         // RFC 2018 section 2: and SACK. Without it, loss recovery counts duplicates.
-        self.offers_sack &= has(Flags::HAS_SACK_PERMITTED);
-        self.rcv.sacks = self.offers_sack;
-        if !self.offers_sack {
+        self.rare.offers_sack &= has(Flags::HAS_SACK_PERMITTED);
+        self.rcv.sacks = self.rare.offers_sack;
+        if !self.rare.offers_sack {
             self.selective = None;
-            self.recovery.without_sack();
+            self.rare.recovery.without_sack();
         }
         // RFC 7323 section 3.2: so do timestamps.
-        self.offers_timestamps &= has(Flags::HAS_TIMESTAMPS);
-        if self.offers_timestamps {
+        self.rare.offers_timestamps &= has(Flags::HAS_TIMESTAMPS);
+        if self.rare.offers_timestamps {
             self.timestamps.begin(now, syn.ts_val);
         }
         // RFC 6691 section 2: the MSS option does not count options, the data sent must make room for them.
-        let options = if self.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
-        self.snd.smss = u32::from(self.mss.min(self.peer_mss).saturating_sub(options).max(1));
+        let options = if self.rare.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
+        self.snd.smss = self.rare.mss.min(self.rare.peer_mss).saturating_sub(options).max(1);
+        self.rcv.set_segment_size(self.snd.smss);
     }
 
     /// The handshake is complete: the SYN is acknowledged, by a segment whose window is scaled by `shift`.
     fn establish(&mut self, now: Instant, segment: &Segment, shift: u8) {
         self.state = if self.snd.fin == Fin::Queued { State::FinWait1 } else { State::Established };
         self.control = Control::None;
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.established_at = now;
-        self.snd.last_sent = now;
+        self.times.last_sent = now;
         self.snd.set_window(segment, shift);
+        self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
         let rtt = self.sample_handshake(now, segment);
         // RFC 6298 section 5.7.
-        if self.handshake_timeouts > 0 {
+        if self.rare.handshake_timeouts > 0 {
             self.rtt.begin_after_lost_syn();
         }
-        self.recovery.begin(rtt);
+        self.rare.recovery.begin(rtt);
         if let (Some(rtt), Some(selective)) = (rtt, self.selective.as_deref_mut())
             && let Some(rack) = selective.rack()
         {
             rack.note_round_trip(rtt);
         }
-        let smss = self.snd.smss;
+        let smss = self.smss();
         self.cc.on_established(&Start { now, smss, initial_window: self.initial_window_bytes(), rtt });
     }
 
     fn sample_handshake(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
-        let timed = self.snd.timed != UNTIMED;
+        let timed = self.times.timed != UNTIMED;
         // With timestamps the first acknowledgement of data is a sample, whatever it acknowledges.
-        self.snd.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
+        self.times.timed = if self.timestamps.is_on() { 0 } else { UNTIMED };
         let rtt = if timed {
             // RFC 6298 section 3, Karn's algorithm: only a SYN sent once.
-            Some(now - self.snd.timed_at)
+            Some(now - self.times.timed_at)
         } else if self.timestamps.is_on() {
             self.timestamps.round_trip(now, segment.ts_ecr)
         } else {
             None
         };
         if let Some(rtt) = rtt
-            && self.handshake_rtt == HandshakeRtt::Sampled
+            && self.rare.handshake_rtt == HandshakeRtt::Sampled
         {
             self.rtt.sample(now, rtt);
         }
@@ -180,10 +182,10 @@ impl Endpoint {
     fn initial_window_bytes(&self) -> u64 {
         let smss = u64::from(self.snd.smss);
         // RFC 6928 section 2: one segment if the SYN or its answer was retransmitted more than once.
-        if self.handshake_timeouts > 1 {
+        if self.rare.handshake_timeouts > 1 {
             return smss;
         }
-        match self.initial_window {
+        match self.rare.initial_window {
             // RFC 6928 equation 1: min(10 MSS, max(2 MSS, 14600)).
             InitialWindow::Rfc6928 => (10 * smss).min((2 * smss).max(14_600)),
             InitialWindow::Segments(segments) => u64::from(segments) * smss,
@@ -210,7 +212,7 @@ impl Endpoint {
             State::Closing => self.enter_time_wait(now),
             State::LastAck => {
                 self.state = State::Closed;
-                self.timer = Timer::OFF;
+                self.stop_timer();
                 self.rcv.ack_due = AckDue::No;
                 self.rcv.ack_deadline = Instant::NEVER;
             }
@@ -227,9 +229,12 @@ impl Endpoint {
     #[cold]
     pub(super) fn reset(&mut self) {
         self.state = State::Closed;
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.control = Control::None;
-        self.auxiliary_at = Instant::NEVER;
+        if let Some(selective) = &mut self.selective {
+            selective.stop_timers();
+        }
+        self.set_wake();
         self.rcv.ack_due = AckDue::No;
         self.rcv.ack_deadline = Instant::NEVER;
     }
@@ -252,7 +257,7 @@ impl Endpoint {
         let mut syn = Segment {
             seq: self.snd.origin.advanced_by(u64::from(u32::MAX)),
             flags: flags | Flags::HAS_MSS,
-            mss: self.mss,
+            mss: self.rare.mss,
             // RFC 7323 section 2.2: the window field in a SYN is not scaled.
             window: u16::try_from(self.rcv.buffer).unwrap_or(u16::MAX),
             ..Segment::default()
@@ -261,35 +266,35 @@ impl Endpoint {
             syn.ack = self.rcv.next_seq();
             self.rcv.last_ack_sent = syn.ack;
             syn.ts_ecr = self.timestamps.recent();
-            syn.flags = syn.flags | self.ecn.syn_ack_flags();
+            syn.flags = syn.flags | self.rare.ecn.syn_ack_flags();
         } else {
-            syn.flags = syn.flags | self.ecn.syn_flags(self.syns_sent);
+            syn.flags = syn.flags | self.rare.ecn.syn_flags(self.rare.syns_sent);
         }
-        if self.offers_scaling {
+        if self.rare.offers_scaling {
             syn.flags = syn.flags | Flags::HAS_WINDOW_SCALE;
             syn.window_scale = self.rcv.wanted_shift();
         }
-        if self.offers_sack {
+        if self.rare.offers_sack {
             syn.flags = syn.flags | Flags::HAS_SACK_PERMITTED;
         }
-        if self.offers_timestamps {
+        if self.rare.offers_timestamps {
             syn.flags = syn.flags | Flags::HAS_TIMESTAMPS;
             syn.ts_val = self.timestamps.now(now);
         }
         self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         // Karn's algorithm: time it only if it goes out for the first time.
-        self.snd.timed = if self.syns_sent == 0 { 0 } else { UNTIMED };
-        self.snd.timed_at = now;
-        self.syns_sent = self.syns_sent.saturating_add(1);
+        self.times.timed = if self.rare.syns_sent == 0 { 0 } else { UNTIMED };
+        self.times.timed_at = now;
+        self.rare.syns_sent = self.rare.syns_sent.saturating_add(1);
         syn
     }
 
     /// No answer to the SYN, or to the SYN+ACK: again (RFC 6298 section 5.5).
     pub(super) fn on_handshake_timeout(&mut self) {
         self.counters.timeouts += 1;
-        self.handshake_timeouts = self.handshake_timeouts.saturating_add(1);
+        self.rare.handshake_timeouts = self.rare.handshake_timeouts.saturating_add(1);
         self.rtt.back_off();
-        self.timer = Timer::OFF;
+        self.stop_timer();
         self.control = if self.state == State::SynSent { Control::Syn } else { Control::SynAck };
     }
 }

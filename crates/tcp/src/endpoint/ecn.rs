@@ -59,6 +59,16 @@ impl EcnState {
         self.enabled && flags.contains(Flags::ECE)
     }
 
+    /// True if nothing is to be echoed or answered: unmarked data changes nothing.
+    pub fn is_plain(&self) -> bool {
+        !self.echoes && !self.cwr_due
+    }
+
+    /// What new data carries while [`Self::is_plain`].
+    pub fn data_flags(&self) -> Flags {
+        if self.enabled { Flags::ECT } else { Flags::NONE }
+    }
+
     /// What acknowledgements carry.
     #[inline]
     pub fn echo(&self) -> Flags {
@@ -87,19 +97,19 @@ impl Endpoint {
     /// Data in the window has arrived with `flags` around it.
     #[inline]
     pub(super) fn note_marks(&mut self, now: Instant, flags: Flags) {
-        if !self.ecn.enabled {
+        if !self.rare.ecn.enabled {
             return;
         }
         let marked = flags.contains(Flags::CE);
         self.counters.marks_received += u64::from(marked);
-        if self.ecn.mode == Ecn::Dctcp {
-            if self.ecn.echoes != marked {
+        if self.rare.ecn.mode == Ecn::Dctcp {
+            if self.rare.ecn.echoes != marked {
                 self.change_echo(now, marked);
             }
             return;
         }
         // RFC 3168 section 6.1.3: CWR ends the echo, unless this segment is marked itself.
-        self.ecn.echoes = marked || (self.ecn.echoes && !flags.contains(Flags::CWR));
+        self.rare.ecn.echoes = marked || (self.rare.ecn.echoes && !flags.contains(Flags::CWR));
     }
 
     /// RFC 8257 section 3.2: when the marks begin or end, an acknowledgement says so at once; what waits for its own is
@@ -107,10 +117,10 @@ impl Endpoint {
     #[cold]
     fn change_echo(&mut self, now: Instant, marked: bool) {
         if self.rcv.ack_due == AckDue::Delayed {
-            self.early_ack = Some(Box::new(self.transmit_ack(now)));
+            self.rare.early_ack = Some(Box::new(self.transmit_ack(now)));
             self.control = Control::EarlyAck;
         }
-        self.ecn.echoes = marked;
+        self.rare.ecn.echoes = marked;
         self.rcv.ack_due = AckDue::Now;
     }
 
@@ -118,21 +128,21 @@ impl Endpoint {
     /// reduction per window of data.
     #[cold]
     pub(super) fn heed_echo(&mut self, now: Instant, flight: u64) {
-        if self.snd.una < self.ecn.heeded_from {
+        if self.snd.una < self.rare.ecn.heeded_from {
             return;
         }
         self.counters.echo_reductions += 1;
         self.cc.on_congestion_echo(&self.loss_of(now, flight));
-        self.ecn.losses_from = self.snd.max;
-        self.ecn.reduced(self.snd.max);
+        self.rare.ecn.losses_from = self.snd.max;
+        self.rare.ecn.reduced(self.snd.max);
     }
 
     /// A loss was found. RFC 3168 section 6.1.2: the window is reduced only once for the drops and marks of one window of
     /// data; the loss of what was sent after the reduction is news.
     pub(super) fn reduce_for_loss(&mut self, loss: &Loss) {
-        if self.snd.una >= self.ecn.losses_from {
+        if self.snd.una >= self.rare.ecn.losses_from {
             self.cc.on_loss(loss);
         }
-        self.ecn.reduced(self.snd.max);
+        self.rare.ecn.reduced(self.snd.max);
     }
 }

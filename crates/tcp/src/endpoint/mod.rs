@@ -3,10 +3,12 @@
 mod ack;
 mod connect;
 mod ecn;
+mod fast;
 mod pacing;
 mod receiver;
 mod selective;
 mod sender;
+mod template;
 #[cfg(test)]
 mod tests;
 mod transmit;
@@ -23,10 +25,13 @@ use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
 use ecn::EcnState;
+use fast::Prediction;
 use netlull_units::{Duration, Instant};
 use pacing::Paced;
 use receiver::{AckDue, Receiver};
-use sender::{ENDLESS, Fin, Sender};
+use sender::{ENDLESS, Fin, Sender, Times};
+
+pub use template::Template;
 
 /// The states of RFC 9293 section 3.3.2.
 ///
@@ -88,16 +93,6 @@ enum TimerKind {
     TimeWait,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    at: Instant,
-    kind: TimerKind,
-}
-
-impl Timer {
-    const OFF: Self = Self { at: Instant::NEVER, kind: TimerKind::Off };
-}
-
 /// A segment due that is neither data nor a mere acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
@@ -129,26 +124,65 @@ enum Role {
 /// [`handle_timeout`](Self::handle_timeout) at (or before, or a little after) [`next_timeout`](Self::next_timeout);
 /// after each call that may change something (`open`, `send`, `close`, `read`, `handle_*`), drain
 /// [`poll_transmit`](Self::poll_transmit). Time never goes back from call to call.
+///
+/// # Layout
+///
+/// With thousands of connections, most of the time of a segment goes into fetching the state of its connection. What
+/// nearly every segment touches lies together, a cache line each:
+///
+/// ```text
+///     counters of data and acknowledgements, timestamps, prediction     both
+///     sequence numbers and windows of the sending half                  both
+///     congestion control (RFC 5681's), times of transmissions           sender
+///     receive buffer                                                    receiver
+///     what arrives next, timers                                         both
+/// ```
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Endpoint {
+    // Rarely used, and in front because the counters end with those that are not.
+    established_at: Instant,
+    time_wait: Duration,
+    counters: Counters,
+    timestamps: Timestamps,
+    prediction: Prediction,
+    state: State,
+    timer_kind: TimerKind,
     snd: Sender,
-    timer: Timer,
-    rcv: Receiver,
-    /// When pacing lets held data go.
-    release: Instant,
     cc: Controller,
-    /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
-    recovery: DuplicateRecovery,
+    times: Times,
+    rcv: Receiver,
+    /// Full segments of new data may go out up to this stream offset without any more looking; 0 if none may.
+    limit: u64,
+    timer_at: Instant,
+    /// When another timer expires: of loss recovery on a scoreboard, or of pacing.
+    wake_at: Instant,
+    rtt: RttEstimator,
     /// Recovery on a scoreboard, if it was chosen and the peer has agreed to SACK.
     selective: Option<Box<Selective>>,
-    /// The next of its timers.
-    auxiliary_at: Instant,
-    ecn: EcnState,
-    timestamps: Timestamps,
-    rtt: RttEstimator,
-    counters: Counters,
-    state: State,
+    /// Only if congestion control wants deliveries.
+    paced: Option<Box<Paced>>,
+    rare: Box<Rare>,
     control: Control,
+    /// For tests: the short way is never taken.
+    #[cfg(test)]
+    general_only: bool,
+}
+
+/// What segments need only around losses, congestion marks, opening and closing.
+#[derive(Clone, Debug)]
+struct Rare {
+    /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.
+    recovery: DuplicateRecovery,
+    ecn: EcnState,
+    /// An acknowledgement made before the segment that it does not cover was taken.
+    early_ack: Option<Box<Segment>>,
+    /// The largest window the peer has advertised.
+    largest_window: u32,
+    probes: u8,
+    syns_sent: u8,
+    handshake_timeouts: u8,
+    peer_mss: u16,
     role: Role,
     // From the configuration.
     duplicate_ack: DuplicateAck,
@@ -162,17 +196,33 @@ pub struct Endpoint {
     offers_sack: bool,
     initial_window: InitialWindow,
     mss: u16,
-    /// Only if congestion control wants deliveries.
-    paced: Option<Box<Paced>>,
-    // Rarely used.
-    /// An acknowledgement made before the segment that it does not cover was taken.
-    early_ack: Option<Box<Segment>>,
-    probes: u8,
-    syns_sent: u8,
-    handshake_timeouts: u8,
-    peer_mss: u16,
-    established_at: Instant,
-    time_wait: Duration,
+}
+
+impl Rare {
+    fn new(config: &Config, role: Role) -> Self {
+        Self {
+            recovery: DuplicateRecovery::new(config),
+            ecn: EcnState::new(config.ecn),
+            early_ack: None,
+            largest_window: 0,
+            probes: 0,
+            syns_sent: 0,
+            handshake_timeouts: 0,
+            peer_mss: 0,
+            role,
+            duplicate_ack: config.duplicate_ack,
+            fast_retransmit_timer: config.fast_retransmit_timer,
+            timeout_flight: config.timeout_flight,
+            idle_restart: config.idle_restart,
+            rtt_sampling: config.rtt_sampling,
+            handshake_rtt: config.handshake_rtt,
+            offers_timestamps: config.timestamps,
+            offers_scaling: config.window_scaling,
+            offers_sack: matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
+            initial_window: config.initial_window,
+            mss: config.mss,
+        }
+    }
 }
 
 impl Endpoint {
@@ -191,52 +241,42 @@ impl Endpoint {
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
         let cc = Controller::new(config, iss.as_u32());
         let paced = Paced::for_controller(&cc);
-        let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
-        let counts = config.loss_recovery == LossRecovery::Sack && config.sack_detection == SackDetection::Counting;
-        let uses_board = uses_sack && !counts;
+        let uses_board = match config.loss_recovery {
+            LossRecovery::Sack => config.sack_detection != SackDetection::Counting,
+            LossRecovery::Rack => true,
+            LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno | LossRecovery::Vegas => false,
+        };
         Self {
+            established_at: Instant::NEVER,
+            time_wait: config.time_wait,
+            counters: Counters::default(),
+            timestamps: Timestamps::new(config.timestamp_granularity),
+            prediction: Prediction::NOTHING,
+            state: if role == Role::Client { State::Closed } else { State::Listen },
+            timer_kind: TimerKind::Off,
             snd: Sender::new(config, iss),
-            timer: Timer::OFF,
+            times: Times::NEVER,
             rcv: Receiver::new(config),
-            release: Instant::NEVER,
+            limit: 0,
+            timer_at: Instant::NEVER,
+            wake_at: Instant::NEVER,
+            rtt: RttEstimator::new(config),
             selective: uses_board.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
             paced,
             cc,
-            recovery: DuplicateRecovery::new(config),
-            auxiliary_at: Instant::NEVER,
-            ecn: EcnState::new(config.ecn),
-            timestamps: Timestamps::new(config.timestamp_granularity),
-            rtt: RttEstimator::new(config),
-            counters: Counters::default(),
-            state: if role == Role::Client { State::Closed } else { State::Listen },
+            rare: Box::new(Rare::new(config, role)),
             control: Control::None,
-            role,
-            duplicate_ack: config.duplicate_ack,
-            fast_retransmit_timer: config.fast_retransmit_timer,
-            timeout_flight: config.timeout_flight,
-            idle_restart: config.idle_restart,
-            rtt_sampling: config.rtt_sampling,
-            handshake_rtt: config.handshake_rtt,
-            offers_timestamps: config.timestamps,
-            offers_scaling: config.window_scaling,
-            offers_sack: uses_sack,
-            initial_window: config.initial_window,
-            mss: config.mss,
-            early_ack: None,
-            probes: 0,
-            syns_sent: 0,
-            handshake_timeouts: 0,
-            peer_mss: 0,
-            established_at: Instant::NEVER,
-            time_wait: config.time_wait,
+            #[cfg(test)]
+            general_only: false,
         }
     }
 
     /// Opens the connection: a SYN is to be sent. Does nothing unless this is a client that has not been opened.
     pub fn open(&mut self, _now: Instant) {
-        if self.state == State::Closed && self.role == Role::Client && self.established_at == Instant::NEVER {
+        if self.state == State::Closed && self.rare.role == Role::Client && self.established_at == Instant::NEVER {
             self.state = State::SynSent;
             self.control = Control::Syn;
+            self.predict();
         }
     }
 
@@ -247,6 +287,7 @@ impl Endpoint {
                 Data::Bytes(bytes) => (self.snd.queued + bytes.min(ENDLESS)).min(ENDLESS),
                 Data::Endless => ENDLESS,
             };
+            self.predict();
         }
     }
 
@@ -267,11 +308,24 @@ impl Endpoint {
             State::CloseWait => State::LastAck,
             state => state,
         };
+        self.predict();
     }
 
     /// Takes a segment from the network.
     #[inline]
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment) {
+        if !self.take_predicted(now, segment) {
+            self.take_general(now, segment);
+        }
+    }
+
+    #[inline(never)]
+    fn take_general(&mut self, now: Instant, segment: &Segment) {
+        self.take_segment(now, segment);
+        self.predict();
+    }
+
+    fn take_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed | State::Listen | State::SynSent | State::SynReceived => self.handle_opening(now, segment),
             _ => self.handle_synchronized(now, segment),
@@ -280,25 +334,27 @@ impl Endpoint {
 
     /// Time has come to [`next_timeout`](Self::next_timeout). Does nothing if it has not.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.take_timeout(now);
+        self.predict();
+    }
+
+    fn take_timeout(&mut self, now: Instant) {
         if now >= self.rcv.ack_deadline {
             self.rcv.ack_deadline = Instant::NEVER;
             self.rcv.ack_due = AckDue::Now;
         }
-        if now >= self.release {
-            self.release = Instant::NEVER;
+        if now >= self.wake_at {
+            self.on_wake(now);
         }
-        if now >= self.auxiliary_at {
-            self.on_auxiliary_timeout(now);
-        }
-        if now < self.timer.at {
+        if now < self.timer_at {
             return;
         }
-        match self.timer.kind {
+        match self.timer_kind {
             TimerKind::Off => {}
             TimerKind::Retransmit => self.on_retransmission_timeout(now),
             TimerKind::Persist => self.on_persist_timeout(now),
             TimerKind::TimeWait => {
-                self.timer = Timer::OFF;
+                self.stop_timer();
                 self.state = State::Closed;
             }
         }
@@ -310,16 +366,17 @@ impl Endpoint {
     #[inline]
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        self.timer.at.min(self.rcv.ack_deadline).min(self.auxiliary_at).min(self.release)
+        self.timer_at.min(self.rcv.ack_deadline).min(self.wake_at)
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
     /// [`Reading::Immediate`](crate::Reading::Immediate) there never are any.
     pub fn read(&mut self, max: u64) -> u64 {
-        let (taken, update_window) = self.rcv.read(max, u64::from(self.mss));
+        let (taken, update_window) = self.rcv.read(max, u64::from(self.rare.mss));
         if update_window && self.sends_data() {
             self.rcv.ack_due = AckDue::Now;
         }
+        self.predict();
         taken
     }
 
@@ -329,8 +386,40 @@ impl Endpoint {
         !matches!(self.state, State::Closed | State::Listen | State::SynSent | State::SynReceived | State::TimeWait)
     }
 
+    /// Another timer has expired.
+    #[cold]
+    fn on_wake(&mut self, now: Instant) {
+        if let Some(paced) = &mut self.paced {
+            paced.pass_release(now);
+        }
+        if self.selective.as_ref().is_some_and(|selective| now >= selective.wake_at()) {
+            self.on_auxiliary_timeout(now);
+        }
+        self.set_wake();
+    }
+
+    /// A timer of loss recovery or of pacing was set or cleared.
+    #[inline]
+    fn set_wake(&mut self) {
+        let selective = self.selective.as_ref().map_or(Instant::NEVER, |selective| selective.wake_at());
+        let release = self.paced.as_ref().map_or(Instant::NEVER, |paced| paced.release());
+        self.wake_at = selective.min(release);
+    }
+
+    /// The segment's window, unless an older segment brings it.
+    #[inline(always)]
+    fn update_window(&mut self, segment: &Segment) {
+        if self.snd.update_window(segment) {
+            self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
+        }
+    }
+
     fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {
-        self.timer = Timer { at: now + span, kind };
+        (self.timer_at, self.timer_kind) = (now + span, kind);
+    }
+
+    fn stop_timer(&mut self) {
+        (self.timer_at, self.timer_kind) = (Instant::NEVER, TimerKind::Off);
     }
 }
 
@@ -347,8 +436,11 @@ impl Endpoint {
     #[must_use]
     pub fn cwnd(&self) -> u64 {
         let (cwnd, smss) = (self.cc.cwnd(), u64::from(self.snd.smss));
+        if self.prediction.sends() {
+            return cwnd.max(smss);
+        }
         match &self.selective {
-            None => self.recovery.window(cwnd, smss),
+            None => self.rare.recovery.window(cwnd, smss),
             Some(selective) => selective.window(cwnd, smss),
         }
     }
@@ -385,7 +477,7 @@ impl Endpoint {
     /// Data in a full segment in bytes (Eff.snd.MSS), as negotiated.
     #[must_use]
     pub fn smss(&self) -> u32 {
-        self.snd.smss
+        u32::from(self.snd.smss)
     }
 
     /// The smoothed round-trip time; `None` before the first sample.
@@ -460,7 +552,7 @@ impl Endpoint {
     #[must_use]
     pub fn recovery_phase(&self) -> RecoveryPhase {
         match &self.selective {
-            None => self.recovery.phase(),
+            None => self.rare.recovery.phase(),
             Some(selective) => selective.phase(),
         }
     }

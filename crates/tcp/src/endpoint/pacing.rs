@@ -54,8 +54,10 @@ impl Pacer {
 }
 
 /// What an endpoint keeps for a congestion control that wants deliveries.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Paced {
+    /// When held data may go.
+    release: Instant,
     pacer: Pacer,
     rate: DeliveryRate,
     /// C.is_cwnd_limited until so many bytes are delivered.
@@ -65,7 +67,35 @@ pub(super) struct Paced {
 impl Paced {
     /// Only if the congestion control asks for it.
     pub fn for_controller(cc: &Controller) -> Option<Box<Self>> {
-        cc.wants_deliveries().then(Box::default)
+        cc.wants_deliveries().then(|| {
+            let (pacer, rate) = (Pacer::default(), DeliveryRate::new());
+            Box::new(Self { release: Instant::NEVER, pacer, rate, cwnd_limited_until: 0 })
+        })
+    }
+
+    /// When data that is held may go.
+    #[inline]
+    pub fn release(&self) -> Instant {
+        self.release
+    }
+
+    /// It may go now, if that time has come.
+    pub fn pass_release(&mut self, now: Instant) {
+        if now >= self.release {
+            self.release = Instant::NEVER;
+        }
+    }
+
+    /// True if there is nothing to deliver and the application is known to have nothing to send.
+    pub fn is_idle(&self) -> bool {
+        self.rate.is_idle()
+    }
+
+    /// Everything as at the start, in the same memory.
+    pub fn renew(&mut self) {
+        let mut rate = std::mem::take(&mut self.rate);
+        rate.renew();
+        *self = Self { release: Instant::NEVER, pacer: Pacer::default(), rate, cwnd_limited_until: 0 };
     }
 }
 
@@ -73,13 +103,14 @@ impl Endpoint {
     /// True if pacing holds `len` bytes for now; the timer is set to when it no longer will.
     #[inline]
     pub(super) fn is_held(&mut self, now: Instant, len: u64) -> bool {
-        let Some(paced) = &self.paced else {
+        let Some(paced) = &mut self.paced else {
             return false;
         };
         if paced.pacer.lets_pass(now, len) {
             return false;
         }
-        self.release = paced.pacer.release();
+        paced.release = paced.pacer.release();
+        self.set_wake();
         true
     }
 

@@ -55,10 +55,11 @@ pub(super) struct Range {
 }
 
 /// The receiving half of an endpoint. Offsets count the peer's stream from its first byte; its FIN is one more.
+///
+/// The first cache line is for the receiver of data; what follows also goes into the header of every segment sent.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Receiver {
-    /// RCV.NXT as a stream offset.
-    pub nxt: u64,
     /// The right edge of the window as advertised; never taken back.
     pub edge: u64,
     /// Up to where the application has read.
@@ -66,23 +67,36 @@ pub(super) struct Receiver {
     pub buffer: u64,
     /// Offset of the peer's FIN once that is known.
     fin: u64,
-    pub ack_deadline: Instant,
     ack_delay: Duration,
-    /// Sequence number of stream offset 0.
-    pub origin: SeqNr,
-    /// Last.ACK.sent of RFC 7323 section 4.3.
-    pub last_ack_sent: SeqNr,
+    gaps: Box<Gaps>,
     /// Data received in order since the last acknowledgement, bytes.
     unacked: u32,
     /// The largest segment seen: what counts as full-sized.
     largest: u32,
-    pub ack_due: AckDue,
-    /// Our window scale shift.
-    pub shift: u8,
     delays: bool,
     /// Gaps are reported in SACK blocks (RFC 2018).
     pub sacks: bool,
     reading: Reading,
+    /// Our window scale shift.
+    pub shift: u8,
+    /// RCV.NXT as a stream offset.
+    pub nxt: u64,
+    pub ack_deadline: Instant,
+    /// Sequence number of stream offset 0.
+    pub origin: SeqNr,
+    /// Last.ACK.sent of RFC 7323 section 4.3.
+    pub last_ack_sent: SeqNr,
+    /// The window field of the last acknowledgement, and whether it still holds: nothing has arrived or been read since.
+    field: u16,
+    field_holds: bool,
+    pub ack_due: AckDue,
+    /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
+    silly: u16,
+}
+
+/// Around gaps only.
+#[derive(Clone, Debug)]
+struct Gaps {
     /// Sorted, disjoint, not adjacent.
     held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
@@ -103,33 +117,54 @@ impl Receiver {
             DelayedAck::Off => (false, Duration::ZERO),
             DelayedAck::EverySecond { timeout } => (true, timeout),
         };
-        Self {
-            nxt: 0,
-            edge: buffer.min(LARGEST_UNSCALED),
-            read: 0,
-            buffer,
-            fin: NO_FIN,
-            ack_deadline: Instant::NEVER,
-            ack_delay,
-            origin: SeqNr::default(),
-            last_ack_sent: SeqNr::default(),
-            unacked: 0,
-            largest: 0,
-            ack_due: AckDue::No,
-            shift: 0,
-            delays,
-            sacks: false,
-            reading: config.reading,
+        let gaps = Gaps {
             held: Vec::new(),
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
             reports_repeats: config.duplicate_sack,
-        }
+        };
+        let mut new = Self {
+            edge: buffer.min(LARGEST_UNSCALED),
+            read: 0,
+            buffer,
+            fin: NO_FIN,
+            ack_delay,
+            gaps: Box::new(gaps),
+            unacked: 0,
+            largest: 0,
+            delays,
+            sacks: false,
+            reading: config.reading,
+            shift: 0,
+            nxt: 0,
+            ack_deadline: Instant::NEVER,
+            origin: SeqNr::default(),
+            last_ack_sent: SeqNr::default(),
+            field: 0,
+            field_holds: false,
+            ack_due: AckDue::No,
+            silly: 0,
+        };
+        new.set_segment_size(config.mss);
+        new
     }
 
     /// RFC 7323 section 2.3: the smallest shift that lets 16 bits express the buffer.
     pub fn wanted_shift(&self) -> u8 {
         (0..LARGEST_SHIFT).find(|shift| LARGEST_UNSCALED << shift >= self.buffer).unwrap_or(LARGEST_SHIFT)
+    }
+
+    /// The peer's SYN: its sequence numbers start at `origin`.
+    pub fn begin(&mut self, origin: SeqNr) {
+        self.origin = origin;
+        self.field_holds = false;
+    }
+
+    /// The size of segments is known: Eff.snd.MSS.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn set_segment_size(&mut self, smss: u16) {
+        self.silly = (self.buffer / 2).min(u64::from(smss)) as u16;
+        self.field_holds = false;
     }
 
     /// The sequence number expected next.
@@ -186,19 +221,42 @@ impl Receiver {
     #[inline]
     pub fn receive(&mut self, now: Instant, ahead: i64, len: u16) -> Arrival {
         let len = u64::from(len);
-        if ahead == 0 && self.held.is_empty() && len <= self.window() {
-            self.nxt += len;
-            self.consume();
-            self.schedule_ack(now, len);
+        if ahead == 0 && self.gaps.held.is_empty() && len <= self.window() {
+            self.receive_in_order(now, len);
             return Arrival::InOrder;
         }
         self.receive_around_gaps(ahead, len)
+    }
+
+    /// The next data, which fits, with no gap in front of it or behind it.
+    #[inline]
+    pub fn receive_in_order(&mut self, now: Instant, len: u64) {
+        self.nxt += len;
+        self.field_holds = false;
+        self.consume();
+        self.schedule_ack(now, len);
+    }
+
+    /// As [`Self::receive_in_order`] while [`Self::is_plain`].
+    #[inline(always)]
+    pub fn receive_plain(&mut self, now: Instant, len: u64) {
+        self.nxt += len;
+        self.field_holds = false;
+        self.read = self.nxt;
+        self.schedule_ack(now, len);
+    }
+
+    /// True if nothing waits: no gaps, nothing to report, no FIN, nothing for the application to read.
+    pub fn is_plain(&self) -> bool {
+        let everything_read = self.reading == Reading::Immediate;
+        everything_read && self.gaps.held.is_empty() && self.gaps.repeated.is_none() && self.fin == NO_FIN
     }
 
     #[cold]
     fn receive_around_gaps(&mut self, ahead: i64, len: u64) -> Arrival {
         // RFC 5681 section 4.2: out of order, or filling a gap: acknowledge immediately.
         self.ack_due = AckDue::Now;
+        self.field_holds = false;
         let start = self.nxt.saturating_add_signed(ahead);
         let end = (self.nxt.saturating_add_signed(ahead + len.cast_signed())).min(self.edge);
         if self.sacks {
@@ -217,10 +275,10 @@ impl Receiver {
             return arrival;
         }
         self.nxt = end;
-        let reached = self.held.iter().take_while(|range| range.start <= self.nxt).count();
+        let reached = self.gaps.held.iter().take_while(|range| range.start <= self.nxt).count();
         if let Some(last) = reached.checked_sub(1) {
-            self.nxt = self.nxt.max(self.held[last].end);
-            self.held.drain(..reached);
+            self.nxt = self.nxt.max(self.gaps.held[last].end);
+            self.gaps.held.drain(..reached);
         }
         self.consume();
         Arrival::InOrder
@@ -228,19 +286,21 @@ impl Receiver {
 
     /// Keeps data ahead of a gap; ranges that touch become one.
     fn hold(&mut self, new: Range) -> Arrival {
-        let first = self.held.partition_point(|range| range.end < new.start);
-        let behind = self.held.partition_point(|range| range.start <= new.end);
+        let first = self.gaps.held.partition_point(|range| range.end < new.start);
+        let behind = self.gaps.held.partition_point(|range| range.start <= new.end);
         if first == behind {
-            self.held.insert(first, new);
+            self.gaps.held.insert(first, new);
             return Arrival::OutOfOrder;
         }
-        let merged =
-            Range { start: new.start.min(self.held[first].start), end: new.end.max(self.held[behind - 1].end) };
-        if merged == self.held[first] {
+        let merged = Range {
+            start: new.start.min(self.gaps.held[first].start),
+            end: new.end.max(self.gaps.held[behind - 1].end),
+        };
+        if merged == self.gaps.held[first] {
             return Arrival::NothingNew;
         }
-        self.held[first] = merged;
-        self.held.drain(first + 1..behind);
+        self.gaps.held[first] = merged;
+        self.gaps.held.drain(first + 1..behind);
         Arrival::OutOfOrder
     }
 
@@ -249,51 +309,63 @@ impl Receiver {
         let Some(range) = self.range_around(new.start) else { return };
         let mut kept = [NOWHERE; MOST_SACK_BLOCKS];
         kept[0] = new.start;
-        let others = self.latest.iter().filter(|&&offset| !(range.start..range.end).contains(&offset));
+        let others = self.gaps.latest.iter().filter(|&&offset| !(range.start..range.end).contains(&offset));
         for (place, &offset) in kept[1..].iter_mut().zip(others) {
             *place = offset;
         }
-        self.latest = kept;
+        self.gaps.latest = kept;
     }
 
     fn range_around(&self, offset: u64) -> Option<Range> {
-        let index = self.held.partition_point(|range| range.end <= offset);
-        self.held.get(index).copied().filter(|range| range.start <= offset)
+        let index = self.gaps.held.partition_point(|range| range.end <= offset);
+        self.gaps.held.get(index).copied().filter(|range| range.start <= offset)
+    }
+
+    /// The memory of the ranges held, for [`Self::reuse_held`].
+    pub fn take_held(&mut self) -> Vec<Range> {
+        std::mem::take(&mut self.gaps.held)
+    }
+
+    /// Nothing is held: it may be in this memory.
+    pub fn reuse_held(&mut self, mut held: Vec<Range>) {
+        held.clear();
+        self.gaps.held = held;
     }
 
     /// A segment has arrived that lies before RCV.NXT: `ahead` is negative.
     pub fn note_repeated(&mut self, ahead: i64, len: u16) {
-        if self.sacks && self.reports_repeats && len > 0 {
+        if self.sacks && self.gaps.reports_repeats && len > 0 {
             let start = self.nxt.saturating_add_signed(ahead);
-            self.repeated = Some(Range { start, end: (start + u64::from(len)).min(self.nxt) });
+            self.gaps.repeated = Some(Range { start, end: (start + u64::from(len)).min(self.nxt) });
         }
     }
 
     /// A part of the segment that arrives has arrived before: the first such part is reported (RFC 2883 section 4.2).
     fn note_repeated_part(&mut self, new: Range) {
-        if !self.reports_repeats {
+        if !self.gaps.reports_repeats {
             return;
         }
         if new.start < self.nxt {
-            self.repeated = Some(Range { start: new.start, end: new.end.min(self.nxt) });
+            self.gaps.repeated = Some(Range { start: new.start, end: new.end.min(self.nxt) });
             return;
         }
-        let first = self.held.partition_point(|range| range.end <= new.start);
-        let overlap = self.held.get(first).filter(|range| range.start < new.end);
-        self.repeated = overlap.map(|range| Range { start: range.start.max(new.start), end: range.end.min(new.end) });
+        let first = self.gaps.held.partition_point(|range| range.end <= new.start);
+        let overlap = self.gaps.held.get(first).filter(|range| range.start < new.end);
+        self.gaps.repeated =
+            overlap.map(|range| Range { start: range.start.max(new.start), end: range.end.min(new.end) });
     }
 
     /// True if an acknowledgement is due that has SACK blocks to carry.
     #[inline]
     pub fn reports_gaps(&self) -> bool {
-        self.sacks && self.ack_due == AckDue::Now && (!self.held.is_empty() || self.repeated.is_some())
+        self.sacks && self.ack_due == AckDue::Now && (!self.gaps.held.is_empty() || self.gaps.repeated.is_some())
     }
 
     /// Adds SACK blocks: what arrived again (RFC 2883 section 4), then the range that grew last, then the others in the order
     /// in which they grew (RFC 2018 section 4).
     #[inline]
     pub fn with_sack_blocks(&mut self, segment: Segment) -> Segment {
-        if !self.sacks || (self.held.is_empty() && self.repeated.is_none()) {
+        if !self.sacks || (self.gaps.held.is_empty() && self.gaps.repeated.is_none()) {
             segment
         } else {
             self.add_blocks(segment)
@@ -302,8 +374,8 @@ impl Receiver {
 
     #[cold]
     fn add_blocks(&mut self, mut segment: Segment) -> Segment {
-        let repeated = self.repeated.take();
-        let latest = self.latest.iter().filter_map(|&offset| self.range_around(offset));
+        let repeated = self.gaps.repeated.take();
+        let latest = self.gaps.latest.iter().filter_map(|&offset| self.range_around(offset));
         for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
             let seq = |offset: u64| self.origin.advanced_by(offset);
             // A FIN that arrived with the end of the range has a sequence number, too: without it, the sender would take
@@ -318,12 +390,14 @@ impl Receiver {
     /// The peer's FIN is at `ahead` of where RCV.NXT was before the segment's data.
     pub fn note_fin(&mut self, offset: u64) {
         self.fin = offset;
+        self.field_holds = false;
     }
 
     /// Takes the FIN if everything before it has arrived.
     pub fn take_fin(&mut self) -> bool {
         let arrived = self.nxt == self.fin;
         if arrived {
+            self.field_holds = false;
             self.nxt += 1;
             self.edge = self.edge.max(self.nxt);
             self.ack_due = AckDue::Now;
@@ -355,9 +429,39 @@ impl Receiver {
 
     /// An acknowledgement leaves: the window field for it (RFC 9293 section 3.8.6.2.2, RFC 7323 section 2.3).
     #[inline]
-    pub fn acknowledge(&mut self, silly: u64) -> u16 {
+    pub fn acknowledge(&mut self) -> u16 {
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
+        if !self.field_holds {
+            self.advertise();
+        }
+        self.field
+    }
+
+    /// As [`Self::acknowledge`] while [`Self::is_plain`]: with everything read, the edge is the buffer's size ahead.
+    #[inline(always)]
+    pub fn acknowledge_plain(&mut self) -> u16 {
+        let field = (self.buffer >> self.shift).min(LARGEST_UNSCALED);
+        let advertised = self.nxt + (field << self.shift);
+        if self.nxt + self.buffer < self.edge + u64::from(self.silly) || advertised < self.edge {
+            return self.acknowledge();
+        }
+        self.ack_due = AckDue::No;
+        self.ack_deadline = Instant::NEVER;
+        self.unacked = 0;
+        self.last_ack_sent = self.next_seq();
+        self.edge = advertised;
+        #[allow(clippy::cast_possible_truncation)]
+        let field = field as u16;
+        self.field = field;
+        self.field_holds = true;
+        field
+    }
+
+    /// The window field is determined anew.
+    #[inline(never)]
+    fn advertise(&mut self) {
+        let silly = u64::from(self.silly);
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.
@@ -366,17 +470,22 @@ impl Receiver {
         let edge = if room >= self.edge + silly { room } else { self.edge };
         let window = edge.saturating_sub(self.nxt);
         let mut field = (window >> self.shift).min(LARGEST_UNSCALED);
-        let unit = 1 << self.shift;
         // Rounding down would take the edge back by less than a unit: round up if there is room. If there is none,
         // what was advertised before is honoured all the same (RFC 7323 section 2.4).
-        let advertised = self.nxt + field * unit;
-        if advertised < self.edge && advertised + unit <= room && field < LARGEST_UNSCALED {
-            field += 1;
+        let mut advertised = self.nxt + (field << self.shift);
+        if advertised < self.edge {
+            let unit = 1 << self.shift;
+            if advertised + unit <= room && field < LARGEST_UNSCALED {
+                field += 1;
+                advertised += unit;
+            }
+            advertised = advertised.max(self.edge);
         }
-        self.edge = self.edge.max(self.nxt + field * unit);
+        self.edge = advertised;
         #[allow(clippy::cast_possible_truncation)]
         let field = field as u16;
-        field
+        self.field = field;
+        self.field_holds = true;
     }
 
     /// The application takes up to `max` bytes. True in the second place if the window that this opens is worth an
@@ -384,6 +493,7 @@ impl Receiver {
     pub fn read(&mut self, max: u64, mss: u64) -> (u64, bool) {
         let taken = self.unread().min(max);
         self.read += taken;
+        self.field_holds = false;
         let opens = (self.read + self.buffer).saturating_sub(self.edge);
         let worthwhile = if self.window() < mss { mss } else { 2 * mss };
         (taken, taken > 0 && !self.is_finished() && opens >= worthwhile.min(self.buffer / 2))
@@ -391,6 +501,6 @@ impl Receiver {
 
     #[cfg(test)]
     pub fn held(&self) -> &[Range] {
-        &self.held
+        &self.gaps.held
     }
 }

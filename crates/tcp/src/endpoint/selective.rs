@@ -1,7 +1,7 @@
 //! The sender with a scoreboard: acknowledgements, transmissions and timers of recovery by SACK and RACK.
 
 use super::sender::Next;
-use super::{Control, Endpoint, Timer, TimerKind};
+use super::{Control, Endpoint, TimerKind};
 use crate::cc::{Ack, CongestionControl, Recovered};
 use crate::config::FastRetransmitTimer;
 use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent, Selective, Situation, Span, Step};
@@ -18,8 +18,8 @@ impl Endpoint {
     pub(super) fn on_ack_selective(&mut self, now: Instant, segment: &Segment, acked: u64) {
         let Some(mut selective) = self.selective.take() else { return };
         self.take_ack(now, segment, acked, &mut selective);
-        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
         self.selective = Some(selective);
+        self.set_wake();
         self.record_acked(now);
         if acked > 0 && self.snd.fin_is_acked() {
             self.on_fin_acked(now);
@@ -38,9 +38,9 @@ impl Endpoint {
             selective.board.acknowledge(self.snd.una, &mut delivery);
             self.measure_rtt(now, segment);
             srtt = self.rtt.srtt();
-            self.probes = 0;
+            self.rare.probes = 0;
         }
-        self.snd.update_window(segment);
+        self.update_window(segment);
         let duplicate_sack = self.take_sack_blocks(segment, selective, &mut delivery);
         let at = Situation { srtt, ..self.situation(now, duplicate) };
         if duplicate_sack.is_some()
@@ -60,7 +60,7 @@ impl Endpoint {
             flight: selective.board.pipe(),
             rtt: delivery.timed.map(|sent_at| now - sent_at),
             srtt,
-            ece: self.ecn.hears(segment.flags),
+            ece: self.rare.ecn.hears(segment.flags),
             phase,
         };
         if acked > 0 {
@@ -120,7 +120,7 @@ impl Endpoint {
 
     fn restart_timer_selective(&mut self, now: Instant, selective: &Selective) {
         if selective.board.outstanding() == 0 {
-            self.timer = Timer::OFF;
+            self.stop_timer();
         } else {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
@@ -135,7 +135,7 @@ impl Endpoint {
         let loss = self.loss_of(now, outstanding.min(before.max(pipe)));
         self.reduce_for_loss(&loss);
         selective.enter(self.snd.max, outstanding, before, pipe);
-        if self.fast_retransmit_timer == FastRetransmitTimer::Restart {
+        if self.rare.fast_retransmit_timer == FastRetransmitTimer::Restart {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
     }
@@ -171,7 +171,7 @@ impl Endpoint {
         let Some(rack) = selective.rack() else { return };
         let may_probe = quiet && !idle && !rack.is_probing();
         let timeout = Rack::probe_timeout(self.rtt.srtt(), single);
-        selective.probe_at = if may_probe { (now + timeout).min(self.timer.at) } else { Instant::NEVER };
+        selective.probe_at = if may_probe { (now + timeout).min(self.timer_at) } else { Instant::NEVER };
     }
 
     /// A timer of RACK-TLP may have expired.
@@ -191,8 +191,8 @@ impl Endpoint {
             }
             selective.proceed(0, self.cc.ssthresh(), u64::from(self.snd.smss));
         }
-        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
         self.selective = Some(selective);
+        self.set_wake();
         self.record_losses(now);
     }
 
@@ -204,8 +204,8 @@ impl Endpoint {
         let loss = self.loss_of(now, flight);
         let kind = selective.on_timeout(&self.situation(now, false));
         self.cc.on_timeout(&loss, kind);
-        self.auxiliary_at = Instant::NEVER;
         self.selective = Some(selective);
+        self.set_wake();
         self.record_losses(now);
     }
 
@@ -227,10 +227,10 @@ impl Endpoint {
         }
         // `next` measures from SND.UNA: what is SACKed or lost takes no part of the window.
         let usable = window.saturating_sub(flight);
-        match self.snd.next(self.snd.nxt - self.snd.una + usable) {
+        match self.snd.next(self.snd.nxt - self.snd.una + usable, self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => return None,
             Next::Send(len) => return Some(self.transmit_next(now, len)),
-            Next::Held if self.timer.kind == TimerKind::Off => {
+            Next::Held if self.timer_kind == TimerKind::Off => {
                 self.start_timer(now, TimerKind::Persist, self.rtt.rto());
             }
             Next::Held => {}
@@ -274,8 +274,8 @@ impl Endpoint {
         selective.board.push(offset, len, now);
         selective.sent(u64::from(len), u64::from(self.snd.smss));
         self.arm_probe(now, &mut selective);
-        self.auxiliary_at = selective.reorder_at.min(selective.probe_at);
         self.selective = Some(selective);
+        self.set_wake();
     }
 
     /// RFC 8985 section 7.3: new data if there is some and the peer's window has room, else the last segment again.
@@ -292,11 +292,11 @@ impl Endpoint {
         let end = self.snd.max;
         if let Some(selective) = self.selective.as_deref_mut() {
             selective.probe_at = Instant::NEVER;
-            self.auxiliary_at = selective.reorder_at;
             if let Some(rack) = selective.rack() {
                 rack.probed(Probe { end, resent });
             }
         }
+        self.set_wake();
         self.counters.tail_probes += 1;
         Some(segment)
     }

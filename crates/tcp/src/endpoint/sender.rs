@@ -43,8 +43,26 @@ pub(super) enum Next {
     Send(u64),
 }
 
-/// The sending half of an endpoint. Offsets count the own stream from its first byte; the FIN is one more.
+/// When things were sent.
 #[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Times {
+    /// An acknowledgement of this offset is a round-trip sample.
+    pub timed: u64,
+    pub timed_at: Instant,
+    /// When data was sent last.
+    pub last_sent: Instant,
+}
+
+impl Times {
+    pub const NEVER: Self = Self { timed: UNTIMED, timed_at: Instant::ZERO, last_sent: Instant::ZERO };
+}
+
+/// The sending half of an endpoint. Offsets count the own stream from its first byte; the FIN is one more.
+///
+/// One cache line, which every segment in either direction touches.
+#[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Sender {
     /// SND.UNA as a stream offset.
     pub una: u64,
@@ -56,22 +74,15 @@ pub(super) struct Sender {
     pub queued: u64,
     /// The right edge of the peer's window. It may move back, behind `nxt` even.
     pub edge: u64,
-    /// An acknowledgement of this offset is a round-trip sample.
-    pub timed: u64,
-    pub timed_at: Instant,
-    /// When data was sent last.
-    pub last_sent: Instant,
     /// Sequence number of stream offset 0.
     pub origin: SeqNr,
     /// SND.WND in bytes, as last advertised.
     pub window: u32,
-    /// The largest window the peer has advertised (Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
-    largest_window: u32,
     /// SND.WL1 and SND.WL2.
     window_seq: SeqNr,
     window_ack: SeqNr,
     /// Eff.snd.MSS: data in a full segment, bytes.
-    pub smss: u32,
+    pub smss: u16,
     /// The peer's window scale shift.
     pub shift: u8,
     pub fin: Fin,
@@ -86,15 +97,11 @@ impl Sender {
             max: 0,
             queued: 0,
             edge: 0,
-            timed: UNTIMED,
-            timed_at: Instant::ZERO,
-            last_sent: Instant::ZERO,
             origin: iss.advanced_by(1),
             window: 0,
-            largest_window: 0,
             window_seq: SeqNr::default(),
             window_ack: SeqNr::default(),
-            smss: u32::from(config.mss),
+            smss: config.mss,
             shift: 0,
             fin: Fin::Open,
             nagle: config.nagle,
@@ -136,29 +143,31 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
     }
 
-    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it.
-    #[inline]
-    pub fn update_window(&mut self, segment: &Segment) {
+    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it. True if it is another.
+    #[inline(always)]
+    pub fn update_window(&mut self, segment: &Segment) -> bool {
+        let before = self.window;
         let newer = self.window_seq.is_before(segment.seq)
             || (self.window_seq == segment.seq && self.window_ack.is_at_or_before(segment.ack));
         if newer {
             self.set_window(segment, self.shift);
         }
+        self.window != before
     }
 
     /// Takes the segment's window, scaled by `shift` (0 in a SYN: RFC 7323 section 2.2).
     #[inline]
     pub fn set_window(&mut self, segment: &Segment, shift: u8) {
         self.window = u32::from(segment.window) << shift;
-        self.largest_window = self.largest_window.max(self.window);
         self.edge = self.una + u64::from(self.window);
         self.window_seq = segment.seq;
         self.window_ack = segment.ack;
     }
 
-    /// What to send next from `nxt`, with a congestion window of `window` bytes.
+    /// What to send next from `nxt`, with a congestion window of `window` bytes; `largest_window` is the largest that
+    /// the peer has advertised (Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
     #[inline]
-    pub fn next(&self, window: u64) -> Next {
+    pub fn next(&self, window: u64, largest_window: u32) -> Next {
         let waiting = self.queued.saturating_sub(self.nxt);
         if waiting == 0 {
             let fin_waits = self.fin == Fin::Queued && self.nxt == self.queued;
@@ -171,11 +180,11 @@ impl Sender {
         if waiting.min(usable) >= smss {
             return Next::Send(smss);
         }
-        self.next_short(waiting, usable)
+        self.next_short(waiting, usable, largest_window)
     }
 
     /// Less than a full segment: the sender's silly-window avoidance, and Nagle's algorithm.
-    fn next_short(&self, waiting: u64, usable: u64) -> Next {
+    fn next_short(&self, waiting: u64, usable: u64, largest_window: u32) -> Next {
         let closing = self.fin == Fin::Queued;
         // Rules 2 and 3: everything waiting fits (all data counts as pushed); with Nagle, only if nothing is in
         // flight (RFC 9293 section 3.7.4), or if no more will come.
@@ -185,7 +194,7 @@ impl Sender {
         // Rule 3's other half: at least half of the largest window, where it is the peer's window that is small.
         let peer_usable = self.edge.saturating_sub(self.nxt);
         let fits = waiting.min(peer_usable);
-        if fits > 0 && fits < u64::from(self.smss) && 2 * fits >= u64::from(self.largest_window) && fits <= usable {
+        if fits > 0 && fits < u64::from(self.smss) && 2 * fits >= u64::from(largest_window) && fits <= usable {
             return Next::Send(fits);
         }
         Next::Held

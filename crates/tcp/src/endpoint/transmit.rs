@@ -1,5 +1,6 @@
 //! What goes out.
 
+use super::fast::Polled;
 use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
@@ -12,6 +13,32 @@ impl Endpoint {
     /// The next segment to send, if there is one. Drain it after every call that may have changed something.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = Segment::default();
+        self.poll_transmit_into(now, &mut segment).then_some(segment)
+    }
+
+    /// As [`poll_transmit`](Self::poll_transmit), with the segment written where it is to be; false if there is none. What
+    /// `segment` held before does not matter.
+    #[inline]
+    pub fn poll_transmit_into(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        match self.poll_predicted(now, segment) {
+            Polled::Segment => true,
+            Polled::Nothing => false,
+            Polled::Unknown => self.poll_general(now, segment),
+        }
+    }
+
+    #[inline(never)]
+    fn poll_general(&mut self, now: Instant, segment: &mut Segment) -> bool {
+        let next = self.transmit(now);
+        self.predict();
+        if let Some(next) = next {
+            *segment = next;
+        }
+        next.is_some()
+    }
+
+    fn transmit(&mut self, now: Instant) -> Option<Segment> {
         if self.control != Control::None {
             return self.transmit_control(now);
         }
@@ -34,15 +61,15 @@ impl Endpoint {
     fn transmit_control(&mut self, now: Instant) -> Option<Segment> {
         match std::mem::replace(&mut self.control, Control::None) {
             Control::None => None,
-            Control::EarlyAck => self.early_ack.take().map(|ack| *ack),
+            Control::EarlyAck => self.rare.early_ack.take().map(|ack| *ack),
             Control::Syn => Some(self.syn(now, Flags::SYN)),
             Control::SynAck => Some(self.syn(now, Flags::SYN | Flags::ACK)),
             Control::Reset { seq, ack: None } => Some(Segment { seq, flags: Flags::RST, ..Segment::default() }),
             Control::Reset { seq, ack: Some(ack) } => {
                 Some(Segment { seq, ack, flags: Flags::RST | Flags::ACK, ..Segment::default() })
             }
-            Control::Probe => self.transmit_probe(now).or_else(|| self.poll_transmit(now)),
-            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.poll_transmit(now)),
+            Control::Probe => self.transmit_probe(now).or_else(|| self.transmit(now)),
+            Control::TailProbe => self.transmit_tail_probe(now).or_else(|| self.transmit(now)),
         }
     }
 
@@ -71,7 +98,7 @@ impl Endpoint {
         if self.selective.is_some() {
             return self.transmit_selective(now);
         }
-        if self.recovery.retransmission_is_due() {
+        if self.rare.recovery.retransmission_is_due() {
             if self.is_held(now, u64::from(self.snd.smss)) {
                 return None;
             }
@@ -80,11 +107,11 @@ impl Endpoint {
         if self.snd.una == self.snd.max {
             self.restart_after_idle(now);
         }
-        let window = self.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
-        if let Some(hole) = self.recovery.next_hole(self.snd.una) {
+        let window = self.rare.recovery.window(self.cc.cwnd(), u64::from(self.snd.smss));
+        if let Some(hole) = self.rare.recovery.next_hole(self.snd.una) {
             return self.fill_hole(now, hole, window);
         }
-        match self.snd.next(window) {
+        match self.snd.next(window, self.rare.largest_window) {
             Next::Send(len) if self.is_held(now, len) => None,
             Next::Send(len) => Some(self.transmit_next(now, len)),
             Next::Nothing => {
@@ -92,7 +119,7 @@ impl Endpoint {
                 None
             }
             Next::Held => {
-                if self.timer.kind == TimerKind::Off {
+                if self.timer_kind == TimerKind::Off {
                     // Nothing is in flight whose acknowledgement would open the window.
                     self.start_timer(now, TimerKind::Persist, self.rtt.rto());
                 }
@@ -103,8 +130,8 @@ impl Endpoint {
 
     /// RFC 5681 section 4.1.
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
-        let idle = now.saturating_since(self.snd.last_sent);
-        if self.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
+        let idle = now.saturating_since(self.times.last_sent);
+        if self.rare.idle_restart && idle > self.rtt.rto() && self.snd.queued > self.snd.nxt {
             let before = self.cc.cwnd();
             self.cc.on_idle_restart(now);
             self.counters.idle_restarts += u64::from(self.cc.cwnd() < before);
@@ -116,26 +143,26 @@ impl Endpoint {
     pub(super) fn transmit_next(&mut self, now: Instant, len: u64) -> Segment {
         let offset = self.snd.nxt;
         let is_new = offset >= self.snd.max;
-        if self.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
+        if self.rare.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
             #[allow(clippy::cast_possible_truncation)]
-            self.recovery.limited_transmit_sent(len as u32);
+            self.rare.recovery.limited_transmit_sent(len as u32);
         }
         if is_new {
-            if self.snd.timed == UNTIMED && !self.timestamps.is_on() {
+            if self.times.timed == UNTIMED && !self.timestamps.is_on() {
                 // RFC 6298 section 3: one measurement at a time.
-                self.snd.timed = offset + len.max(1);
-                self.snd.timed_at = now;
+                self.times.timed = offset + len.max(1);
+                self.times.timed_at = now;
             }
         } else {
             self.count_retransmission(offset, len);
         }
         let mut segment = self.data_segment(now, offset, len);
         if is_new {
-            segment = self.ecn.on_new_data(segment);
+            segment = self.rare.ecn.on_new_data(segment);
         }
         let end = offset + u64::from(segment.sequence_len());
         self.record_sent(now, Span { start: offset, end });
-        self.recovery.note_sent(now, Span { start: offset, end });
+        self.rare.recovery.note_sent(now, Span { start: offset, end });
         self.sent(now, end);
         if self.selective.is_some() {
             self.note_sent(now, offset, segment.sequence_len());
@@ -146,7 +173,7 @@ impl Endpoint {
     /// The first unacknowledged segment again, whatever the windows.
     #[cold]
     fn retransmit(&mut self, now: Instant) -> Option<Segment> {
-        self.recovery.retransmitted();
+        self.rare.recovery.retransmitted();
         let offset = self.snd.una;
         if offset == self.snd.max {
             return self.transmit_data(now);
@@ -163,7 +190,7 @@ impl Endpoint {
             return None;
         }
         let span = Span { start: hole.start, end: hole.start + len };
-        self.recovery.hole_filled(span);
+        self.rare.recovery.hole_filled(span);
         Some(self.repeat(now, span.start, len))
     }
 
@@ -174,7 +201,7 @@ impl Endpoint {
         let span = Span { start: offset, end: offset + u64::from(segment.sequence_len()) };
         self.record_lost(now, span);
         self.record_sent(now, span);
-        self.recovery.note_sent(now, span);
+        self.rare.recovery.note_sent(now, span);
         self.sent(now, span.end);
         segment
     }
@@ -184,14 +211,14 @@ impl Endpoint {
         self.counters.retransmitted_bytes += len.min(self.snd.max - offset);
         // RFC 6298 section 3, Karn's algorithm: what is being timed may be acknowledged for the retransmission.
         if !self.timestamps.is_on() && !self.rtt.times_across_repeats() {
-            self.snd.timed = UNTIMED;
+            self.times.timed = UNTIMED;
         }
     }
 
     /// A loss was declared, or the timer has expired.
     pub(super) fn stop_timing(&mut self) {
         if !self.timestamps.is_on() {
-            self.snd.timed = UNTIMED;
+            self.times.timed = UNTIMED;
         }
     }
 
@@ -200,9 +227,9 @@ impl Endpoint {
     pub(super) fn sent(&mut self, now: Instant, end: u64) {
         self.snd.nxt = self.snd.nxt.max(end);
         self.snd.max = self.snd.max.max(end);
-        self.snd.last_sent = now;
+        self.times.last_sent = now;
         // RFC 6298 section 5.1: a segment with data starts the timer if it is not running.
-        if self.timer.kind != TimerKind::Retransmit {
+        if self.timer_kind != TimerKind::Retransmit {
             self.start_timer(now, TimerKind::Retransmit, self.rtt.rto());
         }
     }
@@ -234,7 +261,7 @@ impl Endpoint {
         self.counters.acks_sent += 1;
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.
-        let offset = if self.timer.kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
+        let offset = if self.timer_kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
         let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };
         self.rcv.with_sack_blocks(ack)
     }
@@ -242,10 +269,9 @@ impl Endpoint {
     /// What every segment after the SYN carries. It acknowledges everything received.
     #[inline]
     fn header(&mut self, now: Instant, flags: Flags) -> Segment {
-        let silly = (self.rcv.buffer / 2).min(u64::from(self.snd.smss));
         let ack = self.rcv.next_seq();
-        let window = self.rcv.acknowledge(silly);
-        let mut segment = Segment { ack, window, flags: flags | self.ecn.echo(), ..Segment::default() };
+        let window = self.rcv.acknowledge();
+        let mut segment = Segment { ack, window, flags: flags | self.rare.ecn.echo(), ..Segment::default() };
         if self.timestamps.is_on() {
             segment.flags = segment.flags | Flags::HAS_TIMESTAMPS;
             segment.ts_val = self.timestamps.now(now);

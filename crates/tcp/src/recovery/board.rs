@@ -159,10 +159,28 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Everything as at the start, in the same memory; a journal stays, empty.
+    pub fn renew(&mut self) {
+        let Self { mut journal, mut sent, mut sacked, mut retransmissions, .. } = std::mem::take(self);
+        sent.clear();
+        sacked.clear();
+        retransmissions.clear();
+        if let Some(journal) = &mut journal {
+            journal.sacked.clear();
+            journal.lost.clear();
+        }
+        *self = Self { journal, sent, sacked, retransmissions, ..Self::default() };
+    }
+
     /// RFC 6675's pipe: what is sent, less what is sacked or lost, plus what is retransmitted.
     #[inline]
     pub fn pipe(&self) -> u64 {
         self.in_flight - self.sacked_bytes - self.lost_bytes + self.retransmitted_bytes
+    }
+
+    /// True if nothing is in flight and nothing is known to have arrived.
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.sacked.is_empty() && self.retransmissions.is_empty()
     }
 
     /// Bytes sent and not acknowledged cumulatively.

@@ -182,6 +182,17 @@ impl DuplicateRecovery {
         }
     }
 
+    /// True if no loss is being repaired and nothing is to be sent again.
+    pub fn is_open(&self) -> bool {
+        matches!(self.phase, Phase::Open) && self.retransmit == Retransmit::Nothing
+    }
+
+    /// True if besides no duplicates have come, and acknowledgements of new data leave everything as it is.
+    pub fn is_plain(&self) -> bool {
+        let plain_kind = matches!(self.kind, Kind::Tahoe | Kind::Reno | Kind::NewReno);
+        plain_kind && self.is_open() && (self.duplicates, self.limited, self.adjustment) == (0, 0, 0)
+    }
+
     /// The window that congestion control and recovery make together, at least a segment.
     #[inline]
     pub fn window(&self, cwnd: u64, smss: u64) -> u64 {

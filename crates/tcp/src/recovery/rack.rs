@@ -63,6 +63,11 @@ impl Rack {
         }
     }
 
+    /// True if nothing was delivered and nothing probed yet.
+    pub fn is_new(&self) -> bool {
+        self.latest.is_none() && self.probe.is_none()
+    }
+
     /// Section 6.2 step 1: a round trip measured otherwise, such as the handshake's.
     pub fn note_round_trip(&mut self, rtt: Duration) {
         self.min_rtt = if self.min_rtt.is_zero() { rtt } else { self.min_rtt.min(rtt) };

@@ -136,6 +136,36 @@ impl Selective {
         }
     }
 
+    /// Everything as in `fresh`, whose scoreboard is empty, in the same memory.
+    pub fn renew(&mut self, fresh: &Self) {
+        let mut board = std::mem::take(&mut self.board);
+        board.renew();
+        let detection = match (std::mem::replace(&mut self.detection, Detection::Rfc6675), &fresh.detection) {
+            (Detection::Rack(mut own), Detection::Rack(fresh)) => {
+                *own = Rack::clone(fresh);
+                Detection::Rack(own)
+            }
+            (_, fresh) => fresh.clone(),
+        };
+        *self = Self {
+            board,
+            detection,
+            phase: fresh.phase,
+            recover: fresh.recover,
+            reduction: fresh.reduction,
+            forced: fresh.forced,
+            rescued: fresh.rescued,
+            highest_retransmitted: fresh.highest_retransmitted,
+            order_before: fresh.order_before,
+            lost_now: fresh.lost_now,
+            duplicates: fresh.duplicates,
+            threshold: fresh.threshold,
+            limited_transmit: fresh.limited_transmit,
+            reorder_at: fresh.reorder_at,
+            probe_at: fresh.probe_at,
+        };
+    }
+
     /// What became of segments, if congestion control wants to know.
     #[inline]
     pub fn journal(&mut self) -> Option<&mut Journal> {
@@ -177,6 +207,32 @@ impl Selective {
     pub fn flight(&self) -> u64 {
         let pipe = self.board.pipe();
         if self.limited_transmit || self.phase != Phase::Open { pipe } else { pipe.max(self.board.outstanding()) }
+    }
+
+    /// True if nothing is in flight and no acknowledgement of old data can change anything.
+    pub fn is_idle(&self) -> bool {
+        let rack_has_seen_nothing = match &self.detection {
+            Detection::Rack(rack) => rack.is_new(),
+            Detection::Rfc6675 | Detection::Forward { .. } => true,
+        };
+        self.phase == Phase::Open
+            && self.board.is_empty()
+            && self.duplicates == 0
+            && !self.lost_now
+            && self.wake_at() == Instant::NEVER
+            && rack_has_seen_nothing
+    }
+
+    /// When the first timer expires.
+    #[inline]
+    pub fn wake_at(&self) -> Instant {
+        self.reorder_at.min(self.probe_at)
+    }
+
+    /// The connection is gone.
+    pub fn stop_timers(&mut self) {
+        self.reorder_at = Instant::NEVER;
+        self.probe_at = Instant::NEVER;
     }
 
     /// True if a segment goes out whatever the window.

@@ -1,6 +1,9 @@
 //! Flows of the document: who sends what, when, to whom.
 
-use super::{ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, Result, TcpFlow, check_name, refuse, two_nodes};
+use super::{
+    ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, check_name, refuse, requests,
+    two_nodes,
+};
 use crate::scenario::document::{BurstsDocument, CbrDocument, Document, FlowDocument, TcpDocument, TcpFlowDocument};
 use crate::scenario::quantity::Quantity;
 use crate::scenario::tcp_options;
@@ -9,29 +12,54 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 /// An IPv4 header and a UDP header.
 const DATAGRAM_HEADER: u64 = 28;
 
-pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<(Vec<TcpFlow>, Vec<DatagramFlow>)> {
-    // Also where every flow says otherwise.
-    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu.0)?;
-    let (mut tcp, mut datagrams) = (Vec::new(), Vec::new());
-    for flow in &document.flow {
-        match flow {
-            FlowDocument::Tcp(flow) => tcp.extend(tcp_flows(document, nodes, flow)?),
-            FlowDocument::Cbr(flow) => datagrams.push(steady_flow(document, nodes, flow, ArrivalPattern::Constant)?),
-            FlowDocument::Poisson(flow) => datagrams.push(steady_flow(document, nodes, flow, ArrivalPattern::Poisson)?),
-            FlowDocument::Bursts(flow) => datagrams.push(burst_flow(document, nodes, flow)?),
-        }
-    }
-    Ok((tcp, datagrams))
+/// The flows of a scenario.
+#[derive(Debug, Default)]
+pub(super) struct Flows {
+    pub tcp: Vec<TcpFlow>,
+    pub datagrams: Vec<DatagramFlow>,
+    pub requests: Vec<RequestFlow>,
 }
 
-fn flow_path(nodes: &Nodes<'_>, name: &str, from: &str, to: &str) -> Result<FlowPath> {
+impl Flows {
+    /// Their paths, and whether what is sent is answered, in the order in which flows are numbered: TCP first, then
+    /// datagrams, then requests.
+    pub fn ways(&self) -> impl Iterator<Item = (&FlowPath, bool)> {
+        let datagrams = self.datagrams.iter().map(|flow| (&flow.path, false));
+        let requests = self.requests.iter().map(|flow| (&flow.path, true));
+        self.tcp.iter().map(|flow| (&flow.path, true)).chain(datagrams).chain(requests)
+    }
+
+    /// Their paths, in this order.
+    pub fn paths(&self) -> impl Iterator<Item = &FlowPath> {
+        self.ways().map(|(path, _)| path)
+    }
+}
+
+pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<Flows> {
+    // Also where every flow says otherwise.
+    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu.0)?;
+    let mut flows = Flows::default();
+    let steady = |flow: &CbrDocument, pattern| steady_flow(document, nodes, flow, pattern);
+    for flow in &document.flow {
+        match flow {
+            FlowDocument::Tcp(flow) => flows.tcp.extend(tcp_flows(document, nodes, flow)?),
+            FlowDocument::Cbr(flow) => flows.datagrams.push(steady(flow, ArrivalPattern::Constant)?),
+            FlowDocument::Poisson(flow) => flows.datagrams.push(steady(flow, ArrivalPattern::Poisson)?),
+            FlowDocument::Bursts(flow) => flows.datagrams.push(burst_flow(document, nodes, flow)?),
+            FlowDocument::Requests(flow) => flows.requests.push(requests::request_flow(document, nodes, flow)?),
+        }
+    }
+    Ok(flows)
+}
+
+pub(super) fn flow_path(nodes: &Nodes<'_>, name: &str, from: &str, to: &str) -> Result<FlowPath> {
     check_name("flow.name", name)?;
     let (from, to) = two_nodes(nodes, &format!("flow.{name}"), from, to)?;
     Ok(FlowPath { name: name.to_owned(), from, to })
 }
 
 /// A start must fall into the run.
-fn start(field: &str, start: Duration, document: &Document) -> Result<Instant> {
+pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result<Instant> {
     if start >= document.duration.0 {
         let message = format!("is {start}; expected a time before the run ends at {}", document.duration.0);
         return refuse(format!("{field}.start"), message);
@@ -99,8 +127,13 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
 }
 
 fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {
+    in_range(&format!("{field}.rate"), rate)
+}
+
+/// A rate that there may be.
+pub(super) fn in_range(field: &str, rate: BitRate) -> Result<BitRate> {
     if rate.is_zero() || rate > FASTEST {
-        return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
+        return refuse(field, format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
     }
     Ok(rate)
 }

@@ -6,6 +6,7 @@ mod losses;
 mod paths;
 mod power;
 mod queueing;
+mod requests;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
@@ -14,9 +15,11 @@ use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
+use crate::traffic::SizeLaw;
+use flows::Flows;
 use netlull_mechanism::rate::PractRaConfig;
 use netlull_power::{PowerModel, TransitionPower};
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
@@ -45,6 +48,10 @@ pub struct Scenario {
     pub tcp_flows: Vec<TcpFlow>,
     /// Datagram flows, in the order of the document.
     pub datagram_flows: Vec<DatagramFlow>,
+    /// Flows of requests, in the order of the document.
+    pub request_flows: Vec<RequestFlow>,
+    /// The largest packet.
+    pub mtu: Bytes,
     /// Routes to every node that a packet is for.
     pub routes: Routes,
     /// Power models to report.
@@ -176,6 +183,34 @@ impl DatagramFlow {
     }
 }
 
+/// TCP connections that come and go.
+#[derive(Clone, Debug)]
+pub struct RequestFlow {
+    /// Name and ends.
+    pub path: FlowPath,
+    /// Mean rate at which data is asked for.
+    pub offered: BitRate,
+    /// How much each asks for.
+    pub sizes: SizeLaw,
+    /// Requests come from here on.
+    pub start: Instant,
+    /// None comes from here on.
+    pub stop: Instant,
+    /// At most so many connections are open at once.
+    pub most_open: u32,
+    /// TCP options.
+    pub config: netlull_tcp::Config,
+}
+
+impl RequestFlow {
+    /// Mean time between two arrivals in seconds: mean size over the rate offered (arrivals at load x capacity / mean size).
+    #[must_use]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn mean_gap(&self) -> f64 {
+        self.sizes.mean() * 8.0 / self.offered.as_bps() as f64
+    }
+}
+
 /// A power model under a name.
 #[derive(Clone, Debug)]
 pub struct NamedPower {
@@ -198,6 +233,8 @@ pub struct ProbeSpec {
     pub segments: bool,
     /// What happens to TCP's senders.
     pub events: bool,
+    /// Requests.
+    pub requests: bool,
     /// Which links, by index; all if `None`.
     pub links: Option<Vec<usize>>,
     /// Which flows, by index (TCP flows first); all if `None`.
@@ -225,22 +262,22 @@ impl Scenario {
         let nodes = node_index(&document.nodes)?;
         let mtu = document.mtu.0;
         let wiring = links::wire_up(document, &nodes)?;
-        let (tcp_flows, datagram_flows) = flows::flows(document, &nodes)?;
-        let routes = paths::routes(&nodes, &wiring, &tcp_flows, &datagram_flows);
-        let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &tcp_flows, &datagram_flows)?;
+        let flows = flows::flows(document, &nodes)?;
+        let routes = paths::routes(&nodes, &wiring, &flows);
+        let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &flows)?;
         let mut links = wiring
             .iter()
             .zip(&reach)
             .map(|(wire, two_way)| links::link(wire, queueing::Measure { two_way: *two_way, mtu }))
             .collect::<Result<Vec<_>>>()?;
-        unique_names(&links, &tcp_flows, &datagram_flows)?;
+        unique_names(&links, &flows)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
-            let crossing = paths::crossing(&wiring, &routes, &tcp_flows, &datagram_flows);
+            let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {
                 link.loss = losses::loss(wire, crossing)?;
             }
         }
-        let probe = probe(document, &links, &tcp_flows, &datagram_flows)?;
+        let probe = probe(document, &links, &flows)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration.0,
@@ -250,8 +287,10 @@ impl Scenario {
             nodes: document.nodes.clone(),
             edges: wiring.iter().map(|wire| wire.edge).collect(),
             links,
-            tcp_flows,
-            datagram_flows,
+            tcp_flows: flows.tcp,
+            datagram_flows: flows.datagrams,
+            request_flows: flows.requests,
+            mtu,
             routes,
             power: named_models(document)?,
             probe,
@@ -264,10 +303,17 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// Paths and kinds of all flows: TCP first, then datagrams.
+    /// Paths of all flows: TCP first, then datagrams, then requests.
     pub fn flow_paths(&self) -> impl Iterator<Item = &FlowPath> {
         let datagrams = self.datagram_flows.iter().map(|flow| &flow.path);
-        self.tcp_flows.iter().map(|flow| &flow.path).chain(datagrams)
+        let requests = self.request_flows.iter().map(|flow| &flow.path);
+        self.tcp_flows.iter().map(|flow| &flow.path).chain(datagrams).chain(requests)
+    }
+
+    /// At most so many connections of requests are open at once, all flows together.
+    #[must_use]
+    pub fn most_open(&self) -> usize {
+        self.request_flows.iter().map(|flow| flow.most_open as usize).sum()
     }
 }
 
@@ -348,7 +394,7 @@ fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
     Ok(models)
 }
 
-fn unique_names(links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Result<()> {
+fn unique_names(links: &[LinkSpec], flows: &Flows) -> Result<()> {
     let twice = |names: Vec<&str>, field: &str| {
         let mut sorted = names;
         sorted.sort_unstable();
@@ -358,12 +404,10 @@ fn unique_names(links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow])
         }
     };
     twice(links.iter().map(|link| link.name.as_str()).collect(), "link")?;
-    let flows =
-        tcp.iter().map(|flow| flow.path.name.as_str()).chain(datagrams.iter().map(|flow| flow.path.name.as_str()));
-    twice(flows.collect(), "flow")
+    twice(flows.paths().map(|path| path.name.as_str()).collect(), "flow")
 }
 
-fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Result<ProbeSpec> {
+fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<ProbeSpec> {
     let wanted = &document.probe;
     if let Some(Quantity(interval)) = wanted.interval
         && (interval.is_zero() || document.duration.0.as_nanos() / interval.as_nanos() > MOST_BINS)
@@ -371,7 +415,6 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
         return refuse("probe.interval", message);
     }
-    let flow_names: Vec<_> = tcp.iter().map(|flow| &flow.path).chain(datagrams.iter().map(|flow| &flow.path)).collect();
     let pick = |field: &str, names: &Option<Vec<String>>, known: Vec<&str>| {
         let find = |name: &String| {
             known.iter().position(|have| have == name).ok_or_else(|| {
@@ -386,7 +429,8 @@ fn probe(document: &Document, links: &[LinkSpec], tcp: &[TcpFlow], datagrams: &[
         drops: wanted.drops,
         segments: wanted.segments,
         events: wanted.events,
+        requests: wanted.requests,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
-        flows: pick("probe.flows", &wanted.flows, flow_names.iter().map(|path| path.name.as_str()).collect())?,
+        flows: pick("probe.flows", &wanted.flows, flows.paths().map(|path| path.name.as_str()).collect())?,
     })
 }

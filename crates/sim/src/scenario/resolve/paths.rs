@@ -1,15 +1,15 @@
 //! Routes of the flows, and how long each link's longest round trip is.
 
+use super::flows::Flows;
 use super::links::Wire;
-use super::{DatagramFlow, FlowPath, Nodes, Result, TcpFlow};
+use super::{FlowPath, Nodes, Result};
 use crate::net::routing::{Edge, Routes};
 use crate::scenario::ScenarioError;
 use netlull_units::Duration;
 
-pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], tcp: &[TcpFlow], datagrams: &[DatagramFlow]) -> Routes {
-    let ends =
-        tcp.iter().flat_map(|flow| [flow.path.to, flow.path.from]).chain(datagrams.iter().map(|flow| flow.path.to));
-    let mut destinations: Vec<usize> = ends.collect();
+pub(super) fn routes(nodes: &Nodes<'_>, wires: &[Wire<'_>], flows: &Flows) -> Routes {
+    let ends = |(path, answered): (&FlowPath, bool)| [Some(path.to), answered.then_some(path.from)];
+    let mut destinations: Vec<usize> = flows.ways().flat_map(ends).flatten().collect();
     destinations.sort_unstable();
     destinations.dedup();
     Routes::shortest(nodes.len(), &wires.iter().map(|wire| wire.edge).collect::<Vec<_>>(), &destinations)
@@ -21,8 +21,7 @@ pub(super) fn two_way_delays(
     names: &[String],
     wires: &[Wire<'_>],
     routes: &Routes,
-    tcp: &[TcpFlow],
-    datagrams: &[DatagramFlow],
+    flows: &Flows,
 ) -> Result<Vec<Duration>> {
     let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
     let path = |flow: &FlowPath, from: usize, to: usize, whose: &str| {
@@ -39,32 +38,28 @@ pub(super) fn two_way_delays(
             longest[link as usize] = longest[link as usize].max(two_way);
         }
     };
-    for flow in tcp.iter().map(|flow| &flow.path) {
+    for (flow, answered) in flows.ways() {
         let there = path(flow, flow.from, flow.to, "its data")?;
+        if !answered {
+            across(&there, delay(&there) * 2);
+            continue;
+        }
         let back = path(flow, flow.to, flow.from, "the acknowledgements of its data")?;
         let two_way = delay(&there) + delay(&back);
         across(&there, two_way);
         across(&back, two_way);
     }
-    for flow in datagrams.iter().map(|flow| &flow.path) {
-        let there = path(flow, flow.from, flow.to, "its data")?;
-        across(&there, delay(&there) * 2);
-    }
     let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
 
-/// For every link, the flows that cross it, there or back: index (TCP flows first) and name.
-pub(super) fn crossing<'a>(
-    wires: &[Wire<'_>],
-    routes: &Routes,
-    tcp: &'a [TcpFlow],
-    datagrams: &'a [DatagramFlow],
-) -> Vec<Vec<(u32, &'a str)>> {
+/// For every link, the TCP and datagram flows that cross it, there or back: index (TCP flows first) and name. A packet
+/// of a request says which connection it belongs to, not which flow: losses by number do not know these flows.
+pub(super) fn crossing<'a>(wires: &[Wire<'_>], routes: &Routes, flows: &'a Flows) -> Vec<Vec<(u32, &'a str)>> {
     let edges: Vec<Edge> = wires.iter().map(|wire| wire.edge).collect();
     let mut crossing: Vec<Vec<(u32, &str)>> = vec![Vec::new(); wires.len()];
-    let ways = tcp.iter().map(|flow| (&flow.path, true)).chain(datagrams.iter().map(|flow| (&flow.path, false)));
-    for (flow, (path, answered)) in (0..).zip(ways) {
+    let numbered = flows.tcp.len() + flows.datagrams.len();
+    for (flow, (path, answered)) in (0..).zip(flows.ways()).take(numbered) {
         let there = routes.path(path.from, path.to, &edges).unwrap_or_default();
         let back = if answered { routes.path(path.to, path.from, &edges).unwrap_or_default() } else { Vec::new() };
         for link in there.into_iter().chain(back) {

@@ -228,6 +228,11 @@ pub struct Bbr {
 }
 
 impl Bbr {
+    /// Before the first event: another seed than that of [`Self::new`].
+    pub(crate) fn reseed(&mut self, seed: u32) {
+        self.random = Random::new(seed);
+    }
+
     /// BBR before the handshake. `seed` is what its random decisions follow from (section 5.3.3.8: when to probe);
     /// flows that share a bottleneck should have different ones.
     #[must_use]

@@ -6,12 +6,14 @@
 
 mod closing;
 mod ecn;
+mod fast;
 mod handshake;
 mod loss;
 mod options;
 mod receiving;
 mod selective;
 mod sending;
+mod template;
 mod timer;
 
 use crate::{Config, Data, DelayedAck, Endpoint, Flags, HandshakeRtt, InitialWindow, Segment, SeqNr, State};

@@ -1,0 +1,326 @@
+//! The connections of one flow of requests: made when they are needed, renewed when they are over.
+//!
+//! A connection has a *place* in its flow's pool, and with it two agents and two timers. A request takes the place that
+//! was freed last, or else a new one. A place is free when the receiver is CLOSED, the sender in TIME-WAIT or CLOSED, and
+//! no packet of theirs is on any link. TIME-WAIT is there for what could still come (RFC 9293 section 3.6.1: stray
+//! segments, the peer's FIN again); then nothing can, so waiting on would change nothing, and no packet of a connection
+//! ever meets another connection in the same place.
+
+use super::outcome::RunError;
+use crate::scenario::RequestFlow;
+use crate::traffic::RequestSource;
+use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};
+use netlull_units::{Duration, Instant};
+
+/// Which end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Sender,
+    Receiver,
+}
+
+/// A connection, or what is left of one, at its place.
+pub(super) struct Place {
+    pub sender: Endpoint,
+    pub receiver: Endpoint,
+    /// Packets of either end on links, and one more while an end is being attended to.
+    pub on_way: u32,
+    pub opened: Instant,
+    /// What was asked for, in bytes.
+    pub size: u64,
+    pub state: Progress,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// There is none at this place.
+    Free,
+    /// Data is still to be sent or acknowledged; `measured` if it came after the warm-up.
+    Under { measured: bool },
+    /// All data is acknowledged.
+    Complete,
+}
+
+impl Place {
+    pub fn end(&mut self, role: Role) -> &mut Endpoint {
+        match role {
+            Role::Sender => &mut self.sender,
+            Role::Receiver => &mut self.receiver,
+        }
+    }
+
+    /// Whether nothing can happen to the connection any more.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.on_way == 0
+            && self.receiver.state() == State::Closed
+            && matches!(self.sender.state(), State::TimeWait | State::Closed)
+            && self.state != Progress::Free
+    }
+}
+
+/// Counts of TCP, summed over connections.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    /// Bytes that receiving applications got.
+    pub delivered: u64,
+    /// Segments sent again.
+    pub retransmissions: u64,
+    /// Retransmission timeouts.
+    pub timeouts: u64,
+    /// Fast retransmits.
+    pub fast_retransmits: u64,
+}
+
+impl Totals {
+    fn add(&mut self, place: &Place) {
+        let counters = place.sender.counters();
+        self.delivered += place.receiver.bytes_delivered();
+        self.retransmissions += counters.retransmitted_segments;
+        self.timeouts += counters.timeouts;
+        self.fast_retransmits += counters.fast_retransmits;
+    }
+}
+
+/// Requests that came since the measurement began.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Measured {
+    pub started: u64,
+    /// What they asked for.
+    pub bytes_requested: u64,
+    pub bytes_completed: u64,
+    /// From SYN to last acknowledgement, in nanoseconds, in the order of completion.
+    pub completions: Vec<u64>,
+    /// The most connections that were open at once.
+    pub most_open: u32,
+}
+
+/// What the verifier checks of connections that are over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Retired {
+    pub connections: u64,
+    /// Those of them that did not deliver what was asked for, all of it acknowledged, nothing else sent.
+    pub incomplete: u64,
+}
+
+/// A flow of requests at work.
+pub(super) struct Pool {
+    /// The flow's name.
+    pub name: String,
+    pub source: RequestSource,
+    /// Number of its first place among those of all pools.
+    pub first_place: usize,
+    pub places: Vec<Place>,
+    /// Free places, the one freed last at the end.
+    free: Vec<u32>,
+    limit: u32,
+    clients: Template,
+    servers: Template,
+    /// Where initial sequence numbers start from.
+    origins: [u32; 2],
+    open: u32,
+    started: u64,
+    pub retired: Retired,
+    totals: Totals,
+    pub baseline: Totals,
+    pub measured: Measured,
+    /// Data in a full segment, once a connection has agreed on it.
+    pub smss: Option<u32>,
+}
+
+impl Pool {
+    /// The pool of `flow`, empty; the initial sequence numbers of its first connection are `origins`.
+    pub fn new(flow: &RequestFlow, seed: u64, first_place: usize, origins: [u32; 2]) -> Self {
+        Self {
+            name: flow.path.name.clone(),
+            source: RequestSource::new(flow, seed),
+            first_place,
+            places: Vec::new(),
+            free: Vec::new(),
+            limit: flow.most_open,
+            clients: Template::client(&flow.config),
+            servers: Template::server(&flow.config),
+            origins,
+            open: 0,
+            started: 0,
+            retired: Retired::default(),
+            totals: Totals::default(),
+            baseline: Totals::default(),
+            measured: Measured::default(),
+            smss: None,
+        }
+    }
+
+    /// A request comes: its connection opens at the place returned.
+    pub fn open(&mut self, now: Instant) -> Result<usize, RunError> {
+        let size = self.source.take(now);
+        if self.open == self.limit {
+            return Err(RunError::TooManyOpen { flow: self.name.clone(), most_open: self.limit, at: now });
+        }
+        let index = self.take_place(now);
+        let place = &mut self.places[index];
+        (place.opened, place.size, place.state) = (now, size, Progress::Under { measured: true });
+        place.sender.open(now);
+        place.sender.send(Data::Bytes(size));
+        place.sender.close();
+        self.open += 1;
+        self.started += 1;
+        self.measured.started += 1;
+        self.measured.bytes_requested += size;
+        self.measured.most_open = self.measured.most_open.max(self.open);
+        Ok(index)
+    }
+
+    /// A place with two new endpoints: the one freed last, or a new one.
+    #[allow(clippy::cast_possible_truncation)]
+    fn take_place(&mut self, now: Instant) -> usize {
+        // RFC 9293 section 3.4.1: a clock that ticks every 4 us, started elsewhere for each connection.
+        let clock = (now.as_nanos() / 4000) as u32;
+        let iss = |index: u32, origin: u32| {
+            SeqNr::new(origin.wrapping_add(clock).wrapping_add(index.wrapping_mul(0x9e37_79b9)))
+        };
+        if let Some(index) = self.free.pop() {
+            let place = &mut self.places[index as usize];
+            self.clients.renew(&mut place.sender, iss(index, self.origins[0]));
+            self.servers.renew(&mut place.receiver, iss(index, self.origins[1]));
+            return index as usize;
+        }
+        let index = self.places.len();
+        self.places.push(Place {
+            sender: self.clients.make(iss(index as u32, self.origins[0])),
+            receiver: self.servers.make(iss(index as u32, self.origins[1])),
+            on_way: 0,
+            opened: now,
+            size: 0,
+            state: Progress::Free,
+        });
+        index
+    }
+
+    /// Follows a sender that has dealt with something: whether all its data is acknowledged now. True if that is new.
+    #[inline]
+    pub fn completes(&mut self, index: usize, now: Instant) -> bool {
+        let place = &mut self.places[index];
+        let Progress::Under { measured } = place.state else { return false };
+        if !place.sender.all_acked() {
+            return false;
+        }
+        place.state = Progress::Complete;
+        self.smss = Some(place.sender.smss());
+        if measured {
+            self.measured.completions.push((now - place.opened).as_nanos());
+            self.measured.bytes_completed += place.size;
+        }
+        true
+    }
+
+    /// Frees the place if its connection is over.
+    #[inline]
+    pub fn retire_if_over(&mut self, index: usize) {
+        if self.places[index].is_over() {
+            self.retire(index);
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn retire(&mut self, index: usize) {
+        let place = &mut self.places[index];
+        place.state = Progress::Free;
+        self.totals.add(place);
+        let counters = place.sender.counters();
+        let sent = counters.bytes_sent - counters.retransmitted_bytes;
+        let ends = [place.sender.bytes_acked(), place.receiver.bytes_delivered(), sent];
+        self.retired.connections += 1;
+        self.retired.incomplete += u64::from(ends != [place.size; 3]);
+        self.open -= 1;
+        self.free.push(index as u32);
+    }
+
+    /// The connections that are open, with their places.
+    pub fn open_places(&self) -> impl Iterator<Item = (usize, &Place)> {
+        self.places.iter().enumerate().filter(|(_, place)| place.state != Progress::Free)
+    }
+
+    /// How many connections have been opened, and how many are open.
+    pub fn opened(&self) -> (u64, u32) {
+        (self.started, self.open)
+    }
+
+    /// Sums over all connections that ever were.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.totals;
+        self.open_places().for_each(|(_, place)| totals.add(place));
+        totals
+    }
+
+    /// Requests count from here on.
+    pub fn start_measuring(&mut self) {
+        self.baseline = self.totals();
+        self.measured = Measured { most_open: self.open, ..Measured::default() };
+        for place in &mut self.places {
+            if let Progress::Under { measured } = &mut place.state {
+                *measured = false;
+            }
+        }
+    }
+
+    /// Since the measurement began.
+    pub fn totals_measured(&self) -> Totals {
+        let (now, then) = (self.totals(), self.baseline);
+        Totals {
+            delivered: now.delivered - then.delivered,
+            retransmissions: now.retransmissions - then.retransmissions,
+            timeouts: now.timeouts - then.timeouts,
+            fast_retransmits: now.fast_retransmits - then.fast_retransmits,
+        }
+    }
+}
+
+/// Completion times in numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Completions {
+    pub mean: Duration,
+    pub p50: Duration,
+    pub p95: Duration,
+    pub p99: Duration,
+    pub max: Duration,
+}
+
+impl Measured {
+    /// Exact, by nearest rank: the p-th percentile is the least time that p per cent of the completions did not exceed.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn summarise(&self) -> Option<Completions> {
+        let mut sorted = self.completions.clone();
+        sorted.sort_unstable();
+        let max = *sorted.last()?;
+        let count = sorted.len();
+        let sum: u128 = sorted.iter().map(|&nanos| u128::from(nanos)).sum();
+        let percentile = |p: usize| Duration::from_nanos(sorted[(count * p).div_ceil(100) - 1]);
+        Some(Completions {
+            mean: Duration::from_nanos((sum / count as u128) as u64),
+            p50: percentile(50),
+            p95: percentile(95),
+            p99: percentile(99),
+            max: Duration::from_nanos(max),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_the_least_times_that_so_many_do_not_exceed() {
+        // Of 1 to 40 ms, out of order: half of 40 are 20, 95 % are 38, 99 % are 39.6, so 40. The mean is 20.5 ms.
+        let completions = (0..40).map(|n| (n * 7 % 40 + 1) * 1_000_000).collect();
+        let all = Measured { completions, ..Measured::default() }.summarise().expect("some");
+        let ms = |span: Duration| span.as_secs_f64() * 1e3;
+        let found = [all.p50, all.p95, all.p99, all.max, all.mean].map(ms);
+        assert_eq!(found, [20.0, 38.0, 40.0, 40.0, 20.5]);
+        let one = Measured { completions: vec![7], ..Measured::default() }.summarise().expect("one");
+        assert_eq!([one.mean, one.p50, one.p99, one.max], [Duration::from_nanos(7); 4]);
+        assert_eq!(Measured::default().summarise(), None);
+    }
+}

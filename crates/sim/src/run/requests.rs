@@ -1,0 +1,239 @@
+//! Requests in the world: packets to and from the connections of pools.
+//!
+//! Agents of these connections are numbered behind those of the flows, two for each place of each pool, sender before
+//! receiver; what they count, they count at the two agents of their flow.
+
+use super::outcome::RunError;
+use super::pool::{Place, Pool, Progress, Role};
+use super::world::World;
+use crate::engine::random::Stream;
+use crate::net::packet::{AgentId, Packet};
+use crate::probe::{RequestRow, RequestTable};
+use crate::scenario::Scenario;
+use netlull_tcp::{Segment, State};
+use netlull_units::{Duration, Instant};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// All flows of requests.
+pub(super) struct Requests {
+    pub pools: Vec<Pool>,
+    /// Agents and flows before theirs.
+    pub first_agent: usize,
+    pub first_flow: usize,
+    /// Packets of connections that were dropped, and when.
+    dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
+    /// Why the run cannot go on.
+    pub failure: Option<RunError>,
+    /// Table `request`, and the flows that are in it.
+    pub table: Option<(RequestTable, Vec<bool>)>,
+}
+
+/// An end of a connection of a pool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PooledAgent {
+    pool: usize,
+    place: usize,
+    role: Role,
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl Requests {
+    pub fn new(scenario: &Scenario) -> Self {
+        let mut first_place = 0;
+        let mut pools = Vec::with_capacity(scenario.request_flows.len());
+        for flow in &scenario.request_flows {
+            let mut stream = Stream::new(scenario.seed, &format!("iss.{}", flow.path.name));
+            let mut origin = || stream.between(0, 1 << 32) as u32;
+            pools.push(Pool::new(flow, scenario.seed, first_place, [origin(), origin()]));
+            first_place += flow.most_open as usize;
+        }
+        let flows = scenario.flow_paths().count();
+        let first_flow = flows - pools.len();
+        let chosen = |flow: usize| scenario.probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
+        let table =
+            scenario.probe.requests.then(|| (RequestTable::default(), (first_flow..flows).map(chosen).collect()));
+        Self { pools, first_agent: 2 * flows, first_flow, dropped: BinaryHeap::new(), failure: None, table }
+    }
+
+    /// The end with this number among all of them.
+    #[inline]
+    fn end(&self, number: usize) -> PooledAgent {
+        let place = number / 2;
+        let mut pool = 0;
+        while self.pools.get(pool + 1).is_some_and(|next| next.first_place <= place) {
+            pool += 1;
+        }
+        let role = if number.is_multiple_of(2) { Role::Sender } else { Role::Receiver };
+        PooledAgent { pool, place: place - self.pools[pool].first_place, role }
+    }
+
+    /// The agent with which an end counts: its flow's.
+    pub fn flow_agent(&self, agent: AgentId) -> usize {
+        match (agent as usize).checked_sub(self.first_agent) {
+            None => agent as usize,
+            Some(number) => {
+                let end = self.end(number);
+                2 * (self.first_flow + end.pool) + end.role as usize
+            }
+        }
+    }
+
+    /// Whether a packet belongs to a connection of this pool.
+    pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
+        let places = pool.first_place..pool.first_place + pool.places.len();
+        (agent as usize).checked_sub(self.first_agent).is_some_and(|number| places.contains(&(number / 2)))
+    }
+
+    /// The table of requests, those that are not complete last, in the order in which they came.
+    pub fn into_table(self) -> Option<crate::probe::Table> {
+        let (mut table, chosen) = self.table?;
+        let mut rows: Vec<RequestRow> = Vec::new();
+        for ((flow, pool), _) in (self.first_flow..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen) {
+            let under = pool.open_places().filter(|(_, place)| place.state != Progress::Complete);
+            rows.extend(under.map(|(_, place)| row(place, flow, None)));
+        }
+        rows.sort_by_key(|row| (row.start, row.flow));
+        rows.iter().for_each(|row| table.push(row));
+        Some(table.into_table())
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn row(place: &Place, flow: usize, completion: Option<Duration>) -> RequestRow {
+    let counters = place.sender.counters();
+    RequestRow {
+        flow: flow as u32,
+        start: place.opened,
+        size: place.size,
+        completion,
+        retransmissions: counters.retransmitted_segments,
+        timeouts: counters.timeouts,
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl World {
+    /// A request of a pool comes: a connection opens.
+    pub(super) fn request(&mut self, index: usize) {
+        let pool = &mut self.requests.pools[index];
+        let opened = pool.open(self.now);
+        let next = pool.source.next();
+        self.schedule.set(self.slots.source(self.requests.first_flow + index), next);
+        match opened {
+            Ok(place) => self.attend(PooledAgent { pool: index, place, role: Role::Sender }),
+            Err(failure) => {
+                self.requests.failure = Some(failure);
+                // Nothing else happens.
+                self.end = Instant::ZERO;
+            }
+        }
+    }
+
+    /// A packet has reached an end of a connection.
+    pub(super) fn receive_request(&mut self, packet: &Packet) {
+        let end = self.requests.end(packet.agent as usize - self.requests.first_agent);
+        let flow_agent = 2 * (self.requests.first_flow + end.pool) + end.role as usize;
+        self.agents[flow_agent].counters.receive(packet);
+        let place = &mut self.requests.pools[end.pool].places[end.place];
+        let endpoint = place.end(end.role);
+        endpoint.handle_segment(self.now, &packet.segment);
+        // The receiving application has nothing to say: it closes when the sender has.
+        if endpoint.state() == State::CloseWait {
+            endpoint.close();
+        }
+        // It is no longer on its way, but what it leads to comes first.
+        place.on_way -= 1;
+        self.attend(end);
+    }
+
+    /// The time of a connection's timer has come, or it was set for a connection that was there before.
+    pub(super) fn request_timer(&mut self, number: usize) {
+        let end = self.requests.end(number);
+        let place = &mut self.requests.pools[end.pool].places[end.place];
+        if place.state == Progress::Free {
+            self.events -= 1;
+            return;
+        }
+        let endpoint = place.end(end.role);
+        let due = endpoint.next_timeout();
+        if due > self.now {
+            // It came too early, and re-arms itself.
+            self.events -= 1;
+            self.schedule.set(self.slots.timer(self.endpoints.len() + number), due);
+            return;
+        }
+        endpoint.handle_timeout(self.now);
+        self.attend(end);
+    }
+
+    /// Sends what an end has to send, looks after its timer and after the end of the connection.
+    fn attend(&mut self, end: PooledAgent) {
+        // If what it sends is dropped at once, the place is not freed under its feet.
+        self.requests.pools[end.pool].places[end.place].on_way += 1;
+        while let Some(segment) = self.requests.pools[end.pool].places[end.place].end(end.role).poll_transmit(self.now)
+        {
+            self.send_request(end, segment);
+        }
+        let pool = &mut self.requests.pools[end.pool];
+        let number = 2 * (pool.first_place + end.place) + end.role as usize;
+        let place = &mut pool.places[end.place];
+        place.on_way -= 1;
+        // Lazy: an event that fires too early re-arms itself.
+        let timer = self.slots.timer(self.endpoints.len() + number);
+        self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
+        if end.role == Role::Sender && pool.completes(end.place, self.now) && self.requests.table.is_some() {
+            self.record_request(end);
+        }
+        self.requests.pools[end.pool].retire_if_over(end.place);
+    }
+
+    fn send_request(&mut self, end: PooledAgent, segment: Segment) {
+        let pool = &mut self.requests.pools[end.pool];
+        pool.places[end.place].on_way += 1;
+        let number = 2 * (pool.first_place + end.place) + end.role as usize;
+        let agent = &mut self.agents[2 * (self.requests.first_flow + end.pool) + end.role as usize];
+        let size = segment.wire_len();
+        agent.counters.sent_packets += 1;
+        agent.counters.sent_bytes += u64::from(size);
+        let to = (self.requests.first_agent + (number ^ 1)) as AgentId;
+        let (out, destination) = (agent.out, agent.peer_node);
+        self.offer(self.now, out, &mut Packet { segment, agent: to, size, destination });
+    }
+
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
+    /// of it then.
+    #[cold]
+    pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
+        self.requests.dropped.push(Reverse((now, agent)));
+        self.schedule.set_if_earlier(self.slots.settlement(), now);
+    }
+
+    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    #[cold]
+    pub(super) fn settle_drops(&mut self) {
+        self.events -= 1;
+        while let Some(&Reverse((at, agent))) = self.requests.dropped.peek() {
+            if at > self.now {
+                self.schedule.set(self.slots.settlement(), at);
+                return;
+            }
+            self.requests.dropped.pop();
+            let end = self.requests.end(agent as usize - self.requests.first_agent);
+            let pool = &mut self.requests.pools[end.pool];
+            pool.places[end.place].on_way -= 1;
+            pool.retire_if_over(end.place);
+        }
+    }
+
+    #[cold]
+    fn record_request(&mut self, end: PooledAgent) {
+        let place = &self.requests.pools[end.pool].places[end.place];
+        let row = row(place, self.requests.first_flow + end.pool, Some(self.now - place.opened));
+        if let Some((table, chosen)) = &mut self.requests.table
+            && chosen[end.pool]
+        {
+            table.push(&row);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The way of nearly every segment (V. Jacobson, "4BSD Header Prediction", ACM CCR 20(1), 1990): the next in order, in
+//! either direction, while nothing is lost, held back, or about to change.
+//!
+//! What seldom changes is looked at once, when the general code ends ([`Endpoint::predict`]); what is left to compare for
+//! each segment decides whether the short way may be taken. It does what the general code does, with everything left out
+//! that is at rest, and leaves at rest what it found so.
+
+use super::pacing::Paced;
+use super::receiver::AckDue;
+use super::sender::{Fin, UNTIMED};
+use super::{Control, Endpoint, State, TimerKind};
+use crate::cc::{Ack, CongestionControl};
+use crate::recovery::{Acked, RecoveryPhase, Selective};
+use crate::segment::{Flags, Segment};
+use netlull_units::{Duration, Instant};
+
+/// What the general code has left at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Prediction {
+    /// The flags of the segment expected, without those that may come and go ([`OPTIONAL`]); [`Flags::NONE`], which no
+    /// segment of an open connection has, if nothing is predicted.
+    header: Flags,
+    /// The flags of new data.
+    data: Flags,
+    /// Data is sent and acknowledged with nothing but congestion control to hear of it.
+    sends: bool,
+}
+
+/// Flags that mean nothing to the receiver of unmarked data.
+const OPTIONAL: Flags = Flags::PSH.with(Flags::ECT);
+
+impl Prediction {
+    pub const NOTHING: Self = Self { header: Flags::NONE, data: Flags::NONE, sends: false };
+
+    /// True if recovery adds nothing to the congestion window and takes nothing from it.
+    #[inline]
+    pub fn sends(self) -> bool {
+        self.sends
+    }
+}
+
+/// What comes of a short way.
+pub(super) enum Polled {
+    Segment,
+    Nothing,
+    /// The general code is to say.
+    Unknown,
+}
+
+impl Endpoint {
+    /// To be called when the general code has been through.
+    pub(super) fn predict(&mut self) {
+        self.prediction = self.prediction_now();
+        self.limit = self.limit_now();
+    }
+
+    pub(super) fn prediction_now(&self) -> Prediction {
+        #[cfg(test)]
+        if self.general_only {
+            return Prediction::NOTHING;
+        }
+        let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
+        if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
+            return Prediction::NOTHING;
+        }
+        let sends = self.sender_is_plain();
+        if !sends && !self.sender_is_idle() {
+            return Prediction::NOTHING;
+        }
+        let timestamps = if self.timestamps.is_on() { Flags::HAS_TIMESTAMPS } else { Flags::NONE };
+        let header = Flags::ACK | timestamps;
+        Prediction { header, data: header | self.rare.ecn.data_flags(), sends }
+    }
+
+    /// True if data is sent and acknowledged with nothing but congestion control to hear of it.
+    fn sender_is_plain(&self) -> bool {
+        let timer = if self.snd.una == self.snd.max { TimerKind::Off } else { TimerKind::Retransmit };
+        self.rare.recovery.is_plain()
+            && self.selective.is_none()
+            && self.paced.is_none()
+            && self.snd.nxt == self.snd.max
+            && self.timer_kind == timer
+            && !self.rtt.is_backed_off()
+    }
+
+    /// True if nothing is in flight and no recovery remembers anything that data from the peer could touch.
+    fn sender_is_idle(&self) -> bool {
+        self.snd.una == self.snd.max
+            && matches!(self.timer_kind, TimerKind::Off | TimerKind::Retransmit)
+            && self.rare.recovery.is_open()
+            && self.selective.as_deref().is_none_or(Selective::is_idle)
+            && self.paced.as_deref().is_none_or(Paced::is_idle)
+    }
+
+    /// [`Endpoint::limit`]: full segments fit into both windows, something is in flight, so that no idle time ends, and
+    /// the segment is not the last, which may take a FIN with it.
+    #[inline(always)]
+    pub(super) fn limit_now(&self) -> u64 {
+        let snd = &self.snd;
+        if !self.prediction.sends || snd.una == snd.max {
+            return 0;
+        }
+        let window = self.cc.cwnd().max(u64::from(snd.smss));
+        snd.edge.min(snd.una + window).min(snd.queued.saturating_sub(1))
+    }
+
+    /// Takes the segment expected next. False if it is another, or something else is to be done: nothing has changed then.
+    #[inline(always)]
+    pub(super) fn take_predicted(&mut self, now: Instant, segment: &Segment) -> bool {
+        let header = self.prediction.header;
+        if segment.flags.without(OPTIONAL) != header || segment.seq != self.rcv.next_seq() {
+            return false;
+        }
+        if header.contains(Flags::HAS_TIMESTAMPS) && self.timestamps.is_older(segment.ts_val) {
+            return false;
+        }
+        if segment.len == 0 { self.take_predicted_ack(now, segment) } else { self.take_predicted_data(now, segment) }
+    }
+
+    /// RFC 7323 section 4.3, as in the general code: an older segment has been turned away.
+    #[inline(always)]
+    fn remember_timestamp(&mut self, now: Instant, segment: &Segment) {
+        if self.timestamps.is_on() && segment.seq.is_at_or_before(self.rcv.last_ack_sent) {
+            self.timestamps.remember(now, segment.ts_val);
+        }
+    }
+
+    /// SND.UNA < SEG.ACK =< SND.NXT, but not of our FIN; as [`Self::on_new_ack`] with recovery at rest.
+    #[inline(always)]
+    fn take_predicted_ack(&mut self, now: Instant, segment: &Segment) -> bool {
+        let Ok(acked @ 1..) = u64::try_from(segment.ack.distance_from(self.snd.seq(self.snd.una))) else {
+            return false;
+        };
+        let una = self.snd.una + acked;
+        if !self.prediction.sends || una > self.snd.max || una > self.snd.queued {
+            return false;
+        }
+        self.remember_timestamp(now, segment);
+        let flight_before = self.snd.flight();
+        self.snd.una = una;
+        let untimed = !self.timestamps.is_on() && una < self.times.timed;
+        let rtt = if untimed { None } else { self.measure_rtt(now, segment) };
+        self.update_window(segment);
+        self.restart_retransmission_timer(now, Acked::Ordinary);
+        if !self.cc.opens_by(acked, flight_before) {
+            self.tell_acked(now, acked, flight_before, rtt);
+        }
+        self.limit = self.limit_now();
+        true
+    }
+
+    /// Congestion control hears of `acked` new bytes.
+    #[inline(never)]
+    fn tell_acked(&mut self, now: Instant, acked: u64, flight_before: u64, rtt: Option<Duration>) {
+        self.cc.on_ack(&Ack {
+            now,
+            acked,
+            delivered: acked,
+            una: self.snd.una,
+            nxt: self.snd.nxt,
+            flight_before,
+            flight: self.snd.flight(),
+            rtt,
+            srtt: self.rtt.srtt(),
+            ece: false,
+            phase: RecoveryPhase::Open,
+        });
+    }
+
+    /// Data in order that fits, with an acknowledgement that says nothing new.
+    #[inline(always)]
+    fn take_predicted_data(&mut self, now: Instant, segment: &Segment) -> bool {
+        let len = u64::from(segment.len);
+        if segment.ack != self.snd.seq(self.snd.una) || len > self.rcv.window() {
+            return false;
+        }
+        self.remember_timestamp(now, segment);
+        self.update_window(segment);
+        self.rcv.receive_plain(now, len);
+        if self.limit != 0 {
+            self.limit = self.limit_now();
+        }
+        true
+    }
+
+    /// The next segment to send, if the short way leads to it.
+    #[inline(always)]
+    pub(super) fn poll_predicted(&mut self, now: Instant, segment: &mut Segment) -> Polled {
+        let end = self.snd.nxt + u64::from(self.snd.smss);
+        if end <= self.limit {
+            self.transmit_predicted(now, end, segment);
+            return Polled::Segment;
+        }
+        if !self.sends_nothing(end) {
+            return Polled::Unknown;
+        }
+        if self.rcv.ack_due != AckDue::Now {
+            return Polled::Nothing;
+        }
+        self.counters.acks_sent += 1;
+        let window = self.rcv.acknowledge_plain();
+        let seq = self.snd.seq(self.snd.max);
+        *segment = Segment { seq, window, ..self.predicted_header(now, self.prediction.header) };
+        Polled::Segment
+    }
+
+    /// True if the general code would send neither data nor a FIN, whose next full segment would end at `end` beyond
+    /// [`Endpoint::limit`].
+    #[inline(always)]
+    fn sends_nothing(&self, end: u64) -> bool {
+        let snd = &self.snd;
+        if self.prediction.header == Flags::NONE {
+            return false;
+        }
+        if snd.una == snd.max {
+            // What waits would end an idle time.
+            return snd.queued == snd.nxt && snd.fin == Fin::Open;
+        }
+        // Held by a window, and the peer's has not just room for a part of a segment; or everything is sent.
+        let held = end < snd.queued && (end <= snd.edge || snd.nxt >= snd.edge);
+        let sent = snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open);
+        self.prediction.sends && (held || sent)
+    }
+
+    /// A full segment of new data, and not the last.
+    #[inline(always)]
+    fn transmit_predicted(&mut self, now: Instant, end: u64, segment: &mut Segment) {
+        let (seq, len) = (self.snd.seq(self.snd.nxt), self.snd.smss);
+        if self.times.timed == UNTIMED && !self.timestamps.is_on() {
+            // RFC 6298 section 3, as in the general code.
+            self.times.timed = end;
+            self.times.timed_at = now;
+        }
+        self.counters.data_segments_sent += 1;
+        self.counters.bytes_sent += u64::from(len);
+        let window = self.rcv.acknowledge();
+        *segment = Segment { seq, len, window, ..self.predicted_header(now, self.prediction.data) };
+        self.snd.nxt = end;
+        self.snd.max = end;
+        self.times.last_sent = now;
+    }
+
+    #[inline(always)]
+    fn predicted_header(&mut self, now: Instant, flags: Flags) -> Segment {
+        let ack = self.rcv.next_seq();
+        let (ts_val, ts_ecr) =
+            if self.timestamps.is_on() { (self.timestamps.now(now), self.timestamps.recent()) } else { (0, 0) };
+        Segment { ack, flags, ts_val, ts_ecr, ..Segment::default() }
+    }
+}

@@ -1,0 +1,315 @@
+//! The short way does what the general code does: two connections side by side, one of which never takes it, get the
+//! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
+
+use super::super::fast::Prediction;
+use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, Reading, RttSampling, Segment, SeqNr};
+use netlull_units::{Bytes, Duration, Instant};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+
+/// An endpoint, and one in step with it that knows the general code only.
+struct Twins {
+    short: Endpoint,
+    general: Endpoint,
+    /// Segments that took the short way.
+    predicted: u64,
+}
+
+/// Everything but what tells the twins apart.
+fn state(endpoint: &Endpoint) -> String {
+    format!("{:?}", Endpoint { prediction: Prediction::NOTHING, limit: 0, general_only: false, ..endpoint.clone() })
+}
+
+impl Twins {
+    fn new(endpoint: Endpoint) -> Self {
+        let general = Endpoint { general_only: true, ..endpoint.clone() };
+        Self { short: endpoint, general, predicted: 0 }
+    }
+
+    fn each(&mut self, call: impl Fn(&mut Endpoint)) {
+        call(&mut self.short);
+        call(&mut self.general);
+        self.compare();
+    }
+
+    fn compare(&self) {
+        assert_eq!(self.short.prediction, self.short.prediction_now(), "{:?}", self.short);
+        assert_eq!(self.short.limit, self.short.limit_now(), "{:?}", self.short);
+        assert_eq!(state(&self.short), state(&self.general));
+        assert_eq!(self.short.next_timeout(), self.general.next_timeout());
+    }
+
+    fn take(&mut self, now: Instant, segment: &Segment) {
+        self.predicted += u64::from(self.short.clone().take_predicted(now, segment));
+        self.each(|endpoint| endpoint.handle_segment(now, segment));
+    }
+
+    fn send(&mut self, now: Instant) -> Vec<Segment> {
+        let mut sent = Vec::new();
+        loop {
+            let (one, other) = (self.short.poll_transmit(now), self.general.poll_transmit(now));
+            assert_eq!(one, other);
+            self.compare();
+            match one {
+                Some(segment) => sent.push(segment),
+                None => return sent,
+            }
+        }
+    }
+}
+
+/// What happens to one segment, or besides.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Arrives,
+    Lost,
+    Twice,
+    /// Goes behind the next.
+    Late,
+    Marked,
+    /// Arrives, and then once more as something else.
+    Forged {
+        ack: i32,
+        seq: i32,
+        len: u16,
+        window: i16,
+        flags: u16,
+        ts: i32,
+    },
+    /// The receiving side hands over something to send, too.
+    Answered(u16),
+    /// Nothing more arrives for so many ms.
+    Silence(u16),
+    /// The receiving side closes.
+    Closed,
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let forged = (-3000..3000_i32, -3000..3000_i32, 0..2000_u16, -40..40_i16, any::<u16>(), -3..3_i32);
+    prop_oneof![
+        60 => Just(Fate::Arrives),
+        2 => Just(Fate::Lost),
+        1 => Just(Fate::Twice),
+        1 => Just(Fate::Late),
+        1 => Just(Fate::Marked),
+        1 => forged.prop_map(|(ack, seq, len, window, bits, ts)| {
+            let flags = [Flags::PSH, Flags::ECE, Flags::CWR, Flags::FIN, Flags::CE].into_iter().enumerate();
+            let set = flags.filter(|(bit, _)| bits >> (3 * bit) & 7 == 7);
+            let flags = set.fold(Flags::NONE, |all, (_, flag)| all | flag).bits();
+            Fate::Forged { ack: ack * i32::from(bits & 3 == 3), seq: seq * i32::from(bits & 12 == 12), len, window, flags, ts }
+        }),
+        1 => (1..4000_u16).prop_map(Fate::Answered),
+        1 => (1..1500_u16).prop_map(Fate::Silence),
+        1 => prop::bool::weighted(0.1).prop_map(|closes| if closes { Fate::Closed } else { Fate::Arrives }),
+    ]
+}
+
+fn config() -> impl Strategy<Value = Config> {
+    let algorithms = prop_oneof![3 => Just(Algorithm::NewReno), 3 => prop::sample::select(ALGORITHMS.to_vec())];
+    let presets = (any::<bool>(), algorithms, any::<bool>());
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0..8_u8, 1..40_u64, any::<bool>());
+    (presets, choices).prop_map(
+        |((ns2, algorithm, agent), (timestamps, delays, every_ack, ecn, rare, buffer, scaling))| {
+            let base = if ns2 { Config::ns2() } else { Config::default() };
+            let base = if agent { base.with_ns2_agent(algorithm) } else { base.with_algorithm(algorithm) };
+            let mss = u64::from(base.mss);
+            Config {
+                timestamps,
+                window_scaling: scaling,
+                delayed_ack: if delays { Config::default().delayed_ack } else { DelayedAck::Off },
+                rtt_sampling: if every_ack { RttSampling::EveryAck } else { RttSampling::OncePerWindow },
+                ecn: if ecn && base.ecn == Ecn::Off { Ecn::Classic } else { base.ecn },
+                receive_buffer: Bytes::new(buffer * buffer * mss / 3 + mss),
+                reading: if rare == 0 { Reading::OnDemand } else { base.reading },
+                nagle: rare == 1,
+                ..base
+            }
+        },
+    )
+}
+
+const ALGORITHMS: [Algorithm; 12] = [
+    Algorithm::Tahoe,
+    Algorithm::Reno,
+    Algorithm::Reno2622,
+    Algorithm::NewReno,
+    Algorithm::Sack,
+    Algorithm::Bbr,
+    Algorithm::Bic,
+    Algorithm::Compound,
+    Algorithm::Cubic,
+    Algorithm::Cubic2622,
+    Algorithm::Dctcp,
+    Algorithm::Vegas,
+];
+
+struct Path {
+    ends: [Twins; 2],
+    /// Segments on their way to each end.
+    on_way: [VecDeque<(Instant, Segment)>; 2],
+    now: Instant,
+    delay: Duration,
+}
+
+impl Path {
+    fn new(config: &Config, iss: u32, delay: Duration, size: Data, closes: bool) -> Self {
+        let client = Twins::new(Endpoint::client(config, SeqNr::new(iss)));
+        let server = Twins::new(Endpoint::server(config, SeqNr::new(iss.wrapping_mul(77))));
+        let mut path = Self { ends: [client, server], on_way: Default::default(), now: Instant::ZERO, delay };
+        path.ends[0].each(|endpoint| endpoint.open(Instant::ZERO));
+        path.ends[0].each(|endpoint| endpoint.send(size));
+        if closes {
+            path.ends[0].each(Endpoint::close);
+        }
+        path.pump(0);
+        path
+    }
+
+    fn pump(&mut self, end: usize) {
+        for segment in self.ends[end].send(self.now) {
+            self.on_way[1 - end].push_back((self.now + self.delay, segment));
+        }
+    }
+
+    fn timers(&mut self) {
+        for end in 0..2 {
+            if self.ends[end].short.next_timeout() <= self.now {
+                let now = self.now;
+                self.ends[end].each(|endpoint| endpoint.handle_timeout(now));
+                self.pump(end);
+            }
+        }
+    }
+
+    /// The end that something happens to next, with time set to that.
+    fn advance(&mut self) -> Option<usize> {
+        loop {
+            let first = |end: usize| self.on_way[end].front().map_or(Instant::NEVER, |(at, _)| *at);
+            let arrival = first(0).min(first(1));
+            let timer = self.ends[0].short.next_timeout().min(self.ends[1].short.next_timeout());
+            if arrival.min(timer) == Instant::NEVER {
+                return None;
+            }
+            self.now = self.now.max(arrival.min(timer));
+            if arrival <= timer {
+                return Some(usize::from(first(1) < first(0)));
+            }
+            self.timers();
+        }
+    }
+
+    fn deliver(&mut self, end: usize, segment: &Segment) {
+        self.ends[end].take(self.now, segment);
+        self.pump(end);
+    }
+
+    fn step(&mut self, fate: Fate) -> bool {
+        let Some(end) = self.advance() else { return false };
+        let Some((at, mut segment)) = self.on_way[end].pop_front() else { return false };
+        match fate {
+            Fate::Arrives => self.deliver(end, &segment),
+            Fate::Lost => {}
+            Fate::Twice => {
+                self.deliver(end, &segment);
+                self.deliver(end, &segment);
+            }
+            Fate::Late => {
+                let place = self.on_way[end].len().min(1);
+                let at = self.on_way[end].front().map_or(at, |(next, _)| *next);
+                self.on_way[end].insert(place, (at, segment));
+            }
+            Fate::Marked => {
+                segment.flags = segment.flags | Flags::CE;
+                self.deliver(end, &segment);
+            }
+            Fate::Forged { ack, seq, len, window, flags, ts } => {
+                self.deliver(end, &segment);
+                let step = |number: SeqNr, by: i32| number.advanced_by(i64::from(by).cast_unsigned());
+                segment.ack = step(segment.ack, ack);
+                segment.seq = step(segment.seq, seq).advanced_by(u64::from(segment.len) * u64::from(seq == 0));
+                segment.len = if len < 500 { 0 } else { len };
+                segment.window = segment.window.saturating_add_signed(window);
+                segment.ts_val = segment.ts_val.wrapping_add_signed(ts);
+                for flag in [Flags::PSH, Flags::ECE, Flags::CWR, Flags::FIN, Flags::CE] {
+                    if flags & flag.bits() != 0 {
+                        segment.flags = segment.flags | flag;
+                    }
+                }
+                self.deliver(end, &segment);
+            }
+            Fate::Answered(bytes) => {
+                self.deliver(end, &segment);
+                self.ends[end].each(|endpoint| endpoint.send(Data::Bytes(u64::from(bytes))));
+                self.pump(end);
+                self.ends[end].each(|endpoint| _ = endpoint.read(u64::from(bytes)));
+                self.pump(end);
+            }
+            Fate::Silence(millis) => {
+                for (at, _) in self.on_way.iter_mut().flatten() {
+                    *at += Duration::from_millis(u64::from(millis));
+                }
+                self.on_way[end].push_front((self.now, segment));
+            }
+            Fate::Closed => self.ends[end].each(Endpoint::close),
+        }
+        true
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_short_way_leads_to_the_same_state(
+        config in config(),
+        iss in any::<u32>(),
+        delay in 0..30_000_000_u64,
+        size in prop_oneof![Just(Data::Endless), (1..300_000_u64).prop_map(Data::Bytes)],
+        closes in any::<bool>(),
+        fates in prop::collection::vec(fate(), 1..400),
+    ) {
+        prop_assert!(config.validate().is_ok());
+        let closes = closes && size != Data::Endless;
+        let mut path = Path::new(&config, iss, Duration::from_nanos(delay), size, closes);
+        for fate in fates {
+            if !path.step(fate) {
+                break;
+            }
+        }
+    }
+}
+
+/// The comparison above means something only if the short way is taken: by nearly every segment that arrives undisturbed.
+#[test]
+fn most_segments_take_the_short_way() {
+    for (config, least) in [(Config::ns2(), 95), (Config::default(), 95)] {
+        let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+        let mut steps = 0;
+        while steps < 1000 && path.step(Fate::Arrives) {
+            steps += 1;
+        }
+        let predicted = path.ends[0].predicted + path.ends[1].predicted;
+        assert!(predicted * 100 >= steps * least, "{predicted} of {steps}");
+    }
+}
+
+/// Where cache lines of 64 bytes begin: what is said to lie together does.
+#[test]
+fn what_every_segment_touches_lies_in_few_cache_lines() {
+    use super::super::Receiver;
+    use std::mem::offset_of;
+    let line = |offset: usize| offset / 64;
+    // Both: counters, timestamps, prediction and state.
+    let shared = offset_of!(Endpoint, counters) + offset_of!(crate::Counters, data_segments_sent);
+    assert_eq!(shared % 64, 0);
+    assert_eq!(line(shared), line(offset_of!(Endpoint, state)));
+    // Both: the sending half, which fills a line.
+    assert_eq!((offset_of!(Endpoint, snd) % 64, offset_of!(Endpoint, cc) % 64), (0, 0));
+    // The sender of data: congestion control and times fill the next.
+    assert_eq!(
+        (line(offset_of!(Endpoint, times)), offset_of!(Endpoint, rcv) % 64),
+        (line(offset_of!(Endpoint, cc)), 0)
+    );
+    // The receiver of data; then both: what comes next, the timers, and the RTO, which `rtt` begins with.
+    assert_eq!((offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)) % 64, 0);
+    assert_eq!(line(offset_of!(Endpoint, rcv) + offset_of!(Receiver, nxt)), line(offset_of!(Endpoint, rtt)));
+    assert_eq!((offset_of!(Endpoint, rtt) + 8) % 64, 0);
+}
