@@ -18,10 +18,11 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 HEADERS_BYTES = 40
+SET_UP_ONLY_S = 1e-6
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,12 @@ class Network:
     mss: int = 1460
     ssthresh: int | None = None
     tcp: dict[str, Any] = field(default_factory=lambda: {"preset": "ns2"})
+
+    def set_up_only(self) -> Network:
+        """The same with hardly any time to run, all flows from the start."""
+        transfers = [replace(flow, start_s=0.0) for flow in self.transfers]
+        streams = [replace(stream, start_s=0.0) for stream in self.cbr]
+        return replace(self, duration_s=SET_UP_ONLY_S, transfers=transfers, cbr=streams)
 
     def document(self, *, record_requests: bool = False) -> dict[str, Any]:
         """The network as netlull's scenario."""

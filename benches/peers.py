@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from network import HEADERS_BYTES, Network
+from network import HEADERS_BYTES, SET_UP_ONLY_S, Network
 
 HERE = Path(__file__).resolve().parent
 NS2_SCRIPT = HERE / "ns2" / "bench.tcl"
@@ -19,7 +19,6 @@ NS3_PROGRAM = HERE / "ns3" / "bench.cc"
 NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
 NS3_LIBRARIES = ("core", "network", "internet", "point-to-point")
 NS3_OPTIMISED = 1.76
-SET_UP_ONLY_S = 1e-6
 
 
 class PeerError(Exception):
@@ -100,7 +99,7 @@ def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
     """A run, and one of almost no simulated time whose cost is taken off."""
     set_up_s, _, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
     cpu_s, _, text = weigh([*command, duration.format(duration_s)])
-    numbers = {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+    numbers = read_numbers(text)
     return Outcome(
         cpu_s - set_up_s,
         int(numbers["packet_hops"]),
@@ -108,6 +107,18 @@ def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
         int(numbers["drops"]),
         int(numbers["datagrams"]),
     )
+
+
+def read_numbers(text: str) -> dict[str, float]:
+    """A name and a number per line."""
+    return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def count_hops(network: Network, description: Path) -> tuple[int, int]:
+    """ns-2's packet-hops as they are worked out, and as monitors on all its links count them."""
+    command = ns2_command(network, description, "Calendar")
+    numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[2])
+    return int(numbers["packet_hops"]), int(numbers["counted_hops"])
 
 
 def ns3_version() -> str | None:

@@ -20,7 +20,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import growth
-from peers import NS3_OPTIMISED, Outcome, PeerError, build_ns3, described, ns3_version, run_ns2, run_ns3
+from peers import (
+    NS3_OPTIMISED,
+    Outcome,
+    PeerError,
+    build_ns3,
+    count_hops,
+    described,
+    ns3_version,
+    run_ns2,
+    run_ns3,
+)
 from scenarios import BENCHES, Bench, Tolerance
 
 import netlull
@@ -142,7 +152,11 @@ def rows(
     """The table of one network."""
     yield f"{bench.title}, {duration_s:g} s: {own.packet_hops:,} packet-hops"
     network = bench.make(duration_s)
-    yield f"  {'netlull':<18} {statistics.median(own_ns):8.1f} ns   {behaviour(own, network)}"
+    set_up_s = run_netlull(network.set_up_only()).cpu_s
+    yield (
+        f"  {'netlull':<18} {statistics.median(own_ns):8.1f} ns   {behaviour(own, network)}"
+        f"  set-up included, {set_up_s:.3f} s"
+    )
     for peer in peers:
         ratios = sorted(peer.ratios)
         line = (
@@ -181,16 +195,27 @@ def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, boo
             yield line, fine
 
 
+def check_hops(names: Sequence[str]) -> None:
+    """ns-2's sums beside what is counted packet by packet, in short runs."""
+    for bench in BENCHES:
+        if bench.name in names:
+            network = bench.make(bench.quick_s)
+            with described(network, requests_of(network)) as description:
+                summed, counted = count_hops(network, description)
+            print(f"{bench.title}, {bench.quick_s:g} s: {summed:,} worked out, {counted:,} counted", flush=True)
+
+
 def arguments() -> argparse.Namespace:
     """The command line."""
     names = [bench.name for bench in BENCHES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, help="turns of netlull and ns-2 (default 3; with --quick 1); ns-3 has one")
+    parser.add_argument("--runs", type=int, help="turns of netlull and ns-2 (default 5; with --quick 1); ns-3 has one")
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of {', '.join(names)}")
     parser.add_argument("--peers", default="ns2,ns3", help="ns2,ns3 (default), one of them, or none")
     parser.add_argument("--quick", action="store_true", help="short runs, in a minute or two")
     parser.add_argument("--growth", action="store_true", help="also time and memory from 1 to 10,000 flows")
     parser.add_argument("--growth-only", action="store_true", help="that alone")
+    parser.add_argument("--check-hops", action="store_true", help="only compare ns-2's packet-hops with a count")
     parser.add_argument("--store", action="store_true", help="keep the tables in benches/runs/DATE/")
     return parser.parse_args()
 
@@ -201,13 +226,17 @@ def main() -> int:
     run_netlull(BENCHES[0].make(1.0))  # imports what is imported late
     kept: dict[str, list[str]] = {}
     good = True
+    names = given.only or [bench.name for bench in BENCHES]
     with tempfile.TemporaryDirectory() as folder:
         try:
+            if given.check_hops:
+                check_hops(names)
+                return 0
             if not given.growth_only:
                 peers = given.peers.split(",")
                 binary = build_ns3(Path(folder)) if "ns3" in peers else None
-                choice = Choice(max(1, given.runs or (1 if given.quick else 3)), peers, given.quick, binary)
-                for line, fine in run_benches(given.only or [bench.name for bench in BENCHES], choice):
+                choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary)
+                for line, fine in run_benches(names, choice):
                     print(line, flush=True)
                     kept.setdefault("bench.txt", []).append(line)
                     good = good and fine

@@ -27,7 +27,7 @@ class Tolerance:
 class Bench:
     """A network of any length, how long it runs in each simulator, and how close the peers must come.
 
-    A node of ns-3 looks through a list of its devices for each packet that comes: large networks have fewer nodes there.
+    A node of ns-3 looks through a list of its devices for each packet: large networks have fewer hosts there.
     """
 
     name: str
@@ -197,30 +197,30 @@ BENCHES = (
         ns2=Tolerance(0.01, 0.05), ns3=Tolerance(0.03, 0.5),
     ),
     Bench(
-        "twenty", "20 flows, 10 Mb/s", twenty, 600, 100, 150, 20, "Splay",
+        "twenty", "20 flows, 10 Mb/s", twenty, 600, 100, 300, 20, "Splay",
         ns2=Tolerance(0.01, 0.05), ns3=Tolerance(0.03, 0.3),
     ),
     Bench(
-        "gigabit", "100 flows, 1 Gb/s", gigabit, 60, 3, 2, 0.3, "Splay",
+        "gigabit", "100 flows, 1 Gb/s", gigabit, 60, 3, 4, 0.3, "Calendar",
         ns2=Tolerance(0.01, 0.1), ns3=Tolerance(0.05, 0.5), make_ns3=partial(gigabit, hosts=32),
     ),
     Bench(
-        "ten-gigabit", "1,000 flows, 10 Gb/s", ten_gigabit, 10, 1, 0.6, 0.3, "Splay",
+        "ten-gigabit", "1,000 flows, 10 Gb/s", ten_gigabit, 10, 1, 1, 0.3, "Calendar",
         ns2=Tolerance(0.01, 0.1), ns3=Tolerance(0.05, 0.5), make_ns3=partial(ten_gigabit, hosts=32),
     ),
     Bench(
-        "web", "web load 0.8, 10 Mb/s", web, 600, 60, 120, 20, "Splay",
+        "web", "web load 0.8, 10 Mb/s", web, 600, 60, 600, 20, "Splay",
         ns2=Tolerance(0.02, 0.1), ns3=Tolerance(0.05, 0.5),
     ),
     Bench(
-        "abilene", "Abilene, CBR on every link", abilene, 100, 20, 20, 4, "Splay",
+        "abilene", "Abilene, CBR on every link", abilene, 100, 20, 40, 4, "Splay",
         ns2=Tolerance(0.02, 0.1), ns3=Tolerance(0.05, 0.5),
     ),
 )  # fmt: skip
 
 
-def growing(flows: int, rate_bps: int, duration_s: float) -> Network:
-    """A dumb-bell of any number of flows that start within 0.1 s, and share what fits."""
+def growing(flows: int, hosts: int, rate_bps: int, duration_s: float) -> Network:
+    """A dumb-bell of any number of flows between so many hosts on either side; they start within 0.1 s."""
     return dumbbell(
         f"{flows} flows",
         duration_s,
@@ -230,5 +230,5 @@ def growing(flows: int, rate_bps: int, duration_s: float) -> Network:
         stagger_s=0.1 / flows,
         fair_start=True,
         spread_s=0.01,
-        hosts=100,
+        hosts=hosts,
     )

@@ -117,7 +117,7 @@ proc cbr {from to rate size start links} {
 proc web {from to links} {
     global request_ends free
     set request_ends [list $from $to $links]
-    for {set number 0} {$number < 400} {incr number} {lappend free [make_pair]}
+    for {set number 0} {$number < 100} {incr number} {lappend free [make_pair]}
 }
 
 proc make_pair {} {
