@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from peers import weigh
 from scenarios import growing
@@ -34,8 +36,8 @@ def table(*, quick: bool) -> Iterator[str]:
     first = None
     for flows, hosts, rate_bps, full_s, quick_s in ROWS:
         seconds = quick_s if quick else full_s
-        _, memory_mib, text = weigh([sys.executable, __file__, *map(str, (flows, hosts, rate_bps, seconds))])
-        hops, cpu_s, set_up_s, goodput_bps, loss = (float(word) for word in text.split())
+        _, text = weigh([sys.executable, __file__, *map(str, (flows, hosts, rate_bps, seconds))])
+        hops, cpu_s, set_up_s, memory_mib, goodput_bps, loss = (float(word) for word in text.split())
         cost = (cpu_s - set_up_s) * 1e9 / hops
         first = first or cost
         yield (
@@ -46,8 +48,14 @@ def table(*, quick: bool) -> Iterator[str]:
         )
 
 
+def peak_mib() -> float:
+    """The most memory this process has held since its program was loaded; `wait4` counts its parent's too."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(found[1]) / 1024 if found else float("nan")
+
+
 def main() -> int:
-    """One row, in this process: packet-hops, CPU seconds, those of the set-up, goodput in bit/s, loss."""
+    """One row, in this process: packet-hops, CPU seconds, those of the set-up, MiB, goodput in bit/s, loss."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("flows", type=int)
     parser.add_argument("hosts", type=int)
@@ -60,8 +68,9 @@ def main() -> int:
     run_netlull(single(1.0))  # imports what is imported late
     network = growing(given.flows, given.hosts, given.rate_bps, given.duration_s)
     outcome = run_netlull(network)
+    memory_mib = peak_mib()
     set_up = run_netlull(network.set_up_only())
-    print(outcome.packet_hops, outcome.cpu_s, set_up.cpu_s, outcome.goodput_bps, outcome.loss(network))
+    print(outcome.packet_hops, outcome.cpu_s, set_up.cpu_s, memory_mib, outcome.goodput_bps, outcome.loss(network))
     return 0
 
 

@@ -55,8 +55,8 @@ def described(network: Network, requests: Sequence[tuple[float, int]] = ()) -> I
         yield path
 
 
-def weigh(command: Sequence[str]) -> tuple[float, float, str]:
-    """CPU seconds, user and system, of a process; its peak of memory in MiB; and what it printed.
+def weigh(command: Sequence[str]) -> tuple[float, str]:
+    """CPU seconds, user and system, of a process, and what it printed.
 
     Raises:
         PeerError: it failed, or could not be started.
@@ -71,7 +71,7 @@ def weigh(command: Sequence[str]) -> tuple[float, float, str]:
         child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode != 0:
         raise PeerError(f"{' '.join(command)}: exit code {child.returncode}")
-    return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, text
+    return used.ru_utime + used.ru_stime, text
 
 
 def run_ns2(network: Network, description: Path, scheduler: str) -> Outcome:
@@ -97,8 +97,8 @@ def run_ns3(binary: Path, network: Network, description: Path) -> Outcome:
 
 def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
     """A run, and one of almost no simulated time whose cost is taken off."""
-    set_up_s, _, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
-    cpu_s, _, text = weigh([*command, duration.format(duration_s)])
+    set_up_s, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
+    cpu_s, text = weigh([*command, duration.format(duration_s)])
     numbers = read_numbers(text)
     return Outcome(
         cpu_s - set_up_s,
@@ -117,7 +117,7 @@ def read_numbers(text: str) -> dict[str, float]:
 def count_hops(network: Network, description: Path) -> tuple[int, int]:
     """ns-2's packet-hops as they are worked out, and as monitors on all its links count them."""
     command = ns2_command(network, description, "Calendar")
-    numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[2])
+    numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[1])
     return int(numbers["packet_hops"]), int(numbers["counted_hops"])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from network import HEADERS_BYTES, Cbr, Link, Network, Requests, Transfer
+from network import Cbr, Link, Network, Requests, Transfer
 
 PACKET_BYTES = 1500
 ROUND_TRIP_S = 0.05
@@ -156,6 +156,8 @@ ABILENE_LINKS = "0-1 1-4 1-5 1-11 2-5 2-8 3-6 3-9 3-10 4-6 4-7 5-6 7-9 8-11 9-10
 ABILENE_BPS = 40 * 10**6
 ABILENE_SEGMENT_BYTES = 1000
 CBR_SHARE = 0.25
+# Not that of TCP's packets: four of those in an interval would lock the phases of the two, and one would lose all drops.
+CBR_PACKET_BYTES = 1000
 EARTH_KM = 6371.0
 LIGHT_IN_FIBRE_KM_PER_S = 200_000.0
 
@@ -164,9 +166,8 @@ def abilene(duration_s: float) -> Network:
     """Data from New York to Seattle over five links; on every link, both ways, CBR that takes a quarter of it."""
     names = list(ABILENE_NODES)
     pairs = [tuple(names[int(end)] for end in link.split("-")) for link in ABILENE_LINKS.split()]
-    size = ABILENE_SEGMENT_BYTES + HEADERS_BYTES
     streams = [ends for one, other in pairs for ends in ((one, other), (other, one))]
-    interval_s = 8 * size / (CBR_SHARE * ABILENE_BPS)
+    interval_s = 8 * CBR_PACKET_BYTES / (CBR_SHARE * ABILENE_BPS)
     return Network(
         name="abilene",
         duration_s=duration_s,
@@ -176,7 +177,13 @@ def abilene(duration_s: float) -> Network:
         transfers=[Transfer("NYCMng", "STTLng", 0.1)],
         # Evenly spread over an interval, so that no two streams send at once.
         cbr=[
-            Cbr(one, other, round(CBR_SHARE * ABILENE_BPS), size, round(interval_s * index / len(streams), 9))
+            Cbr(
+                one,
+                other,
+                round(CBR_SHARE * ABILENE_BPS),
+                CBR_PACKET_BYTES,
+                round(interval_s * index / len(streams), 9),
+            )
             for index, (one, other) in enumerate(streams)
         ],
         mss=ABILENE_SEGMENT_BYTES,
@@ -210,7 +217,7 @@ BENCHES = (
     ),
     Bench(
         "web", "web load 0.8, 10 Mb/s", web, 600, 60, 600, 20, "Splay",
-        ns2=Tolerance(0.02, 0.1), ns3=Tolerance(0.05, 0.5),
+        ns2=Tolerance(0.02, 0.2), ns3=Tolerance(0.05, 0.5),
     ),
     Bench(
         "abilene", "Abilene, CBR on every link", abilene, 100, 20, 40, 4, "Splay",
