@@ -156,7 +156,7 @@ ABILENE_LINKS = "0-1 1-4 1-5 1-11 2-5 2-8 3-6 3-9 3-10 4-6 4-7 5-6 7-9 8-11 9-10
 ABILENE_BPS = 40 * 10**6
 ABILENE_SEGMENT_BYTES = 1000
 CBR_SHARE = 0.25
-# Not that of TCP's packets: four of those in an interval would lock the phases of the two, and one would lose all drops.
+# Not TCP's size: exactly four packets in an interval would lock the phases, and all drops would fall to one of the two.
 CBR_PACKET_BYTES = 1000
 EARTH_KM = 6371.0
 LIGHT_IN_FIBRE_KM_PER_S = 200_000.0
@@ -167,7 +167,8 @@ def abilene(duration_s: float) -> Network:
     names = list(ABILENE_NODES)
     pairs = [tuple(names[int(end)] for end in link.split("-")) for link in ABILENE_LINKS.split()]
     streams = [ends for one, other in pairs for ends in ((one, other), (other, one))]
-    interval_s = 8 * CBR_PACKET_BYTES / (CBR_SHARE * ABILENE_BPS)
+    cbr_bps = round(CBR_SHARE * ABILENE_BPS)
+    interval_s = 8 * CBR_PACKET_BYTES / cbr_bps
     return Network(
         name="abilene",
         duration_s=duration_s,
@@ -220,7 +221,7 @@ BENCHES = (
         ns2=Tolerance(0.02, 0.2), ns3=Tolerance(0.05, 0.5),
     ),
     Bench(
-        "abilene", "Abilene, CBR on every link", abilene, 100, 20, 40, 4, "Splay",
+        "abilene", "Abilene, CBR on every link", abilene, 100, 20, 40, 4, "Calendar",
         ns2=Tolerance(0.02, 0.1), ns3=Tolerance(0.05, 0.5),
     ),
 )  # fmt: skip
