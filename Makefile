@@ -33,8 +33,10 @@ lint: setup ## Check formatting, lints, types and the arrows between crates and 
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
 
-bench: setup tools ## Measure the engine side by side with ns-2.
-	$(BIN)/python benches/run.py
+# BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
+BENCH := --growth
+bench: setup tools ## Measure the engine side by side with ns-2 and ns-3 (a quarter of an hour).
+	$(BIN)/python benches/run.py $(BENCH)
 
 bench-components: $(PACKAGES) $(BENCH_RUNNER) ## Count the instructions of the engine's components.
 	GUNGRAUN_RUNNER=$(BENCH_RUNNER) $(BIN)/python benches/components.py --store
@@ -74,7 +76,7 @@ $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
 # Programs that some tests compare with. A test that needs one which is missing says so.
 tools: # Install ns-2, ns-3 and tshark (Debian packages), where missing.
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
-	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; \
+	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

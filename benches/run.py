@@ -1,10 +1,9 @@
-"""CPU nanoseconds per packet-hop, netlull beside ns-2 in one run: `python benches/run.py [--runs N] [--store]`.
+"""CPU nanoseconds per packet-hop: netlull, ns-2 and ns-3 in turn on the same networks. `python benches/run.py --help`.
 
-A packet-hop is one data or ACK packet crossing one link. The two simulators run the same network in turn, A B A B ...,
-so that both meet the same moods of the machine; the figure is the ratio pair by pair. netlull is timed whole: checking
-the scenario, building it, running, verifying. ns-2's start and set-up are taken off, in its favour, and it carries only
-the packet headers it needs. ns-2 has several event queues: Calendar is its default, which its users run; Splay is the
-quickest here. Both are measured.
+A packet-hop is one packet crossing one link. Turns are A B A B ..., so that all meet the same moods of the machine;
+the figure is the ratio within a turn, its median and its spread. netlull is timed whole: checking the scenario,
+building it, running, verifying, summing up. The peers' start and set-up are taken off. Goodput and loss must agree; the
+exit code is 1 if they do not. benches/README.md says what is measured, and what speaks for whom.
 """
 
 from __future__ import annotations
@@ -13,146 +12,267 @@ import argparse
 import datetime
 import statistics
 import sys
+import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ns2.bench import SET_UP_ONLY_S, run_once
+import growth
+from peers import (
+    NS3_OPTIMISED,
+    Outcome,
+    PeerError,
+    build_ns3,
+    count_hops,
+    described,
+    ns3_version,
+    run_ns2,
+    run_ns3,
+)
+from scenarios import BENCHES, Bench, Tolerance
 
 import netlull
 
+if TYPE_CHECKING:
+    from network import Network
+
 RUNS_KEPT = Path(__file__).parent / "runs"
-PACKET_BYTES = 1500
+# Settings of ns3/bench.cc: ns-3's behaviour is compared with these, because without SACK it loses far more.
+NS3_TCP: dict[str, Any] = {
+    "congestion_control": "sack",
+    "delayed_ack": False,
+    "timestamps": False,
+    "initial_window": 2,
+    "min_rto": "200 ms",
+    "receive_buffer": "14600 kB",
+}
 
 
 @dataclass(frozen=True)
-class Bench:
-    """A dumb-bell: how many flows, for how long, each starting `stagger_s` after the one before."""
+class Choice:
+    """What the command line asks for."""
+
+    runs: int
+    peers: Sequence[str]
+    quick: bool
+    ns3: Path | None
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What a peer made of a network: what it cost, by its turns, and whether it agrees."""
 
     name: str
-    flows: int
-    duration_s: int
-    stagger_s: float
+    turns: list[float]
+    ratios: list[float]
+    outcome: Outcome
+    network: Network
+    reference: Outcome
+    tolerance: Tolerance
 
-    def ns2_options(self, duration_s: float, scheduler: str) -> dict[str, str | float]:
-        """Options of benches/ns2/bench_dumbbell.tcl."""
-        return {"flows": self.flows, "duration": duration_s, "stagger": self.stagger_s, "scheduler": scheduler}
-
-    def scenario(self) -> netlull.Scenario:
-        """The same network: source i -- N1 -- N2 -- N3 -- sink i, 10 Mb/s between routers, a round trip of 50 ms."""
-        sources = [f"source{flow}" for flow in range(self.flows)]
-        sinks = [f"sink{flow}" for flow in range(self.flows)]
-        access = {"duplex": True, "rate": "100 Mb/s", "buffer": "unlimited"}
-        router = {"duplex": True, "rate": "10 Mb/s", "delay": "12.5 ms", "buffer": "42 packets"}
-        links = [
-            {"from": "N1", "to": "N2"} | router,
-            {"from": "N2", "to": "N3"} | router,
-            *({"from": source, "to": "N1"} | access for source in sources),
-            *({"from": "N3", "to": sink} | access for sink in sinks),
-        ]
-        flows = [
-            {
-                "kind": "tcp",
-                "name": f"tcp{flow}",
-                "from": source,
-                "to": sink,
-                "start": f"{flow * self.stagger_s:.3f} s",
-                "tcp": {"preset": "ns2"},
-            }
-            for flow, (source, sink) in enumerate(zip(sources, sinks, strict=True))
-        ]
-        return netlull.Scenario.from_dict(
-            {
-                "name": self.name,
-                "duration": f"{self.duration_s} s",
-                "nodes": ["N1", "N2", "N3", *sources, *sinks],
-                "link": links,
-                "flow": flows,
-            }
+    @property
+    def agrees(self) -> bool:
+        """Goodput and loss within tolerance of netlull's."""
+        wanted = self.reference.loss(self.network)
+        lossy = abs(self.outcome.loss(self.network) - wanted)
+        slower = abs(self.outcome.goodput_bps / self.reference.goodput_bps - 1)
+        return slower <= self.tolerance.goodput and lossy <= max(
+            self.tolerance.loss * wanted, self.tolerance.loss_floor
         )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """One turn of each simulator."""
-
-    netlull_ns: float
-    ns2_ns: dict[str, float]
-    netlull_goodput_bps: float
-    ns2_goodput_bps: float
-    netlull_drops: int
-    ns2_drops: int
-    hops: int
-
-    def ratio(self, scheduler: str) -> float:
-        """How many times ns-2's cost netlull's is lower."""
-        return self.ns2_ns[scheduler] / self.netlull_ns
-
-
-SCHEDULERS = ("Calendar", "Splay")
-BENCHES = (
-    Bench("single flow, 10 Mb/s, 300 s", 1, 300, 0.0),
-    Bench("20 flows, 10 Mb/s, 600 s", 20, 600, 0.137),
-)
-
-
-def turn(bench: Bench) -> Pair:
-    """Runs both, one after the other."""
-    scenario = bench.scenario()
+def run_netlull(network: Network) -> Outcome:
+    """netlull, timed whole."""
+    document = network.document()
     before = time.process_time()
-    result = scenario.run(seed=1)
-    spent_s = time.process_time() - before
-    summary = result.summary
-    ns2_ns = {}
-    for scheduler in SCHEDULERS:
-        set_up_s, _ = run_once(bench.ns2_options(SET_UP_ONLY_S, scheduler))
-        ns2_s, numbers = run_once(bench.ns2_options(bench.duration_s, scheduler))
-        ns2_ns[scheduler] = (ns2_s - set_up_s) * 1e9 / numbers["packet_hops"]
-    return Pair(
-        spent_s * 1e9 / summary["packet_hops"],
-        ns2_ns,
-        sum(flow["goodput_bps"] for flow in summary["flows"]),
-        numbers["goodput_bps"],
-        sum(link["dropped_packets"] for link in summary["links"]),
-        int(numbers["drops"]),
+    summary = netlull.Scenario.from_dict(document).run(seed=1).summary
+    cpu_s = time.process_time() - before
+    flows = summary["flows"]
+    datagrams = sum(flow["delivered_bytes"] for flow in flows if flow["kind"] == "cbr")
+    return Outcome(
+        cpu_s,
         summary["packet_hops"],
+        sum(flow["goodput_bps"] for flow in flows if flow["kind"] != "cbr"),
+        sum(link["dropped_packets"] for link in summary["links"]),
+        datagrams // network.cbr[0].packet_bytes if network.cbr else 0,
     )
 
 
-def rows(bench: Bench, pairs: list[Pair]) -> list[str]:
-    """One row per scheduler of ns-2: medians, and the spread of the ratio."""
-    first = pairs[0]
-    lines = [
-        f"{bench.name}: {first.hops:,} packet-hops; goodput {first.netlull_goodput_bps / 1e6:.4f} Mb/s, "
-        f"ns-2 {first.ns2_goodput_bps / 1e6:.4f}; drops {first.netlull_drops}, ns-2 {first.ns2_drops}"
+def requests_of(network: Network) -> list[tuple[float, int]]:
+    """Times and sizes of netlull's requests: the peers are given the same."""
+    if network.requests is None:
+        return []
+    table = netlull.Scenario.from_dict(network.document(record_requests=True)).run(seed=1).series("request")
+    return sorted(zip(table["start_s"].to_pylist(), table["size_bytes"].to_pylist(), strict=True))
+
+
+def measure(bench: Bench, choice: Choice) -> tuple[list[float], Outcome, list[Peer]]:
+    """All turns of one network: netlull's nanoseconds, what it did, and its peers."""
+    network = bench.make(bench.quick_s if choice.quick else bench.duration_s)
+    requests = requests_of(network)
+    own: list[Outcome] = []
+    found: dict[str, list[Outcome]] = {}
+    with described(network, requests) as description:
+        for _ in range(choice.runs):
+            own.append(run_netlull(network))
+            if "ns2" in choice.peers:
+                for scheduler in dict.fromkeys(("Calendar", bench.ns2_quickest)):
+                    found.setdefault(f"ns-2 {scheduler}", []).append(run_ns2(network, description, scheduler))
+    peers = [
+        Peer(name, *costs(own, outcomes), outcomes[0], network, own[0], bench.ns2) for name, outcomes in found.items()
     ]
-    for scheduler in SCHEDULERS:
-        ratios = sorted(pair.ratio(scheduler) for pair in pairs)
-        lines.append(
-            f"  ns-2 with {scheduler:<9} netlull {statistics.median(p.netlull_ns for p in pairs):6.1f} ns"
-            f"   ns-2 {statistics.median(p.ns2_ns[scheduler] for p in pairs):6.1f} ns"
-            f"   ratio {statistics.median(ratios):5.2f}  ({ratios[0]:.2f} to {ratios[-1]:.2f})"
+    if choice.ns3:
+        peers.append(measure_ns3(bench, choice.ns3, requests, own, quick=choice.quick))
+    return [outcome.ns_per_hop for outcome in own], own[0], peers
+
+
+def measure_ns3(
+    bench: Bench, binary: Path, requests: Sequence[tuple[float, int]], own: Sequence[Outcome], *, quick: bool
+) -> Peer:
+    """One turn of ns-3, over a shorter time; netlull with SACK over the same time is what it must agree with."""
+    network = (bench.make_ns3 or bench.make)(bench.ns3_quick_s if quick else bench.ns3_s)
+    within = [request for request in requests if request[0] < network.duration_s]
+    with described(network, within) as description:
+        outcome = run_ns3(binary, network, description)
+    reference = run_netlull(replace(network, tcp=NS3_TCP))
+    title = f"ns-3.{(ns3_version() or '').split('.')[-1]}, {network.duration_s:g} s"
+    ratios = [outcome.ns_per_hop / turn.ns_per_hop for turn in own]
+    return Peer(title, [outcome.ns_per_hop], ratios, outcome, network, reference, bench.ns3)
+
+
+def costs(own: Sequence[Outcome], outcomes: Sequence[Outcome]) -> tuple[list[float], list[float]]:
+    """Nanoseconds of a peer, and their ratio to netlull's of the same turn."""
+    turns = [outcome.ns_per_hop for outcome in outcomes]
+    return turns, [theirs / mine.ns_per_hop for mine, theirs in zip(own, turns, strict=True)]
+
+
+def rows(
+    bench: Bench, own_ns: Sequence[float], own: Outcome, peers: Sequence[Peer], duration_s: float
+) -> Iterator[str]:
+    """The table of one network."""
+    yield f"{bench.title}, {duration_s:g} s: {own.packet_hops:,} packet-hops"
+    network = bench.make(duration_s)
+    set_up_s = run_netlull(network.set_up_only()).cpu_s
+    yield (
+        f"  {'netlull':<18} {statistics.median(own_ns):8.1f} ns   {behaviour(own, network)}"
+        f"  set-up included, {set_up_s:.3f} s"
+    )
+    for peer in peers:
+        ratios = sorted(peer.ratios)
+        line = (
+            f"  {peer.name:<18} {statistics.median(peer.turns):8.1f} ns   {behaviour(peer.outcome, peer.network)}"
+            f"  {'agree ' if peer.agrees else 'DIFFER'}  ratio {statistics.median(ratios):6.2f}"
+            f"  ({ratios[0]:.2f} to {ratios[-1]:.2f})"
         )
-    return lines
+        if peer.name.startswith("ns-3"):
+            line += f"; optimised build (/ {NS3_OPTIMISED}) {statistics.median(ratios) / NS3_OPTIMISED:.1f}"
+            yield f"  {'netlull, SACK':<18} {'':8}      {behaviour(peer.reference, peer.network)}"
+        yield line
+
+
+def behaviour(outcome: Outcome, network: Network) -> str:
+    """Goodput and loss."""
+    return f"goodput {outcome.goodput_bps / 1e6:9.3f} Mb/s  loss {100 * outcome.loss(network):7.4f} %"
+
+
+def run_benches(names: Sequence[str], choice: Choice) -> Iterator[tuple[str, bool]]:
+    """Lines of the table as they come, and whether they are fine."""
+    mode = "; short runs, no figures to quote" if choice.quick else ""
+    yield f"CPU ns per packet-hop, median of {choice.runs} turns; netlull {netlull.__version__}, ns-2.35{mode}", True
+    for bench in BENCHES:
+        if bench.name not in names:
+            continue
+        duration_s = bench.quick_s if choice.quick else bench.duration_s
+        try:
+            own_ns, own, peers = measure(bench, choice)
+        except netlull.ScenarioError as error:
+            if bench.make(duration_s).requests is None:
+                raise
+            yield f"{bench.title}: left out, this netlull has no requests ({error})", True
+            continue
+        fine = all(peer.agrees for peer in peers)
+        for line in rows(bench, own_ns, own, peers, duration_s):
+            yield line, fine
+
+
+def check_hops(names: Sequence[str]) -> None:
+    """ns-2's sums beside what is counted packet by packet, in short runs."""
+    for bench in BENCHES:
+        if bench.name in names:
+            network = bench.make(bench.quick_s)
+            with described(network, requests_of(network)) as description:
+                summed, counted = count_hops(network, description)
+            print(f"{bench.title}, {bench.quick_s:g} s: {summed:,} worked out, {counted:,} counted", flush=True)
+
+
+def chosen_peers(text: str) -> list[str]:
+    """Names between commas.
+
+    Raises:
+        PeerError: one is unknown.
+    """
+    names = [name for name in text.split(",") if name not in ("", "none")]
+    unknown = [name for name in names if name not in ("ns2", "ns3")]
+    if unknown:
+        raise PeerError(f"--peers: {unknown[0]!r} is unknown; expected ns2, ns3, ns2,ns3 or none")
+    return names
+
+
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    names = [bench.name for bench in BENCHES]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, help="turns of netlull and ns-2 (default 5; with --quick 1); ns-3 has one")
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"some of {', '.join(names)}")
+    parser.add_argument("--peers", default="ns2,ns3", help="ns2,ns3 (default), one of them, or none")
+    parser.add_argument("--quick", action="store_true", help="short runs, in a minute or two")
+    parser.add_argument("--growth", action="store_true", help="also time and memory from 1 to 10,000 flows")
+    parser.add_argument("--growth-only", action="store_true", help="that alone")
+    parser.add_argument("--check-hops", action="store_true", help="only compare ns-2's packet-hops with a count")
+    parser.add_argument("--store", action="store_true", help="keep the tables in benches/runs/DATE/")
+    return parser.parse_args()
 
 
 def main() -> int:
-    """Prints the table; with --store keeps it under benches/runs/."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=7, help="turns of each simulator (default 7)")
-    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
-    arguments = parser.parse_args()
-    lines = [f"CPU ns per packet-hop, median of {arguments.runs} turns; netlull {netlull.__version__}, ns-2.35"]
-    print(lines[0], flush=True)
-    for bench in BENCHES:
-        measured = rows(bench, [turn(bench) for _ in range(max(1, arguments.runs))])
-        lines += measured
-        print("\n".join(measured), flush=True)
-    if arguments.store:
-        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "ns2.txt").write_text("\n".join(lines) + "\n")
-    return 0
+    """Prints the tables; 1 if a peer disagrees."""
+    given = arguments()
+    run_netlull(BENCHES[0].make(1.0))  # imports what is imported late
+    kept: dict[str, list[str]] = {}
+    good = True
+    names = given.only or [bench.name for bench in BENCHES]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            if given.check_hops:
+                check_hops(names)
+                return 0
+            if not given.growth_only:
+                peers = chosen_peers(given.peers)
+                binary = build_ns3(Path(folder)) if "ns3" in peers else None
+                choice = Choice(max(1, given.runs or (1 if given.quick else 5)), peers, given.quick, binary)
+                for line, fine in run_benches(names, choice):
+                    print(line, flush=True)
+                    kept.setdefault("bench.txt", []).append(line)
+                    good = good and fine
+            if given.growth or given.growth_only:
+                for line in growth.table(quick=given.quick):
+                    print(line, flush=True)
+                    kept.setdefault("growth.txt", []).append(line)
+        except PeerError as error:
+            print(error, file=sys.stderr)
+            return 2
+    if given.store:
+        keep(kept)
+    return 0 if good else 1
+
+
+def keep(kept: dict[str, list[str]]) -> None:
+    """Writes the tables to a folder with today's date."""
+    folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in kept.items():
+        (folder / name).write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

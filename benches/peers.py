@@ -1,0 +1,143 @@
+"""Runs ns-2 and ns-3 on a network and weighs them: CPU time from the kernel when the process ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from network import HEADERS_BYTES, SET_UP_ONLY_S, Network
+
+HERE = Path(__file__).resolve().parent
+NS2_SCRIPT = HERE / "ns2" / "bench.tcl"
+NS3_PROGRAM = HERE / "ns3" / "bench.cc"
+NS3_HEADER = Path("/usr/include/ns3/version-defines.h")
+NS3_LIBRARIES = ("core", "network", "internet", "point-to-point")
+NS3_OPTIMISED = 1.76
+
+
+class PeerError(Exception):
+    """A simulator is missing or failed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a simulator did with a network, and the CPU seconds it took."""
+
+    cpu_s: float
+    packet_hops: int
+    goodput_bps: float
+    drops: int
+    datagrams: int
+
+    @property
+    def ns_per_hop(self) -> float:
+        """CPU nanoseconds per packet-hop."""
+        return self.cpu_s * 1e9 / self.packet_hops
+
+    def loss(self, network: Network) -> float:
+        """Drops per packet that came to its end one way or the other; retransmissions of what had arrived aside."""
+        delivered = self.goodput_bps * network.duration_s / 8 / network.mss + self.datagrams
+        return self.drops / (self.drops + delivered)
+
+
+@contextmanager
+def described(network: Network, requests: Sequence[tuple[float, int]] = ()) -> Iterator[Path]:
+    """The network as a file, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "network.txt"
+        path.write_text(network.peer_text(requests))
+        yield path
+
+
+def weigh(command: Sequence[str]) -> tuple[float, str]:
+    """CPU seconds, user and system, of a process, and what it printed.
+
+    Raises:
+        PeerError: it failed, or could not be started.
+    """
+    try:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    except FileNotFoundError as error:
+        raise PeerError(f"{command[0]}: {error.strerror}") from None
+    with child:
+        text = child.stdout.read() if child.stdout else ""
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        raise PeerError(f"{' '.join(command)}: exit code {child.returncode}")
+    return used.ru_utime + used.ru_stime, text
+
+
+def run_ns2(network: Network, description: Path, scheduler: str) -> Outcome:
+    """ns-2 with one of its event queues; starting and building the network are taken off."""
+    return run(ns2_command(network, description, scheduler), "duration={}", network.duration_s)
+
+
+def ns2_command(network: Network, description: Path, scheduler: str) -> list[str]:
+    """Without the duration."""
+    packet = network.mss + HEADERS_BYTES
+    options = {"network": description, "packet": packet, "ssthresh": network.ssthresh or 0, "scheduler": scheduler}
+    return ["ns", str(NS2_SCRIPT), *(f"{name}={value}" for name, value in options.items())]
+
+
+def run_ns3(binary: Path, network: Network, description: Path) -> Outcome:
+    """ns-3; starting and building the network are taken off."""
+    ssthresh = network.ssthresh or 0
+    # Data handed to TCP costs memory: enough of it for any window that occurs.
+    options = {"network": description, "mss": network.mss, "ssthresh": ssthresh, "window": 4 * ssthresh or 400}
+    command = [str(binary), *(f"--{name}={value}" for name, value in options.items())]
+    return run(command, "--duration={}", network.duration_s)
+
+
+def run(command: Sequence[str], duration: str, duration_s: float) -> Outcome:
+    """A run, and one of almost no simulated time whose cost is taken off."""
+    set_up_s, _ = weigh([*command, duration.format(SET_UP_ONLY_S)])
+    cpu_s, text = weigh([*command, duration.format(duration_s)])
+    numbers = read_numbers(text)
+    return Outcome(
+        cpu_s - set_up_s,
+        int(numbers["packet_hops"]),
+        numbers["goodput_bps"],
+        int(numbers["drops"]),
+        int(numbers["datagrams"]),
+    )
+
+
+def read_numbers(text: str) -> dict[str, float]:
+    """A name and a number per line."""
+    return {name: float(value) for name, value in (line.split() for line in text.splitlines())}
+
+
+def count_hops(network: Network, description: Path) -> tuple[int, int]:
+    """ns-2's packet-hops as they are worked out, and as monitors on all its links count them."""
+    command = ns2_command(network, description, "Calendar")
+    numbers = read_numbers(weigh([*command, f"duration={network.duration_s}", "count=1"])[1])
+    return int(numbers["packet_hops"]), int(numbers["counted_hops"])
+
+
+def ns3_version() -> str | None:
+    """The version that is installed where the Debian package puts it, such as `3.37`; None without."""
+    if not NS3_HEADER.exists():
+        return None
+    parts = dict(re.findall(r"#define NS3_VERSION_(MAJOR|MINOR) (\d+)", NS3_HEADER.read_text()))
+    return f"{parts['MAJOR']}.{parts['MINOR']}"
+
+
+def build_ns3(folder: Path) -> Path:
+    """Compiles the program for ns-3 into a folder.
+
+    Raises:
+        PeerError: ns-3 or the compiler is missing, or the program does not compile.
+    """
+    if ns3_version() is None:
+        raise PeerError("ns-3 is not installed (Debian: apt-get install libns3-dev g++)")
+    binary = folder / "bench"
+    libraries = [f"-lns3-{name}" for name in NS3_LIBRARIES]
+    weigh(["g++", "-O3", "-std=c++17", "-Wall", "-Wextra", str(NS3_PROGRAM), "-o", str(binary), *libraries])
+    return binary
