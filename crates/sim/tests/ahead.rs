@@ -34,7 +34,8 @@ fn practra() -> Value {
 }
 
 fn router_link() -> impl Strategy<Value = Value> {
-    let buffer = prop_oneof![Just("2 packets"), Just("12 packets"), Just("6 kB"), Just("60 packets"), Just("unlimited")];
+    let buffer =
+        prop_oneof![Just("2 packets"), Just("12 packets"), Just("6 kB"), Just("60 packets"), Just("unlimited")];
     let special = prop_oneof![
         4 => Just(json!({})),
         1 => Just(json!({ "controller": practra() })),

@@ -46,13 +46,13 @@ impl<T: Copy + Default> Ring<T> {
     /// Appends an item.
     #[inline(always)]
     pub fn push(&mut self, item: T) {
-        *self.next() = item;
+        *self.push_place() = item;
     }
 
     /// Appends an item and says where to write it: one that is built elsewhere first is copied once more, and to copy
     /// it right after its parts were written stalls the processor.
     #[inline(always)]
-    pub fn next(&mut self) -> &mut T {
+    pub fn push_place(&mut self) -> &mut T {
         if self.len() == self.items.len() as u64 {
             self.grow();
         }

@@ -280,7 +280,7 @@ impl Link {
     pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
         let idle = self.flight.is_empty();
         self.stored_bytes += u64::from(packet.size);
-        let place = self.flight.next();
+        let place = self.flight.push_place();
         place.packet = *packet;
         place.arrives = arrives;
         if idle {

@@ -271,7 +271,7 @@ impl VariableTransmitter {
             return false;
         }
         self.accept(packet.size);
-        let place = self.queue.next();
+        let place = self.queue.push_place();
         (place.since, place.packet) = (now, *packet);
         self.waiting_bytes += u64::from(packet.size);
         counters.most_waiting = counters.most_waiting.max(self.queue.len());
