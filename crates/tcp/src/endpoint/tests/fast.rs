@@ -112,14 +112,17 @@ fn config() -> impl Strategy<Value = Config> {
         |((ns2, algorithm, agent), (timestamps, delays, every_ack, ecn, rare, buffer, scaling))| {
             let base = if ns2 { Config::ns2() } else { Config::default() };
             let base = if agent { base.with_ns2_agent(algorithm) } else { base.with_algorithm(algorithm) };
-            let mss = u64::from(base.mss);
+            // Small segments and a large buffer: the window's unit is larger than a segment.
+            let mss = if rare == 2 { 60 } else { base.mss };
+            let room = if rare == 2 { 1 << (buffer % 15 + 16) } else { buffer * buffer * u64::from(mss) / 3 };
             Config {
                 timestamps,
                 window_scaling: scaling,
                 delayed_ack: if delays { Config::default().delayed_ack } else { DelayedAck::Off },
                 rtt_sampling: if every_ack { RttSampling::EveryAck } else { RttSampling::OncePerWindow },
                 ecn: if ecn && base.ecn == Ecn::Off { Ecn::Classic } else { base.ecn },
-                receive_buffer: Bytes::new(buffer * buffer * mss / 3 + mss),
+                mss,
+                receive_buffer: Bytes::new((room + u64::from(mss)).min(1 << 30)),
                 reading: if rare == 0 { Reading::OnDemand } else { base.reading },
                 nagle: rare == 1,
                 ..base
@@ -262,7 +265,7 @@ proptest! {
         config in config(),
         iss in any::<u32>(),
         delay in 0..30_000_000_u64,
-        size in prop_oneof![Just(Data::Endless), (1..300_000_u64).prop_map(Data::Bytes)],
+        size in prop_oneof![Just(Data::Endless), (1..300_000_u64).prop_map(Data::Bytes), (1..100_u64).prop_map(|n| Data::Bytes(n * 1000))],
         closes in any::<bool>(),
         fates in prop::collection::vec(fate(), 1..400),
     ) {
