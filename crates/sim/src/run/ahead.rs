@@ -7,6 +7,10 @@
 //! event put them into order. A dumb-bell of many flows then costs two events for the eight hops of a packet and its
 //! acknowledgement; one flow on a chain of links, one.
 //!
+//! Datagrams come whatever the network does, so their source needs no events either, where they need none on their way:
+//! they are *drawn*, all that were due before, when their first link is offered something else. Links that they cross
+//! run ahead as if they were not there.
+//!
 //! What is read between events must not have run ahead: counters are read at the start of measurement, at the ends of
 //! probe bins and at the end. The next of these instants is the *horizon*. A packet that arrives after it is stored
 //! with an event of its own, as everywhere; once the horizon moves on, what was held back is taken on
@@ -62,6 +66,10 @@ pub(super) struct Ahead {
     /// All links, those furthest from where packets meet first.
     deepest_first: Vec<LinkId>,
     held: Vec<(u64, Packet)>,
+    /// Whether a source of datagrams is drawn and has no events.
+    drawn: Vec<bool>,
+    /// Sources that are drawn, each with the link that it sends over, in the order of those.
+    draws: Vec<(LinkId, usize)>,
 }
 
 /// The parts of a world that are told whether they may run ahead.
@@ -75,11 +83,8 @@ impl Ahead {
     /// Finds what may run ahead, and tells it.
     pub fn new(scenario: &Scenario, observers: &Observers, parts: Parts<'_>) -> Self {
         let Parts { links, agents, routes } = parts;
-        let neighbours = neighbours(scenario);
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
-        let runs_ahead =
-            |link: LinkId| matches!(neighbours[link as usize].feeder, Feeder::Link(_)) && plain[link as usize];
-        let runs_ahead: Vec<bool> = link_ids(links).map(runs_ahead).collect();
+        let Order { neighbours, runs_ahead, drawn } = Order::new(scenario, &plain, observers.watching);
         routes.mark_ahead(|link| runs_ahead[link as usize]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
             link.leads_to = neighbours.leads_to.map(|hop| match hop {
@@ -122,7 +127,60 @@ impl Ahead {
         };
         let mut deepest_first: Vec<LinkId> = link_ids(links).collect();
         deepest_first.sort_by_cached_key(|&link| std::cmp::Reverse(depth(link)));
-        Self { horizon: 0, deepest_first, held: Vec::new() }
+        let mut draws: Vec<(LinkId, usize)> = Vec::new();
+        for (source, _) in drawn.iter().enumerate().filter(|(_, drawn)| **drawn) {
+            draws.push((agents[2 * (scenario.tcp_flows.len() + source)].out, source));
+        }
+        draws.sort_unstable();
+        Self { horizon: 0, deepest_first, held: Vec::new(), drawn, draws }
+    }
+}
+
+impl Ahead {
+    /// Whether a source of datagrams has events.
+    pub fn has_events(&self, source: usize) -> bool {
+        !self.drawn[source]
+    }
+}
+
+/// What has an order of its own, without events.
+struct Order {
+    neighbours: Vec<Neighbours>,
+    /// Links.
+    runs_ahead: Vec<bool>,
+    /// Datagram flows.
+    drawn: Vec<bool>,
+}
+
+impl Order {
+    /// Starts with every datagram flow drawn and gives up those that would need events, until that holds for all.
+    fn new(scenario: &Scenario, plain: &[bool], watching: bool) -> Self {
+        let paths: Vec<Vec<LinkId>> =
+            scenario.datagram_flows.iter().map(|flow| ways(scenario, &flow.path, false).concat()).collect();
+        // At the same instant datagrams come before requests, and after everything else that is offered to a link.
+        let asked: Vec<Option<LinkId>> = scenario
+            .request_flows
+            .iter()
+            .flat_map(|flow| ways(scenario, &flow.path, true))
+            .map(|way| way.first().copied())
+            .collect();
+        let may_be = |path: &Vec<LinkId>| {
+            !watching && path.first().is_some_and(|&first| plain[first as usize] && !asked.contains(&Some(first)))
+        };
+        let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
+        loop {
+            let neighbours = neighbours(scenario, &drawn);
+            let fed_by_one = |link: usize| matches!(neighbours[link].feeder, Feeder::Link(_));
+            let runs_ahead: Vec<bool> = (0..plain.len()).map(|link| plain[link] && fed_by_one(link)).collect();
+            let needs_events = |path: &Vec<LinkId>| path.iter().skip(1).any(|&link| !runs_ahead[link as usize]);
+            let before = drawn.iter().filter(|drawn| **drawn).count();
+            for (drawn, path) in drawn.iter_mut().zip(&paths) {
+                *drawn &= !needs_events(path);
+            }
+            if drawn.iter().filter(|drawn| **drawn).count() == before {
+                return Self { neighbours, runs_ahead, drawn };
+            }
+        }
     }
 }
 
@@ -139,18 +197,22 @@ fn ways(scenario: &Scenario, path: &FlowPath, answered: bool) -> Vec<Vec<LinkId>
 }
 
 /// Follows the packets of all flows, there and back.
-fn neighbours(scenario: &Scenario) -> Vec<Neighbours> {
+fn neighbours(scenario: &Scenario, drawn: &[bool]) -> Vec<Neighbours> {
     let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
     let mut neighbours = vec![unknown; scenario.links.len()];
     for (flow, path) in scenario.flow_paths().enumerate() {
-        let datagrams = flow.checked_sub(scenario.tcp_flows.len()).is_some_and(|n| n < scenario.datagram_flows.len());
-        let ways = ways(scenario, path, !datagrams);
+        let drawn = flow.checked_sub(scenario.tcp_flows.len()).and_then(|source| drawn.get(source));
+        let ways = ways(scenario, path, drawn.is_none());
         for (agent, way) in (2 * flow..).zip(&ways) {
-            let mut feeder = Feeder::Agent(agent);
+            let mut feeder = if drawn == Some(&true) { Feeder::Nobody } else { Feeder::Agent(agent) };
             for (place, &link) in way.iter().enumerate() {
                 let next = way.get(place + 1).map_or(NextHop::Here, |&next| NextHop::Link(next));
                 let Neighbours { feeder: fed, leads_to } = &mut neighbours[link as usize];
-                *fed = if *fed == Feeder::Nobody || *fed == feeder { feeder } else { Feeder::Many };
+                *fed = match (*fed, feeder) {
+                    (Feeder::Nobody, feeder) | (feeder, Feeder::Nobody) => feeder,
+                    (one, other) if one == other => one,
+                    _ => Feeder::Many,
+                };
                 *leads_to = leads_to.filter(|hop| *hop == NextHop::Unreachable || *hop == next).map(|_| next);
                 feeder = Feeder::Link(link);
             }
@@ -197,6 +259,9 @@ impl World {
                 NextHop::Ahead(next) => {
                     link.take_on(size);
                     index = next;
+                    if self.links[index as usize].draws_at < arrives {
+                        self.draw(index, arrives);
+                    }
                     link = &mut self.links[index as usize];
                     match link.admit_ahead(arrives, size) {
                         Offered::Arrives(then) => arrives = then,
@@ -226,6 +291,42 @@ impl World {
             }
         }
         link.store(arrives, packet, &mut self.schedule);
+    }
+
+    /// When the first datagrams are drawn.
+    pub(super) fn first_draws(&mut self) {
+        for &(link, source) in &self.ahead.draws {
+            let draws_at = &mut self.links[link as usize].draws_at;
+            *draws_at = (*draws_at).min(self.sources[source].next().as_nanos());
+        }
+    }
+
+    /// Everything that reads counters sees the datagrams that are due by now.
+    pub(super) fn draw_all(&mut self) {
+        let mut link = None;
+        for place in 0..self.ahead.draws.len() {
+            let next = self.ahead.draws[place].0;
+            if link.replace(next) != Some(next) {
+                self.draw(next, self.now.as_nanos().saturating_add(1));
+            }
+        }
+    }
+
+    /// Offers a link the datagrams that are due before `end`: in the order of their times, then of their flows.
+    #[inline(never)]
+    pub(super) fn draw(&mut self, link: LinkId, end: u64) {
+        let first = self.ahead.draws.partition_point(|&(other, _)| other < link);
+        loop {
+            let here = self.ahead.draws[first..].iter().take_while(|&&(other, _)| other == link);
+            let due = here.map(|&(_, source)| (self.sources[source].next().as_nanos(), source)).min();
+            let Some((at, source)) = due else { return };
+            self.links[link as usize].draws_at = at;
+            if at >= end {
+                return;
+            }
+            self.events += 1;
+            self.send_datagram(Instant::from_nanos(at), source);
+        }
     }
 
     /// An agent takes a packet before the run has come to its arrival.

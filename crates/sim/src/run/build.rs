@@ -111,8 +111,11 @@ impl World {
             };
             self.schedule.set(self.slots.source(index), flow.start + jitter);
         }
-        for (index, source) in self.sources.iter().enumerate() {
-            self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), source.next());
+        self.first_draws();
+        for index in 0..self.sources.len() {
+            if self.ahead.has_events(index) {
+                self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), self.sources[index].next());
+            }
         }
         for (index, pool) in self.requests.pools.iter().enumerate() {
             self.schedule.set(self.slots.source(self.requests.first_flow + index), pool.source.next());

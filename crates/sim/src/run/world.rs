@@ -216,6 +216,9 @@ impl World {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
+        if self.links[index as usize].draws_at < now.as_nanos() {
+            self.draw(index, now.as_nanos());
+        }
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
             Offered::Held => Admission::Accepted,
@@ -430,13 +433,20 @@ impl World {
             self.request(index);
             return;
         }
-        let source = &mut self.sources[flow - self.connections.len()];
+        let source = flow - self.connections.len();
+        self.send_datagram(self.now, source);
+        self.schedule.add(self.slots.source(flow), self.sources[source].next());
+    }
+
+    /// A source sends the datagram that is due.
+    pub(super) fn send_datagram(&mut self, now: Instant, source: usize) {
+        let sender = 2 * (self.connections.len() + source);
+        let source = &mut self.sources[source];
         let size = source.size();
-        source.sent(self.now);
-        self.schedule.add(self.slots.source(flow), source.next());
-        let number = self.agents[2 * flow].counters.sent_packets;
+        source.sent(now);
+        let number = self.agents[sender].counters.sent_packets;
         let mut packet = Packet { segment: datagram(number), size, ..Packet::default() };
-        self.send(self.now, 2 * flow, &mut packet);
+        self.send(now, sender, &mut packet);
     }
 
     fn open(&mut self, flow: usize) {
@@ -463,6 +473,7 @@ impl World {
 
     /// Results are measured from here.
     fn start_measuring(&mut self) {
+        self.draw_all();
         for link in &mut self.links {
             link.restart_meter(self.now);
         }
@@ -513,6 +524,7 @@ impl World {
     fn sample(&mut self) {
         let now = self.now;
         self.events -= 1;
+        self.draw_all();
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
         for &index in &self.observers.links {
             let link = &self.links[index as usize];
@@ -540,6 +552,7 @@ impl World {
 
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+        self.draw_all();
         if let Some(failure) = self.requests.failure.take() {
             return Err(failure);
         }
