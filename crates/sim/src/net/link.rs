@@ -14,6 +14,7 @@
 //! ```
 
 use super::buffer::Buffer;
+use super::flight::Flight;
 use super::loss::Loss;
 use super::packet::Packet;
 use super::queue::Verdict;
@@ -37,15 +38,6 @@ pub enum Admission {
     DroppedEarly,
     /// The link's loss model took it before the buffer.
     Lost,
-}
-
-/// A packet that is on the link, and when.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct InFlight {
-    /// Its last bit reaches the other end.
-    pub arrives: u64,
-    /// The packet.
-    pub packet: Packet,
 }
 
 /// A packet that waits at a transmitter of fixed rate, and until when.
@@ -154,7 +146,7 @@ pub struct Link {
     // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
     stored_bytes: u64,
     arrived_bytes: u64,
-    flight: Ring<InFlight>,
+    flight: Flight,
     /// Number of its rate controller, if it has one.
     pub controller: Option<u32>,
     // What waits.
@@ -219,7 +211,7 @@ impl Link {
             draws_at: u64::MAX,
             stored_bytes: 0,
             arrived_bytes: 0,
-            flight: Ring::new(),
+            flight: Flight::default(),
             controller: parts.controller,
             buffer: parts.buffer,
             waiting: Ring::new(),
@@ -283,9 +275,7 @@ impl Link {
     pub(crate) fn store(&mut self, arrives: u64, packet: &Packet, schedule: &mut Schedule) {
         let idle = self.flight.is_empty();
         self.stored_bytes += u64::from(packet.size);
-        let place = self.flight.push_place();
-        place.packet = *packet;
-        place.arrives = arrives;
+        self.flight.push(arrives, packet);
         if idle {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
         }
@@ -308,7 +298,7 @@ impl Link {
         if !self.flight.is_empty() {
             schedule.set(self.delivery, Instant::NEVER);
         }
-        into.extend(self.flight.iter().map(|entry| (entry.arrives, entry.packet)));
+        into.extend(self.flight.iter().map(|(arrives, packet)| (arrives, *packet)));
         self.flight.forget();
         self.stored_bytes = self.arrived_bytes;
     }
@@ -373,7 +363,7 @@ impl Link {
     #[inline(always)]
     #[must_use]
     pub fn head(&self) -> Option<&Packet> {
-        self.flight.front().map(|head| &head.packet)
+        self.flight.front()
     }
 
     /// The head of the link, `size` bytes, has arrived at the other end and is taken off the link.
@@ -494,13 +484,13 @@ impl Link {
     /// Every packet on the link: waiting, being sent or propagating.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
         let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
-        self.flight.iter().map(|entry| entry.packet).chain(held)
+        self.flight.iter().map(|(_, packet)| *packet).chain(held)
     }
 
     #[inline(always)]
     fn schedule_head(&self, schedule: &mut Schedule) {
-        if let Some(head) = self.flight.front() {
-            schedule.add(self.delivery, Instant::from_nanos(head.arrives));
+        if let Some(arrives) = self.flight.next_arrival() {
+            schedule.add(self.delivery, Instant::from_nanos(arrives));
         }
     }
 }

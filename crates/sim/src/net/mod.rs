@@ -1,6 +1,7 @@
 //! The network: packets, buffers, queues, losses, links and routes.
 
 pub mod buffer;
+mod flight;
 pub mod link;
 pub mod loss;
 pub mod packet;

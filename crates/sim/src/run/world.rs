@@ -221,10 +221,20 @@ impl World {
         }
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
-            Offered::Held => Admission::Accepted,
+            Offered::Held => return self.held(index, packet.size),
             Offered::Refused(admission) => admission,
         };
         self.offered(now, index, packet, admission);
+    }
+
+    /// A link that schedules its departures has taken a packet.
+    #[inline]
+    fn held(&mut self, index: LinkId, size: u32) {
+        let link = &self.links[index as usize];
+        if let Some(controller) = link.controller {
+            let (size, admission) = (Bytes::new(u64::from(size)), rate::Admission::Accepted);
+            self.control(controller as usize, RateEvent::Arrival { size, admission, queue: link.queue_view() });
+        }
     }
 
     /// The same where every packet is watched.

@@ -1,0 +1,135 @@
+//! Packets that are on a link, in the order in which they arrive at its other end.
+//!
+//! Arrivals and packets lie apart: the next arrival is needed when a packet is taken, its packet only much later, and eight
+//! arrivals share a cache line.
+
+use super::packet::Packet;
+
+/// First in, first out.
+#[derive(Default)]
+pub(super) struct Flight {
+    /// When each arrives, in nanoseconds. As long as `packets`: a power of two, or nothing.
+    arrivals: Vec<u64>,
+    packets: Vec<Packet>,
+    mask: u64,
+    popped: u64,
+    pushed: u64,
+}
+
+impl Flight {
+    /// Room at first.
+    const FIRST: usize = 4;
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.popped == self.pushed
+    }
+
+    /// Packets that were ever pushed, and not forgotten.
+    pub fn pushed(&self) -> u64 {
+        self.pushed
+    }
+
+    /// Packets that have arrived.
+    pub fn popped(&self) -> u64 {
+        self.popped
+    }
+
+    /// Appends a packet that arrives at `arrives`, after all others or with the last of them.
+    #[inline(always)]
+    pub fn push(&mut self, arrives: u64, packet: &Packet) {
+        if self.pushed - self.popped == self.packets.len() as u64 {
+            self.grow();
+        }
+        let place = self.place(self.pushed);
+        self.pushed += 1;
+        self.arrivals[place] = arrives;
+        self.packets[place] = *packet;
+    }
+
+    /// The first packet.
+    #[inline(always)]
+    pub fn front(&self) -> Option<&Packet> {
+        if self.is_empty() { None } else { self.packets.get(self.place(self.popped)) }
+    }
+
+    /// When the first packet arrives.
+    #[inline(always)]
+    pub fn next_arrival(&self) -> Option<u64> {
+        if self.is_empty() { None } else { self.arrivals.get(self.place(self.popped)).copied() }
+    }
+
+    /// Lets go of the first packet, of which there must be one.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        debug_assert!(!self.is_empty(), "nothing to skip");
+        self.popped += 1;
+    }
+
+    /// Forgets all packets, as if they had never been pushed.
+    pub fn forget(&mut self) {
+        self.pushed = self.popped;
+    }
+
+    /// Arrivals and packets, the first one first.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
+        (self.popped..self.pushed).map(|number| (self.arrivals[self.place(number)], &self.packets[self.place(number)]))
+    }
+
+    #[inline(always)]
+    #[allow(clippy::cast_possible_truncation)]
+    fn place(&self, number: u64) -> usize {
+        (number & self.mask) as usize
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let size = (self.packets.len() * 2).max(Self::FIRST);
+        let mask = size as u64 - 1;
+        let (mut arrivals, mut packets) = (vec![0; size], vec![Packet::default(); size]);
+        for number in self.popped..self.pushed {
+            #[allow(clippy::cast_possible_truncation)]
+            let place = (number & mask) as usize;
+            arrivals[place] = self.arrivals[self.place(number)];
+            packets[place] = self.packets[self.place(number)];
+        }
+        (self.arrivals, self.packets, self.mask) = (arrivals, packets, mask);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    proptest! {
+        #[test]
+        fn packets_come_out_as_they_went_in(steps in proptest::collection::vec(0_u8..6, 0..400)) {
+            let (mut flight, mut model, mut next) = (Flight::default(), VecDeque::new(), 0_u32);
+            for step in steps {
+                match step {
+                    0 => {
+                        flight.forget();
+                        model.clear();
+                    }
+                    1 | 2 if !model.is_empty() => {
+                        flight.skip();
+                        model.pop_front();
+                    }
+                    _ => {
+                        flight.push(u64::from(next), &Packet { size: next, ..Packet::default() });
+                        model.push_back(next);
+                        next += 1;
+                    }
+                }
+                prop_assert_eq!(flight.front().map(|packet| packet.size), model.front().copied());
+                prop_assert_eq!(flight.next_arrival(), model.front().copied().map(u64::from));
+                let all: Vec<u32> = flight.iter().map(|(arrives, packet)| packet.size.max(arrives as u32)).collect();
+                prop_assert!(all.iter().eq(model.iter()));
+                prop_assert_eq!(flight.pushed() - flight.popped(), model.len() as u64);
+            }
+        }
+    }
+}
