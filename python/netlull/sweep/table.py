@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
-from netlull.stats import mean_interval
+from netlull.stats import doubt, mean_interval
 from netlull.sweep.description import DESCRIPTION, TABLE, read_checked, table_damage
 
 if TYPE_CHECKING:
@@ -194,6 +194,22 @@ class SweepResult:
             columns[f"{name}_low"] = pa.array([interval.low for interval in intervals], pa.float64())
             columns[f"{name}_high"] = pa.array([interval.high for interval in intervals], pa.float64())
         return pa.table(columns)
+
+    def doubts(self) -> list[str]:
+        """Metrics whose intervals may mislead and why, each with where: skewed ones, points of few seeds."""
+        place = [f"{axis}_label" for axis in self.axes]
+        places = list(zip(*(self.table[name].to_pylist() for name in ["experiment", *place]), strict=True))
+        rows_of: dict[tuple[Any, ...], list[int]] = {}
+        for row, where in enumerate(places):
+            rows_of.setdefault(where, []).append(row)
+        told: dict[str, None] = {}
+        for where, rows in rows_of.items():
+            at = ", ".join(f"{axis}={label}" for axis, label in zip(self.axes, where[1:], strict=True) if label)
+            for name in self.metrics:
+                why = doubt(self.table[name].to_numpy()[rows]) if len(rows) > 1 else None
+                if why:
+                    told[why if why.startswith("only") else f"{name} at {at}: {why}"] = None
+        return list(told)
 
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas data frame (needs `netlull[pandas]`)."""
