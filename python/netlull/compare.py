@@ -28,6 +28,8 @@ __all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compa
 
 CORRECTIONS = ("holm",)
 _MOST_SEEDS_NAMED = 8
+_BOOTSTRAP_LEAST = 20
+"""With fewer values a bootstrap interval misses more often than Student's (docs/statistics.md)."""
 
 Place = tuple[tuple[str, str], ...]
 """Where a point is: axes and labels."""
@@ -84,7 +86,7 @@ class Compared:
     """That there is no difference, two-sided; corrected if that was asked for; NaN for a bootstrap."""
     paired: bool
     doubt: str | None
-    """Why Student's t may mislead here."""
+    """Why the interval may mislead here."""
     verdict: Verdict
 
     @property
@@ -300,9 +302,17 @@ def _compared(
         Interval(ratio.mean - 1, ratio.low - 1, ratio.high - 1, ratio.n),
         p_value,
         paired,
-        next(filter(None, map(doubt, samples)), None),
+        _doubt(samples, bootstrap=options.bootstrap),
         _verdict(difference),
     )
+
+
+def _doubt(samples: Sequence[Sequence[float]], *, bootstrap: bool) -> str | None:
+    """Why the interval may mislead: skewness for Student's t, few values for both."""
+    fewest = min(map(len, samples))
+    if bootstrap and fewest < _BOOTSTRAP_LEAST:
+        return f"a bootstrap of {fewest} is too narrow, see docs/statistics.md"
+    return None if bootstrap else next(filter(None, map(doubt, samples)), None)
 
 
 def _verdict(difference: Interval) -> Verdict:

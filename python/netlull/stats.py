@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BOOTSTRAP_RESAMPLES",
     "Interval",
-    "Tested",
+    "MeanDifference",
     "bootstrap_difference",
     "bootstrap_interval",
     "bootstrap_ratio",
@@ -63,7 +63,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Tested:
+class MeanDifference:
     """A difference of two means: its interval, and the two-sided p-value of the hypothesis that there is none."""
 
     interval: Interval
@@ -133,7 +133,7 @@ def relative_reduction(a: Iterable[float], reference: Iterable[float], level: fl
     return Interval(1 - ratio.mean, 1 - ratio.high, 1 - ratio.low, ratio.n)
 
 
-def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> Tested:
+def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> MeanDifference:
     """The mean of a - b over pairs (the same seed in both), and Student's paired t-test of a difference of zero.
 
     Raises:
@@ -142,10 +142,10 @@ def paired_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> 
     first, second = _pairs(a, b)
     interval = mean_interval(first - second, level)
     spread = float((first - second).std(ddof=1)) / math.sqrt(interval.n) if interval.n > 1 else math.nan
-    return Tested(interval, _p_value(interval.mean, spread, interval.n - 1))
+    return MeanDifference(interval, _p_value(interval.mean, spread, interval.n - 1))
 
 
-def welch_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> Tested:
+def welch_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> MeanDifference:
     """mean(a) - mean(b) of independent samples, and Welch's t-test: for seeds that cannot be paired.
 
     NaN where either has fewer than two values.
@@ -160,11 +160,11 @@ def welch_test(a: Iterable[float], b: Iterable[float], level: float = 0.95) -> T
     difference = float(first.mean() - second.mean())
     count = min(first.size, second.size)
     if count < 2 or math.isnan(difference):
-        return Tested(Interval(difference, math.nan, math.nan, count), math.nan)
+        return MeanDifference(Interval(difference, math.nan, math.nan, count), math.nan)
     variance, degrees = _welch(first, second)
     spread = math.sqrt(variance)
     half = _student_t(level, degrees) * spread
-    return Tested(
+    return MeanDifference(
         Interval(difference, difference - half, difference + half, count), _p_value(difference, spread, degrees)
     )
 

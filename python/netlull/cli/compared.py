@@ -28,7 +28,7 @@ def print_comparison(found: Comparison) -> None:
     out = new_console()
     axes = list(dict.fromkeys(axis for row in found.rows for axis in row.at))
     corrected = ["p (Holm)"] if found.options.correct else []
-    columns = ["metric", *axes, "n", a, b, "difference", "relative", *corrected, "could be hidden", "verdict"]
+    columns = ["metric", *axes, "n", a, b, "difference", "relative", *corrected, "may hide", "verdict"]
     table = table_of(columns, words=1 + len(axes))
     for row in found.rows:
         cells = [row.metric, *(row.at.get(axis, "-") for axis in axes), str(row.difference.n)]
@@ -69,7 +69,7 @@ def _words(row: Compared) -> str:
 
 def _hidden(row: Compared) -> str:
     """How large a difference may be there all the same."""
-    return f"up to {digits(row.hidden, 2)}" if row.verdict is Verdict.NONE and row.hidden else "-"
+    return digits(row.hidden, 2) if row.verdict is Verdict.NONE and row.hidden else "-"
 
 
 def _sentences(found: Comparison) -> list[str]:
@@ -80,11 +80,10 @@ def _sentences(found: Comparison) -> list[str]:
         lines.append(_about_chance(found))
     doubtful = [row for row in found.rows if row.doubt]
     if doubtful:
-        advice = "" if found.options.bootstrap else "; more seeds, or --bootstrap where it is skewed"
         # The same words for many rows are said once.
         told = list(dict.fromkeys(f"{row.metric}: {row.doubt}" for row in doubtful))
         more = f"; and {len(told) - 3} more" if len(told) > 3 else ""
-        lines.append(f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}){advice}.")
+        lines.append(f"Warning: these intervals may mislead ({'; '.join(told[:3])}{more}); more seeds help.")
     lines += [f"Note: {note}." for note in found.notes]
     return [line for line in lines if line]
 

@@ -56,14 +56,11 @@ class TimeLeft:
 
     def __init__(self) -> None:
         self._first: tuple[float, float] | None = None
-        self._last = 0.0
 
     def after(self, share: float, now_s: float) -> float | None:
         """Seconds left at a share of the work, 0 to 1, that is done; None while too little of it is to tell."""
-        # More work has turned up (more seeds): what is known of the speed is of other shares.
-        if self._first is None or share < self._last:
+        if self._first is None:
             self._first = (share, now_s)
-        self._last = share
         done, took_s = share - self._first[0], now_s - self._first[1]
         if share >= 1:
             return 0.0
