@@ -10,8 +10,7 @@ import pytest
 import scipy.stats
 
 from netlull import Axis, Experiment, Scenario, Sweep, SweepError, SweepResult
-from netlull.sweep import Column, Design, Range
-from netlull.sweep.design import _shares
+from netlull.sweep import Column, Design, Range, design
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
 RATE = Range("rate", "link.a-b.rate", "1 Mb/s", "9 Mb/s", unit="Mb/s")
@@ -55,14 +54,14 @@ rows = [["1 Mb/s", "100 ms"], ["2 Mb/s", "0.2 s"], ["1 Mb/s", "0.2 s"]]
 """
 
 
-def numbers(design: Design, axis: str) -> list[float]:
-    return [float(place[axis].value) for place in design.places]
+def numbers(made: Design, axis: str) -> list[float]:
+    return [float(place[axis].value) for place in made.places]
 
 
 def test_a_latin_hypercube_has_a_point_in_each_slice() -> None:
-    design = Design.sampled("latin_hypercube", 20, [RATE, DELAY], seed=7)
+    cube = Design.sampled("latin_hypercube", 20, [RATE, DELAY], seed=7)
     # 20 slices of 0.4 Mb/s, and of a twentieth of two decades.
-    rates, delays = numbers(design, "rate"), numbers(design, "delay")
+    rates, delays = numbers(cube, "rate"), numbers(cube, "delay")
     assert sorted(int((rate - 1) / 0.4) for rate in rates) == list(range(20))
     assert sorted(int(10 * np.log10(delay)) for delay in delays) == list(range(20))
     # The two axes are shuffled apart.
@@ -70,7 +69,7 @@ def test_a_latin_hypercube_has_a_point_in_each_slice() -> None:
 
 
 def test_shares_are_uniform_and_fill_space_as_scipys_do() -> None:
-    random, cube = _shares("random", 400, 2, 1), _shares("latin_hypercube", 400, 2, 1)
+    random, cube = design._shares("random", 400, 2, 1), design._shares("latin_hypercube", 400, 2, 1)
     for column in random.T:
         assert scipy.stats.kstest(column, "uniform").pvalue > 0.01
     theirs = scipy.stats.qmc.LatinHypercube(2, rng=np.random.default_rng(1)).random(400)
@@ -139,15 +138,15 @@ def test_a_list_has_its_rows(small_file: Path, tmp_path: Path) -> None:
 
 
 def test_experiments_use_a_design_whole_or_not_at_all(small: Scenario) -> None:
-    design = Design.listed([Column("d", "duration"), Column("m", "mtu")], [["1 s", "1000 B"], ["2 s", "1500 B"]])
+    rows = Design.listed([Column("d", "duration"), Column("m", "mtu")], [["1 s", "1000 B"], ["2 s", "1500 B"]])
     control = Axis("control", "link.a-b.controller.delay_bound", ["10 ms", "20 ms"])
     experiments = [Experiment("plain", ["control"]), Experiment("rows", ["d", "m"]), Experiment("all")]
-    sweep = Sweep(small, [control], 2, METRICS, experiments, design)
+    sweep = Sweep(small, [control], 2, METRICS, experiments, rows)
     assert [len([p for p in sweep.points() if p.experiment == e.name]) for e in experiments] == [2, 2, 4]
     with pytest.raises(SweepError, match=r'experiment\.part\.axes: lacks "m"; expected all axes of the list or sample'):
-        Sweep(small, [control], 2, METRICS, [Experiment("part", ["d"])], design)
+        Sweep(small, [control], 2, METRICS, [Experiment("part", ["d"])], rows)
     with pytest.raises(SweepError, match='"d" would be two columns'):
-        Sweep(small, [Axis("d", "duration", ["1 s"])], 2, METRICS, design=design)
+        Sweep(small, [Axis("d", "duration", ["1 s"])], 2, METRICS, design=rows)
 
 
 @pytest.mark.parametrize(

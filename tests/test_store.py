@@ -159,11 +159,9 @@ def test_a_table_of_an_earlier_sweep_is_not_taken_for_this_one(sweep: Sweep, tmp
 
 
 def test_another_version_runs_everything(sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from netlull import _engine
-
     sweep.run(tmp_path)
     assert sweep.run(tmp_path).executed == 0
-    monkeypatch.setattr(_engine, "identity", lambda: "netlull 9.9.9 of another build")
+    monkeypatch.setattr("netlull._engine.identity", lambda: "netlull 9.9.9 of another build")
     fresh = Sweep(sweep.scenario.with_values({}), [RATE], 3, METRICS)
     assert fresh.run(tmp_path).executed == 6
 
