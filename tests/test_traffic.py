@@ -68,7 +68,7 @@ def test_a_file_of_sizes_becomes_its_points(tmp_path: Path) -> None:
     assert scenario.with_values({"duration": "5 s"}).duration == "5 s"
 
 
-def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path) -> None:
+def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sizes.csv").write_text("1000 0.5\n30000 1\n")
     text = f"duration = '1 s'\nnodes = ['a', 'b']\nlink = {_toml(web(0)['link'])}\nflow = [{{ {_FLOW} }}]\n"
     (tmp_path / "scenario.toml").write_text(text)
@@ -78,6 +78,10 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path) -> Non
     other.write_text("2000 1\n")
     size = {"kind": "empirical", "file": "other.csv"}
     changed = scenario.with_values({"flow.web.size": size})
+    # What is not there may be in the current folder, where a ready scenario's user is.
+    monkeypatch.chdir(tmp_path)
+    ready = netlull.Scenario.from_file(ROOT / "scenarios" / "web-load.toml", values={"flow.web.size": size})
+    assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
     assert changed.to_dict()["flow"][0]["size"]["cdf"] == [[2000, 1.0]]
     assert changed.key != scenario.key
 

@@ -23,7 +23,7 @@ _LATEST_S = 1_000_000_000
 def inline(document: dict[str, Any], folder: Path | None = None) -> None:
     """Replaces `file` by what it holds: `cdf` in an empirical law of sizes, `arrivals` in a replay; changes `document`.
 
-    Files are relative to `folder`, by default the current one.
+    Files are relative to `folder`, or else to the current one.
 
     Raises:
         InputError: names the field, and the file with the line that cannot be used.
@@ -48,10 +48,16 @@ def _replace(
     if not isinstance(name, str) or field in table:
         return
     try:
-        table[field] = read((folder or Path()) / name)
+        table[field] = read(_find(name, folder))
     except InputError as error:
         raise InputError(f"{where}.file: {error}") from None
     del table["file"]
+
+
+def _find(name: str, folder: Path | None) -> Path:
+    """The file beside the scenario; if there is none, the one in the current folder."""
+    beside = (folder or Path()) / name
+    return Path(name) if not beside.exists() and Path(name).exists() else beside
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
