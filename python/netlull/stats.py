@@ -326,7 +326,7 @@ def _skewness(sample: _Sample) -> float:
     """G1, as `scipy.stats.skew(bias=False)`, without what that costs on each of many short samples."""
     n, apart = sample.size, sample - sample.mean()
     squares = float(np.mean(apart**2))
-    return math.sqrt(n * (n - 1)) / (n - 2) * float(np.mean(apart**3)) / squares**1.5
+    return float(math.sqrt(n * (n - 1)) / (n - 2) * np.mean(apart**3) / squares**1.5)
 
 
 def _floats(values: Iterable[float]) -> _Sample:
