@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Bernoulli,
         Bursts,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         UniformRedraw,
         VegasBounds,
     )
-    from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
+    from netlull.errors import ClusterError, FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
     from netlull.scenario import Scenario
     from netlull.sweep import Axis, AxisPoint, Experiment, Point, Progress, Sweep, SweepResult
@@ -48,6 +49,8 @@ __all__ = [
     "Bursts",
     "Cancelled",
     "Cbr",
+    "Cluster",
+    "ClusterError",
     "Codel",
     "DropTail",
     "Experiment",
@@ -86,6 +89,7 @@ __all__ = [
     "VerificationError",
     "__version__",
     "catalogue",
+    "open_cluster",
     "schema",
 ]
 
@@ -95,8 +99,9 @@ _ELEMENTS = (
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
-    "netlull.errors": "FieldPathError InputError OutputError ResultError SweepError",
+    "netlull.errors": "ClusterError FieldPathError InputError OutputError ResultError SweepError",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sweep": "Axis AxisPoint Experiment Point Progress Sweep SweepResult",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import json
 import math
@@ -13,14 +15,17 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import _engine
 from netlull.errors import FieldPathError, InputError, SweepError
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
-from netlull.sweep.execution import Finished, Progress, default_workers, execute
+from netlull.sweep.execution import Finished, Progress, Team, Threads, default_workers, execute
 from netlull.sweep.metrics import Metrics
-from netlull.sweep.order import Job
+from netlull.sweep.order import Job, LongestFirst
 from netlull.sweep.store import Store
 from netlull.sweep.table import Cost, SweepResult, build_table
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.scenario import Scenario
+
+    Hire = Callable[[LongestFirst], Team]
 
 __all__ = ["MOST_RUNS", "Point", "Sweep"]
 
@@ -182,6 +187,7 @@ class Sweep:
         store: str | Path | None = None,
         *,
         workers: int | None = None,
+        cluster: str | Cluster | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> SweepResult:
         """Runs what is missing, on all cores; the table is the same whatever the workers and the interruptions.
@@ -189,28 +195,34 @@ class Sweep:
         Args:
             store: a folder that keeps finished runs, so that the sweep resumes; None keeps nothing.
             workers: runs at a time; default one per core.
+            cluster: where to run instead: what `netlull.open_cluster` gave or takes (docs/how-to/cluster.md).
             progress: called in this thread when a run ends and several times a second.
 
         Raises:
             SweepError: a point, a metric or the store cannot be used, or another sweep is writing to it.
             OutputError: the store cannot be written.
+            ClusterError: the cluster cannot be reached or used.
             VerificationError: a run broke a conservation law: a bug in the simulator.
             KeyboardInterrupt: finished runs are in the store.
         """
-        workers = default_workers() if workers is None else workers
-        if workers < 1:
+        if workers is not None and workers < 1:
             raise SweepError(f"workers: {workers} is no number of workers; expected 1 or more")
         points = self.points()
-        if store is None:
-            return self._run(points, None, workers, progress)
-        with Store.open(Path(store), self.description()) as opened:
-            return self._run(points, opened, workers, progress)
+        with contextlib.ExitStack() as stack:
+            if isinstance(cluster, str):
+                from netlull.cluster import open_cluster
+
+                cluster = stack.enter_context(open_cluster(cluster, workers=workers))
+            # After the cluster was reached: where it was not, nothing is written.
+            opened = None if store is None else stack.enter_context(Store.open(Path(store), self.description()))
+            hire = functools.partial(Threads, count=workers or default_workers()) if cluster is None else cluster.hire
+            return self._run(points, opened, hire, progress)
 
     def _run(
         self,
         points: Sequence[Point],
         store: Store | None,
-        workers: int,
+        hire: Hire,
         progress: Callable[[Progress], None] | None,
     ) -> SweepResult:
         jobs = _jobs(points)
@@ -237,7 +249,7 @@ class Sweep:
             packet_hops += summary["packet_hops"]
 
         missing = [job for key, job in jobs.items() if key not in measured]
-        execute(missing, workers, finished, progress, reused=reused)
+        execute(missing, hire, finished, progress, reused=reused)
         table = build_table(points, self.axes, self.metrics, measured)
         if store is not None:
             store.write_table(table)
