@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netlull.cli.inputs import json_option
+from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.sweep import Progress, Sweep, SweepResult
 
 __all__ = ["sweep_command"]
@@ -22,8 +23,16 @@ __all__ = ["sweep_command"]
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Store; default out/NAME. Resumes from it.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
+@cluster_options
 @json_option
-def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int | None, as_json: bool) -> None:
+def sweep_command(  # one per option
+    file: Path,
+    out: Path | None,
+    workers: int | None,
+    seeds: int | None,
+    place: Place,
+    as_json: bool,
+) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
     from netlull.sweep import Sweep
 
@@ -31,7 +40,8 @@ def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int 
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    result = _run(sweep, store, workers)
+    with place.reached(workers) as where:
+        result = _run(sweep, store, workers, where)
     for what in result.damaged:
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
     if as_json:
@@ -54,10 +64,10 @@ def _name(file: Path) -> str:
     return file.stem if file.stem != "sweep" else file.resolve().parent.name
 
 
-def _run(sweep: Sweep, store: Path, workers: int | None) -> SweepResult:
+def _run(sweep: Sweep, store: Path, workers: int | None, cluster: Cluster | None) -> SweepResult:
     with bar("sweep") as show:
 
         def shown(progress: Progress) -> None:
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
-        return sweep.run(store, workers=workers, progress=shown)
+        return sweep.run(store, workers=workers, cluster=cluster, progress=shown)

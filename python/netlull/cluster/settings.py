@@ -64,7 +64,9 @@ def _settings(document: dict[str, Any], kinds: tuple[type, ...]) -> Settings:
     if ("minimum_jobs" in numbers) != ("maximum_jobs" in numbers) or ("jobs" in numbers and len(numbers) > 1):
         raise ClusterError("jobs: expected either `jobs`, or `minimum_jobs` and `maximum_jobs`")
     if numbers.get("minimum_jobs", 0) > numbers.get("maximum_jobs", 0):
-        raise ClusterError(f"maximum_jobs: {numbers['maximum_jobs']} is less than minimum_jobs; expected at least as many")
+        raise ClusterError(
+            f"maximum_jobs: {numbers['maximum_jobs']} is less than minimum_jobs; expected at least as many"
+        )
     job = {name: value for name, value in document.items() if name not in _OURS}
     return Settings(**numbers, wait_s=_seconds(document.get("wait")), job=job)
 

@@ -40,7 +40,7 @@ def open_cluster(where: str, *, workers: int | None = None, config: str | Path |
     """A cluster for as long as the block lasts; its jobs and processes end with it.
 
     Args:
-        where: `local` (processes of this machine), `tcp://HOST:PORT` or `tls://HOST:PORT` (a Dask scheduler), `slurm`, `pbs`.
+        where: `local` (processes of this machine), `tcp://HOST:PORT` or `tls://...` (a Dask scheduler), `slurm`, `pbs`.
         workers: runs at a time; default one per core (`local`), or what `config` says (`slurm`, `pbs`).
         config: a TOML file that describes the jobs (`slurm`, `pbs`; docs/how-to/cluster.md).
 
@@ -69,7 +69,9 @@ def open_cluster(where: str, *, workers: int | None = None, config: str | Path |
 def _check_installed() -> None:
     for module in ("distributed", "dask_jobqueue", "cryptography"):
         if importlib.util.find_spec(module) is None:
-            raise ClusterError(f"cluster: {module} is not installed; expected the extra: pip install 'netlull[cluster]'")
+            raise ClusterError(
+                f"cluster: {module} is not installed; expected the extra: pip install 'netlull[cluster]'"
+            )
 
 
 @contextlib.contextmanager
@@ -126,7 +128,7 @@ def _client(target: Any, name: str, security: Security | None = None) -> Iterato
         client = Client(target, timeout=_CONNECT_S, set_as_default=False, security=security)
     except (OSError, RuntimeError, ValueError, TypeError) as error:
         raise ClusterError(
-            f"cluster {name}: cannot be reached within {_CONNECT_S} s: {error}; expected the address of a Dask scheduler"
+            f"cluster {name}: cannot be reached within {_CONNECT_S} s: {error}; expected a Dask scheduler there"
         ) from None
     with client:
         yield client
@@ -136,7 +138,8 @@ def _own_security() -> Security:
     """Keys of this cluster alone: without them anybody on the machine or its network could run code as the user."""
     from distributed.security import Security
 
-    return Security.temporary()
+    security: Security = Security.temporary()
+    return security
 
 
 @contextlib.contextmanager
@@ -157,7 +160,7 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
         jobs = settings.jobs or settings.maximum_jobs or (None if workers is None else math.ceil(workers / slots))
         if jobs is None:
             raise ClusterError(
-                f"cluster {kind}: nothing says how many jobs; expected --workers, or `jobs` in the file of --cluster-config"
+                f"cluster {kind}: nothing says how many jobs; expected --workers, or `jobs` in --cluster-config"
             )
         if workers is not None:
             jobs = math.ceil(workers / slots)

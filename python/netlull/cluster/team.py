@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import queue
 import threading
@@ -12,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from distributed import Future
 from distributed.scheduler import KilledWorker
 
 from netlull import _engine
@@ -21,6 +21,8 @@ from netlull.errors import ClusterError
 from netlull.sweep.execution import Finished
 
 if TYPE_CHECKING:
+    from distributed import Future
+
     from netlull.cluster.cluster import Cluster
     from netlull.sweep.order import Job, LongestFirst
 
@@ -64,9 +66,9 @@ class _Batch:
 class ClusterTeam:
     """Workers of a cluster.
 
-    A worker that dies takes its batches with it. Dask gives them to others, a few times; then the batch is put aside, for
-    it may have been the reason. When all else has ended its runs go one at a time, alone: one that still ends every
-    worker is named, and ends the sweep.
+    A worker that dies takes its batches with it. Dask gives them to others, a few times; then the batch is put aside,
+    for it may have been the reason. When all else has ended its runs go one at a time, alone: one that still ends
+    every worker is named, and ends the sweep.
     """
 
     def __init__(self, order: LongestFirst, cluster: Cluster) -> None:
@@ -105,10 +107,9 @@ class ClusterTeam:
         self._stopped.set()
         if self._thread.ident is not None:
             self._thread.join(_END_S)
-        try:
+        # Without its scheduler the runs are gone anyway.
+        with contextlib.suppress(OSError, RuntimeError, TimeoutError):
             self._client.cancel([batch.future for batch in list(self._batches.values())])
-        except (OSError, RuntimeError, TimeoutError):
-            pass  # with its scheduler the runs are gone
 
     def join(self) -> None:
         """Waits for the last batch."""
@@ -239,6 +240,6 @@ class ClusterTeam:
 
 def _culprit(job: Job, error: KilledWorker) -> ClusterError:
     return ClusterError(
-        f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, with nothing else under way; "
-        f"the last was {error.last_worker.address}: look at its log and its memory limit"
+        f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, nothing else being under way "
+        f"(the last: {error.last_worker.address}); expected it to end itself: look at the workers' memory and log"
     )

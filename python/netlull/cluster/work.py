@@ -61,8 +61,7 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
     """
     ended: list[tuple[str, float]] = []
     try:
-        if identity() != build:
-            raise WrongBuildError(f"{get_worker().address} {identity()}")
+        _compare(build)
         underway = _Underway(len(runs))
         with _told(underway, topic):
             for number, (scenario, seed) in enumerate(runs):
@@ -74,6 +73,11 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
     except Exception as error:
         return Outcome(ended, Failure(type(error).__name__, str(error), traceback.format_exc()))
     return Outcome(ended, None)
+
+
+def _compare(build: str) -> None:
+    if identity() != build:
+        raise WrongBuildError(f"{get_worker().address} {identity()}")
 
 
 @functools.lru_cache(_MOST_SCENARIOS)
