@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from netlull.cluster.cluster import Cluster
 from netlull.errors import ClusterError
@@ -114,10 +115,21 @@ def _local(workers: int) -> Iterator[Cluster]:
 def _scheduler(address: str, kind: str) -> Iterator[Cluster]:
     from distributed.security import Security
 
+    _check_address(address)
     with _client(address, address, Security() if kind == "tls" else None) as client:
         cluster = Cluster(address, client, _PATIENCE_S)
         cluster.ready()
         yield cluster
+
+
+def _check_address(address: str) -> None:
+    try:
+        parts = urlsplit(address)
+        is_whole = bool(parts.hostname and parts.port)
+    except ValueError:
+        is_whole = False
+    if not is_whole:
+        raise ClusterError(f'cluster: "{address}" is no address; expected {address.partition("://")[0]}://HOST:PORT')
 
 
 @contextlib.contextmanager

@@ -240,6 +240,6 @@ class ClusterTeam:
 
 def _culprit(job: Job, error: KilledWorker) -> ClusterError:
     return ClusterError(
-        f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, nothing else being under way "
-        f"(the last: {error.last_worker.address}); expected it to end itself: look at the workers' memory and log"
+        f"the run {job.label} ended {error.allowed_failures + 1} workers one after another, with nothing else "
+        f"under way (the last: {error.last_worker.address}); expected it to end itself: look at its memory and log"
     )
