@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import concurrent.futures
 import contextlib
 import importlib.util
 import logging
@@ -32,6 +34,9 @@ _CONNECT_S = 10
 
 _PATIENCE_S = 60.0
 """How long to go without a worker where none has to wait in a queue."""
+
+_NO_DASHBOARD = "127.0.0.1:0"
+"""Any port, for this machine only: Dask serves its pages unasked."""
 
 _QUEUES = {"slurm": ("SLURMCluster", "sbatch"), "pbs": ("PBSCluster", "qsub")}
 
@@ -102,12 +107,12 @@ def _local(workers: int) -> Iterator[Cluster]:
             host="127.0.0.1",
             protocol="tls://",
             security=_own_security(),
-            dashboard_address=None,
+            dashboard_address=_NO_DASHBOARD,
             memory_limit=None,
             local_directory=scratch,
             silence_logs=logging.CRITICAL,
         )
-        with made, _client(made, "local") as client:
+        with made, _client(made) as client:
             yield Cluster("local", client, _PATIENCE_S, wanted_slots=workers)
 
 
@@ -116,7 +121,9 @@ def _scheduler(address: str, kind: str) -> Iterator[Cluster]:
     from distributed.security import Security
 
     _check_address(address)
-    with _client(address, address, Security() if kind == "tls" else None) as client:
+    security = Security() if kind == "tls" else None
+    _check_answers(address, {} if security is None else security.get_connection_args("client"))
+    with _client(address, security) as client:
         cluster = Cluster(address, client, _PATIENCE_S)
         cluster.ready()
         yield cluster
@@ -132,17 +139,30 @@ def _check_address(address: str) -> None:
         raise ClusterError(f'cluster: "{address}" is no address; expected {address.partition("://")[0]}://HOST:PORT')
 
 
-@contextlib.contextmanager
-def _client(target: Any, name: str, security: Security | None = None) -> Iterator[Client]:
-    from distributed import Client
+def _check_answers(address: str, connection: dict[str, Any]) -> None:
+    """Dask's client would wait for ever for one that takes the connection and says nothing."""
+    from distributed.comm import connect
+
+    async def ask() -> None:
+        comm = await asyncio.wait_for(connect(address, timeout=_CONNECT_S, **connection), _CONNECT_S)
+        await comm.close()
 
     try:
-        client = Client(target, timeout=_CONNECT_S, set_as_default=False, security=security)
-    except (OSError, RuntimeError, ValueError, TypeError) as error:
+        # In a thread, for a notebook has its own loop in this one.
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: asyncio.run(ask())).result()
+    except (OSError, RuntimeError, ValueError, TypeError, TimeoutError) as error:
+        why = f": {error}" if str(error) else ""
         raise ClusterError(
-            f"cluster {name}: cannot be reached within {_CONNECT_S} s: {error}; expected a Dask scheduler there"
+            f"cluster {address}: cannot be reached within {_CONNECT_S} s{why}; expected a Dask scheduler there"
         ) from None
-    with client:
+
+
+@contextlib.contextmanager
+def _client(target: Any, security: Security | None = None) -> Iterator[Client]:
+    from distributed import Client
+
+    with Client(target, timeout=_CONNECT_S, set_as_default=False, security=security) as client:
         yield client
 
 
@@ -167,7 +187,7 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
         raise ClusterError(f"cluster {kind}: there is no command {command} here; expected a machine that submits jobs")
     refused: list[str] = []
     made = _made(kind, made_by, settings, refused)
-    with made, _client(made, kind) as client:
+    with made, _client(made) as client:
         slots = made._dummy_job.worker_cores  # noqa: SLF001  # what scale() itself looks at
         jobs = settings.jobs or settings.maximum_jobs or (None if workers is None else math.ceil(workers / slots))
         if jobs is None:
@@ -205,6 +225,7 @@ def _made(kind: str, made_by: Any, settings: Settings, refused: list[str]) -> An
         # One process per job: the simulator leaves the GIL, so threads share scenarios and a connection at no cost.
         "processes": configured.get("processes") or 1,
         "security": True if "security" not in settings.job else None,
+        "scheduler_options": {"dashboard_address": _NO_DASHBOARD, **(configured.get("scheduler-options") or {})},
         "shared_temp_directory": configured.get("shared-temp-directory") or str(Path.cwd()),
     }
     try:
