@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -263,21 +267,30 @@ def test_another_build_is_found_before_anything_runs(
 
 
 def test_a_scheduler_that_is_lost_ends_the_sweep(endless: Sweep, tmp_path: Path) -> None:
-    with distributed.LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        processes=False,
-        protocol="tcp://",
-        dashboard_address="127.0.0.1:0",
-        silence_logs=60,
-    ) as made:
+    """The commands of docs/how-to/cluster.md, and then the scheduler is killed."""
+    file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    command = [sys.executable, "-m", "dask"]
+    with contextlib.ExitStack() as stack:
 
-        def close(progress: Progress) -> None:
+        def begin(*arguments: str) -> subprocess.Popen[bytes]:
+            process: subprocess.Popen[bytes] = subprocess.Popen([*command, *arguments], **quiet)  # type: ignore[call-overload]
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+            return process
+
+        local = ["--host", "127.0.0.1", "--scheduler-file", str(file)]
+        scheduler = begin("scheduler", *local, "--port", "0", "--no-dashboard")
+        begin("worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-nanny", "--no-dashboard")
+        wait_until(lambda: file.exists() and bool(file.read_text()))
+
+        def kill(progress: Progress) -> None:
             if progress.fraction > 0:
-                made.scheduler.loop.add_callback(made.scheduler.close)
+                scheduler.kill()
 
+        address = json.loads(file.read_text())["address"]
         with pytest.raises(ClusterError, match="scheduler cannot be reached any more"):
-            endless.run(tmp_path / "store", cluster=made.scheduler_address, progress=close)
+            endless.run(tmp_path / "store", cluster=address, progress=kill)
 
 
 def test_a_cluster_without_workers_is_told(sweep: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

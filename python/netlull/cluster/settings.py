@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import ClusterError
 from netlull.fieldpath import read_toml
+from netlull.quantities import in_unit
 from netlull.scenario import read_text
 
 if TYPE_CHECKING:
@@ -19,7 +21,19 @@ WAIT_S = 900.0
 """How long a site's queue may take to start the first job, unless `wait` says otherwise."""
 
 _OURS = ("jobs", "minimum_jobs", "maximum_jobs", "wait")
-_NOT_FOR_USERS = {"self", "scheduler", "loop", "asynchronous", "silence_logs", "config_name", "n_workers", "job_cls"}
+_NOT_FOR_USERS = {
+    "self",
+    "scheduler",
+    "loop",
+    "asynchronous",
+    "silence_logs",
+    "config_name",
+    "n_workers",
+    "job_cls",
+} | {
+    "security",
+    "shared_temp_directory",
+}
 
 
 @dataclass(frozen=True)
@@ -90,15 +104,10 @@ def _count(document: dict[str, Any], name: str, at_least: int) -> int:
 
 
 def _seconds(value: Any) -> float:
-    """`wait = "30 min"`; dask's words for a time."""
-    from dask.utils import parse_timedelta
-
+    """`wait = "30 min"`."""
     if value is None:
         return WAIT_S
-    try:
-        seconds = parse_timedelta(value)
-    except (ValueError, TypeError, KeyError, AttributeError):
-        seconds = None
-    if seconds is None or not seconds > 0:
+    seconds = in_unit(value, "s") if isinstance(value, str) else None
+    if seconds is None or not 0 < seconds < math.inf:
         raise ClusterError(f'wait: is {value!r}; expected a time such as "30 min"')
-    return float(seconds)
+    return seconds

@@ -186,8 +186,9 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
     if shutil.which(command) is None:
         raise ClusterError(f"cluster {kind}: there is no command {command} here; expected a machine that submits jobs")
     refused: list[str] = []
-    made = _made(kind, made_by, settings, refused)
-    with made, _client(made) as client:
+    with contextlib.ExitStack() as stack:
+        made = stack.enter_context(_made(kind, made_by, settings, refused, stack.enter_context(_shared_keys(kind))))
+        client = stack.enter_context(_client(made))
         slots = made._dummy_job.worker_cores  # noqa: SLF001  # what scale() itself looks at
         jobs = settings.jobs or settings.maximum_jobs or (None if workers is None else math.ceil(workers / slots))
         if jobs is None:
@@ -208,9 +209,31 @@ def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Clus
         )
 
 
-def _made(kind: str, made_by: Any, settings: Settings, refused: list[str]) -> Any:
+@contextlib.contextmanager
+def _shared_keys(kind: str) -> Iterator[Security]:
+    """Keys of this cluster alone, as files that jobs can read and other users cannot."""
+    import dask
+    from distributed.security import Security
+
+    folder = dask.config.get(f"jobqueue.{kind}.shared-temp-directory", None) or Path.cwd()
+    try:
+        with tempfile.TemporaryDirectory(prefix=".netlull-keys-", dir=folder) as keys:
+            paths = {}
+            for part, text in _own_security().get_tls_config_for_role("worker").items():
+                if part in {"ca_file", "cert", "key"}:
+                    paths[part] = str(Path(keys) / f"{part}.pem")
+                    Path(paths[part]).write_text(text, encoding="ascii")
+            roles = ("scheduler", "worker", "client")
+            pairs = {f"tls_{role}_{part}": paths[part] for role in roles for part in ("cert", "key")}
+            yield Security(tls_ca_file=paths["ca_file"], require_encryption=True, **pairs)
+    except OSError as error:
+        raise ClusterError(f"cluster {kind}: {folder} cannot hold the keys: {error.strerror or error}") from None
+
+
+def _made(kind: str, made_by: Any, settings: Settings, refused: list[str], security: Security) -> Any:
     """The scheduler in this process, and jobs that tell why they could not be submitted."""
     import dask
+    from distributed import Status
 
     class Job(made_by.job_cls):  # type: ignore[misc]  # a class of dask-jobqueue, which has no types
         async def start(self) -> None:
@@ -218,16 +241,20 @@ def _made(kind: str, made_by: Any, settings: Settings, refused: list[str]) -> An
                 await super().start()
             except Exception as error:
                 refused.append(f"{self.submit_command} failed: {_last_line(error)}")
+                # Else closing the cluster would stumble over a job that never was.
+                self.status = Status.failed
                 raise
 
     configured = dask.config.get(f"jobqueue.{kind}", {})
     defaults = {
         # One process per job: the simulator leaves the GIL, so threads share scenarios and a connection at no cost.
         "processes": configured.get("processes") or 1,
-        "security": True if "security" not in settings.job else None,
+        "security": security,
         "scheduler_options": {"dashboard_address": _NO_DASHBOARD, **(configured.get("scheduler-options") or {})},
-        "shared_temp_directory": configured.get("shared-temp-directory") or str(Path.cwd()),
     }
+    for size in ("cores", "memory"):
+        if settings.job.get(size, configured.get(size)) is None:
+            raise ClusterError(f"cluster {kind}: {size}: is missing; expected a job's, in the file of --cluster-config")
     try:
         return made_by(job_cls=Job, silence_logs=logging.CRITICAL, **{**defaults, **settings.job})
     except (ValueError, TypeError, OSError) as error:

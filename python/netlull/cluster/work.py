@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from distributed import get_worker
+from distributed import Reschedule, Status, get_worker
 
 from netlull import _engine
 
@@ -21,6 +21,9 @@ _TOLD_EVERY_S = 1.0
 
 _MOST_SCENARIOS = 1000
 """Checked scenarios that a worker keeps."""
+
+_OVER = {Status.closing, Status.closed, Status.failed, Status.stopping, Status.stopped}
+"""A worker that waits for its threads only."""
 
 
 class WrongBuildError(Exception):
@@ -57,7 +60,7 @@ def as_is(text: str) -> str:
 def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -> Outcome:
     """Simulates `runs`, each the number of its scenario in `texts` and a seed.
 
-    While it lasts, its share is told as an event of `topic`, and a batch that was cancelled is left.
+    While it lasts, its share is told as an event of `topic`; if it was cancelled, or the worker closes, it is left.
     """
     ended: list[tuple[str, float]] = []
     try:
@@ -70,6 +73,9 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
                 began_s = time.thread_time()
                 summary = checked.measure(seed, monitor)
                 ended.append((summary, time.thread_time() - began_s))
+    except _engine.Cancelled:
+        # If anybody still waits, this worker is closing, and another one will do it.
+        raise Reschedule from None
     except Exception as error:
         return Outcome(ended, Failure(type(error).__name__, str(error), traceback.format_exc()))
     return Outcome(ended, None)
@@ -124,7 +130,7 @@ def _told(underway: _Underway, topic: str) -> Iterator[None]:
     def look() -> None:
         while not over.wait(_TOLD_EVERY_S):
             task = worker.state.tasks.get(key)
-            if task is None or task.state == "cancelled":
+            if task is None or task.state == "cancelled" or worker.status in _OVER:
                 underway.cancel()
                 return
             worker.log_event(topic, [key, underway.share])
