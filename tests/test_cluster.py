@@ -266,8 +266,11 @@ def test_another_build_is_found_before_anything_runs(
     assert lines(tmp_path / "store") == []
 
 
-def test_a_scheduler_that_is_lost_ends_the_sweep(endless: Sweep, tmp_path: Path) -> None:
+def test_a_scheduler_that_is_lost_ends_the_sweep(
+    endless: Sweep, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The commands of docs/how-to/cluster.md, and then the scheduler is killed."""
+    monkeypatch.setattr(sites, "_CONNECT_S", 3)
     file = tmp_path / "scheduler.json"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
     command = [sys.executable, "-m", "dask"]
@@ -371,3 +374,33 @@ def test_one_cluster_for_several_sweeps(sweep: Sweep, expected: bytes, address: 
         for name in ("a", "b"):
             sweep.run(tmp_path / name, cluster=cluster)
             assert table(tmp_path / name) == expected
+
+
+def test_certificates_of_ones_own(
+    sweep: Sweep, expected: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`tls://`: Dask's configuration says which; without them the scheduler is not reached."""
+    import dask
+
+    monkeypatch.setattr(sites, "_CONNECT_S", 3)
+    security = distributed.Security.temporary()
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=2,
+        protocol="tls://",
+        security=security,
+        dashboard_address="127.0.0.1:0",
+        memory_limit=None,
+        silence_logs=60,
+    ) as made:
+        role = security.get_tls_config_for_role("client")
+        keys = {"ca-file": role["ca_file"], "client.cert": role["cert"], "client.key": role["key"]}
+        with dask.config.set({f"distributed.comm.tls.{name}": text for name, text in keys.items()}):
+            sweep.run(tmp_path / "store", cluster=made.scheduler_address)
+        assert table(tmp_path / "store") == expected
+        with pytest.raises(ClusterError, match=r"cluster tls://\S+: cannot be reached"):
+            sweep.run(tmp_path / "other", cluster=made.scheduler_address)
+        plain = made.scheduler_address.replace("tls", "tcp")
+        with pytest.raises(ClusterError, match=r"cluster tcp://\S+: cannot be reached"):
+            sweep.run(tmp_path / "other", cluster=plain)
+        assert not (tmp_path / "other").exists()
