@@ -404,3 +404,21 @@ def test_certificates_of_ones_own(
         with pytest.raises(ClusterError, match=r"cluster tcp://\S+: cannot be reached"):
             sweep.run(tmp_path / "other", cluster=plain)
         assert not (tmp_path / "other").exists()
+
+
+def test_a_cluster_leaves_dasks_configuration_as_it_was() -> None:
+    code = (
+        "from netlull import ClusterError, open_cluster\n"
+        "try:\n"
+        "    with open_cluster('slurm'): pass\n"
+        "except ClusterError as error: print(error)\n"
+        "import dask, distributed\n"
+        "print(dask.config.get('distributed.comm.tls.ciphers', 'lost'))\n"
+        "print(dask.config.get('distributed.worker.profile.enabled', 'lost'))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env={"PATH": ""}, capture_output=True, text=True, check=True)
+    assert ended.stdout.splitlines() == [
+        "cluster slurm: there is no command sbatch here; expected a machine that submits jobs",
+        "None",
+        "True",
+    ]

@@ -85,13 +85,18 @@ def _quiet() -> Iterator[None]:
     """Dask tells its troubles in many lines; ours say what they mean for the sweep."""
     import dask
 
+    # Before anything is set: what is set in a table that is not there yet takes the whole table along when it goes.
+    import distributed  # noqa: F401
+
     with contextlib.ExitStack() as stack:
         for name in ("distributed", "dask_jobqueue", "tornado.application", "asyncio"):
             logger = logging.getLogger(name)
             stack.callback(logger.setLevel, logger.level)
             logger.setLevel(logging.CRITICAL)
         # For processes that are started from this one.
-        stack.enter_context(dask.config.set({"logging.distributed": "critical"}))
+        stack.enter_context(
+            dask.config.set({"logging.distributed": "critical", "distributed.worker.profile.enabled": False})
+        )
         yield
 
 
