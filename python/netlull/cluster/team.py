@@ -37,10 +37,10 @@ _PER_SLOT = 2
 
 _LEAST_S = 0.05
 _MOST_S = 1.0
-"""CPU time of a batch. One costs about 10 ms beside its runs, in all processes together (docs/how-to/cluster.md)."""
+"""CPU time of a batch: Dask spends milliseconds on one, in three processes."""
 
 _CLIENT_S = 0.01
-"""What the process of the sweep may spend on a batch: with many workers, batches are longer than `_MOST_S`."""
+"""With many workers batches are so long that the process of the sweep has this time for each, beside `_MOST_S`."""
 
 _LONG_TEXT = 64 * 1024
 """A scenario of more characters goes to each worker once, as a task of its own; a short one costs less as it is."""
