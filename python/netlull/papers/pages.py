@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from netlull import __version__
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.plot import charts_of
 from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock
 
 if TYPE_CHECKING:
@@ -94,7 +95,11 @@ def _section(
         title=_TITLES[name],
         text=list(notes.get(name, ())),
         tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
-        figures=[FigureBlock(item.id, item.title, item.caption, svg) for item, svg in drawings if item.section == name],
+        figures=[
+            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure))
+            for item, svg in drawings
+            if item.section == name
+        ],
     )
 
 

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
+from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
@@ -147,8 +148,9 @@ def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
         shift = _SPREAD * ((index + 0.5) / len(curves) - 0.5)
         values = [_interval(row, metric, scale) for row in rows]
         halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
-        axes.errorbar(
-            [names.index(row[f"{x}_label"]) + shift for row in rows],
+        places = [names.index(row[f"{x}_label"]) + shift for row in rows]
+        bars = axes.errorbar(
+            places,
             [value.mean for value in values],
             yerr=halves if any(halves) else None,
             label=name or None,
@@ -159,6 +161,10 @@ def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
             capsize=2.5,
             elinewidth=0.9,
         )
+        colour = index % len(COLOURS)
+        means, lows, highs = ([getattr(value, side) for value in values] for side in ("mean", "low", "high"))
+        told = Series(name, places, means, lows, highs, [value.n for value in values], colour, "points")
+        record(axes, told, bars.get_children())
         drawn += values
     long = max(len(name) for name in names) > _LONG_LABEL or len(names) > _LONG_LABEL
     axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")
