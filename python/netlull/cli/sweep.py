@@ -29,14 +29,16 @@ __all__ = ["sweep_command"]
     help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Several times.",
 )
 @click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
+@click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
-def sweep_command(
+def sweep_command(  # one per option
     file: Path,
     out: Path | None,
     workers: int | None,
     seeds: int | None,
     until: tuple[str, ...],
     most_seeds: int | None,
+    report: bool,
     as_json: bool,
 ) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
@@ -51,6 +53,10 @@ def sweep_command(
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
     for what in result.rebuilt:
         click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
+    if report:
+        from netlull.report.sweeps import sweep_report
+
+        sweep_report(store)
     if as_json:
         document = {
             "store": str(store),

@@ -7,6 +7,7 @@ no charts and stays a picture: an interactive figure never shows less than the d
 
 from __future__ import annotations
 
+import itertools
 import math
 import weakref
 from dataclasses import dataclass
@@ -225,7 +226,7 @@ def _extremes(values: np.ndarray, parts: int) -> np.ndarray:
     """Where each of so many parts begins, ends, and has its least and its greatest value."""
     edges = np.linspace(0, len(values), parts + 1).astype(np.int64)
     kept: set[int] = set()
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in itertools.pairwise(edges):
         part = values[start:end]
         kept |= {int(start), int(end - 1), int(start + np.nanargmin(part)), int(start + np.nanargmax(part))}
     return np.asarray(sorted(kept), dtype=np.int64)

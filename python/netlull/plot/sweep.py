@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from netlull.sweep import SweepResult
 
-__all__ = ["sweep_figure"]
+__all__ = ["draw_names", "draw_numbers", "metric_label", "sweep_figure"]
 
 _UNITS = {
     "_bps": ("Mb/s", 1e6),
@@ -69,7 +69,7 @@ def sweep_figure(
         drawn = figure(DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7, 0.5 + 2.5 * count)
         used = [axes for line in drawn.subplots(count, columns, squeeze=False) for axes in line]
         for axes, metric in zip(used, chosen, strict=False):
-            (_draw_names if named else _draw_numbers)(axes, result, curves, x, metric)
+            (draw_names if named else draw_numbers)(axes, result, curves, x, metric)
         for axes in used[len(chosen) :]:
             axes.set_axis_off()
         if by:
@@ -103,7 +103,7 @@ def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str
     return rows
 
 
-def _label(metric: str) -> tuple[str, float]:
+def metric_label(metric: str) -> tuple[str, float]:
     """What an axis says of a metric, and what its values are divided by."""
     for end, (unit, scale) in _UNITS.items():
         if metric.endswith(end):
@@ -128,8 +128,9 @@ def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
         axes.set_ylim(0, 1.06 * max(edges))
 
 
-def _draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    text, scale = _label(metric)
+def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    """A metric over an axis of numbers: lines and bands; the axis is logarithmic where its points span decades."""
+    text, scale = metric_label(metric)
     places = [row[x] for rows in curves.values() for row in rows]
     log = min(places) > 0 and math.log10(max(places) / min(places)) > _DECADES_OF_A_LOG_AXIS
     lines = []
@@ -141,8 +142,9 @@ def _draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x
     _leave_room(axes, [value for line in lines for value in line.y])
 
 
-def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    text, scale = _label(metric)
+def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    """A metric over an axis of names: points with bars, side by side."""
+    text, scale = metric_label(metric)
     names = list(dict.fromkeys(row[f"{x}_label"] for rows in curves.values() for row in rows))
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):

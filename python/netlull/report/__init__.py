@@ -1,4 +1,4 @@
-"""One self-contained HTML page for each reproduction and sweep: opens from disk, asks nothing of the network, reads well without scripts."""
+"""One self-contained HTML page for each reproduction and sweep: opens from disk, asks nothing of the network."""
 
 from netlull.report.page import (
     ClaimPart,

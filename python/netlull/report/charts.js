@@ -279,7 +279,8 @@
       act();
     });
     new ResizeObserver(() => {
-      if (box.clientWidth && box.clientWidth !== u.width) u.setSize({ width: box.clientWidth, height: height() });
+      if (!box.clientWidth || box.clientWidth === u.width) return;
+      requestAnimationFrame(() => u.setSize({ width: box.clientWidth, height: height() }));
     }).observe(box);
     return { again, reset, redraw: () => u.redraw() };
   }

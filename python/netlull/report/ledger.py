@@ -6,17 +6,18 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull.plot.charts import Series, record
-from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, legend_above, styled
-from netlull.report.page import TableBlock
+from netlull.plot.charts import Series, charts_of, record
+from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, legend_above, styled, svg_text
+from netlull.report.page import FigureBlock, Section, TableBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PARTS", "Entry", "ledger", "ledger_figure", "ledger_table", "metered"]
+__all__ = ["PARTS", "Entry", "ledger", "ledger_figure", "ledger_section", "ledger_table"]
 
 PARTS = {
     "static_j": "static",
@@ -43,33 +44,67 @@ class Entry:
     """The same traffic with the link always at its maximum rate."""
 
 
-def metered(summary: Mapping[str, Any]) -> dict[tuple[str, str], Mapping[str, float]]:
-    """The energy of every link that has power models, by link and model."""
-    return {
-        (link["name"], model): energy
-        for link in summary["links"]
-        for model, energy in (link.get("energy") or {}).items()
-    }
+def ledger(energy: pa.Table) -> list[Entry]:
+    """A sweep's energy (`SweepResult.energy`) by scenario: experiment and points of the axes of names.
+
+    Where that is one scenario only, the points of the first axis are told apart instead.
+    """
+    rows = energy.to_pylist()
+    labels = [name for name in energy.column_names if name.endswith("_label")]
+    named = [name for name in labels if any(row[name] is not None and _is_name(row[name]) for row in rows)]
+    entries = _by(rows, named)
+    if len({entry.scenario for entry in entries}) > 1:
+        return entries
+    return next(
+        (found for name in labels if len({row[name] for row in rows}) > 1 for found in [_by(rows, [name])]), entries
+    )
 
 
-def ledger(runs: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Entry]:
-    """Adds up the energy of runs, each with the name of its scenario; links that never vary their rate are left out."""
-    found: dict[tuple[str, str, str], list[Mapping[str, float]]] = {}
-    varied: set[str] = set()
-    for scenario, summary in runs:
-        for (link, model), energy in metered(summary).items():
-            found.setdefault((scenario, link, model), []).append(energy)
-        varied |= {link["name"] for link in summary["links"] if link.get("rate_changes")}
-    kept = {key: energies for key, energies in found.items() if not varied or key[1] in varied}
-    return [_entry(key, energies) for key, energies in kept.items()]
+def _is_name(label: str) -> bool:
+    """False for a number, with or without a unit."""
+    try:
+        float(label.split(maxsplit=1)[0])
+    except (ValueError, IndexError):
+        return True
+    return False
 
 
-def _entry(key: tuple[str, str, str], energies: Sequence[Mapping[str, float]]) -> Entry:
+def _by(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[Entry]:
+    several = len({row["experiment"] for row in rows}) > 1
+    found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        words = [row["experiment"]] if several else []
+        words += [row[name] for name in labels if row[name] is not None]
+        found.setdefault((", ".join(words) or "all points", row["link"], row["model"]), []).append(row)
+    return [_entry(key, group) for key, group in found.items()]
+
+
+def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entry:
+    runs = sum(int(row["runs"]) for row in rows)
+
     def mean(field: str) -> float:
-        return math.fsum(float(energy[field]) for energy in energies) / len(energies)
+        return math.fsum(float(row[field]) * int(row["runs"]) for row in rows) / runs
 
     parts = {name: mean(field) for field, name in PARTS.items()}
-    return Entry(*key, len(energies), parts, mean("total_j"), mean("reference_j"))
+    return Entry(*key, runs, parts, mean("total_j"), mean("reference_j"))
+
+
+def ledger_section(energy: pa.Table | None) -> Section | None:
+    """The ledger of a sweep as a section of its report; None if no link's rate varied, or energy is not known."""
+    if energy is None or not energy.num_rows:
+        return None
+    entries = ledger(energy)
+    drawn = ledger_figure(entries)
+    figures = []
+    if drawn is not None:
+        caption = "Parts of the energy of a run, by power model and scenario; the scales differ from model to model."
+        figures = [FigureBlock("ledger-figure", "Where the joules went", caption, svg_text(drawn), charts_of(drawn))]
+    text = [
+        "Static power flows whatever the rate; the rate-dependent part is what rate scaling can save; bits and packets "
+        "cost what they cost; transitions are the time between two rates, at the power of the higher unless the "
+        "scenario says otherwise. Links whose rate never varied are left out."
+    ]
+    return Section("ledger", "Where the joules went", text, [ledger_table(entries)], figures)
 
 
 def ledger_table(entries: Sequence[Entry]) -> TableBlock:
@@ -79,7 +114,7 @@ def ledger_table(entries: Sequence[Entry]) -> TableBlock:
     for entry in entries:
         parts = [f"{entry.parts[name]:,.2f}" for name in PARTS.values()]
         saved = f"{100 * (1 - entry.total_j / entry.reference_j):.1f}" if entry.reference_j else "none"
-        rows.append([f"{entry.scenario}", entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
+        rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
     caption = (
         "Energy of a run in joules, means over the runs of each scenario. Saved: against the same link always at its "
         "maximum rate. A model without a stated power has 1 W there."

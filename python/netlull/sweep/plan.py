@@ -254,8 +254,10 @@ class Sweep:
         else:
             points = running.run_until(points, until)
         table = build_table(points, self.all_axes, self.metrics, running.measured)
+        energy = running.energies.table(points, self.all_axes)
         unmet = () if until is None else _unmet(points, running, until)
         if store is not None:
+            store.write_energy(energy)
             store.write_table(table, unmet)
         return SweepResult(
             table,
@@ -269,6 +271,7 @@ class Sweep:
             windows=_windows(points),
             unmet=unmet,
             until=until,
+            energy=energy,
         )
 
     def description(self, until: Until | None = None, points: Sequence[Point] | None = None) -> dict[str, Any]:

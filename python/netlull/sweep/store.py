@@ -17,6 +17,7 @@ from netlull import output
 from netlull.errors import OutputError, SweepError
 from netlull.sweep.description import (
     DESCRIPTION,
+    ENERGY,
     JOURNAL,
     TABLE,
     Description,
@@ -100,6 +101,18 @@ class Store:
         record = f'{{"key":"{run.job.key}","seed":{run.job.seed},"cpu_s":{run.cpu_s:.6f},"summary":{run.summary}}}'
         with _writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
+
+    def write_energy(self, energy: pa.Table) -> None:
+        """Writes energy.parquet: where the joules went; the same table gives the same bytes.
+
+        Raises:
+            OutputError: the disk is full, for example; what was there before stays.
+        """
+        import pyarrow.parquet as pq
+
+        path = self._folder / ENERGY
+        with _writing(path), output.staged_file(path) as stage:
+            pq.write_table(energy, stage, compression="zstd")
 
     def write_table(self, table: pa.Table, unmet: Sequence[str] = ()) -> None:
         """Writes results.parquet, and its checksum into sweep.json; the same table gives the same bytes.
