@@ -257,8 +257,7 @@ class Sweep:
         energy = running.energies.table(points, self.all_axes)
         unmet = () if until is None else _unmet(points, running, until)
         if store is not None:
-            store.write_energy(energy)
-            store.write_table(table, unmet)
+            store.write_tables(table, energy, unmet)
         return SweepResult(
             table,
             self.all_axes,

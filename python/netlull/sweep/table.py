@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
+from netlull.output import file_record
 from netlull.stats import doubt, mean_interval
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
 
@@ -151,7 +152,7 @@ class SweepResult:
         folder = Path(store)
         document = _description(folder)
         table = _table(folder, document)
-        energy = _energy(folder)
+        energy = _energy(folder, document)
         try:
             result = cls._described(document, table)
         except (KeyError, TypeError, ValueError):
@@ -240,17 +241,22 @@ def _description(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
 
 
-def _energy(folder: Path) -> pa.Table | None:
+def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
     """None in a store of an earlier version."""
     import pyarrow.parquet as pq
 
     path = folder / ENERGY
-    try:
-        return pq.read_table(path)
-    except FileNotFoundError:
+    record = document.get("files", {}).get(ENERGY)
+    if record is None:
         return None
+    try:
+        if file_record(path) == record:
+            return pq.read_table(path)
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing; {_REBUILD}") from None
     except (OSError, pa.ArrowInvalid):
-        raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}") from None
+        pass
+    raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}")
 
 
 def _table(folder: Path, document: Mapping[str, Any]) -> pa.Table:
