@@ -251,7 +251,14 @@
     const ends = [panel.xr, panel.yr];
     const u = new uPlot(options, ends, box);
     u.over.append(hint);
-    const again = () => u.setData(ends);
+    const again = () => {
+      const [[left, right], [low, high]] = [zoom.x || panel.xr, yRange(panel, hidden, zoom)];
+      u.batch(() => {
+        u.setScale("x", { min: left, max: right });
+        u.setScale("y", { min: low, max: high });
+      });
+      u.redraw(false);
+    };
     const reset = () => { zoom.x = zoom.y = null; again(); };
     const scaled = (factor) => {
       const [low, high] = [u.scales.x.min, u.scales.x.max].map((value) => (panel.logX ? Math.log(value) : value));
@@ -326,15 +333,17 @@
     holder.append(tools, grid);
     figure.prepend(holder);
     figure.classList.add("live");
-    for (const panel of panels) {
+    const boxes = panels.map((panel) => {
       const cell = make("div", { class: "panel" });
       if (panel.title) cell.append(make("div", { class: "panel-title" }, panel.title));
       const box = make("div", { class: "box", tabindex: "0", role: "group", "aria-label": `${panel.title || panel.y}: ${panel.y} over ${panel.x}. Arrow keys read values, plus and minus zoom, 0 resets.` });
       cell.append(box);
       if (panel.series.some((series) => series.thin)) cell.append(make("div", { class: "dim note" }, "Long series are drawn from the extremes of short stretches."));
       grid.append(cell);
-      charts.push(chart(panel, hidden, box));
-    }
+      return box;
+    });
+    /* Only now do the boxes have their widths. */
+    panels.forEach((panel, index) => charts.push(chart(panel, hidden, boxes[index])));
     live.push(...charts);
   }
 
