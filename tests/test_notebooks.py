@@ -38,7 +38,12 @@ def test_a_notebook_gives_the_outputs_that_it_shows(path: Any) -> None:
     again = _tool().executed(path)
     assert any(printed(stored))
     assert printed(again) == printed(stored)
-    pictures = [output for cell in again.cells for output in cell.get("outputs", []) if "image/svg+xml" in output.get("data", {})]
+    pictures = [
+        output
+        for cell in again.cells
+        for output in cell.get("outputs", [])
+        if "image/svg+xml" in output.get("data", {})
+    ]
     assert len(pictures) == 1
     assert path.stat().st_size < 200_000
 
