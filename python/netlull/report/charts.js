@@ -96,7 +96,7 @@
       if (hidden.has(series.label)) continue;
       const at = places(u, series);
       ctx.strokeStyle = ctx.fillStyle = colour(series);
-      ctx.lineWidth = (series.px.length > 300 ? 1.1 : 1.8) * ratio;
+      ctx.lineWidth = (series.kind === "steps" ? 2.2 : series.px.length > 200 ? 0.9 : 1.8) * ratio;
       ctx.setLineDash(series.dash ? [6 * ratio, 4 * ratio] : []);
       if (series.kind === "bars") { drawBars(u, ctx, series, at); continue; }
       if (series.kind === "line" && series.n.length) drawBand(u, ctx, series);
