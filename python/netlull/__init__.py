@@ -13,20 +13,26 @@ if TYPE_CHECKING:
     from netlull.elements import (
         Bernoulli,
         Bursts,
+        CampusSize,
         Cbr,
         Codel,
         DropTail,
+        EmpiricalSize,
         ExponentialSize,
         FixedSize,
         GilbertElliott,
         Link,
+        LognormalComponent,
+        LognormalSize,
         ParetoSize,
         Poisson,
         Power,
         Practra,
         Probe,
         RateSteps,
+        Recording,
         Red,
+        Replay,
         Requests,
         Scripted,
         ScriptedDrops,
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
         TcpOptions,
         UniformRedraw,
         VegasBounds,
+        WebSearchSize,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -46,12 +53,14 @@ __all__ = [
     "AxisPoint",
     "Bernoulli",
     "Bursts",
+    "CampusSize",
     "Cancelled",
     "Cbr",
     "Codel",
     "Column",
     "Design",
     "DropTail",
+    "EmpiricalSize",
     "Experiment",
     "ExponentialSize",
     "FieldPathError",
@@ -59,6 +68,8 @@ __all__ = [
     "GilbertElliott",
     "InputError",
     "Link",
+    "LognormalComponent",
+    "LognormalSize",
     "Monitor",
     "OutputError",
     "ParetoSize",
@@ -70,7 +81,9 @@ __all__ = [
     "Progress",
     "Range",
     "RateSteps",
+    "Recording",
     "Red",
+    "Replay",
     "Requests",
     "Result",
     "ResultError",
@@ -87,14 +100,16 @@ __all__ = [
     "UniformRedraw",
     "VegasBounds",
     "VerificationError",
+    "WebSearchSize",
     "__version__",
     "catalogue",
     "schema",
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power "
-    "Practra Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
+    "Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps Recording Red "
+    "Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
