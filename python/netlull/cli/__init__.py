@@ -14,6 +14,7 @@ import click
 from netlull.cli.compare import compare_command
 from netlull.cli.listing import list_command, schema_command
 from netlull.cli.plot import plot_group
+from netlull.cli.report import report_command
 from netlull.cli.reproduce import reproduce_command
 from netlull.cli.run import run_command
 from netlull.cli.sweep import sweep_command
@@ -50,6 +51,7 @@ for _command in (
     compare_command,
     plot_group,
     reproduce_command,
+    report_command,
     list_command,
     schema_command,
     trace_command,

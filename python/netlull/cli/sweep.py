@@ -32,8 +32,9 @@ __all__ = ["sweep_command"]
 )
 @click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
 @cluster_options
+@click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
-def sweep_command(  # one per option
+def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     file: Path,
     out: Path | None,
     workers: int | None,
@@ -41,6 +42,7 @@ def sweep_command(  # one per option
     until: tuple[str, ...],
     most_seeds: int | None,
     place: Place,
+    report: bool,
     as_json: bool,
 ) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
@@ -56,6 +58,10 @@ def sweep_command(  # one per option
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
     for what in result.rebuilt:
         click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
+    if report:
+        from netlull.report.sweeps import sweep_report
+
+        sweep_report(store)
     if as_json:
         document = {
             "store": str(store),

@@ -40,7 +40,7 @@ def measure(
     sweep = Sweep.from_file(planned.write(folder))
     result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
     series, cost = _record(paper, sweep, workers)
-    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost)
+    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost, result.energy)
 
 
 def judged(evidence: Evidence) -> list[JudgedClaim]:

@@ -78,6 +78,8 @@ class Evidence:
     series: Mapping[str, Recorded]
     cost: Cost = field(default_factory=Cost)
     """Of the runs that were simulated for it."""
+    energy: pa.Table | None = None
+    """Where the joules of the sweep's runs went (`SweepResult.energy`)."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from netlull import __version__
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.plot import charts_of
 from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock
+from netlull.report.ledger import ledger_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,7 +45,7 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
         scope=scope,
         facts=[Fact(name, value) for name, value in paper.parameters.items()],
         claims=[_claim(paper, claim) for claim in found.claims],
-        sections=[sections[name] for name in ("figures", "energy") if _filled(sections[name])],
+        sections=[*(sections[name] for name in ("figures", "energy") if _filled(sections[name])), *_ledger(found)],
         readings=_readings(paper),
         reading_tables=_reading_tables(found.variations, paper),
         appendix=[sections["appendix"]] if _filled(sections["appendix"]) else [],
@@ -94,8 +96,17 @@ def _section(
         title=_TITLES[name],
         text=list(notes.get(name, ())),
         tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
-        figures=[FigureBlock(item.id, item.title, item.caption, svg) for item, svg in drawings if item.section == name],
+        figures=[
+            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure))
+            for item, svg in drawings
+            if item.section == name
+        ],
     )
+
+
+def _ledger(found: Findings) -> list[Section]:
+    section = ledger_section(found.evidence.energy)
+    return [] if section is None else [section]
 
 
 def _claim(paper: Paper, claim: JudgedClaim) -> ClaimRow:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 from matplotlib.ticker import FixedLocator, NullLocator
 
+from netlull.plot.charts import Series, record
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -48,7 +50,7 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
         colour = COLOURS[curve.colour % len(COLOURS)]
         marker = MARKERS[curve.colour % len(MARKERS)]
-        axes.plot(
+        artists: list[Artist] = axes.plot(  # type: ignore[assignment]  # a list of lines
             curve.x,
             [value.mean for value in curve.y],
             label=curve.label,
@@ -61,12 +63,26 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
         if any(banded):
             low = [value.low if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
             high = [value.high if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
-            axes.fill_between(curve.x, low, high, color=colour, alpha=0.18, linewidth=0)
+            artists.append(axes.fill_between(curve.x, low, high, color=colour, alpha=0.18, linewidth=0))
+        record(axes, _series(curve), artists)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     _set_x(axes, panel)
     _set_y(axes, panel)
+
+
+def _series(curve: Curve) -> Series:
+    return Series(
+        curve.label,
+        [float(x) for x in curve.x],
+        [value.mean for value in curve.y],
+        [value.low for value in curve.y],
+        [value.high for value in curve.y],
+        [value.n for value in curve.y],
+        curve.colour % len(COLOURS),
+        dashed=curve.dashed,
+    )
 
 
 def panel_grid(

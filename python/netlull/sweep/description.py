@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DESCRIPTION",
+    "ENERGY",
     "JOURNAL",
     "TABLE",
     "Description",
@@ -32,6 +33,7 @@ KIND = "netlull sweep"
 DESCRIPTION = "sweep.json"
 JOURNAL = "journal.jsonl"
 TABLE = "results.parquet"
+ENERGY = "energy.parquet"
 _CHECK = "check"
 _AT_THE_END = ("unmet", "files", _CHECK)
 """What is not known before the sweep has ended, and the checksum."""

@@ -265,9 +265,10 @@ class Sweep:
         else:
             points = running.run_until(points, until)
         table = build_table(points, self.all_axes, self.metrics, running.measured)
+        energy = running.energies.table(points, self.all_axes)
         unmet = () if until is None else _unmet(points, running, until)
         if store is not None:
-            store.write_table(table, unmet)
+            store.write_tables(table, energy, unmet)
         return SweepResult(
             table,
             self.all_axes,
@@ -280,6 +281,7 @@ class Sweep:
             windows=_windows(points),
             unmet=unmet,
             until=until,
+            energy=energy,
         )
 
     def description(self, until: Until | None = None, points: Sequence[Point] | None = None) -> dict[str, Any]:

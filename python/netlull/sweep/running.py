@@ -6,6 +6,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
+from netlull.sweep.energy import Energies
 from netlull.sweep.execution import Finished, Progress, execute
 from netlull.sweep.metrics import Metrics
 from netlull.sweep.order import Job
@@ -44,6 +45,8 @@ class Running:
     ) -> None:
         self.measured: dict[str, dict[str, float]] = {}
         """The metrics of every run by its key."""
+        self.energies = Energies()
+        """The energy of every run."""
         self.executed = 0
         """Runs that were simulated."""
         self.reused = 0
@@ -68,6 +71,7 @@ class Running:
                 missing.append(job)
             else:
                 self.measured[key] = self._metrics.of(kept.summary)
+                self._add_energy(job, kept.summary)
                 self._ended.append((job, kept.cpu_s))
                 self.reused += 1
         execute(missing, self._hire, self._finished, self._report, reused=tuple(self._ended))
@@ -95,9 +99,13 @@ class Running:
         if self._store is not None:
             self._store.record(run)
         self.measured[run.job.key] = values
+        self._add_energy(run.job, summary)
         self._ended.append((run.job, run.cpu_s))
         self.executed += 1
         self.cost += Cost(run.cpu_s, summary["packet_hops"])
+
+    def _add_energy(self, job: Job, summary: Mapping[str, Any]) -> None:
+        self.energies.add(job.key.rpartition("-")[0], job.seed, summary)
 
     def _report(self, progress: Progress) -> None:
         if self._progress is not None:

@@ -17,6 +17,7 @@ from netlull import output
 from netlull.errors import OutputError, SweepError
 from netlull.sweep.description import (
     DESCRIPTION,
+    ENERGY,
     JOURNAL,
     TABLE,
     Description,
@@ -101,19 +102,23 @@ class Store:
         with _writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
 
-    def write_table(self, table: pa.Table, unmet: Sequence[str] = ()) -> None:
-        """Writes results.parquet, and its checksum into sweep.json; the same table gives the same bytes.
+    def write_tables(self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = ()) -> None:
+        """Writes results.parquet and energy.parquet, and their checksums into sweep.json; the same tables, same bytes.
 
         Raises:
             OutputError: the disk is full, for example; what was there before stays.
         """
+        files = {name: self._written(name, content) for name, content in ((TABLE, table), (ENERGY, energy))}
+        write_description(self._folder, {**self._description, "unmet": list(unmet), "files": files})
+
+    def _written(self, name: str, table: pa.Table) -> dict[str, object]:
+        """A table's size and checksum, once it is a file."""
         import pyarrow.parquet as pq
 
-        path = self._folder / TABLE
+        path = self._folder / name
         with _writing(path), output.staged_file(path) as stage:
             pq.write_table(table, stage, compression="zstd")
-            record = output.file_record(stage)
-        write_description(self._folder, {**self._description, "unmet": list(unmet), "files": {TABLE: record}})
+            return output.file_record(stage)
 
 
 @contextlib.contextmanager

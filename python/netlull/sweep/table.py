@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
+from netlull.output import file_record
 from netlull.stats import doubt, mean_interval
-from netlull.sweep.description import DESCRIPTION, TABLE, read_checked, table_damage
+from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,6 +116,7 @@ class SweepResult:
         windows: tuple[Window, ...] = (),
         unmet: tuple[str, ...] = (),
         until: Until | None = None,
+        energy: pa.Table | None = None,
     ) -> None:
         """For `Sweep.run` and `SweepResult.load`."""
         self.table = table
@@ -133,6 +135,8 @@ class SweepResult:
         """What the runs that were simulated cost."""
         self.windows = windows
         """The part of each run that was measured, without its warm-up; each that occurs."""
+        self.energy = energy
+        """Where the joules went: a row per point, link whose rate varied and power model; None if that is not known."""
         self.until = until
         """The conditions that the seeds were to fulfil, if there were any."""
         self.unmet = unmet
@@ -148,10 +152,13 @@ class SweepResult:
         folder = Path(store)
         document = _description(folder)
         table = _table(folder, document)
+        energy = _energy(folder, document)
         try:
-            return cls._described(document, table)
+            result = cls._described(document, table)
         except (KeyError, TypeError, ValueError):
             raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; {_REBUILD}") from None
+        result.energy = energy
+        return result
 
     @classmethod
     def _described(cls, document: Mapping[str, Any], table: pa.Table) -> Self:
@@ -232,6 +239,24 @@ def _description(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
     except ResultError as error:
         raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
+
+
+def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
+    """None in a store of an earlier version."""
+    import pyarrow.parquet as pq
+
+    path = folder / ENERGY
+    record = document.get("files", {}).get(ENERGY)
+    if record is None:
+        return None
+    try:
+        if file_record(path) == record:
+            return pq.read_table(path)
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing; {_REBUILD}") from None
+    except (OSError, pa.ArrowInvalid):
+        pass
+    raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}")
 
 
 def _table(folder: Path, document: Mapping[str, Any]) -> pa.Table:
