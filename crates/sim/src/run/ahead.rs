@@ -8,8 +8,9 @@
 //! acknowledgement; one flow on a chain of links, one.
 //!
 //! Datagrams come whatever the network does, so their source needs no events either, where they need none on their way:
-//! they are *drawn*, all that were due before, when their first link is offered something else. Links that they cross
-//! run ahead as if they were not there.
+//! they are *drawn*, all that were due before, when their first link is offered something else, and at beats. Links that they cross
+//! run ahead as if they were not there. Not so where datagrams drawn elsewhere pass over their first link, or where a source of
+//! that link has events: nobody would know which of both come first.
 //!
 //! What is read between events must not have run ahead: counters are read at the start of measurement, at the ends of
 //! probe bins and at the end. The next of these instants is the *horizon*. A packet that arrives after it is stored
