@@ -35,7 +35,7 @@ lint: setup ## Check formatting, lints, types and the arrows between crates and 
 	$(BIN)/python tools/check_arrows.py
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
-BENCH := --growth
+BENCH := --growth --store
 bench: setup tools ## Measure the engine side by side with ns-2 and ns-3 (a quarter of an hour).
 	$(BIN)/python benches/run.py $(BENCH)
 

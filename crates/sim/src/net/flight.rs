@@ -135,7 +135,7 @@ mod tests {
                     0 => {
                         // The even ones of the first half.
                         let until = model.front().map_or(0, |first| u64::from(*first) + model.len() as u64 / 2);
-                        let goes = |size: u32| size % 2 == 0;
+                        let goes = |size: u32| size.is_multiple_of(2);
                         let mut out = Vec::new();
                         let before = flight.popped();
                         flight.withdraw(until, |packet| goes(packet.size), &mut out);

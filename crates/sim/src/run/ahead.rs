@@ -20,7 +20,8 @@
 //! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. The table of
 //! drops is put into the order of time when the run is over.
 
-use super::world::{Agent, Observers, World};
+use super::parts::{Agent, Observers};
+use super::world::World;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};

@@ -1,9 +1,10 @@
 //! From a scenario to its world.
 
 use super::ahead::{AgentAhead, Ahead, Parts};
+use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::requests::Requests;
 use super::slots::{Population, Slots};
-use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
+use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Link, LinkParts};

@@ -4,6 +4,7 @@ mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
+mod parts;
 mod pool;
 mod recording;
 mod requests;
