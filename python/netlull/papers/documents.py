@@ -121,6 +121,7 @@ class Paper:
     doi: str
     simulator: str
     summary: str
+    full: str
     parameters: Mapping[str, str]
     figures: tuple[PaperFigure, ...]
     quick: Scope
@@ -150,9 +151,10 @@ def load(folder: Path) -> Paper:
         authors=tuple(top.texts("authors")),
         venue=top.text("venue"),
         year=top.whole("year", 1900),
-        doi=top.text("doi"),
+        doi=top.text("doi", default=""),
         simulator=top.text("simulator"),
         summary=top.text("summary"),
+        full=top.text("full"),
         parameters={name: str(value) for name, value in top.mapping("parameters").items()},
         figures=tuple(_figure(item) for item in top.tables("figure", "id")),
         quick=_scope(quick),

@@ -39,6 +39,7 @@ class Panel:
     y_label: str
     curves: Sequence[Curve] = field(default_factory=tuple)
     log_x: bool = True
+    log_y: bool = False
     y_from: float | None = None
     y_to: float | None = None
 
@@ -66,6 +67,8 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     _set_x(axes, panel)
+    if panel.log_y:
+        axes.set_yscale("log")
     _set_y(axes, panel)
 
 
