@@ -125,6 +125,8 @@ class Paper:
     parameters: Mapping[str, str]
     figures: tuple[PaperFigure, ...]
     quick: Scope
+    vary: Scope
+    """What `--readings` runs again under every alternative: `[vary]`, or else what `--quick` runs."""
     series: tuple[SeriesRun, ...]
     series_interval: str
     claims: tuple[Claim, ...]
@@ -144,7 +146,7 @@ def load(folder: Path) -> Paper:
     top = read(folder / "paper.toml")
     info = _info(top, folder)
     readings, search_over = _readings(folder / "readings.toml")
-    quick = top.table("quick")
+    quick = _scope(top.table("quick"))
     series = top.table("series")
     paper = Paper(
         info=info,
@@ -157,7 +159,8 @@ def load(folder: Path) -> Paper:
         full=top.text("full"),
         parameters={name: str(value) for name, value in top.mapping("parameters").items()},
         figures=tuple(_figure(item) for item in top.tables("figure", "id")),
-        quick=_scope(quick),
+        quick=quick,
+        vary=_scope(top.table("vary")) if "vary" in top.names() else quick,
         series=tuple(_series(item) for item in series.tables("run", "name")),
         series_interval=series.text("interval"),
         claims=_claims(folder / "claims.toml"),

@@ -1,0 +1,294 @@
+"""The study that section 4 asks for: what each parameter buys and costs; and how far the buffer lets practRA climb."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import COLOURS, DOUBLE_COLUMN, Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
+from netlull.stats import Interval, mean_interval
+
+from . import climb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LINK = "N1-N2"
+HEADLINE_BPS = 8e6 * 1500 / 1460
+"""What arrives on the wire at load 0.8: data with its headers."""
+
+MODELS = {"saving_fs": "ideal FS, $P_s$ 0", "saving_ncs_55a1_24h": "measured: NCS-55A1-24H"}
+"""The power models whose savings the fronts show."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A parameter's values joined: the experiment and the axis that varies, at a fixed point, against its TCPonly."""
+
+    label: str
+    experiment: str
+    axis: str
+    reference: str
+    fixed: tuple[tuple[str, float], ...] = ()
+    names: Mapping[float, str] | None = None
+    unit: str = ""
+
+    def cells(self, evidence: Evidence, at: float) -> list[tuple[str, Cell, Cell]]:
+        """Name, cell and TCPonly counterpart of each value."""
+        found = []
+        for value in evidence.grid.values(self.experiment, self.axis):
+            point = {**dict(self.fixed), "at": at}
+            cell = Cell.of(self.experiment, **point, **{self.axis: value})
+            shared = point | ({self.axis: value} if self.axis == "buffer" else {})
+            name = self.names.get(value, f"{value:g}") if self.names else f"{value:g}"
+            found.append((name + self.unit, cell, Cell.of(self.reference, **shared)))
+        return found
+
+
+@dataclass(frozen=True)
+class Study:
+    """One question of section 4, and the lines that answer it."""
+
+    id: str
+    title: str
+    caption: str
+    lines: tuple[Line, ...]
+
+
+ROOMS = {1.0: "buffer 1 BDP", 0.5: "buffer 0.5 BDP"}
+RATES = {2.0: "{1, 10}", 4.0: "step 3", 5.0: "{1, 2, 4, 8, 10}", 10.0: "step 1", 19.0: "step 0.5", 46.0: "step 0.2"}
+
+
+def _by_room(experiment: str, axis: str, names: Mapping[float, str] | None = None, unit: str = "") -> tuple[Line, ...]:
+    return tuple(
+        Line(label, experiment, axis, "study-tcponly", (("room", room),), names, unit) for room, label in ROOMS.items()
+    )
+
+
+def _jumps() -> tuple[Line, ...]:
+    lines = []
+    for experiment, how in (("study-mrci", "neighbours"), ("study-jumps", "jumps")):
+        for line in _by_room(experiment, "mrci", unit=" ms"):
+            lines.append(Line(f"{how}, {line.label}", experiment, "mrci", line.reference, line.fixed, None, " ms"))
+    return tuple(lines)
+
+
+STUDIES = (
+    Study("d", "The delay bound d", "d from 5 to 160 ms; the paper: 40 ms.", _by_room("study-d", "d", unit=" ms")),
+    Study(
+        "mrci",
+        "The least time between changes",
+        "mRCI (the paper's Δ) from 4 to 512 ms; the paper: 16 ms.",
+        _by_room("study-mrci", "mrci", unit=" ms"),
+    ),
+    Study(
+        "rates",
+        "The granularity of the rates",
+        "Sets of rates from 1 to 10 Mb/s; the paper: step 1.",
+        _by_room("study-rates", "rates", RATES),
+    ),
+    Study(
+        "buffer",
+        "The buffer",
+        "N1's buffer in bandwidth-delay products; the paper: 1. TCPonly has the same buffer.",
+        (Line("d 40 ms", "study-buffer", "buffer", "study-buffer-tcponly", unit=" BDP"),),
+    ),
+    Study(
+        "jumps",
+        "Changes between rates that are not neighbours",
+        "A change goes straight to the rate that the rules ask for, for one pause δ and one mRCI; labels are mRCI.",
+        _jumps(),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What a point saves (%) and how many times longer downloads take than in TCPonly."""
+
+    name: str
+    saving: Interval
+    inflation: Interval
+
+
+def priced(evidence: Evidence, line: Line, at: float, saving: str) -> list[Priced]:
+    """The points of a line, paired with TCPonly by seed."""
+    return [
+        Priced(name, evidence.grid.interval(cell, saving, 100), inflation(evidence, cell, reference))
+        for name, cell, reference in line.cells(evidence, at)
+    ]
+
+
+def inflation(evidence: Evidence, cell: Cell, reference: Cell, metric: str = "completion_s") -> Interval:
+    """Completion time over that of TCPonly, paired by seed."""
+    ours, theirs = evidence.grid.samples(cell, metric), evidence.grid.samples(reference, metric)
+    return mean_interval([ours[seed] / theirs[seed] for seed in ours if seed in theirs])
+
+
+def front(points: Sequence[Priced]) -> list[Priced]:
+    """The points that no other beats in both: more saved and less waited (Pareto)."""
+    best: list[Priced] = []
+    for point in sorted(points, key=lambda point: (-point.saving.mean, point.inflation.mean)):
+        if not best or point.inflation.mean < best[-1].inflation.mean:
+            best.append(point)
+    return best
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """The headline's, then a front for each question."""
+    yield _climb(evidence)
+    yield _stuck(evidence)
+    for study in STUDIES:
+        caption = (
+            f"{study.caption} Each point: energy saved and growth of the mean completion time against TCPonly, with 95 % intervals "
+            "(paired by seed). Joined: the Pareto front, the points that no other of the line beats in both. Right and down is better."
+        )
+        yield Drawn(f"study-{study.id}", study.title, caption, fronts(evidence, study), "study")
+
+
+def fronts(evidence: Evidence, study: Study) -> Figure:
+    """A row of panels for each power model, a column for each load."""
+    at = evidence.grid.values(study.lines[0].experiment, "at")
+    with styled():
+        drawn = figure(DOUBLE_COLUMN, 2.5 * len(MODELS) + 0.4)
+        panels = drawn.subplots(len(MODELS), len(at), squeeze=False)
+        for row, (metric, model) in zip(panels, MODELS.items(), strict=True):
+            for axes, load in zip(row, at, strict=True):
+                for colour, line in enumerate(study.lines):
+                    _draw_line(axes, line.label, priced(evidence, line, load, metric), COLOURS[colour])
+                axes.set_title(f"load {load:g}, {model}", loc="left", fontsize=7.5)
+                axes.set_yscale("log")
+                axes.margins(0.14)
+                axes.yaxis.set_major_formatter(_plain)
+                axes.yaxis.set_minor_formatter(_plain_minor)
+                axes.tick_params(axis="y", which="minor", labelsize=6)
+        for axes in panels[-1]:
+            axes.set_xlabel("Energy saved (%)")
+        for row in panels:
+            row[0].set_ylabel("Completion time\nover TCPonly")
+        legend_above(drawn, [axes for row in panels for axes in row], columns=4)
+    return drawn
+
+
+def _plain(value: float, _position: float | None) -> str:
+    return f"{value:g}"
+
+
+def _plain_minor(value: float, _position: float | None) -> str:
+    """Of the minor ticks those that leave room for each other."""
+    lead = round(value / 10 ** np.floor(np.log10(value)))
+    return f"{value:g}" if lead in (2, 5) else ""
+
+
+def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) -> None:
+    x, y = [point.saving.mean for point in points], [point.inflation.mean for point in points]
+    wide = [[_half(point.saving) for point in points], [_half(point.inflation) for point in points]]
+    # On a logarithmic axis a bar must not reach zero.
+    down = [min(half, 0.9 * mean) for half, mean in zip(wide[1], y, strict=True)]
+    style = {"fmt": "o", "color": colour, "elinewidth": 0.7, "markersize": 3.2}
+    axes.errorbar(x, y, xerr=wide[0], yerr=[down, wide[1]], label=label, **style)  # type: ignore[arg-type]
+    best = front(points)
+    axes.plot([point.saving.mean for point in best], [point.inflation.mean for point in best], color=colour, linewidth=0.9)
+    _name(axes, [*best, *(point for point in points if point not in best)], colour)
+
+
+def _name(axes: Axes, points: Sequence[Priced], colour: str) -> None:
+    """Names points, the first ones first; one that would lie on a name already there goes without."""
+    x, y = [point.saving.mean for point in points], [np.log(point.inflation.mean) for point in points]
+    wide, high = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
+    named: list[tuple[float, float]] = []
+    for point, place in zip(points, zip(x, y, strict=True), strict=True):
+        if all(abs(place[0] - a) > 0.12 * wide or abs(place[1] - b) > 0.07 * high for a, b in named):
+            named.append(place)
+            at = (point.saving.mean, point.inflation.mean)
+            axes.annotate(point.name, at, (2.5, 2.5), textcoords="offset points", fontsize=5.5, color=colour)
+
+
+def _half(value: Interval) -> float:
+    return value.half_width if value.n > 1 else 0.0
+
+
+def _climb(evidence: Evidence) -> Drawn:
+    """How the buffer, in units of what d asks for, decides the headline."""
+    buffers = evidence.grid.values("climb", "buffer")
+    inflations, rates, ceilings = [], [], []
+    for colour, d in enumerate(evidence.grid.values("climb", "d")):
+        cells = [Cell.of("climb", buffer=buffer, d=d) for buffer in buffers]
+        references = [Cell.of("climb-tcponly", buffer=buffer) for buffer in buffers]
+        label = f"d {d:g} ms"
+        share = [climb.buffer_bits(buffer) / (d / 1e3 * 10e6) for buffer in buffers]
+        longer = [inflation(evidence, *pair) for pair in zip(cells, references, strict=True)]
+        inflations.append(Curve(label, share, longer, colour))
+        rates.append(
+            Curve(label, buffers, [evidence.grid.interval(cell, "mean_rate_bps", 1e-6) for cell in cells], colour)
+        )
+        highest = [climb.highest_rate(climb.buffer_bits(buffer), d / 1e3, HEADLINE_BPS) / 1e6 for buffer in buffers]
+        ceilings.append(
+            Curve(f"{label}, closed form", buffers, [mean_interval([rate]) for rate in highest], colour, dashed=True)
+        )
+    panels = [
+        Panel("(a) Inflation", "Buffer / (d × 10 Mb/s)", "Completion time over TCPonly", inflations, log_y=True),
+        Panel("(b) Mean service rate", "Buffer (BDP)", "Rate (Mb/s)", [*rates, *ceilings], y_from=0, y_to=10.5),
+    ]
+    caption = (
+        "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than d × 10 Mb/s. "
+        "(b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: the greatest r' with "
+        "B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below 8.2 Mb/s, what load 0.8 is on "
+        "the wire, the link is overloaded for good."
+    )
+    return Drawn("climb", "The buffer against d × r", caption, panel_grid(panels), "headline")
+
+
+def _stuck(evidence: Evidence) -> Drawn:
+    """The service rate over time, with a whole and a half buffer."""
+    with styled():
+        drawn = figure(height=3.6)
+        panels = list(drawn.subplots(2, 1, sharex=True))
+        for axes, (name, buffer) in zip(panels, (("climb-one", 1.0), ("climb-half", 0.5)), strict=True):
+            table = evidence.series[name].series("rate").to_pandas()
+            changes = table[table["link"].astype(str) == LINK]
+            end = float(evidence.series[name].summary["duration_s"])
+            time = np.append(changes["time_s"].to_numpy(), end)
+            rate = np.append(changes["rate_bps"].to_numpy(), changes["rate_bps"].to_numpy()[-1]) / 1e6
+            highest = climb.highest_rate(climb.buffer_bits(buffer), 0.040, HEADLINE_BPS) / 1e6
+            traces = [
+                Trace("as high as it can climb", np.array([0.0, end]), np.array([highest] * 2), colour=5, width=3.0),
+                Trace("service rate", time, rate, colour=2, steps=True, width=0.9),
+                Trace("what arrives at load 0.8", np.array([0.0, end]), np.array([HEADLINE_BPS / 1e6] * 2), colour=6, width=0.8),
+            ]
+            draw_traces(axes, traces, f"Buffer {buffer:g} BDP, d 40 ms", "Rate (Mb/s)", (0.0, 120.0))
+            axes.label_outer()
+        legend_above(drawn, panels)
+    caption = (
+        "Load 0.8, one run, the first 120 s. With half a BDP the link steps down once when it idles, and no queue that the buffer "
+        "can hold brings it back."
+    )
+    return Drawn("stuck", "The rate that does not come back", caption, drawn, "headline")
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """Every point of the study."""
+    header = ["line", "value", "load", "FS saved (%)", "NCS-55A1 saved (%)", "completion (times)", "p99 (times)", "changes"]
+    for study in STUDIES:
+        rows = []
+        for line in study.lines:
+            for at in evidence.grid.values(line.experiment, "at"):
+                rows += [_row(evidence, line, at, *point) for point in line.cells(evidence, at)]
+        yield Tabled("study", study.title, header, rows)
+
+
+def _row(evidence: Evidence, line: Line, at: float, name: str, cell: Cell, reference: Cell) -> list[str]:
+    saved = [number(evidence.grid.interval(cell, metric, 100)) for metric in MODELS]
+    longer = [number(inflation(evidence, cell, reference, metric), digits=2) for metric in ("completion_s", "p99_s")]
+    changes = number(evidence.grid.interval(cell, "rate_changes"), digits=0)
+    return [line.label, name, f"{at:g}", *saved, *longer, changes]
+
+
+NOTES: dict[str, tuple[str, ...]] = {}
+"""Words for the report's sections."""
