@@ -7,4 +7,4 @@ pub(crate) mod sizes;
 
 pub use datagrams::DatagramSource;
 pub use requests::RequestSource;
-pub use sizes::{Pareto, SizeLaw};
+pub use sizes::{Component, Empirical, Lognormal, Pareto, SizeLaw};
