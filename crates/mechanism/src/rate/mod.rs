@@ -4,7 +4,7 @@ mod forecast;
 mod practra;
 mod rate_set;
 
-pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount};
+pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, Reach};
 pub use rate_set::RateSet;
 
 use netlull_units::{BitRate, Bytes, Duration};

@@ -12,7 +12,10 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
-pub use requests::{ExponentialSizeDocument, FixedSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument};
+pub use requests::{
+    CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
+    LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
+};
 pub use tcp::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
     TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
@@ -163,6 +166,9 @@ pub struct PractraDocument {
     /// Test the rules on a tick of this length; default: at every arrival and departure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick: Option<Quantity<Duration>>,
+    /// How far a change goes.
+    #[serde(default)]
+    pub steps: ReachReading,
     /// Rate at the start; default the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_rate: Option<Quantity<BitRate>>,
@@ -216,6 +222,17 @@ pub enum ArrivalsReading {
     Offered,
     /// Only those that enter the queue.
     Accepted,
+}
+
+/// How far practRA's changes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReachReading {
+    /// To the next rate, as printed.
+    #[default]
+    Adjacent,
+    /// To the least rate that meets the rules, in one change.
+    Any,
 }
 
 /// What practRA's q counts.

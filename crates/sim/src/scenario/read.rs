@@ -1,10 +1,11 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, CodelDocument, ControllerDocument, Document,
-    DropTailDocument, ExponentialSizeDocument, FixedSizeDocument, FlowDocument, GilbertElliottDocument, LossDocument,
-    ParetoSizeDocument, PractraDocument, QueueDocument, RateSteps, RatesDocument, RedDocument, RequestsDocument,
-    ScriptedDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
+    BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
+    ControllerDocument, Document, DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument,
+    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument,
+    QueueDocument, RateSteps, RatesDocument, RedDocument, RequestsDocument, ScriptedDocument, SizeDocument,
+    StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -152,6 +153,10 @@ read_by_kind!(
     "fixed" => Fixed(FixedSizeDocument),
     "exponential" => Exponential(ExponentialSizeDocument),
     "pareto" => Pareto(ParetoSizeDocument),
+    "lognormal" => Lognormal(LognormalSizeDocument),
+    "campus" => Campus(CampusSizeDocument),
+    "empirical" => Empirical(EmpiricalSizeDocument),
+    "web_search" => WebSearch(WebSearchSizeDocument),
 );
 
 impl<'de> Deserialize<'de> for RatesDocument {

@@ -2,11 +2,13 @@
 
 mod flows;
 mod links;
+mod load;
 mod losses;
 mod paths;
 mod power;
 mod queueing;
 mod requests;
+mod size_laws;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;

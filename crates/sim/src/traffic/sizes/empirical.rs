@@ -29,7 +29,11 @@ impl Empirical {
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn new(points: &[(u64, f64)], scale: f64) -> Self {
-        Self { points: points.iter().map(|&(size, below)| (size as f64 * scale, below)).collect() }
+        let mut points: Box<[(f64, f64)]> = points.iter().map(|&(size, below)| (size as f64 * scale, below)).collect();
+        if let Some((_, last)) = points.last_mut() {
+            *last = 1.0;
+        }
+        Self { points }
     }
 
     /// x_1 p_1 + sum of (p_{i+1} - p_i) (x_i + x_{i+1}) / 2: between two points sizes are uniform.
