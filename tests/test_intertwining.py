@@ -215,4 +215,3 @@ def test_a_tiny_reproduction_runs_from_end_to_end(tmp_path: Path) -> None:
     assert names >= {"fig5-distribution.svg", "climb.svg", "study-d.svg", "study-jumps.svg"}
     page = outcome.report.read_text(encoding="utf-8")
     assert "The study that the paper asks for" in page
-    assert "no explanation is on record" not in page

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINK = "N1-N2"
-HEADLINE_BPS = 8e6 * 1500 / 1460
-"""What arrives on the wire at load 0.8: data with its headers."""
+MEASURED_S = 590.0
+"""A run without its warm-up."""
 
 MODELS = {"saving_fs": "ideal FS, $P_s$ 0", "saving_ncs_55a1_24h": "measured: NCS-55A1-24H"}
 """The power models whose savings the fronts show."""
@@ -140,8 +140,14 @@ def front(points: Sequence[Priced]) -> list[Priced]:
     return best
 
 
+def headline_bps(evidence: Evidence) -> float:
+    """What arrives at N1 at load 0.8 on the wire, in bit/s: data, headers, what opens and closes connections, and what is sent again."""
+    return evidence.grid.interval(Cell.of("climb-tcponly", buffer=1), "arrived_bytes").mean * 8 / MEASURED_S
+
+
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """The headline's, then a front for each question."""
+    yield _sizes(evidence)
     yield _climb(evidence)
     yield _stuck(evidence)
     for study in STUDIES:
@@ -214,9 +220,34 @@ def _half(value: Interval) -> float:
     return value.half_width if value.n > 1 else 0.0
 
 
+LAWS = {1.0: "campus, 6.5 kB", 2.0: "Pareto 1.35, 6.5 kB", 3.0: "web search, 1.7 MB"}
+"""The laws of flow sizes, by their place on the sweep's axis."""
+
+
+def _sizes(evidence: Evidence) -> Drawn:
+    """The headline under every law of sizes, with the whole and half of the buffer."""
+    panels = []
+    for letter, law in zip("abc", evidence.grid.values("sizes", "law"), strict=False):
+        curves = []
+        for colour, (room, label) in enumerate(ROOMS.items()):
+            at = evidence.grid.values("sizes", "size_load")
+            pairs = [
+                [Cell.of(name, law=law, room=room, size_load=load) for name in ("sizes", "sizes-tcponly")] for load in at
+            ]
+            curves.append(Curve(label, at, [inflation(evidence, *pair) for pair in pairs], colour))
+        title = f"({letter}) {LAWS[law]}"
+        panels.append(Panel(title, "Offered load", "Completion time over TCPonly", curves, log_x=False, log_y=True))
+    caption = (
+        "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the buffer. Means over seeds, "
+        "paired with TCPonly; bands are 95 % intervals. A link that is overloaded for good has completion times that grow with the length of the run."
+    )
+    return Drawn("sizes", "Flow sizes and buffer", caption, panel_grid(panels, columns=3), "headline")
+
+
 def _climb(evidence: Evidence) -> Drawn:
     """How the buffer, in units of what d asks for, decides the headline."""
     buffers = evidence.grid.values("climb", "buffer")
+    forecast = headline_bps(evidence)
     inflations, rates, ceilings = [], [], []
     for colour, d in enumerate(evidence.grid.values("climb", "d")):
         cells = [Cell.of("climb", buffer=buffer, d=d) for buffer in buffers]
@@ -228,7 +259,7 @@ def _climb(evidence: Evidence) -> Drawn:
         rates.append(
             Curve(label, buffers, [evidence.grid.interval(cell, "mean_rate_bps", 1e-6) for cell in cells], colour)
         )
-        highest = [climb.highest_rate(climb.buffer_bits(buffer), d / 1e3, HEADLINE_BPS) / 1e6 for buffer in buffers]
+        highest = [climb.highest_rate(climb.buffer_bits(buffer), d / 1e3, forecast) / 1e6 for buffer in buffers]
         ceilings.append(
             Curve(f"{label}, closed form", buffers, [mean_interval([rate]) for rate in highest], colour, dashed=True)
         )
@@ -239,14 +270,15 @@ def _climb(evidence: Evidence) -> Drawn:
     caption = (
         "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than d × 10 Mb/s. "
         "(b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: the greatest r' with "
-        "B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below 8.2 Mb/s, what load 0.8 is on "
-        "the wire, the link is overloaded for good."
+        "B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below what arrives (8.3 Mb/s with all "
+        "headers), the link is overloaded for good."
     )
     return Drawn("climb", "The buffer against d × r", caption, panel_grid(panels), "headline")
 
 
 def _stuck(evidence: Evidence) -> Drawn:
     """The service rate over time, with a whole and a half buffer."""
+    forecast = headline_bps(evidence)
     with styled():
         drawn = figure(height=3.6)
         panels = list(drawn.subplots(2, 1, sharex=True))
@@ -256,11 +288,11 @@ def _stuck(evidence: Evidence) -> Drawn:
             end = float(evidence.series[name].summary["duration_s"])
             time = np.append(changes["time_s"].to_numpy(), end)
             rate = np.append(changes["rate_bps"].to_numpy(), changes["rate_bps"].to_numpy()[-1]) / 1e6
-            highest = climb.highest_rate(climb.buffer_bits(buffer), 0.040, HEADLINE_BPS) / 1e6
+            highest = climb.highest_rate(climb.buffer_bits(buffer), 0.040, forecast) / 1e6
             traces = [
                 Trace("as high as it can climb", np.array([0.0, end]), np.array([highest] * 2), colour=5, width=3.0),
                 Trace("service rate", time, rate, colour=2, steps=True, width=0.9),
-                Trace("what arrives at load 0.8", np.array([0.0, end]), np.array([HEADLINE_BPS / 1e6] * 2), colour=6, width=0.8),
+                Trace("what arrives at load 0.8", np.array([0.0, end]), np.array([forecast / 1e6] * 2), colour=6, width=0.8),
             ]
             draw_traces(axes, traces, f"Buffer {buffer:g} BDP, d 40 ms", "Rate (Mb/s)", (0.0, 120.0))
             axes.label_outer()
