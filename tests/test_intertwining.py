@@ -1,4 +1,4 @@
-"""The paper intertwining-2012: how its claims are judged, the closed form of its headline, its fronts, one run from end to end."""
+"""The paper intertwining-2012: its claims judged, the closed form of its headline, its fronts, one run end to end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "intertwining-2012"
-LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+LOADS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SEEDS = (1, 2, 3, 4)
 SCENARIOS = ("tcponly", "tcp-pc", "udp-pc")
 SAVINGS = [f"saving_{model}{ending}" for model in ("fs", "dvs") for ending in ("", "_25", "_50", "_75")]
@@ -149,15 +149,15 @@ def test_every_alternative_is_a_valid_scenario(tmp_path: Path) -> None:
         for alternative in reading.alternatives:
             changed = plan(paper, paper.vary, changes=[alternative])
             points = Sweep.from_file(changed.write(tmp_path / reading.id / alternative.name)).points()
-            # Three scenarios at ten loads.
-            assert len(points) == 30, (reading.id, alternative.name)
+            # Three scenarios at nine loads.
+            assert len(points) == 27, (reading.id, alternative.name)
 
 
 # ---- How high practRA can climb --------------------------------------------------------------------------------------
 
 
 def test_a_buffer_of_half_a_bdp_lets_the_rate_climb_to_seven() -> None:
-    # 0.5 BDP: 0.5 x 10 Mb/s x 50 ms / 12,000 b = 20.8, 21 packets, 252 kb. From 6 Mb/s: 252 / 6 = 42 ms > 40 ms, so up to 7.
+    # 0.5 BDP: 0.5 x 10 Mb/s x 50 ms / 12,000 b = 20.8, 21 packets, 252 kb. From 6 Mb/s: 252 / 6 = 42 ms > 40 ms, so 7.
     # From 7 Mb/s: 252 / 7 = 36 ms, and (2 ms x 8.2 Mb/s + 252) / 8 = 33.6 ms < 38 ms: no further.
     assert climb.buffer_bits(0.5) == 252_000
     assert climb.highest_rate(252_000, 0.040, 8.2e6) == 7e6
@@ -207,7 +207,7 @@ def test_a_tiny_reproduction_runs_from_end_to_end(tmp_path: Path) -> None:
     folder = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
     scenario = folder / "scenario.toml"
-    scenario.write_text(scenario.read_text(encoding="utf-8").replace('"600 s"', '"20 s"'), encoding="utf-8")
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace('"600 s"', '"14 s"'), encoding="utf-8")
     outcome = papers.reproduce([str(folder)], out=tmp_path / "out", seeds=2)[0]
     assert [claim.id for claim in outcome.claims] == CLAIMS
     names = {path.name for path in outcome.figures}

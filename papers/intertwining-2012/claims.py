@@ -59,9 +59,7 @@ def over_loads(parts: Sequence[BySeed]) -> Interval:
 
 def difference(evidence: Evidence, load: float, first: str, second: str, metric: str) -> BySeed:
     """A metric in one scenario less that in another, by seed."""
-    return together(
-        samples(evidence, first, load, metric), samples(evidence, second, load, metric), lambda a, b: a - b
-    )
+    return together(samples(evidence, first, load, metric), samples(evidence, second, load, metric), lambda a, b: a - b)
 
 
 def inflation(evidence: Evidence, load: float, metric: str = "completion_s") -> BySeed:

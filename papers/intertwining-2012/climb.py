@@ -23,9 +23,9 @@ def buffer_bits(bdp: float) -> float:
 def highest_rate(buffer: float, d: float, forecast: float, rates: Sequence[float] = RATES_BPS) -> float:
     """The highest rate that can be reached from the lowest, in bit/s.
 
-    A step from r_i to r_(i+1) needs q / r_i > d or (delta rf + q) / r_(i+1) > d - delta, and q is at most the buffer: so it can be
-    taken only while r_i < B / d or r_(i+1) < (B + delta rf) / (d - delta). Once the link has stepped down, it never
-    comes back above this.
+    A step from r_i to r_(i+1) needs q / r_i > d or (delta rf + q) / r_(i+1) > d - delta, and q is at most the buffer:
+    it can be taken only while r_i < B / d or r_(i+1) < (B + delta rf) / (d - delta). Once the link has stepped down, it
+    never comes back above this.
     """
     reached = rates[0]
     for higher in rates[1:]:

@@ -1,7 +1,8 @@
-"""The paper's Figs. 2 to 7 over the offered load, completion times as distributions, and why the headline depends on the buffer."""
+"""The paper's Figs. 2 to 7 over the offered load, and completion times as distributions; the rest is in study.py."""
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from netlull.papers import Drawn, Evidence, Tabled, number
@@ -116,34 +117,33 @@ def savings(evidence: Evidence) -> Drawn:
     """Fig. 3."""
     panels = []
     for letter, model in (("a", "fs"), ("b", "dvs")):
-        curves = []
-        for colour, (static, ending) in enumerate(STATIC.items()):
-            for name in (TCP_PC, UDP_PC):
-                curves.append(_saving(evidence, name, f"saving_{model}{ending}", static, colour))
+        curves = [
+            _saving(evidence, name, f"saving_{model}{ending}", static, colour)
+            for colour, (static, ending) in enumerate(STATIC.items())
+            for name in (TCP_PC, UDP_PC)
+        ]
         panels.append(_panel(f"({letter}) {model.upper()}", "Energy saved (%)", curves, y_from=0))
     gaps = [
         _paired(
             evidence,
             f"{model.upper()}, TCP+PC less UDP+PC",
             colour,
-            lambda load, saving=f"saving_{model}": difference(evidence, load, TCP_PC, UDP_PC, saving),  # type: ignore[misc]
+            functools.partial(difference, evidence, first=TCP_PC, second=UDP_PC, metric=f"saving_{model}"),
             100,
         )
         for colour, model in ((4, "fs"), (5, "dvs"))
     ]
     panels.append(_panel("(c) Difference, static power 0", "Points", [*gaps, _constant(evidence, "no difference", 0)]))
     caption = (
-        "Energy saved by N1 against always running at its maximum rate (a) with frequency scaling, (b) with voltage scaling, "
-        f"for static shares $P_s$; dashed: UDP+PC. (c) TCP+PC less UDP+PC. {BANDS} {PAIRED}"
+        "Energy saved by N1 against always running at its maximum rate (a) with frequency scaling, (b) with voltage "
+        f"scaling, for static shares of the power; dashed: UDP+PC. (c) TCP+PC less UDP+PC. {BANDS} {PAIRED}"
     )
     return Drawn("fig3", "Fig. 3. Energy saved with TCP and with its replay", caption, panel_grid(panels, columns=3))
 
 
 def _saving(evidence: Evidence, name: str, metric: str, static: str, colour: int) -> Curve:
     label = f"{NAME[name]}, $P_s$ {static}"
-    return _curve(
-        evidence, label, colour, lambda load: mean(evidence, name, load, metric, 100), dashed=name == UDP_PC
-    )
+    return _curve(evidence, label, colour, lambda load: mean(evidence, name, load, metric, 100), dashed=name == UDP_PC)
 
 
 def losses(evidence: Evidence) -> Drawn:
@@ -189,13 +189,15 @@ def completion(evidence: Evidence) -> Drawn:
 
 def completion_distribution(evidence: Evidence) -> Drawn:
     """Fig. 5, as percentiles."""
-    curves, ratios = [], []
-    for colour, (metric, label) in enumerate(PERCENTILES.items()):
-        for name in (TCP_PC, TCPONLY):
-            curves.append(_percentile(evidence, name, metric, label, colour))
-        ratios.append(
-            _paired(evidence, f"{label}, ratio", colour + 3, lambda load, metric=metric: inflation(evidence, load, metric))  # type: ignore[misc]
-        )
+    curves = [
+        _percentile(evidence, name, metric, label, colour)
+        for colour, (metric, label) in enumerate(PERCENTILES.items())
+        for name in (TCP_PC, TCPONLY)
+    ]
+    ratios = [
+        _paired(evidence, f"{label}, ratio", colour, functools.partial(inflation, evidence, metric=metric))
+        for colour, (metric, label) in enumerate(PERCENTILES.items(), start=3)
+    ]
     panels = [
         _panel("(a) Percentiles of completion time", "Completion time (s)", curves, log_y=True),
         _panel("(b) Inflation", "TCP+PC over TCPonly", ratios, log_y=True),
@@ -222,13 +224,17 @@ def _differences(evidence: Evidence, quantity: Callable[[Evidence, float, str], 
                 evidence,
                 f"$P_s$ {static}",
                 colour,
-                lambda load, saving=f"saving_{model}{ending}": quantity(evidence, load, saving),  # type: ignore[misc]
+                functools.partial(_at, evidence, quantity, f"saving_{model}{ending}"),
             )
             for colour, (static, ending) in enumerate(STATIC.items())
         ]
         curves.append(_constant(evidence, "nothing gained", 0))
         panels.append(_panel(f"({letter}) {model.upper()}", "ES - QoSD (points)", curves))
     return panels
+
+
+def _at(evidence: Evidence, quantity: Callable[[Evidence, float, str], BySeed], saving: str, load: float) -> BySeed:
+    return quantity(evidence, load, saving)
 
 
 def goodput_difference(evidence: Evidence) -> Drawn:
@@ -254,7 +260,7 @@ def time_difference_distribution(evidence: Evidence) -> Drawn:
                 evidence,
                 label,
                 colour,
-                lambda load, metric=metric, saving=f"saving_{model}": es_qosd_time(evidence, load, saving, metric),  # type: ignore[misc]
+                functools.partial(es_qosd_time, evidence, saving=f"saving_{model}", metric=metric),
             )
             for colour, (metric, label) in enumerate(PERCENTILES.items())
         ]
@@ -280,16 +286,14 @@ def energy(evidence: Evidence) -> Drawn:
         _model_saving(evidence, metric, name.replace("P_s", "$P_s$"), colour)
         for colour, (metric, name) in enumerate(POWER_MODELS.items())
     ]
-    cost = _paired(
-        evidence, "completion time, TCP+PC", 6, lambda load: _growth(inflation(evidence, load)), 100
-    )
+    cost = _paired(evidence, "completion time, TCP+PC", 6, lambda load: _growth(inflation(evidence, load)), 100)
     panels = [
         _panel("(a) What is saved", "Energy saved (%)", curves, y_from=0),
         _panel("(b) What it costs", "Completion time grows by (%)", [cost]),
     ]
     caption = (
-        "Energy that N1's link saves in TCP+PC, for ideal scaling and for a port of a measured device with its share of the "
-        f"box, beside the growth of the mean completion time that buys it. {BANDS}"
+        "Energy that N1's link saves in TCP+PC, for ideal scaling and for a port of a measured device with its share of "
+        f"the box, beside the growth of the mean completion time that buys it. {BANDS}"
     )
     return Drawn("energy", "Energy saved, and its price", caption, panel_grid(panels), "energy")
 
@@ -304,8 +308,8 @@ def _model_saving(evidence: Evidence, metric: str, name: str, colour: int) -> Cu
 
 NOTES = {
     "energy": (
-        "A measured device is scaled so that the link's 10 Mb/s stands for the port's fastest speed; its port runs at the "
-        "slowest speed that meets the service rate, and its base power does not scale.",
+        "A measured device is scaled so that the link's 10 Mb/s stands for the port's fastest speed; its port "
+        "runs at the slowest speed that meets the service rate, and its base power does not scale.",
     ),
     **study.NOTES,
 }

@@ -8,7 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
-from netlull.plot import COLOURS, DOUBLE_COLUMN, Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
+from netlull.plot import (
+    COLOURS,
+    DOUBLE_COLUMN,
+    Curve,
+    Panel,
+    Trace,
+    draw_traces,
+    figure,
+    legend_above,
+    log_y,
+    panel_grid,
+    styled,
+)
 from netlull.stats import Interval, mean_interval
 
 from . import climb
@@ -72,11 +84,11 @@ def _by_room(experiment: str, axis: str, names: Mapping[float, str] | None = Non
 
 
 def _jumps() -> tuple[Line, ...]:
-    lines = []
-    for experiment, how in (("study-mrci", "neighbours"), ("study-jumps", "jumps")):
-        for line in _by_room(experiment, "mrci", unit=" ms"):
-            lines.append(Line(f"{how}, {line.label}", experiment, "mrci", line.reference, line.fixed, None, " ms"))
-    return tuple(lines)
+    return tuple(
+        Line(f"{how}, {line.label}", experiment, "mrci", line.reference, line.fixed, None, " ms")
+        for experiment, how in (("study-mrci", "neighbours"), ("study-jumps", "jumps"))
+        for line in _by_room(experiment, "mrci")
+    )
 
 
 STUDIES = (
@@ -141,7 +153,7 @@ def front(points: Sequence[Priced]) -> list[Priced]:
 
 
 def headline_bps(evidence: Evidence) -> float:
-    """What arrives at N1 at load 0.8 on the wire, in bit/s: data, headers, what opens and closes connections, and what is sent again."""
+    """What arrives at N1 at load 0.8, in bit/s: data, headers, connections opened and closed, what is sent again."""
     return evidence.grid.interval(Cell.of("climb-tcponly", buffer=1), "arrived_bytes").mean * 8 / MEASURED_S
 
 
@@ -152,8 +164,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield _stuck(evidence)
     for study in STUDIES:
         caption = (
-            f"{study.caption} Each point: energy saved and growth of the mean completion time against TCPonly, with 95 % intervals "
-            "(paired by seed). Joined: the Pareto front, the points that no other of the line beats in both. Right and down is better."
+            f"{study.caption} Each point: energy saved and growth of the mean completion time against TCPonly, "
+            "with 95 % intervals (paired by seed). Joined: the Pareto front, the points that no other of the line beats in both. "
+            "Right and down is better."
         )
         yield Drawn(f"study-{study.id}", study.title, caption, fronts(evidence, study), "study")
 
@@ -169,27 +182,14 @@ def fronts(evidence: Evidence, study: Study) -> Figure:
                 for colour, line in enumerate(study.lines):
                     _draw_line(axes, line.label, priced(evidence, line, load, metric), COLOURS[colour])
                 axes.set_title(f"load {load:g}, {model}", loc="left", fontsize=7.5)
-                axes.set_yscale("log")
+                log_y(axes)
                 axes.margins(0.14)
-                axes.yaxis.set_major_formatter(_plain)
-                axes.yaxis.set_minor_formatter(_plain_minor)
-                axes.tick_params(axis="y", which="minor", labelsize=6)
         for axes in panels[-1]:
             axes.set_xlabel("Energy saved (%)")
         for row in panels:
             row[0].set_ylabel("Completion time\nover TCPonly")
         legend_above(drawn, [axes for row in panels for axes in row], columns=4)
     return drawn
-
-
-def _plain(value: float, _position: float | None) -> str:
-    return f"{value:g}"
-
-
-def _plain_minor(value: float, _position: float | None) -> str:
-    """Of the minor ticks those that leave room for each other."""
-    lead = round(value / 10 ** np.floor(np.log10(value)))
-    return f"{value:g}" if lead in (2, 5) else ""
 
 
 def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) -> None:
@@ -200,7 +200,9 @@ def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) ->
     style = {"fmt": "o", "color": colour, "elinewidth": 0.7, "markersize": 3.2}
     axes.errorbar(x, y, xerr=wide[0], yerr=[down, wide[1]], label=label, **style)  # type: ignore[arg-type]
     best = front(points)
-    axes.plot([point.saving.mean for point in best], [point.inflation.mean for point in best], color=colour, linewidth=0.9)
+    axes.plot(
+        [point.saving.mean for point in best], [point.inflation.mean for point in best], color=colour, linewidth=0.9
+    )
     _name(axes, [*best, *(point for point in points if point not in best)], colour)
 
 
@@ -231,15 +233,15 @@ def _sizes(evidence: Evidence) -> Drawn:
         curves = []
         for colour, (room, label) in enumerate(ROOMS.items()):
             at = evidence.grid.values("sizes", "size_load")
-            pairs = [
-                [Cell.of(name, law=law, room=room, size_load=load) for name in ("sizes", "sizes-tcponly")] for load in at
-            ]
-            curves.append(Curve(label, at, [inflation(evidence, *pair) for pair in pairs], colour))
+            places = [{"law": law, "room": room, "size_load": load} for load in at]
+            longer = [inflation(evidence, Cell.of("sizes", **p), Cell.of("sizes-tcponly", **p)) for p in places]
+            curves.append(Curve(label, at, longer, colour))
         title = f"({letter}) {LAWS[law]}"
         panels.append(Panel(title, "Offered load", "Completion time over TCPonly", curves, log_x=False, log_y=True))
     caption = (
-        "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the buffer. Means over seeds, "
-        "paired with TCPonly; bands are 95 % intervals. A link that is overloaded for good has completion times that grow with the length of the run."
+        "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the "
+        "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. A link that is overloaded for good has completion "
+        "times that grow with the length of the run."
     )
     return Drawn("sizes", "Flow sizes and buffer", caption, panel_grid(panels, columns=3), "headline")
 
@@ -254,7 +256,7 @@ def _climb(evidence: Evidence) -> Drawn:
         references = [Cell.of("climb-tcponly", buffer=buffer) for buffer in buffers]
         label = f"d {d:g} ms"
         share = [climb.buffer_bits(buffer) / (d / 1e3 * 10e6) for buffer in buffers]
-        longer = [inflation(evidence, *pair) for pair in zip(cells, references, strict=True)]
+        longer = [inflation(evidence, a, b) for a, b in zip(cells, references, strict=True)]
         inflations.append(Curve(label, share, longer, colour))
         rates.append(
             Curve(label, buffers, [evidence.grid.interval(cell, "mean_rate_bps", 1e-6) for cell in cells], colour)
@@ -264,16 +266,16 @@ def _climb(evidence: Evidence) -> Drawn:
             Curve(f"{label}, closed form", buffers, [mean_interval([rate]) for rate in highest], colour, dashed=True)
         )
     panels = [
-        Panel("(a) Inflation", "Buffer / (d × 10 Mb/s)", "Completion time over TCPonly", inflations, log_y=True),
+        Panel("(a) Inflation", "Buffer / (d · 10 Mb/s)", "Completion time over TCPonly", inflations, log_y=True),
         Panel("(b) Mean service rate", "Buffer (BDP)", "Rate (Mb/s)", [*rates, *ceilings], y_from=0, y_to=10.5),
     ]
     caption = (
-        "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than d × 10 Mb/s. "
-        "(b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: the greatest r' with "
-        "B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below what arrives (8.3 Mb/s with all "
-        "headers), the link is overloaded for good."
+        "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than "
+        "d · 10 Mb/s. (b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: "
+        "the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below "
+        "what arrives (8.4 Mb/s with all headers), the link is overloaded for good."
     )
-    return Drawn("climb", "The buffer against d × r", caption, panel_grid(panels), "headline")
+    return Drawn("climb", "The buffer against d · r", caption, panel_grid(panels), "headline")
 
 
 def _stuck(evidence: Evidence) -> Drawn:
@@ -292,21 +294,36 @@ def _stuck(evidence: Evidence) -> Drawn:
             traces = [
                 Trace("as high as it can climb", np.array([0.0, end]), np.array([highest] * 2), colour=5, width=3.0),
                 Trace("service rate", time, rate, colour=2, steps=True, width=0.9),
-                Trace("what arrives at load 0.8", np.array([0.0, end]), np.array([forecast / 1e6] * 2), colour=6, width=0.8),
+                Trace(
+                    "what arrives at load 0.8",
+                    np.array([0.0, end]),
+                    np.array([forecast / 1e6] * 2),
+                    colour=6,
+                    width=0.8,
+                ),
             ]
             draw_traces(axes, traces, f"Buffer {buffer:g} BDP, d 40 ms", "Rate (Mb/s)", (0.0, 120.0))
             axes.label_outer()
         legend_above(drawn, panels)
     caption = (
-        "Load 0.8, one run, the first 120 s. With half a BDP the link steps down once when it idles, and no queue that the buffer "
-        "can hold brings it back."
+        "Load 0.8, one run, the first 120 s. With half a BDP the link steps down once when it idles, and no queue that "
+        "the buffer can hold brings it back."
     )
     return Drawn("stuck", "The rate that does not come back", caption, drawn, "headline")
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Every point of the study."""
-    header = ["line", "value", "load", "FS saved (%)", "NCS-55A1 saved (%)", "completion (times)", "p99 (times)", "changes"]
+    header = [
+        "line",
+        "value",
+        "load",
+        "FS saved (%)",
+        "NCS-55A1 saved (%)",
+        "completion (times)",
+        "p99 (times)",
+        "changes",
+    ]
     for study in STUDIES:
         rows = []
         for line in study.lines:

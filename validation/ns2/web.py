@@ -1,7 +1,7 @@
 """Compares web load under practRA with ns-2: `python validation/ns2/web.py [--rerun]`.
 
 Downloads of five sizes arrive as Poisson processes, each on a NewReno connection of its own, at loads 0.5 and 0.8, with
-and without practRA, with buffers of one and of half a bandwidth-delay product: the headline of the paper intertwining-2012.
+and without practRA, with buffers of one and of half a bandwidth-delay product: the headline of intertwining-2012.
 netlull draws the arrivals; ns-2 takes the same list. ns-2's results are read from `stored/web.txt`; with `--rerun` ns-2
 runs again and it is rewritten first. Exits 1 if a mean over seeds is out of its tolerance.
 """

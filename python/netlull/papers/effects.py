@@ -59,7 +59,7 @@ class Variations:
 def vary(
     paper: Paper, folder: Path, *, seeds: int | None = None, workers: int | None = None, progress: Watcher | None = None
 ) -> Variations:
-    """Measures the paper's `vary` scope under every alternative, and under every combination of the searched readings."""
+    """Measures the `vary` scope under each alternative, and under every combination of the searched readings."""
     costs: list[Cost] = []
 
     def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
-"""The sections of a page, in order; a paper's `figures.SECTIONS` replaces them. The appendix comes after the readings."""
+"""The sections of a page, in order; a paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
 
 
 @dataclass(frozen=True)
