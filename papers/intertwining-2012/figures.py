@@ -292,8 +292,8 @@ def energy(evidence: Evidence) -> Drawn:
         _panel("(b) What it costs", "Completion time grows by (%)", [cost]),
     ]
     caption = (
-        "Energy that N1's link saves in TCP+PC, for ideal scaling and for a port of a measured device with its share of "
-        f"the box, beside the growth of the mean completion time that buys it. {BANDS}"
+        "Energy that N1's link saves in TCP+PC, for ideal scaling and for a port of a measured device with its share "
+        f"of the box, beside the growth of the mean completion time that buys it. {BANDS}"
     )
     return Drawn("energy", "Energy saved, and its price", caption, panel_grid(panels), "energy")
 

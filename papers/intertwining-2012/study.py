@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINK = "N1-N2"
-MEASURED_S = 590.0
-"""A run without its warm-up."""
+MEASURED_S = 190.0
+"""A run of the study without its warm-up."""
 
 MODELS = {"saving_fs": "ideal FS, $P_s$ 0", "saving_ncs_55a1_24h": "measured: NCS-55A1-24H"}
 """The power models whose savings the fronts show."""
@@ -165,8 +165,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     for study in STUDIES:
         caption = (
             f"{study.caption} Each point: energy saved and growth of the mean completion time against TCPonly, "
-            "with 95 % intervals (paired by seed). Joined: the Pareto front, the points that no other of the line beats in both. "
-            "Right and down is better."
+            "with 95 % intervals (paired by seed). Joined: the Pareto front, the points that no other of the line "
+            "beats in both. Right and down is better."
         )
         yield Drawn(f"study-{study.id}", study.title, caption, fronts(evidence, study), "study")
 
@@ -240,8 +240,8 @@ def _sizes(evidence: Evidence) -> Drawn:
         panels.append(Panel(title, "Offered load", "Completion time over TCPonly", curves, log_x=False, log_y=True))
     caption = (
         "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the "
-        "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. A link that is overloaded for good has completion "
-        "times that grow with the length of the run."
+        "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. A link that is overloaded for "
+        "good has completion times that grow with the length of the run."
     )
     return Drawn("sizes", "Flow sizes and buffer", caption, panel_grid(panels, columns=3), "headline")
 
