@@ -13,20 +13,26 @@ if TYPE_CHECKING:
     from netlull.elements import (
         Bernoulli,
         Bursts,
+        CampusSize,
         Cbr,
         Codel,
         DropTail,
+        EmpiricalSize,
         ExponentialSize,
         FixedSize,
         GilbertElliott,
         Link,
+        LognormalComponent,
+        LognormalSize,
         ParetoSize,
         Poisson,
         Power,
         Practra,
         Probe,
         RateSteps,
+        Recording,
         Red,
+        Replay,
         Requests,
         Scripted,
         ScriptedDrops,
@@ -35,6 +41,7 @@ if TYPE_CHECKING:
         TcpOptions,
         UniformRedraw,
         VegasBounds,
+        WebSearchSize,
     )
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
@@ -46,10 +53,12 @@ __all__ = [
     "AxisPoint",
     "Bernoulli",
     "Bursts",
+    "CampusSize",
     "Cancelled",
     "Cbr",
     "Codel",
     "DropTail",
+    "EmpiricalSize",
     "Experiment",
     "ExponentialSize",
     "FieldPathError",
@@ -57,6 +66,8 @@ __all__ = [
     "GilbertElliott",
     "InputError",
     "Link",
+    "LognormalComponent",
+    "LognormalSize",
     "Monitor",
     "OutputError",
     "ParetoSize",
@@ -67,7 +78,9 @@ __all__ = [
     "Probe",
     "Progress",
     "RateSteps",
+    "Recording",
     "Red",
+    "Replay",
     "Requests",
     "Result",
     "ResultError",
@@ -84,14 +97,16 @@ __all__ = [
     "UniformRedraw",
     "VegasBounds",
     "VerificationError",
+    "WebSearchSize",
     "__version__",
     "catalogue",
     "schema",
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power "
-    "Practra Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
+    "Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps Recording Red "
+    "Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

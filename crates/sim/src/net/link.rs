@@ -141,8 +141,9 @@ pub struct Link {
     delivery: Slot,
     /// Where all its packets go from there, if that is the same for all.
     pub(crate) leads_to: Option<NextHop>,
-    /// When the next datagram is due of those that are drawn when the link is offered something else, in nanoseconds.
-    pub(crate) draws_at: u64,
+    /// From when there is something to do before the link is offered a packet, in nanoseconds: just after the next datagram is
+    /// due of those that are drawn then, or always, where arrivals are recorded.
+    pub(crate) looks_from: u64,
     // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
     stored_bytes: u64,
     arrived_bytes: u64,
@@ -208,7 +209,7 @@ impl Link {
             to: parts.to,
             delivery: parts.delivery,
             leads_to: None,
-            draws_at: u64::MAX,
+            looks_from: u64::MAX,
             stored_bytes: 0,
             arrived_bytes: 0,
             flight: Flight::default(),

@@ -259,8 +259,8 @@ impl World {
                 NextHop::Ahead(next) => {
                     link.take_on(size);
                     index = next;
-                    if self.links[index as usize].draws_at < arrives {
-                        self.draw(index, arrives);
+                    if self.links[index as usize].looks_from <= arrives {
+                        self.before_offer(index, arrives, packet);
                     }
                     link = &mut self.links[index as usize];
                     match link.admit_ahead(arrives, size) {
@@ -293,11 +293,41 @@ impl World {
         link.store(arrives, packet, &mut self.schedule);
     }
 
+    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, and it is
+    /// recorded.
+    #[inline(never)]
+    pub(super) fn before_offer(&mut self, link: LinkId, now: u64, packet: &Packet) {
+        self.draw(link, now);
+        self.record_arrival(link, now, packet);
+    }
+
+    /// Whether packets offered to a link are recorded.
+    fn records(&self, link: LinkId) -> bool {
+        self.observers.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
+    }
+
+    /// A packet is offered to a link, where that is recorded.
+    pub(super) fn record_arrival(&mut self, link: LinkId, now: u64, packet: &Packet) {
+        if let Some(arrivals) = &mut self.observers.arrivals {
+            let flow = self.requests.flow_agent(packet.agent) / 2;
+            arrivals.offered(now, link, flow, packet.size);
+        }
+    }
+
+    /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn.
+    pub(super) fn first_looks(&mut self) {
+        for link in link_ids(&self.links) {
+            if self.records(link) {
+                self.links[link as usize].looks_from = 0;
+            }
+        }
+    }
+
     /// When the first datagrams are drawn.
     pub(super) fn first_draws(&mut self) {
         for &(link, source) in &self.ahead.draws {
-            let draws_at = &mut self.links[link as usize].draws_at;
-            *draws_at = (*draws_at).min(self.sources[source].next().as_nanos());
+            let looks_from = &mut self.links[link as usize].looks_from;
+            *looks_from = (*looks_from).min(self.sources[source].next().as_nanos().saturating_add(1));
         }
     }
 
@@ -320,7 +350,7 @@ impl World {
             let here = self.ahead.draws[first..].iter().take_while(|&&(other, _)| other == link);
             let due = here.map(|&(_, source)| (self.sources[source].next().as_nanos(), source)).min();
             let Some((at, source)) = due else { return };
-            self.links[link as usize].draws_at = at;
+            self.links[link as usize].looks_from = if self.records(link) { 0 } else { at.saturating_add(1) };
             if at >= end {
                 return;
             }

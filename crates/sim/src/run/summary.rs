@@ -32,6 +32,9 @@ pub struct Summary {
     pub events: u64,
     /// Packets that crossed a link, each counted at each link, since the start.
     pub packet_hops: u64,
+    /// The run before, in which arrivals were recorded that this one replays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingSummary>,
     /// Which verifier ran.
     pub verify: crate::scenario::document::Verify,
     /// How many checks it made.
@@ -40,6 +43,19 @@ pub struct Summary {
     pub links: Vec<LinkSummary>,
     /// Flows, TCP first.
     pub flows: Vec<FlowSummary>,
+}
+
+/// What was recorded in a run before. Nothing else of that run is in a summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecordingSummary {
+    /// The link to which the packets were offered.
+    pub link: String,
+    /// The flow that replays them.
+    pub flow: String,
+    /// How many.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
 }
 
 /// A link over the time measured.
@@ -229,6 +245,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         measured_s: measured.as_secs_f64(),
         events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
+        recording: None,
         verify: scenario.verify,
         checks,
         links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, measured)).collect(),

@@ -11,9 +11,9 @@ use crate::net::link::{Admission, Link, LinkCounters, Offered};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
-use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
 use crate::scenario::{Capacity, Scenario, TransferSize};
-use crate::traffic::DatagramSource;
+use crate::traffic::{DatagramSource, Record};
 use crate::verify::ledger;
 use crate::verify::replay::Replay;
 use netlull_mechanism::Machine;
@@ -123,6 +123,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Looks at packets that are offered to some links.
+    pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
     /// Whether there is a capture or a replay, which see every packet.
@@ -216,8 +218,8 @@ impl World {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
-        if self.links[index as usize].draws_at < now.as_nanos() {
-            self.draw(index, now.as_nanos());
+        if self.links[index as usize].looks_from <= now.as_nanos() {
+            self.before_offer(index, now.as_nanos(), packet);
         }
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
@@ -240,6 +242,7 @@ impl World {
     /// The same where every packet is watched.
     #[cold]
     fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
+        self.record_arrival(index, now.as_nanos(), packet);
         let admission = self.links[index as usize].offer(now, *packet, &mut self.schedule);
         self.offered(now, index, packet, admission);
     }
@@ -560,6 +563,12 @@ impl World {
         self.read();
     }
 
+    /// What was recorded at a link, all of it, once the run is over.
+    pub(super) fn take_record(&mut self, link: usize) -> Record {
+        self.draw_all();
+        self.observers.arrivals.take().map(|arrivals| arrivals.into_record(link)).unwrap_or_default()
+    }
+
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
         self.draw_all();
@@ -589,6 +598,7 @@ impl World {
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
         tables.extend(self.requests.into_table());
+        tables.extend(self.observers.arrivals.map(|arrivals| arrivals.into_table()));
         Ok(RunOutcome { summary, tables })
     }
 }

@@ -4,6 +4,7 @@
 
 mod losses;
 mod queueing;
+mod replay;
 mod requests;
 mod tcp;
 
@@ -12,6 +13,7 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
+pub use replay::{RecordingDocument, ReplayDocument};
 pub use requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
     LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
@@ -62,6 +64,9 @@ pub struct Document {
     /// TCP options of every flow that does not say otherwise.
     #[serde(default)]
     pub tcp: TcpDocument,
+    /// Replay flows: run the scenario once more before, with the same seed, to record what they offer to a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingDocument>,
     /// Power models under which every link's energy is reported.
     #[serde(default = "default_power")]
     pub power: Vec<PowerDocument>,
@@ -326,6 +331,8 @@ pub enum FlowDocument {
     Bursts(BurstsDocument),
     /// TCP connections that come as a Poisson process, with random sizes, and go.
     Requests(RequestsDocument),
+    /// Datagrams as they were recorded.
+    Replay(ReplayDocument),
 }
 
 /// TCP transfers between two nodes.
@@ -449,6 +456,9 @@ pub struct ProbeDocument {
     /// Record every request of the flows of that kind (table `request`).
     #[serde(default)]
     pub requests: bool,
+    /// Record every packet that is offered to these links (table `arrivals`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Vec<String>>,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

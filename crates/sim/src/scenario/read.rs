@@ -4,8 +4,8 @@ use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
     ControllerDocument, Document, DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument,
     FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument,
-    QueueDocument, RateSteps, RatesDocument, RedDocument, RequestsDocument, ScriptedDocument, SizeDocument,
-    StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
+    QueueDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -73,7 +73,8 @@ fn named_path(value: &Value, path: &[String]) -> String {
     if named.is_empty() { "scenario".to_owned() } else { named.join(".") }
 }
 
-fn entry_name(item: &Value) -> Option<String> {
+/// The name by which paths call an entry of an array.
+pub(super) fn entry_name(item: &Value) -> Option<String> {
     if let Some(name) = item.get("name").and_then(Value::as_str) {
         return Some(name.to_owned());
     }
@@ -147,6 +148,7 @@ read_by_kind!(
     "poisson" => Poisson(CbrDocument),
     "bursts" => Bursts(BurstsDocument),
     "requests" => Requests(RequestsDocument),
+    "replay" => Replay(ReplayDocument),
 );
 read_by_kind!(
     SizeDocument:

@@ -31,6 +31,8 @@ impl Scenario {
             );
             (load >= 1.0).then_some(told)
         };
-        self.links.iter().zip(self.offered_bps()).filter_map(too_much).collect()
+        // A replay offers what the run before offered.
+        let before = self.recording.iter().flat_map(|recording| recording.first.warnings());
+        self.links.iter().zip(self.offered_bps()).filter_map(too_much).chain(before).collect()
     }
 }
