@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,8 +207,9 @@ def test_a_tiny_reproduction_runs_from_end_to_end(tmp_path: Path) -> None:
 
     folder = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    scenario = folder / "scenario.toml"
-    scenario.write_text(scenario.read_text(encoding="utf-8").replace('"600 s"', '"14 s"'), encoding="utf-8")
+    for name in ("scenario.toml", "sweep.toml"):
+        text = (folder / name).read_text(encoding="utf-8")
+        (folder / name).write_text(re.sub(r'duration = "\d+ s"', 'duration = "12 s"', text), encoding="utf-8")
     outcome = papers.reproduce([str(folder)], out=tmp_path / "out", seeds=2)[0]
     assert [claim.id for claim in outcome.claims] == CLAIMS
     names = {path.name for path in outcome.figures}
