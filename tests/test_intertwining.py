@@ -144,6 +144,22 @@ def test_full_holds_the_papers_figures_at_nineteen_loads_or_more() -> None:
     assert set(SCENARIOS) <= set(full.experiments)
 
 
+def test_a_scope_bounds_the_seeds_of_every_experiment() -> None:
+    paper = load(FOLDER)
+    # The study asks for 5 seeds, the paper's figures for 10: quick has 3 of either.
+    seeds = [experiment.get("seeds", 3) for experiment in plan(paper, paper.quick).sweep["experiment"]]
+    assert len(seeds) > 3
+    assert set(seeds) == {3}
+
+
+def test_readings_run_the_three_scenarios_without_the_study() -> None:
+    paper = load(FOLDER)
+    assert set(plan(paper, paper.vary).experiments) == set(SCENARIOS)
+    # A paper that says nothing runs what `--quick` runs.
+    other = load(FOLDER.parent / "troubled-marriage-2016")
+    assert other.vary == other.quick
+
+
 def test_every_alternative_is_a_valid_scenario(tmp_path: Path) -> None:
     paper = load(FOLDER)
     for reading in paper.readings:
