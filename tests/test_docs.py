@@ -92,12 +92,42 @@ def test_the_sweep_page_runs() -> None:
 
 def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
     path = scenario_file.with_name("sweep.toml")
-    grid, experiment = _blocks("sweep.md", "toml")
+    grid, experiment, listed, sample = _blocks("sweep.md", "toml")
     path.write_text(grid, encoding="utf-8")
     assert len(Sweep.from_file(path).points()) == 3 * 2
     path.write_text(grid + experiment, encoding="utf-8")
     (point,) = Sweep.from_file(path).points()
     assert (point.experiment, point.seeds, point.values) == ("reference", (1,), {"rtt": 10.0})
+    base = 'scenario = "scenario.toml"\n[metrics]\ngoodput_bps = "flow.tcp.goodput_bps"\n'
+    path.write_text(base + listed, encoding="utf-8")
+    assert [each.values for each in Sweep.from_file(path).points()][1] == {"rtt": 30.0, "buffer": 100.0}
+    path.write_text(base + sample, encoding="utf-8")
+    assert len(Sweep.from_file(path).points()) == 50
+
+
+def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (sweep,) = _blocks("compare.md", "toml")
+    (tmp_path / "sweep.toml").write_text(sweep, encoding="utf-8")
+    web = ready()["web-load"].read_text(encoding="utf-8").replace('"600 s"', '"20 s"')
+    (tmp_path / "busy.toml").write_text(web, encoding="utf-8")
+    (tmp_path / "calm.toml").write_text(web.replace('offered = "8 Mb/s"', 'offered = "2 Mb/s"'), encoding="utf-8")
+    for block in _blocks("compare.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            assert main(arguments) == 0, line
+    (code,) = _blocks("compare.md", "python")
+    exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # our own page
+
+
+@pytest.mark.usefixtures("scenario_file")
+def test_the_sweep_pages_search_for_seeds_runs() -> None:
+    grid, *_ = _blocks("sweep.md", "toml")
+    Path("sweep.toml").write_text(grid, encoding="utf-8")
+    _, until = _blocks("sweep.md", "console")
+    _, _, *arguments = shlex.split(until)
+    assert main([*arguments[:-1], "20"]) == 0
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlull import Axis, AxisPoint, Progress, Scenario, Sweep
-from netlull.sweep import execution, plan
+from netlull.sweep import execution, running
 from netlull.sweep.order import Job, LongestFirst
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
@@ -177,7 +177,7 @@ def test_the_order_changes_nothing(uneven: Sweep, tmp_path: Path, monkeypatch: p
 def test_runs_share_what_was_checked(small: Scenario) -> None:
     # Twice the same scenario under two labels, and another: two checked scenarios for six runs.
     same = Axis("label", points=[AxisPoint("one"), AxisPoint("two"), AxisPoint("other", set={"mtu": "1000 B"})])
-    jobs = plan._jobs(Sweep(small, [same], 2, METRICS).points())
+    jobs = running._jobs(Sweep(small, [same], 2, METRICS).points())
     assert len(jobs) == 4
     assert len({id(job.scenario) for job in jobs.values()}) == 2
 

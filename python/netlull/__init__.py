@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
     from netlull.scenario import Scenario
-    from netlull.sweep import Axis, AxisPoint, Experiment, Point, Progress, Sweep, SweepResult
+    from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
 __all__ = [
     "Axis",
@@ -57,6 +57,8 @@ __all__ = [
     "Cancelled",
     "Cbr",
     "Codel",
+    "Column",
+    "Design",
     "DropTail",
     "EmpiricalSize",
     "Experiment",
@@ -77,6 +79,7 @@ __all__ = [
     "Practra",
     "Probe",
     "Progress",
+    "Range",
     "RateSteps",
     "Recording",
     "Red",
@@ -114,7 +117,7 @@ _HOMES = {
     "netlull.errors": "FieldPathError InputError OutputError ResultError SweepError",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
-    "netlull.sweep": "Axis AxisPoint Experiment Point Progress Sweep SweepResult",
+    "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -177,6 +177,11 @@ class Scenario:
         """The simulated time of a run, with its unit."""
         return str(self._complete["duration"])
 
+    @property
+    def warm_up(self) -> str:
+        """The simulated time at the start of a run that is left out of its summary, with its unit."""
+        return str(self._complete["warm_up"])
+
     @functools.cached_property
     def key(self) -> str:
         """Identifies this scenario's runs, whatever their seed: changes with its content and the core's build."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from netlull.cli.compare import compare_command
 from netlull.cli.listing import list_command, schema_command
 from netlull.cli.plot import plot_group
 from netlull.cli.reproduce import reproduce_command
@@ -46,6 +47,7 @@ def _commands() -> None:
 for _command in (
     run_command,
     sweep_command,
+    compare_command,
     plot_group,
     reproduce_command,
     list_command,

@@ -13,7 +13,7 @@ from netlull.errors import InputError
 if TYPE_CHECKING:
     from netlull.scenario import Scenario
 
-__all__ = ["json_option", "load_scenario", "scenario_argument", "seed_option", "set_option"]
+__all__ = ["choices", "json_option", "load_scenario", "scenario_argument", "seed_option", "set_option"]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -49,3 +49,18 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
         return Scenario.from_file(path, values=values)
     except _engine.ScenarioError as error:
         raise InputError(f"{file}: {error}") from None
+
+
+def choices(given: Iterable[str]) -> dict[str, str]:
+    """`--where AXIS=POINT`, several of them.
+
+    Raises:
+        InputError: one has no equals sign.
+    """
+    chosen = {}
+    for choice in given:
+        axis, equals, point = choice.partition("=")
+        if not equals:
+            raise InputError(f'--where "{choice}": expected axis=point')
+        chosen[axis.strip()] = point.strip()
+    return chosen

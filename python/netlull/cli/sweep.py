@@ -22,8 +22,23 @@ __all__ = ["sweep_command"]
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Store; default out/NAME. Resumes from it.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
+@click.option(
+    "--until",
+    multiple=True,
+    metavar="'METRIC<5%'",
+    help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Several times.",
+)
+@click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
 @json_option
-def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int | None, as_json: bool) -> None:
+def sweep_command(
+    file: Path,
+    out: Path | None,
+    workers: int | None,
+    seeds: int | None,
+    until: tuple[str, ...],
+    most_seeds: int | None,
+    as_json: bool,
+) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
     from netlull.sweep import Sweep
 
@@ -31,14 +46,18 @@ def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int 
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    result = _run(sweep, store, workers)
+    result = _run(sweep, store, workers, until or None, most_seeds)
     for what in result.damaged:
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
+    for what in result.rebuilt:
+        click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
     if as_json:
         document = {
             "store": str(store),
             "executed": result.executed,
             "reused": result.reused,
+            "measured": [{"from": window.warm_up, "to": window.duration} for window in result.windows],
+            "unmet": list(result.unmet),
             "rows": result.table.to_pylist(),
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -54,10 +73,12 @@ def _name(file: Path) -> str:
     return file.stem if file.stem != "sweep" else file.resolve().parent.name
 
 
-def _run(sweep: Sweep, store: Path, workers: int | None) -> SweepResult:
+def _run(
+    sweep: Sweep, store: Path, workers: int | None, until: tuple[str, ...] | None, most_seeds: int | None
+) -> SweepResult:
     with bar("sweep") as show:
 
         def shown(progress: Progress) -> None:
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
-        return sweep.run(store, workers=workers, progress=shown)
+        return sweep.run(store, workers=workers, progress=shown, until=until, most_seeds=most_seeds)

@@ -9,6 +9,7 @@ from netlull.errors import InputError
 from netlull.plot.lines import Curve, Panel, draw_curves
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
+from netlull.words import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,7 +78,7 @@ def sweep_figure(
 
 def _known(name: str, names: Sequence[str], what: str) -> None:
     if name not in names:
-        raise InputError(f'there is no {what} "{name}" in the sweep; expected one of {", ".join(names) or "none"}')
+        raise InputError(f'there is no {what} "{name}" in the sweep; {near(name, names)}')
 
 
 def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str]) -> Rows:

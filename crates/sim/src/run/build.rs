@@ -112,6 +112,7 @@ impl World {
             self.schedule.set(self.slots.source(index), flow.start + jitter);
         }
         self.first_draws();
+        self.next_beat();
         self.first_looks();
         for index in 0..self.sources.len() {
             if self.ahead.has_events(index) {

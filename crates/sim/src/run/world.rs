@@ -185,6 +185,11 @@ impl World {
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
                 Owner::Probe => self.sample(),
+                Owner::Beat => {
+                    self.events -= 1;
+                    self.beat();
+                    return true;
+                }
             }
         }
         true
@@ -379,7 +384,7 @@ impl World {
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
         self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
-            replay.discarded(self.now, link, packet);
+            replay.discarded(self.now, link, packet, self.links[link as usize].propagating());
         }
     }
 
@@ -513,7 +518,7 @@ impl World {
     pub(super) fn counters_now(&self) -> Baseline {
         Baseline {
             at: self.now,
-            links: self.links.iter().map(|link| link.counters()).collect(),
+            links: self.links.iter().map(|link| link.counters(self.now)).collect(),
             agents: self.agents.iter().map(|agent| agent.counters).collect(),
             tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
@@ -541,7 +546,7 @@ impl World {
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
         for &index in &self.observers.links {
             let link = &self.links[index as usize];
-            let counters = link.counters();
+            let counters = link.counters(now);
             let sample = LinkSample {
                 arrived_bytes: counters.offered_bytes,
                 delivered_bytes: counters.delivered_bytes,
@@ -585,7 +590,7 @@ impl World {
             connection.settle_cwnd(self.now);
         }
         let replay = self.observers.replay.take();
-        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters()).collect();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters(self.now)).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
