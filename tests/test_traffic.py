@@ -148,9 +148,7 @@ def test_a_file_of_arrivals_is_replayed(tmp_path: Path) -> None:
         ("time_s,bytes\n1,2000\n", "flow.trace.arrivals.0: has 2000 B"),
     ],
 )
-def test_a_file_of_arrivals_that_cannot_be_used_is_named_with_its_line(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_a_file_of_arrivals_that_cannot_be_used_is_named_with_its_line(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises((InputError, netlull.ScenarioError)) as error:
         replay(tmp_path, text)
     assert message in str(error.value)
@@ -168,7 +166,9 @@ def test_arrivals_that_a_run_has_saved_are_replayed(tmp_path: Path) -> None:
     both = netlull.Scenario.from_dict(web(netlull.CampusSize("15 kB"))).run(probe={"arrivals": ["a-b", "b-a"]})
     both.save(tmp_path / "both")
     with pytest.raises(InputError, match=r"has arrivals at a-b, b-a; expected those at one link"):
-        netlull.Scenario.from_dict(network(netlull.Replay("t", "a", "b", file="both/arrivals.parquet")), folder=tmp_path)
+        netlull.Scenario.from_dict(
+            network(netlull.Replay("t", "a", "b", file="both/arrivals.parquet")), folder=tmp_path
+        )
     (tmp_path / "bad.parquet").write_text("no")
     with pytest.raises(InputError, match=r"bad\.parquet: is no Parquet file"):
         netlull.Scenario.from_dict(network(netlull.Replay("t", "a", "b", file="bad.parquet")), folder=tmp_path)

@@ -273,7 +273,8 @@ def _climb(evidence: Evidence) -> Drawn:
         "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than "
         "d · 10 Mb/s. (b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: "
         "the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below "
-        "what arrives (8.4 Mb/s with all headers), the link is overloaded for good."
+        "what arrives (8.5 Mb/s with all headers), the link is overloaded for good. It starts at 10 Mb/s and is never idle "
+        "again once it is overloaded, so it may stop on its way down, above what it could climb to."
     )
     return Drawn("climb", "The buffer against d · r", caption, panel_grid(panels), "headline")
 
@@ -342,11 +343,11 @@ def _row(evidence: Evidence, line: Line, at: float, name: str, cell: Cell, refer
 NOTES: dict[str, tuple[str, ...]] = {
     "headline": (
         "The paper's headline, 0.2 s that become 7 s at load 0.8, is not a property of practRA or of TCP alone, "
-        "but of the buffer against d · r, the queue that asks for a higher rate. If the buffer holds less than "
-        "about 0.85 d · 10 Mb/s, the queue that would ask for more cannot exist: the rate stays below what "
-        "arrives, and nothing ends the overload. With the buffer as printed, one BDP, downloads take 1.5 times as "
-        "long; with half of it 54 times in 300 s, and longer in longer runs. In single runs of 600 s, 27 packets "
-        "(0.65 BDP) give 7 to 13 s.",
+        "but of the buffer against d · r, the queue that asks for a higher rate. If the buffer holds less than d "
+        "· 10 Mb/s, the queue that would ask for more cannot exist: a rate that has stepped down does not come "
+        "back, and where that is below what arrives nothing ends the overload. With the buffer as printed, one "
+        "BDP, downloads take 1.5 times as long; with half of it 54 times in 300 s, and longer in longer runs. In "
+        "single runs of 600 s, 27 packets (0.65 BDP) give 7 to 13 s.",
         "In ns-2.35, with the same arrivals and sizes, the same happens: validation/ns2/web.py.",
     ),
     "study": (
