@@ -271,10 +271,11 @@ def _climb(evidence: Evidence) -> Drawn:
     ]
     caption = (
         "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than "
-        "d · 10 Mb/s. (b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb to: "
-        "the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that is below "
-        "what arrives (8.5 Mb/s with all headers), the link is overloaded for good. It starts at 10 Mb/s and is never idle "
-        "again once it is overloaded, so it may stop on its way down, above what it could climb to."
+        "d · 10 Mb/s. (b) The mean service rate, and (dashed) the highest rate that the buffer lets practRA climb "
+        "to: the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it. Where that "
+        "is below what arrives (8.5 Mb/s with all headers), the link is overloaded for good. It starts at 10 Mb/s "
+        "and is never idle again once it is overloaded, so it may stop on its way down, above what it could climb "
+        "to."
     )
     return Drawn("climb", "The buffer against d · r", caption, panel_grid(panels), "headline")
 
