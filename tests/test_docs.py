@@ -131,7 +131,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, web, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, web, recording, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -147,4 +147,9 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     assert run.link("sender-router")["lost_packets"] == 3
     # The fifth one is more traffic for the first one's network.
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
-    assert Scenario.from_dict(scenario.to_dict() | {"flow": flows}).run().flow("web")["requests_started"] > 0
+    busy = scenario.to_dict() | {"flow": flows}
+    assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0
+    # The sixth one replays the fifth one's, in the network of the second.
+    replayed = tomllib.loads(recording.replace("N1-N2", "router-receiver"))
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
+    assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0

@@ -199,5 +199,7 @@ def test_doubts_about_students_t() -> None:
     assert doubt([5.0] * 10) is None
     # Nineteen of 0 and one of 1: G1 = sqrt(20) = 4.47, far beyond twice its error 0.51, and 20 < 25 x 20.
     assert doubt([0.0] * 19 + [1.0]) == "skewed (skewness 4.5, n 20)"
+    values = np.random.default_rng(2).lognormal(size=12)
+    assert doubt(values) == f"skewed (skewness {scipy.stats.skew(values, bias=False):.1f}, n 12)"
     # The same skewness with enough values is none.
     assert doubt(([0.0] * 19 + [1.0]) * 30) is None

@@ -166,6 +166,27 @@ def test_another_version_runs_everything(sweep: Sweep, tmp_path: Path, monkeypat
     assert fresh.run(tmp_path).executed == 6
 
 
+def test_another_content_of_a_file_that_a_scenario_names_runs_again(small_file: Path, tmp_path: Path) -> None:
+    text = small_file.read_text().replace("2 s", "300 ms")
+    text += """
+[[flow]]
+kind = "requests"
+name = "web"
+from = "a"
+to = "c"
+offered = "1 Mb/s"
+size = { kind = "empirical", file = "sizes.csv" }
+"""
+    small_file.write_text(text)
+    sizes = small_file.with_name("sizes.csv")
+
+    def executed(largest: int) -> int:
+        sizes.write_text(f"1000 0\n{largest} 1\n")
+        return Sweep(Scenario.from_file(small_file), [RATE], 2, METRICS).run(tmp_path / "store").executed
+
+    assert [executed(largest) for largest in (9000, 9000, 8000, 9000)] == [4, 0, 4, 0]
+
+
 def limited(sweep_file: Path, store: Path, most_bytes: int) -> subprocess.CompletedProcess[str]:
     """A sweep whose files cannot grow beyond a size: to it that is a full disk."""
     command = [sys.executable, "-m", "netlull", "sweep", str(sweep_file), "--out", str(store), "--workers", "2"]

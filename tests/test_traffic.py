@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import netlull
 from conftest import ROOT
 from netlull.cli import main
+from netlull.cli.tables import print_summary
 from netlull.errors import InputError
 
 
@@ -65,7 +68,7 @@ def test_a_file_of_sizes_becomes_its_points(tmp_path: Path) -> None:
     assert scenario.with_values({"duration": "5 s"}).duration == "5 s"
 
 
-def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path) -> None:
+def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sizes.csv").write_text("1000 0.5\n30000 1\n")
     text = f"duration = '1 s'\nnodes = ['a', 'b']\nlink = {_toml(web(0)['link'])}\nflow = [{{ {_FLOW} }}]\n"
     (tmp_path / "scenario.toml").write_text(text)
@@ -75,6 +78,10 @@ def test_a_file_is_relative_to_the_scenario_that_names_it(tmp_path: Path) -> Non
     other.write_text("2000 1\n")
     size = {"kind": "empirical", "file": "other.csv"}
     changed = scenario.with_values({"flow.web.size": size})
+    # What is not there may be in the current folder, where a ready scenario's user is.
+    monkeypatch.chdir(tmp_path)
+    ready = netlull.Scenario.from_file(ROOT / "scenarios" / "web-load.toml", values={"flow.web.size": size})
+    assert ready.to_dict()["flow"][0]["size"] == changed.to_dict()["flow"][0]["size"]
     assert changed.to_dict()["flow"][0]["size"]["cdf"] == [[2000, 1.0]]
     assert changed.key != scenario.key
 
@@ -128,6 +135,47 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         netlull.Scenario.from_dict(web({"kind": "empirical", "file": 7}))
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
+@given(text=st.text('0123456789.,-e#xn \t\n"bytesp_') | st.text(), record=st.booleans())
+def test_whatever_a_file_holds_it_is_read_or_refused(tmp_path: Path, text: str, record: bool) -> None:
+    heading = "time_s,bytes\n" if record else ""
+    try:
+        (replay if record else sizes)(tmp_path, heading + text)
+    except (InputError, netlull.ScenarioError) as error:
+        assert str(error).startswith("flow.")  # noqa: PT017
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=5,
+)
+PATHS = st.lists(
+    st.sampled_from(["link", "flow", "a-b", "web", "0", "size", "controller", "probe", "", "x"]), max_size=4
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    table=st.fixed_dictionaries(
+        {},
+        optional={
+            "flows": JSON | st.just(["web"]),
+            "link": JSON | st.just("a-b"),
+            "without": JSON | st.lists(PATHS.map(".".join), max_size=2),
+            "name": JSON,
+            "to": JSON | st.just("b"),
+        },
+    )
+)
+def test_whatever_a_recording_says_it_can_be_run_or_is_refused(table: dict[str, Any]) -> None:
+    try:
+        scenario = netlull.Scenario.from_dict(web(netlull.FixedSize("10 kB"), duration="1 s", recording=table))
+    except (InputError, netlull.ScenarioError):
+        return
+    assert scenario.run().summary["recording"]["packets"] >= 0
+
+
 def test_a_file_of_arrivals_is_replayed(tmp_path: Path) -> None:
     in_ns = replay(tmp_path, "time_ns,bytes\n0,100\n1500000,1500\n")
     in_s = replay(tmp_path, "time_s bytes\n0 100\n0.0015 1500\n")
@@ -144,7 +192,8 @@ def test_a_file_of_arrivals_is_replayed(tmp_path: Path) -> None:
         ("time_ns,bytes\n5,100\n4,100\n", "line 3: 4 comes after a later time"),
         ("time_s,bytes\n-1,100\n", "line 2: -1 is out of range; expected a time"),
         ("time_s,bytes\n1,1e400\n", "line 2: 1e400 is no number of bytes"),
-        ("time_s,bytes\n1e30,100\n", "flow.trace.arrivals.0.0"),
+        ("time_s,bytes\n1e30,100\n", "line 2: 1e30 is out of range; expected a time up to 1000000000 s"),
+        ("time_ns,bytes\n1e999999,100\n", "line 2: 1e999999 is out of range"),
         ("time_s,bytes\n1,2000\n", "flow.trace.arrivals.0: has 2000 B"),
     ],
 )
@@ -165,16 +214,17 @@ def test_arrivals_that_a_run_has_saved_are_replayed(tmp_path: Path) -> None:
     assert set(first.series("arrivals")["flow"].to_pylist()) == {"web"}
     both = netlull.Scenario.from_dict(web(netlull.CampusSize("15 kB"))).run(probe={"arrivals": ["a-b", "b-a"]})
     both.save(tmp_path / "both")
+    flow = netlull.Replay("t", "a", "b", file="both/arrivals.parquet")
     with pytest.raises(InputError, match=r"has arrivals at a-b, b-a; expected those at one link"):
-        netlull.Scenario.from_dict(
-            network(netlull.Replay("t", "a", "b", file="both/arrivals.parquet")), folder=tmp_path
-        )
+        netlull.Scenario.from_dict(network(flow), folder=tmp_path)
     (tmp_path / "bad.parquet").write_text("no")
     with pytest.raises(InputError, match=r"bad\.parquet: is no Parquet file"):
         netlull.Scenario.from_dict(network(netlull.Replay("t", "a", "b", file="bad.parquet")), folder=tmp_path)
 
 
-def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(tmp_path: Path) -> None:
+def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     udp = netlull.Scenario.from_file(ROOT / "scenarios" / "udp-replay.toml", values={"duration": "20 s"})
     tcp = udp.with_values({"recording": None})
     alone = tcp.with_values({"link.N1-N2.controller": None})
@@ -193,6 +243,8 @@ def test_values_alone_lead_from_one_scenario_of_the_paper_to_the_others(tmp_path
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["recording"] == record
     assert "recording" not in controlled.summary
+    print_summary(replayed.summary)
+    assert " packets recorded at N1-N2 in a run before" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_load_of_one_or_more_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,12 +16,14 @@ __all__ = ["inline"]
 
 _NANOSECONDS = {"time_ns": 1, "time_s": 1_000_000_000}
 """Nanoseconds in one of the units that the heading of a record can name."""
+_LATEST_S = 1_000_000_000
+"""The longest run, in seconds."""
 
 
 def inline(document: dict[str, Any], folder: Path | None = None) -> None:
     """Replaces `file` by what it holds: `cdf` in an empirical law of sizes, `arrivals` in a replay; changes `document`.
 
-    Files are relative to `folder`, by default the current one.
+    Files are relative to `folder`, or else to the current one.
 
     Raises:
         InputError: names the field, and the file with the line that cannot be used.
@@ -46,10 +48,16 @@ def _replace(
     if not isinstance(name, str) or field in table:
         return
     try:
-        table[field] = read((folder or Path()) / name)
+        table[field] = read(_find(name, folder))
     except InputError as error:
         raise InputError(f"{where}.file: {error}") from None
     del table["file"]
+
+
+def _find(name: str, folder: Path | None) -> Path:
+    """The file beside the scenario; if there is none, the one in the current folder."""
+    beside = (folder or Path()) / name
+    return Path(name) if not beside.exists() and Path(name).exists() else beside
 
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -77,7 +85,7 @@ def _number(text: str, where: str, what: str) -> Decimal:
 
 def _whole(text: str, where: str, what: str) -> int:
     number = _number(text, where, what)
-    if number != number.to_integral_value() or number > 2**53:
+    if number > 2**53 or number != number.to_integral_value():
         raise InputError(f"{where}: {text} is no {what}; expected whole bytes")
     return int(number)
 
@@ -122,7 +130,10 @@ def _arrivals(path: Path) -> list[list[Any]]:
         raise InputError(f'{where}: expected the heading "time_ns,bytes" or "time_s,bytes"')
     packets: list[list[Any]] = []
     for place, (time_text, size_text) in lines:
-        time = int((_number(time_text, place, "a time of 0 or more") * unit).to_integral_value())
+        time_number = _number(time_text, place, "a time of 0 or more")
+        if time_number > _LATEST_S * _NANOSECONDS["time_s"] / unit:
+            raise InputError(f"{place}: {time_text} is out of range; expected a time up to {_LATEST_S} s")
+        time = int((time_number * unit).to_integral_value())
         if packets and time < packets[-1][0]:
             raise InputError(f"{place}: {time_text} comes after a later time; expected times that do not decrease")
         packets.append([time, _whole(size_text, place, "number of bytes")])

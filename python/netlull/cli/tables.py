@@ -60,6 +60,14 @@ def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -
     return cells if console.width >= _WIDE else {column: cells[column] for column in essential}
 
 
+def _recorded(summary: Summary) -> str:
+    """What a run before has recorded, if there was one."""
+    recording = summary.get("recording")
+    if recording is None:
+        return ""
+    return f"{recording['flow']}: {count(recording['packets'])} packets recorded at {recording['link']} in a run before"
+
+
 def print_summary(summary: Summary) -> None:
     """One run: headline, links, energy, flows."""
     console = new_console()
@@ -70,6 +78,7 @@ def print_summary(summary: Summary) -> None:
         f"measured from {digits(summary['warm_up_s'])} s" if summary["warm_up_s"] else "",
         f"{scaled(float(summary['packet_hops']), '', 3).strip()} packet-hops",
         checked,
+        _recorded(summary),
     ]
     console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
     if summary["links"]:

@@ -192,7 +192,7 @@ mod tests {
     fn one_component_is_the_lognormal_law() {
         // E X = m exp(s^2 / 2) = 1000 x exp(0.125) = 1133.148 B; the median is m.
         let law = SizeLaw::Lognormal(Lognormal::truncated(&TWO[..1], 0.0, LARGEST as f64).expect("all"));
-        assert!((law.mean() - 1133.148_453).abs() < 1e-5, "{}", law.mean());
+        assert!((law.mean() - 1_133.148_453).abs() < 1e-5, "{}", law.mean());
         has_quantile(&draws(&law), 0.5, 1000.0);
     }
 
@@ -203,6 +203,9 @@ mod tests {
             assert!((law.mean() / wanted - 1.0).abs() < 1e-9, "{} at {}", law.mean(), law.most());
         }
         let law = SizeLaw::Lognormal(Lognormal::with_mean(&CAMPUS, 15_000.0, LARGEST as f64).expect("in reach"));
+        let SizeLaw::Lognormal(mixture) = &law else { return };
+        // The bound for 15 kB, found by halving in Python's statistics.NormalDist: 333,335 B.
+        assert!((mixture.most() - 333_335.4).abs() < 1.0, "{}", mixture.most());
         let draws = draws(&law);
         let most = draws[draws.len() - 1];
         let variance = draws.iter().map(|size| (size - 15_000.0).powi(2)).sum::<f64>() / 2e5;
