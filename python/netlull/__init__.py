@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Bernoulli,
         Bursts,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         VegasBounds,
         WebSearchSize,
     )
-    from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
+    from netlull.errors import ClusterError, FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
     from netlull.scenario import Scenario
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
@@ -56,6 +57,8 @@ __all__ = [
     "CampusSize",
     "Cancelled",
     "Cbr",
+    "Cluster",
+    "ClusterError",
     "Codel",
     "Column",
     "Design",
@@ -103,6 +106,7 @@ __all__ = [
     "WebSearchSize",
     "__version__",
     "catalogue",
+    "open_cluster",
     "schema",
 ]
 
@@ -113,8 +117,9 @@ _ELEMENTS = (
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
-    "netlull.errors": "FieldPathError InputError OutputError ResultError SweepError",
+    "netlull.errors": "ClusterError FieldPathError InputError OutputError ResultError SweepError",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",

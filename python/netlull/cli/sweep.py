@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from netlull.cli.inputs import json_option
+from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.sweep import Progress, Sweep, SweepResult
 
 __all__ = ["sweep_command"]
@@ -29,14 +31,16 @@ __all__ = ["sweep_command"]
     help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Several times.",
 )
 @click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
+@cluster_options
 @json_option
-def sweep_command(
+def sweep_command(  # one per option
     file: Path,
     out: Path | None,
     workers: int | None,
     seeds: int | None,
     until: tuple[str, ...],
     most_seeds: int | None,
+    place: Place,
     as_json: bool,
 ) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
@@ -46,7 +50,8 @@ def sweep_command(
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    result = _run(sweep, store, workers, until or None, most_seeds)
+    with place.reached(workers) as where:
+        result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
     for what in result.damaged:
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
     for what in result.rebuilt:
@@ -73,12 +78,27 @@ def _name(file: Path) -> str:
     return file.stem if file.stem != "sweep" else file.resolve().parent.name
 
 
-def _run(
-    sweep: Sweep, store: Path, workers: int | None, until: tuple[str, ...] | None, most_seeds: int | None
-) -> SweepResult:
+@dataclass(frozen=True)
+class Asked:
+    """How the command line wants the sweep run."""
+
+    workers: int | None
+    cluster: Cluster | None
+    until: tuple[str, ...] | None
+    most_seeds: int | None
+
+
+def _run(sweep: Sweep, store: Path, asked: Asked) -> SweepResult:
     with bar("sweep") as show:
 
         def shown(progress: Progress) -> None:
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
-        return sweep.run(store, workers=workers, progress=shown, until=until, most_seeds=most_seeds)
+        return sweep.run(
+            store,
+            workers=asked.workers,
+            cluster=asked.cluster,
+            progress=shown,
+            until=asked.until,
+            most_seeds=asked.most_seeds,
+        )

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from netlull.cluster import Cluster
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
 
@@ -32,11 +33,12 @@ def measure(
     store: Path | None = None,
     use: Mapping[str, str] | None = None,
     workers: int | None = None,
+    cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
     """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series."""
     sweep = Sweep.from_file(planned.write(folder))
-    result = sweep.run(store or folder / STORE, workers=workers, progress=progress)
+    result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
     wanted = [run for run in paper.series if run.experiment in planned.experiments]
     series, cost = _record(paper, wanted, sweep, workers)
     return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost)

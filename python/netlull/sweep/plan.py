@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import _engine
 from netlull.errors import FieldPathError, InputError, SweepError
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
-from netlull.sweep.execution import Progress, default_workers
+from netlull.sweep.execution import Progress, Threads, default_workers
 from netlull.sweep.running import Running
 from netlull.sweep.store import Store
 from netlull.sweep.table import SweepResult, Window, build_table
 from netlull.sweep.until import Until
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.scenario import Scenario
     from netlull.sweep.design import Design
 
@@ -214,6 +217,7 @@ class Sweep:
         store: str | Path | None = None,
         *,
         workers: int | None = None,
+        cluster: str | Cluster | None = None,
         progress: Callable[[Progress], None] | None = None,
         until: str | Sequence[str] | None = None,
         most_seeds: int | None = None,
@@ -223,6 +227,7 @@ class Sweep:
         Args:
             store: a folder that keeps finished runs, so that the sweep resumes; None keeps nothing.
             workers: runs at a time; default one per core.
+            cluster: where to run instead: what `netlull.open_cluster` gave or takes (docs/how-to/cluster.md).
             progress: called in this thread when a run ends and several times a second.
             until: conditions on the metrics, such as "goodput_bps<5%": seeds are added to each point until the 95 %
                 intervals are that narrow. At least 5 seeds; which ones depends on no worker and no interruption.
@@ -231,11 +236,11 @@ class Sweep:
         Raises:
             SweepError: a point, a metric, a condition or the store cannot be used, or another sweep is writing to it.
             OutputError: the store cannot be written.
+            ClusterError: the cluster cannot be reached or used.
             VerificationError: a run broke a conservation law: a bug in the simulator.
             KeyboardInterrupt: finished runs are in the store.
         """
-        workers = default_workers() if workers is None else workers
-        if workers < 1:
+        if workers is not None and workers < 1:
             raise SweepError(f"workers: {workers} is no number of workers; expected 1 or more")
         if until is None and most_seeds is not None:
             raise SweepError(f"most_seeds: {most_seeds} is for `until`; expected a condition there")
@@ -243,10 +248,16 @@ class Sweep:
         if stop is not None:
             stop.check(self.metrics)
         points = self.points()
-        if store is None:
-            return self._run(points, Running(self.metrics, None, workers, progress), None, stop)
-        with Store.open(Path(store), self.description(stop, points)) as opened:
-            return self._run(points, Running(self.metrics, opened, workers, progress), opened, stop)
+        with contextlib.ExitStack() as stack:
+            if isinstance(cluster, str):
+                from netlull.cluster import open_cluster
+
+                cluster = stack.enter_context(open_cluster(cluster, workers=workers))
+            # After the cluster was reached: where it was not, nothing is written.
+            description = self.description(stop, points)
+            opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
+            hire = functools.partial(Threads, count=workers or default_workers()) if cluster is None else cluster.hire
+            return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
 
     def _run(self, points: Sequence[Point], running: Running, store: Store | None, until: Until | None) -> SweepResult:
         if until is None:

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 
     from netlull import _engine
     from netlull.scenario import Scenario
+    from netlull.sweep.execution import Team
+    from netlull.sweep.order import LongestFirst
     from netlull.sweep.plan import Point
     from netlull.sweep.store import Store
     from netlull.sweep.until import Until
+
+    Hire = Callable[[LongestFirst], Team]
 
 __all__ = ["Running", "run_key"]
 
@@ -35,7 +39,7 @@ class Running:
         self,
         metrics: Mapping[str, str],
         store: Store | None,
-        workers: int,
+        hire: Hire,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.measured: dict[str, dict[str, float]] = {}
@@ -49,7 +53,7 @@ class Running:
         self._metrics = Metrics(metrics)
         self._names = tuple(metrics)
         self._store = store
-        self._workers = workers
+        self._hire = hire
         self._progress = progress
         self._ended: list[tuple[Job, float | None]] = []
 
@@ -66,7 +70,7 @@ class Running:
                 self.measured[key] = self._metrics.of(kept.summary)
                 self._ended.append((job, kept.cpu_s))
                 self.reused += 1
-        execute(missing, self._workers, self._finished, self._report, reused=tuple(self._ended))
+        execute(missing, self._hire, self._finished, self._report, reused=tuple(self._ended))
 
     def run_until(self, points: Sequence[Point], until: Until) -> list[Point]:
         """The points with as many seeds as the conditions need; every seed of theirs has run."""
