@@ -66,13 +66,13 @@ def vary(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Variations:
-    """Measures the quick grid under every alternative, and under every combination of the searched readings."""
+    """Measures the `vary` scope under each alternative, and under every combination of the searched readings."""
     costs: list[Cost] = []
 
     def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:
         names = tuple((reading.id, alternative.name) for reading, alternative in picked)
         alternatives = [alternative for _, alternative in picked]
-        planned = plan(paper, paper.quick, seeds, alternatives)
+        planned = plan(paper, paper.vary, seeds, alternatives)
         use = {column: metric for alternative in alternatives for column, metric in alternative.use.items()}
         place = folder / ("-".join("_".join(name) for name in names) or "base")
         evidence = measure(

@@ -84,7 +84,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of the report, in one of its sections: figures, energy or appendix."""
+    """A figure of the report, in one of its sections: figures, energy, appendix, or others of `figures.SECTIONS`."""
 
     id: str
     title: str

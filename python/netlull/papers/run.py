@@ -128,7 +128,7 @@ class _Job:
     def _report(self, paper: Paper, planned: Plan, found: Findings, spent: Time) -> Path:
         grid = found.evidence.grid
         quick = self.scope == "quick"
-        scope = f"--quick: {paper.quick.description}." if quick else "--full: every point of Table I."
+        scope = f"--quick: {paper.quick.description}." if quick else f"--full: {paper.full}."
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
         manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin())
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)

@@ -5,7 +5,7 @@ Nothing here opens a window or needs a display.
 
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
-from netlull.plot.lines import Curve, Panel, draw_curves, panel_grid
+from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
 from netlull.plot.series import Trace, bin_rate, draw_traces
@@ -39,6 +39,7 @@ __all__ = [
     "draw_traces",
     "figure",
     "legend_above",
+    "log_y",
     "panel_grid",
     "record",
     "run_figures",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
 from netlull.plot.charts import Series, record
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
@@ -41,6 +41,7 @@ class Panel:
     y_label: str
     curves: Sequence[Curve] = field(default_factory=tuple)
     log_x: bool = True
+    log_y: bool = False
     y_from: float | None = None
     y_to: float | None = None
 
@@ -69,6 +70,8 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     _set_x(axes, panel)
+    if panel.log_y:
+        log_y(axes)
     _set_y(axes, panel)
 
 
@@ -115,6 +118,15 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(_plain_number)
+
+
+def log_y(axes: Axes) -> None:
+    """A logarithmic axis whose ticks are plain numbers: every power of ten, and 2 and 5 times that between them."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(_plain_number)
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axes.yaxis.set_minor_formatter(_plain_number)
+    axes.tick_params(axis="y", which="minor", labelsize=6.5)
 
 
 def _plain_number(value: float, _position: float | None) -> str:
