@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,8 @@ def _paired(evidence: Evidence, label: str, colour: int, value: Callable[[float]
 
 def _constant(evidence: Evidence, label: str, value: float, colour: int = 6) -> Curve:
     """A line to compare with: one value without an interval."""
-    return _curve(evidence, label, colour, lambda _: over_seeds({1: value}), dashed=True)
+    line = _curve(evidence, label, colour, lambda _: over_seeds({1: value}), dashed=True)
+    return dataclasses.replace(line, marked=False)
 
 
 def _panel(title: str, y_label: str, curves: list[Curve], *, y_from: float | None = None, log_y: bool = False) -> Panel:

@@ -30,6 +30,8 @@ class Curve:
     y: Sequence[Interval]
     colour: int = 0
     dashed: bool = False
+    marked: bool = True
+    """Whether its points show: not so of a line to compare with."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
             [value.mean for value in curve.y],
             label=curve.label,
             color=colour,
-            marker=marker,
+            marker=marker if curve.marked else "",
             markerfacecolor="white" if curve.dashed else colour,
             linestyle=(0, (4, 2)) if curve.dashed else "-",
         )
@@ -80,9 +82,9 @@ def _series(curve: Curve) -> Series:
         curve.label,
         [float(x) for x in curve.x],
         [value.mean for value in curve.y],
-        [value.low for value in curve.y],
-        [value.high for value in curve.y],
-        [value.n for value in curve.y],
+        [value.low for value in curve.y] if curve.marked else [],
+        [value.high for value in curve.y] if curve.marked else [],
+        [value.n for value in curve.y] if curve.marked else [],
         curve.colour % len(COLOURS),
         dashed=curve.dashed,
     )

@@ -180,6 +180,20 @@
     box.style.top = `${Math.min(Math.max(0, top - box.offsetHeight / 2), Math.max(0, tall - box.offsetHeight))}px`;
   }
 
+  /* Round places on a logarithmic axis: as many to a decade as there is room for. */
+  function decades(u, axis, low, high) {
+    const span = Math.log10(high / low);
+    const steps = span < 0.8 ? [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 8] : span < 1.3 ? [1, 1.5, 2, 3, 5, 7] : span < 3.2 ? [1, 2, 5] : [1];
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power++) {
+      for (const step of steps) {
+        const value = +(step * 10 ** power).toPrecision(3);
+        if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
+      }
+    }
+    return found.length > 1 ? found : [low, high];
+  }
+
   function axes(panel) {
     const font = "12px system-ui, sans-serif";
     const common = { stroke: () => css("--ink"), grid: { stroke: () => css("--line"), width: 1 }, ticks: { stroke: () => css("--line"), width: 1, size: 5 }, font, labelFont: font };
@@ -210,7 +224,9 @@
       x.values = (u, splits) => splits.map(short);
       x.filter = (u, splits) => splits;
     } else x.values = (u, splits) => splits.map((value) => (value === null ? "" : short(value)));
+    if (panel.logX && !x.splits) Object.assign(x, { splits: decades, filter: (u, splits) => splits });
     const y = { ...common, label: panel.y, labelSize: 22, size: 52, values: (u, splits) => splits.map((value) => (value === null ? "" : short(value))) };
+    if (panel.logY) Object.assign(y, { splits: decades, filter: (u, splits) => splits });
     return [x, y];
   }
 
