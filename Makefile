@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 PACKAGES := $(VENV)/.packages
 EXTENSION := $(VENV)/.extension
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.csv' | sort)
+CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
 OUT := out/quick
 GUNGRAUN := 0.20.0
 BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
@@ -34,7 +35,7 @@ lint: setup ## Check formatting, lints, types and the arrows between crates and 
 	$(BIN)/python tools/check_arrows.py
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
-BENCH := --growth
+BENCH := --growth --store
 bench: setup tools ## Measure the engine side by side with ns-2 and ns-3 (a quarter of an hour).
 	$(BIN)/python benches/run.py $(BENCH)
 
@@ -58,10 +59,10 @@ fuzz: ## Drive pairs of TCP endpoints through random paths for a minute.
 	done
 
 clean: ## Remove what was built; results in out/ stay.
-	rm -rf target $(VENV) python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf target $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-setup: $(EXTENSION) # Make the virtual environment and build the extension, where stale.
+setup: $(EXTENSION) $(CHARTS) # Make the virtual environment, build the extension, fetch what reports bundle, where stale.
 
 # The packages are pinned with their hashes; `make lock` renews the pins.
 $(PACKAGES): requirements/dev.lock
@@ -72,6 +73,15 @@ $(PACKAGES): requirements/dev.lock
 $(EXTENSION): $(PACKAGES) pyproject.toml $(RUST)
 	PIP_QUIET=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --quiet
 	touch $@
+
+# The chart library of report pages, pinned with its hash in web/package-lock.json; what is fetched is never committed.
+# Without it reports have static figures only, which is said here and on the page.
+$(CHARTS): web/package-lock.json
+	@if ! command -v npm >/dev/null; then echo "npm is missing: reports will have static figures only (Debian: apt-get install npm)"; \
+	elif ! npm ci --prefix web --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null; then \
+	  echo "npm could not fetch the chart library: reports will have static figures only"; \
+	else mkdir -p $(@D) && cp web/node_modules/uplot/LICENSE web/node_modules/uplot/dist/uPlot.min.css $(@D) && \
+	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
 tools: # Install ns-2, ns-3 and tshark (Debian packages), where missing.

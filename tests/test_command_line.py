@@ -64,7 +64,7 @@ def test_run_prints_links_energy_and_flows(printed: Printed, small_file: Path) -
 def test_run_fits_a_narrow_terminal(
     small: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tables, "_console", lambda: Console(width=80))
+    monkeypatch.setattr(tables, "new_console", lambda: Console(width=80))
     tables.print_summary(small.run().summary)
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80

@@ -92,16 +92,46 @@ def test_the_sweep_page_runs() -> None:
 
 def test_the_sweep_pages_file_is_a_sweep(scenario_file: Path) -> None:
     path = scenario_file.with_name("sweep.toml")
-    grid, experiment = _blocks("sweep.md", "toml")
+    grid, experiment, listed, sample = _blocks("sweep.md", "toml")
     path.write_text(grid, encoding="utf-8")
     assert len(Sweep.from_file(path).points()) == 3 * 2
     path.write_text(grid + experiment, encoding="utf-8")
     (point,) = Sweep.from_file(path).points()
     assert (point.experiment, point.seeds, point.values) == ("reference", (1,), {"rtt": 10.0})
+    base = 'scenario = "scenario.toml"\n[metrics]\ngoodput_bps = "flow.tcp.goodput_bps"\n'
+    path.write_text(base + listed, encoding="utf-8")
+    assert [each.values for each in Sweep.from_file(path).points()][1] == {"rtt": 30.0, "buffer": 100.0}
+    path.write_text(base + sample, encoding="utf-8")
+    assert len(Sweep.from_file(path).points()) == 50
+
+
+def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (sweep,) = _blocks("compare.md", "toml")
+    (tmp_path / "sweep.toml").write_text(sweep, encoding="utf-8")
+    web = ready()["web-load"].read_text(encoding="utf-8").replace('"600 s"', '"20 s"')
+    (tmp_path / "busy.toml").write_text(web, encoding="utf-8")
+    (tmp_path / "calm.toml").write_text(web.replace('offered = "8 Mb/s"', 'offered = "2 Mb/s"'), encoding="utf-8")
+    for block in _blocks("compare.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            assert main(arguments) == 0, line
+    (code,) = _blocks("compare.md", "python")
+    exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # our own page
+
+
+@pytest.mark.usefixtures("scenario_file")
+def test_the_sweep_pages_search_for_seeds_runs() -> None:
+    grid, *_ = _blocks("sweep.md", "toml")
+    Path("sweep.toml").write_text(grid, encoding="utf-8")
+    _, until = _blocks("sweep.md", "console")
+    _, _, *arguments = shlex.split(until)
+    assert main([*arguments[:-1], "20"]) == 0
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, web, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, web, recording, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -117,4 +147,9 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     assert run.link("sender-router")["lost_packets"] == 3
     # The fifth one is more traffic for the first one's network.
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
-    assert Scenario.from_dict(scenario.to_dict() | {"flow": flows}).run().flow("web")["requests_started"] > 0
+    busy = scenario.to_dict() | {"flow": flows}
+    assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0
+    # The sixth one replays the fifth one's, in the network of the second.
+    replayed = tomllib.loads(recording.replace("N1-N2", "router-receiver"))
+    links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
+    assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0

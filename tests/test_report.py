@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import hashlib
+import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
 
+from netlull.plot import Chart, Series
 from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock, render, write
 
 if TYPE_CHECKING:
@@ -86,8 +91,54 @@ def test_the_page_asks_nothing_of_the_network() -> None:
     found = checked(html)
     assert all(reference.startswith(("#", "data:")) for reference in found.references)
     assert not re.search(r"(src|href|url\()\s*=?\s*[\"']?https?:", html)
-    assert "<script" not in html
+    assert not re.search(r"<(script|link|iframe|object)[^>]*(src|href)=", html)
+    assert not re.search(r"\b(fetch|XMLHttpRequest|importScripts|WebSocket|sendBeacon)\b", html)
     assert "@import" not in html
+
+
+def test_the_browser_is_told_to_fetch_nothing_and_to_run_these_scripts_alone() -> None:
+    html = render(page())
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy
+    assert policy[1].startswith("default-src 'none'; img-src data:;")
+    scripts = re.findall(r"<script>(.*?)</script>", html, re.DOTALL)
+    assert scripts
+    for script in scripts:
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in unescape(policy[1])
+
+
+def test_a_figure_with_charts_has_its_data_and_its_picture() -> None:
+    html = render(charted())
+    assert html.count("data:image/svg+xml;base64,") == 2
+    data = re.search(r'<script type="application/json">(.*?)</script>', html, re.DOTALL)
+    assert data
+    assert "<" not in data[1]
+    (panel,) = json.loads(data[1])
+    assert panel["title"] == "a < b </script>"
+    assert panel["series"][0]["px"] == [1, 2]
+    # A mean that is missing is null, and never zero.
+    assert panel["series"][0]["py"] == [0.5, None]
+    assert "The MIT License" in html
+
+
+def test_without_the_library_figures_are_pictures_and_the_page_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("netlull.report.page.bundled", lambda: None)
+    html = render(charted())
+    assert checked(html).open == []
+    assert html.count("data:image/svg+xml;base64,") == 2
+    assert "application/json" not in html
+    assert "uPlot" not in html
+    assert "netlull was set up without npm" in html
+
+
+def charted() -> Page:
+    """The page with one figure that can be interactive."""
+    nothing = float("nan")
+    series = Series("x", [1.0, 2.0], [0.5, nothing], [0.4, nothing], [0.6, nothing], [3, 3])
+    chart = Chart("a < b </script>", "load", "time (s)", [series], (1.0, 2.0), (0.0, 1.0))
+    figures = [FigureBlock("fig2", "Fig. 2", "One panel.", SVG, [chart])]
+    return dataclasses.replace(page(), sections=[Section("figures", "Figures", figures=figures)])
 
 
 def test_the_page_holds_each_claim_with_paper_ours_and_verdict_in_words() -> None:
@@ -137,3 +188,13 @@ def test_the_page_is_written_whole(tmp_path: Path) -> None:
     path = write(page(), tmp_path / "out" / "report.html")
     assert path.read_text(encoding="utf-8") == render(page())
     assert [item.name for item in path.parent.iterdir()] == ["report.html"]
+
+
+def test_pictures_are_made_small_without_touching_their_scales() -> None:
+    svg = (
+        '<svg>\n  <!-- 50 -->\n  <g transform="scale(0.07512 1)"><path d="M 1.23456 -7.5 \nL 10.98765 3"/></g>\n</svg>'
+    )
+    source = FigureBlock("f", "F", "C", svg).source
+    assert base64.b64decode(source.partition(",")[2]).decode() == (
+        '<svg> <g transform="scale(0.07512 1)"><path d="M 1.23 -7.5 L 10.98 3"/></g> </svg>'
+    )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from netlull import Axis, AxisPoint, Experiment, Progress, ResultError, Scenario, Sweep, SweepError, SweepResult
-from netlull.sweep import plan
+from netlull.sweep import running
 from netlull.sweep.journal import read
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps", "saving": "link.a-b.energy.fs.saving"}
@@ -154,7 +154,7 @@ def test_what_the_store_has_is_not_run_again(sweep: Sweep, tmp_path: Path, monke
     def nothing_to_run(jobs: list[Any], *_: object, **__: object) -> None:
         assert jobs == []
 
-    monkeypatch.setattr(plan, "execute", nothing_to_run)
+    monkeypatch.setattr(running, "execute", nothing_to_run)
     again = sweep.run(tmp_path / "store")
     assert (again.executed, again.reused) == (0, 12)
     assert again.table.equals(first.table)

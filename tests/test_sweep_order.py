@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlull import Axis, AxisPoint, Progress, Scenario, Sweep
-from netlull.sweep import execution, plan
+from netlull.sweep import execution, running
 from netlull.sweep.order import Job, LongestFirst
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
@@ -177,7 +177,7 @@ def test_the_order_changes_nothing(uneven: Sweep, tmp_path: Path, monkeypatch: p
 def test_runs_share_what_was_checked(small: Scenario) -> None:
     # Twice the same scenario under two labels, and another: two checked scenarios for six runs.
     same = Axis("label", points=[AxisPoint("one"), AxisPoint("two"), AxisPoint("other", set={"mtu": "1000 B"})])
-    jobs = plan._jobs(Sweep(small, [same], 2, METRICS).points())
+    jobs = running._jobs(Sweep(small, [same], 2, METRICS).points())
     assert len(jobs) == 4
     assert len({id(job.scenario) for job in jobs.values()}) == 2
 
@@ -197,3 +197,29 @@ def test_progress_counts_packet_hops(uneven: Sweep) -> None:
     assert tenth / total <= first[1] <= (tenth + second) / total
     assert (tenth + second) / total <= first[2] <= (tenth + 2 * second) / total
     assert first[8] == 1.0
+
+
+def test_batches_are_shares_of_what_is_left() -> None:
+    # Of 100 runs with 1e6 hops: the first goes alone, and takes 0.1 s, so that each of the 99 left is expected to.
+    order = LongestFirst(runs("a", 1e6, 100))
+    first = order.batch(2, 0.05, 1.0)
+    assert [job.key for job in first] == ["a1"]
+    order.took(first[0], 0.1)
+    # Half of 9.9 s is more than the 1 s that a batch may take: 10 runs, the tenth of which reaches 1 s or falls short
+    # of it by rounding.
+    sizes = [len(batch) for batch in iter(lambda: order.batch(2, 0.05, 1.0), [])]
+    assert sizes[0] in (10, 11)
+    assert sum(sizes) == 99
+    assert len(order) == 0
+    # The last are single: half of the last 0.1 s is 0.05 s, and one run lasts longer.
+    assert sizes[-1] == 1
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_batches_before_anything_was_measured_go_by_expected_hops() -> None:
+    # After the shortest: 100 ns for each of a's 4e6 hops are 0.4 s, 3 runs to reach 1 s.
+    order = LongestFirst([*runs("a", 4e6, 30), *runs("b", 1)])
+    assert [job.key for job in order.batch(2, 0.05, 1.0)] == ["b1"]
+    assert [job.key for job in order.batch(2, 0.05, 1.0)] == ["a1", "a2", "a3"]
+    # A run that is longer than a batch may be goes alone; so does every run where batches are to be short.
+    assert [job.key for job in order.batch(2, 0.05, 0.3)] == ["a4"]

@@ -64,6 +64,13 @@ def test_red_agrees_with_the_stored_results_of_ns2() -> None:
     assert "twenty NewReno flows" in done.stdout
 
 
+def test_web_load_under_practra_agrees_with_the_stored_results_of_ns2() -> None:
+    done = run("ns2/web.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Two loads, two buffers, with and without practRA: six and four measures each.
+    assert sum(" +- " in line for line in done.stdout.splitlines()) == 4 * (6 + 4)
+
+
 def test_packet_scripts_of_the_rfcs_pass() -> None:
     done = run("rfc/run.py")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -192,6 +192,9 @@ def _savings(evidence: Evidence, experiment: str, point: dict[str, float], metri
     return [evidence.grid.interval(Cell.of(experiment, rtt=100, mrci=value, **point), metric, 100) for value in mrci]
 
 
+SECTIONS = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
+"""The report's sections, in order."""
+
 NOTES = {
     "energy": (
         "The paper reports the reduced service rate as a stand-in for energy. Here every run is metered: under ideal "

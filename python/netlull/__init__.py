@@ -10,23 +10,30 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Bernoulli,
         Bursts,
+        CampusSize,
         Cbr,
         Codel,
         DropTail,
+        EmpiricalSize,
         ExponentialSize,
         FixedSize,
         GilbertElliott,
         Link,
+        LognormalComponent,
+        LognormalSize,
         ParetoSize,
         Poisson,
         Power,
         Practra,
         Probe,
         RateSteps,
+        Recording,
         Red,
+        Replay,
         Requests,
         Scripted,
         ScriptedDrops,
@@ -35,21 +42,28 @@ if TYPE_CHECKING:
         TcpOptions,
         UniformRedraw,
         VegasBounds,
+        WebSearchSize,
     )
-    from netlull.errors import FieldPathError, InputError, OutputError, ResultError, SweepError
+    from netlull.errors import ClusterError, FieldPathError, InputError, OutputError, ResultError, SweepError
     from netlull.result import Result
     from netlull.scenario import Scenario
-    from netlull.sweep import Axis, AxisPoint, Experiment, Point, Progress, Sweep, SweepResult
+    from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
 __all__ = [
     "Axis",
     "AxisPoint",
     "Bernoulli",
     "Bursts",
+    "CampusSize",
     "Cancelled",
     "Cbr",
+    "Cluster",
+    "ClusterError",
     "Codel",
+    "Column",
+    "Design",
     "DropTail",
+    "EmpiricalSize",
     "Experiment",
     "ExponentialSize",
     "FieldPathError",
@@ -57,6 +71,8 @@ __all__ = [
     "GilbertElliott",
     "InputError",
     "Link",
+    "LognormalComponent",
+    "LognormalSize",
     "Monitor",
     "OutputError",
     "ParetoSize",
@@ -66,8 +82,11 @@ __all__ = [
     "Practra",
     "Probe",
     "Progress",
+    "Range",
     "RateSteps",
+    "Recording",
     "Red",
+    "Replay",
     "Requests",
     "Result",
     "ResultError",
@@ -84,22 +103,26 @@ __all__ = [
     "UniformRedraw",
     "VegasBounds",
     "VerificationError",
+    "WebSearchSize",
     "__version__",
     "catalogue",
+    "open_cluster",
     "schema",
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts Cbr Codel DropTail ExponentialSize FixedSize GilbertElliott Link ParetoSize Poisson Power "
-    "Practra Probe RateSteps Red Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds"
+    "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
+    "Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps Recording Red "
+    "Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
-    "netlull.errors": "FieldPathError InputError OutputError ResultError SweepError",
+    "netlull.errors": "ClusterError FieldPathError InputError OutputError ResultError SweepError",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
-    "netlull.sweep": "Axis AxisPoint Experiment Point Progress Sweep SweepResult",
+    "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

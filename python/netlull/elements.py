@@ -13,21 +13,27 @@ from typing import ClassVar
 __all__ = [
     "Bernoulli",
     "Bursts",
+    "CampusSize",
     "Cbr",
     "Codel",
     "DropTail",
+    "EmpiricalSize",
     "ExponentialSize",
     "FixedSize",
     "Flow",
     "GilbertElliott",
     "Link",
+    "LognormalComponent",
+    "LognormalSize",
     "ParetoSize",
     "Poisson",
     "Power",
     "Practra",
     "Probe",
     "RateSteps",
+    "Recording",
     "Red",
+    "Replay",
     "Requests",
     "Scripted",
     "ScriptedDrops",
@@ -37,6 +43,7 @@ __all__ = [
     "TcpOptions",
     "UniformRedraw",
     "VegasBounds",
+    "WebSearchSize",
 ]
 
 
@@ -67,6 +74,7 @@ class Practra:
     forecast_start: str | None = None
     arrivals: str | None = None
     queue: str | None = None
+    steps: str | None = None
     tick: str | None = None
     initial_rate: str | None = None
     in_service: str | None = None
@@ -317,7 +325,51 @@ class ParetoSize:
     max: str | None = None
 
 
-Size = FixedSize | ExponentialSize | ParetoSize
+@dataclass(frozen=True)
+class LognormalComponent:
+    """A lognormal law of a mixture: its share, its median (an amount of data), the standard deviation of ln X."""
+
+    weight: float
+    median: str
+    sigma: float
+
+
+@dataclass(frozen=True)
+class LognormalSize:
+    """Requests of sizes after a mixture of lognormal laws, truncated to [`min`, `max`] (amounts of data)."""
+
+    kind: ClassVar[str] = "lognormal"
+    components: Sequence[LognormalComponent | Mapping[str, object]]
+    min: str | None = None
+    max: str | None = None
+
+
+@dataclass(frozen=True)
+class CampusSize:
+    """Requests of the sizes of a campus's flows, truncated so that they have this `mean`, an amount of data."""
+
+    kind: ClassVar[str] = "campus"
+    mean: str
+
+
+@dataclass(frozen=True)
+class EmpiricalSize:
+    """Requests of sizes after points (bytes, cumulative share), in `cdf` or in a `file` of two columns."""
+
+    kind: ClassVar[str] = "empirical"
+    cdf: Sequence[tuple[int, float]] | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class WebSearchSize:
+    """Requests of the sizes of web search, scaled to `mean`, an amount of data, if that is given."""
+
+    kind: ClassVar[str] = "web_search"
+    mean: str | None = None
+
+
+Size = FixedSize | ExponentialSize | ParetoSize | LognormalSize | CampusSize | EmpiricalSize | WebSearchSize
 """Any law of sizes."""
 
 
@@ -342,6 +394,31 @@ class Requests:
 
 
 @dataclass(frozen=True)
+class Replay:
+    """Datagrams as recorded: `arrivals` (nanoseconds, bytes), or a `file` of two columns with a heading."""
+
+    kind: ClassVar[str] = "replay"
+    name: str
+    from_: str
+    to: str
+    _: KW_ONLY
+    arrivals: Sequence[tuple[int, int]] | None = None
+    file: str | None = None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A first run, `without` these fields, that records what `flows` offer to `link`; then one source replays it."""
+
+    link: str
+    flows: Sequence[str]
+    _: KW_ONLY
+    without: Sequence[str] | None = None
+    name: str | None = None
+    to: str | None = None
+
+
+@dataclass(frozen=True)
 class Power:
     """A power model of `netlull list power`, with the ideal models' P_s (`static_fraction`) and phi."""
 
@@ -356,7 +433,7 @@ class Power:
 class Probe:
     """What to record: bins of `interval` (a time), congestion windows, drops, TCP's segments and events, requests.
 
-    Default all links and flows.
+    `arrivals` names links of which every packet that is offered is recorded. Default all links and flows.
     """
 
     interval: str | None = None
@@ -366,9 +443,10 @@ class Probe:
     segments: bool | None = None
     events: bool | None = None
     requests: bool | None = None
+    arrivals: Sequence[str] | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
 
 
-Flow = Tcp | Cbr | Poisson | Bursts | Requests
+Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay
 """Any source of traffic."""

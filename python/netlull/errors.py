@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FieldPathError", "InputError", "OutputError", "ResultError", "SweepError"]
+__all__ = ["ClusterError", "FieldPathError", "InputError", "OutputError", "ResultError", "SweepError"]
 
 
 class InputError(ValueError):
@@ -23,3 +23,7 @@ class ResultError(InputError):
 
 class OutputError(InputError):
     """Results cannot be written where they were asked for."""
+
+
+class ClusterError(InputError):
+    """A cluster cannot be reached or used, or what runs there cannot be used; finished runs are in the store."""

@@ -14,7 +14,7 @@ from netlull.fieldpath import get, keys_to
 from netlull.output import MANIFEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import numpy.typing as npt
     import pandas as pd
@@ -84,6 +84,7 @@ class Result:
         scenario: dict[str, Any],
         origin: Mapping[str, str | None],
         series: Mapping[str, pa.Table | Columns],
+        warnings: Sequence[str] = (),
     ) -> None:
         """For `Scenario.run` and `Result.load`."""
         self.summary = summary
@@ -92,6 +93,8 @@ class Result:
         """The canonical scenario that ran, seed included."""
         self.origin = dict(origin)
         """`version`, `engine` and `commit` of the netlull that ran it."""
+        self.warnings = tuple(warnings)
+        """What the scenario was warned of (`Scenario.warnings`)."""
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
@@ -99,7 +102,9 @@ class Result:
         """The result of a run that the core has finished."""
         from netlull.provenance import origin
 
-        return cls(json.loads(raw.summary()), json.loads(scenario.canonical()), origin(), raw.tables())
+        return cls(
+            json.loads(raw.summary()), json.loads(scenario.canonical()), origin(), raw.tables(), scenario.warnings
+        )
 
     @property
     def links(self) -> pa.Table:
@@ -208,6 +213,8 @@ class Result:
             "kind": KIND,
             **self.origin,
             "seed": self.summary["seed"],
+            "warnings": list(self.warnings),
+            **({"recording": self.summary["recording"]} if "recording" in self.summary else {}),
             "series": list(self._series),
             "files": {name: output.file_record(folder / name) for name in names},
             "figures": sorted(path.relative_to(folder).as_posix() for path in folder.glob("figures/*")),
@@ -235,7 +242,7 @@ class Result:
         series = {name: table.cast(_int32_keys(table.schema)) for name, table in series.items()}
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
         origin = {key: manifest[key] for key in ("version", "engine", "commit")}
-        return cls(summary, manifest["scenario"], origin, series)
+        return cls(summary, manifest["scenario"], origin, series, manifest.get("warnings", ()))
 
     def __repr__(self) -> str:
         """A short description."""

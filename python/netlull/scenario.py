@@ -6,10 +6,12 @@ import copy
 import functools
 import hashlib
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
+from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError
 from netlull.fieldpath import plain, put, read_toml, remove
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.elements import Flow, Link, Power, Probe, TcpOptions
+    from netlull.elements import Flow, Link, Power, Probe, Recording, TcpOptions
     from netlull.result import Result
 
 __all__ = ["Scenario"]
@@ -49,6 +51,7 @@ class Scenario:
         tcp: TcpOptions | Mapping[str, object] | None = None,
         power: Iterable[Power | Mapping[str, object]] | None = None,
         probe: Probe | Mapping[str, object] | None = None,
+        recording: Recording | Mapping[str, object] | None = None,
     ) -> None:
         fields = {
             "name": name,
@@ -64,27 +67,40 @@ class Scenario:
             "tcp": tcp,
             "power": None if power is None else list(power),
             "probe": probe,
+            "recording": recording,
         }
         self._adopt({key: value for key, value in fields.items() if value is not None})
 
-    def _adopt(self, document: Mapping[str, object]) -> None:
+    def _adopt(self, document: Mapping[str, object], folder: Path | None = None) -> None:
+        self._folder = folder
         self._document: dict[str, Any] = plain(document)
+        inline(self._document, folder)
         self._checked = _engine.check(self._document)
 
     @classmethod
-    def from_dict(cls, mapping: Mapping[str, object]) -> Self:
-        """A scenario from a mapping with the schema's fields.
+    def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
+        """A scenario from a mapping with the schema's fields; files that it names are relative to `folder`.
 
         Raises:
+            InputError: a file that it names cannot be used.
             ScenarioError: names the field, its value and what was expected.
         """
         scenario = cls.__new__(cls)
-        scenario._adopt(mapping)  # noqa: SLF001  # its own
+        scenario._adopt(mapping, folder)  # noqa: SLF001  # its own
         return scenario
 
     @classmethod
-    def from_toml(cls, text: str, origin: str = "<text>", *, values: Mapping[str, object] | None = None) -> Self:
+    def from_toml(
+        cls,
+        text: str,
+        origin: str = "<text>",
+        *,
+        values: Mapping[str, object] | None = None,
+        folder: Path | None = None,
+    ) -> Self:
         """A scenario from TOML text; `values` are applied before it is checked (see `with_values`).
+
+        Files that it names are relative to `folder`, by default the current one.
 
         Raises:
             InputError: the text is no TOML; the message starts with `origin`.
@@ -92,7 +108,7 @@ class Scenario:
         """
         document = read_toml(text, origin)
         _change(document, values or {})
-        return cls.from_dict(document)
+        return cls.from_dict(document, folder=folder)
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
@@ -102,7 +118,7 @@ class Scenario:
             InputError: the file cannot be read or is no TOML.
             ScenarioError: names the field, its value and what was expected.
         """
-        return cls.from_toml(read_text(Path(path)), str(path), values=values)
+        return cls.from_toml(read_text(Path(path)), str(path), values=values, folder=Path(path).parent)
 
     def with_values(self, mapping: Mapping[str, object]) -> Self:
         """The same scenario with other values, `{"link.N1-N2.rate": "5 Mb/s", "link.N1-N2.controller": None}`.
@@ -126,7 +142,7 @@ class Scenario:
         document: dict[str, Any] = plain(self._document)
         for step in steps:
             _change(document, step)
-        return self.from_dict(document)
+        return self.from_dict(document, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as it was given, as a document of its own."""
@@ -140,6 +156,11 @@ class Scenario:
     def checked(self) -> _engine.Checked:
         """The scenario as the core holds it; all runs of a sweep read it."""
         return self._checked
+
+    @functools.cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What may be meant, but usually is not, such as requests that offer a link more than it carries."""
+        return tuple(self._checked.warnings())
 
     @property
     def name(self) -> str:
@@ -155,6 +176,11 @@ class Scenario:
     def duration(self) -> str:
         """The simulated time of a run, with its unit."""
         return str(self._complete["duration"])
+
+    @property
+    def warm_up(self) -> str:
+        """The simulated time at the start of a run that is left out of its summary, with its unit."""
+        return str(self._complete["warm_up"])
 
     @functools.cached_property
     def key(self) -> str:
@@ -178,6 +204,8 @@ class Scenario:
     ) -> Result:
         """Simulates the scenario. Other Python threads go on meanwhile; Ctrl-C stops it with KeyboardInterrupt.
 
+        Each of the scenario's `warnings` becomes a Python warning.
+
         Args:
             seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
             probe: replaces the scenario's probe. What is recorded never changes the run.
@@ -194,6 +222,8 @@ class Scenario:
         changes = {"probe": probe, "verify": verify, "seed": seed if seed is None else _engine.check_seed(seed)}
         changes = {field: value for field, value in changes.items() if value is not None}
         scenario = self.with_values(changes) if changes else self
+        for warning in scenario.warnings:
+            warnings.warn(warning, stacklevel=2)
         raw = _engine.run(scenario.canonical(), None, monitor)
         return Result.from_raw(raw, scenario)
 

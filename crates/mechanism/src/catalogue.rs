@@ -77,6 +77,13 @@ const PRACTRA: MechanismInfo = MechanismInfo {
         parameter("tick", "time", "none: every event", "test the rules on a tick of this length", "reading"),
         parameter("queue", "waiting | waiting_and_in_service", "waiting", "what q counts", "reading"),
         parameter("arrivals", "offered | accepted", "offered", "whether drops count as arrivals", "reading"),
+        parameter(
+            "steps",
+            "adjacent | any",
+            "adjacent",
+            "how far a change goes: to a neighbour, or to the rate that the rules ask for",
+            "the papers; any: asked for by intertwining-2012",
+        ),
         parameter("initial_rate", "bit rate", "the highest", "rate at the start of the run", "reading"),
         parameter(
             "in_service",
@@ -103,8 +110,8 @@ mod tests {
     fn the_catalogue_tells_the_defaults_that_are_built() {
         let built = PractRaConfig::new(RateSet::from_list(&[BitRate::from_mbps(1)]).unwrap());
         assert!((default_of("forecast_weight").parse::<f64>().unwrap() - built.forecast_weight).abs() < 1e-15);
-        let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue, built.arrivals));
-        assert_eq!(debug, "(FirstSample, EveryEvent, Waiting, Offered)");
+        let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue, built.arrivals, built.steps));
+        assert_eq!(debug, "(FirstSample, EveryEvent, Waiting, Offered, Adjacent)");
     }
 
     #[test]

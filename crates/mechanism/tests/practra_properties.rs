@@ -8,7 +8,7 @@ use common::{Link, at_us};
 use netlull_mechanism::Machine;
 use netlull_mechanism::rate::{
     Admission, ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, QueueView, RateAction,
-    RateEvent, RateSet,
+    RateEvent, RateSet, Reach,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -22,9 +22,14 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
     let queue = prop_oneof![Just(QueueCount::Waiting), Just(QueueCount::WaitingAndInService)];
     let arrivals = prop_oneof![Just(ArrivalCount::Offered), Just(ArrivalCount::Accepted)];
     let spans = (micros(0..3000), micros(1..30_000), micros(1..60_000), prop::option::of(micros(500..50_000)));
-    let readings = (0.01_f64..=1.0, start, evaluate, queue, arrivals, any::<prop::sample::Index>());
+    let reach = prop_oneof![Just(Reach::Adjacent), Just(Reach::Any)];
+    let readings = (0.01_f64..=1.0, start, evaluate, queue, arrivals, reach, any::<prop::sample::Index>());
     (rates, spans, readings).prop_map(
-        |(rates, (transition, hold, bound, forecast_interval), (weight, start, evaluate, queue, arrival, initial))| {
+        |(
+            rates,
+            (transition, hold, bound, forecast_interval),
+            (weight, start, evaluate, queue, arrival, steps, initial),
+        )| {
             PractRaConfig {
                 rates: RateSet::from_list(&rates).unwrap(),
                 transition,
@@ -36,6 +41,7 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
                 evaluate,
                 queue,
                 arrivals: arrival,
+                steps,
                 initial_rate: Some(rates[initial.index(rates.len())]),
             }
         },
@@ -130,16 +136,55 @@ proptest! {
     }
 
     #[test]
-    fn a_change_is_one_step_within_the_set(config in configs(), packets in packets()) {
+    fn a_change_is_within_the_set_and_one_step_if_so_configured(config in configs(), packets in packets()) {
         let link = run(&config, &packets);
         let mut level = config.rates.position(config.initial_rate.unwrap()).unwrap();
         for (_, rate) in link.changes() {
             let next = config.rates.position(rate).expect("a rate of the set");
-            prop_assert_eq!(next.abs_diff(level), 1);
+            match config.steps {
+                Reach::Adjacent => prop_assert_eq!(next.abs_diff(level), 1),
+                Reach::Any => prop_assert_ne!(next, level),
+            }
             level = next;
         }
         prop_assert_eq!(link.controller.changes() as usize, link.changes().len());
         prop_assert_eq!(link.controller.rate(), config.rates.as_slice()[level]);
+    }
+
+    #[test]
+    fn with_two_rates_there_is_nowhere_to_jump(config in configs(), packets in packets()) {
+        let ends = [config.rates.lowest(), config.rates.highest()];
+        prop_assume!(ends[0] < ends[1]);
+        let config = PractRaConfig { rates: RateSet::from_list(&ends).unwrap(), initial_rate: None, ..config };
+        let changes = |steps| run(&PractRaConfig { steps, ..config.clone() }, &packets).changes();
+        prop_assert_eq!(changes(Reach::Adjacent), changes(Reach::Any));
+    }
+
+    #[test]
+    fn a_jump_ends_where_its_rule_asks_for_no_more(config in configs(), events in wild_events()) {
+        let config = PractRaConfig { steps: Reach::Any, ..config };
+        let mut machine = PractRa::new(&config, Instant::ZERO).unwrap();
+        let (rates, seconds) = (config.rates.as_slice(), |span: Duration| span.as_secs_f64());
+        for (at, event) in events {
+            let before = config.rates.position(machine.rate()).unwrap();
+            machine.handle(at_us(at), event);
+            let Some(RateAction::SetRate { rate, .. }) = machine.poll_action() else { continue };
+            let queue = match config.queue {
+                QueueCount::Waiting => queue_of(event).waiting,
+                QueueCount::WaitingAndInService => queue_of(event).waiting + queue_of(event).in_service,
+            };
+            let (q, rf, now) = (queue.as_bits() as f64, machine.forecast(), config.rates.position(rate).unwrap());
+            let (d, delta) = (seconds(config.delay_bound), seconds(config.transition));
+            // By how much rate r meets both halves of 1.1, in seconds; near 0 the rounding decides.
+            let room = |r: BitRate| (d - q / r.as_f64()).min(d - delta - (delta * rf + q) / r.as_f64());
+            if now > before {
+                prop_assert!(now == rates.len() - 1 || room(rate) > -1e-9, "too low: {} at {}", room(rate), rate);
+                prop_assert!((before + 1..now).all(|level| room(rates[level]) < 1e-9), "a lower rate would do");
+            } else {
+                prop_assert!(q == 0.0 && rf < rate.as_f64());
+                prop_assert!(now == 0 || rf >= rates[now - 1].as_f64(), "a lower rate is above the forecast");
+            }
+        }
     }
 
     #[test]

@@ -57,6 +57,11 @@ impl Checked {
         &self.canonical
     }
 
+    /// What may be meant, but usually is not: a sentence each.
+    fn warnings(&self) -> Vec<String> {
+        self.scenario.warnings()
+    }
+
     /// Packet-hops that a run may be expected to take.
     fn expected_hops(&self) -> f64 {
         self.scenario.expected_hops()

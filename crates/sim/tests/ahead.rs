@@ -120,3 +120,160 @@ proptest! {
         common::outcome(json);
     }
 }
+
+/// Routers and hosts, each hung on one before it, and some links more; links in any order, so that their numbers say nothing.
+fn any_network() -> impl Strategy<Value = Value> {
+    let delay = || prop_oneof![2 => Just("0 ms"), 2 => Just("1 ms"), 1 => Just("3 ms"), 1 => Just("120 us")];
+    let rate = || prop_oneof![3 => Just("10 Mb/s"), 1 => Just("8 Mb/s"), 1 => Just("100 Mb/s")];
+    let buffer = || prop_oneof![Just("1 packets"), Just("5 packets"), Just("6 kB"), Just("unlimited")];
+    let special = || {
+        prop_oneof![
+            8 => Just(json!({})),
+            1 => Just(json!({ "controller": practra(), "rate": "10 Mb/s" })),
+            1 => Just(json!({ "loss": { "kind": "bernoulli", "probability": 0.02 } })),
+            1 => Just(json!({ "queue": { "kind": "codel" } })),
+        ]
+    };
+    let edge = (any::<prop::sample::Index>(), rate(), delay(), buffer(), special(), any::<bool>());
+    let edges = proptest::collection::vec(edge, 1..7);
+    let more = proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 0..3);
+    (edges, more).prop_flat_map(|(edges, more)| {
+        let nodes = edges.len() + 1;
+        let link = |from: usize, to: usize| json!({ "from": format!("n{from}"), "to": format!("n{to}") });
+        let mut links = Vec::new();
+        for (n, (parent, rate, delay, buffer, special, up)) in edges.iter().enumerate() {
+            let (there, back) = (parent.index(n + 1), n + 1);
+            let (there, back) = if *up { (back, there) } else { (there, back) };
+            let plain = json!({ "rate": rate, "delay": delay, "buffer": buffer });
+            for (from, to, special) in [(there, back, special), (back, there, &json!({}))] {
+                let mut link = link(from, to);
+                for fields in [&plain, special] {
+                    link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
+                }
+                links.push(link);
+            }
+        }
+        for (from, to) in more {
+            let (from, to) = (from.index(nodes), to.index(nodes));
+            let known = links.iter().any(|link| link["from"] == format!("n{from}") && link["to"] == format!("n{to}"));
+            if from != to && !known {
+                let mut link = link(from, to);
+                link["rate"] = "10 Mb/s".into();
+                links.push(link);
+            }
+        }
+        let names: Vec<String> = (0..nodes).map(|n| format!("n{n}")).collect();
+        Just(links)
+            .prop_shuffle()
+            .prop_map(move |links| json!({ "duration": "500 ms", "nodes": names, "link": links, "flow": [] }))
+    })
+}
+
+fn any_flow() -> impl Strategy<Value = Value> {
+    let kind = prop_oneof![
+        3 => Just(json!({ "kind": "tcp" })),
+        3 => prop_oneof![Just("6 Mb/s"), Just("7 Mb/s"), Just("1 Mb/s")].prop_map(|rate| json!({ "kind": "cbr", "rate": rate })),
+        1 => Just(json!({ "kind": "poisson", "rate": "3 Mb/s", "packet": "400 B" })),
+        1 => Just(json!({ "kind": "bursts", "rate": "8 Mb/s", "cycle": "50 ms", "mean_on": "10 ms" })),
+        1 => Just(json!({ "kind": "requests", "offered": "2 Mb/s", "size": { "kind": "fixed", "size": "6 kB" } })),
+    ];
+    (any::<prop::sample::Index>(), any::<prop::sample::Index>(), kind).prop_map(|(from, to, mut flow)| {
+        flow["ends"] = json!([from.index(1 << 16), to.index(1 << 16)]);
+        flow
+    })
+}
+
+/// The network with the flows that go from one node to another.
+fn with_flows(mut json: Value, flows: Vec<Value>) -> Value {
+    let nodes = json["nodes"].as_array().expect("a list").len() as u64;
+    for (number, mut flow) in flows.into_iter().enumerate() {
+        let ends = flow.as_object_mut().expect("a table").remove("ends").expect("ends");
+        let end = |n: usize| ends[n].as_u64().expect("a number") % nodes;
+        let to = if end(0) == end(1) { (end(1) + 1) % nodes } else { end(1) };
+        flow["from"] = format!("n{}", end(0)).into();
+        flow["to"] = format!("n{to}").into();
+        flow["name"] = format!("f{number}").into();
+        json["flow"].as_array_mut().expect("a list").push(flow);
+    }
+    json
+}
+
+/// The summary when every packet is watched, when none is, and when counters are read every `bin_us`.
+fn three_ways(json: &Value, bin_us: u32) -> [String; 3] {
+    let summary = |verify: &str, probe: Value| {
+        let mut json = json.clone();
+        json["verify"] = verify.into();
+        json["probe"] = probe;
+        let scenario = scenario(&json).expect("a scenario");
+        in_words(&run(&scenario, &mut Unwatched, None).expect("a run")).0
+    };
+    [
+        summary("replay", json!({})),
+        summary("ledger", json!({})),
+        summary("ledger", json!({ "interval": format!("{bin_us} us") })),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(96), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever network, shared hosts and links in both directions, sources inside it, simultaneous packets.
+    #[test]
+    fn nothing_shows_it_in_any_network(
+        network in any_network(),
+        flows in proptest::collection::vec(any_flow(), 1..7),
+        bin_us in 300_u32..100_000,
+    ) {
+        let [watched, alone, read] = three_ways(&with_flows(network, flows), bin_us);
+        prop_assert_eq!(&watched, &alone);
+        prop_assert_eq!(&watched, &read);
+    }
+}
+
+fn same_three_ways(json: &Value) {
+    let [watched, alone, read] = three_ways(json, 1370);
+    assert_eq!(watched, alone);
+    assert_eq!(watched, read);
+}
+
+fn simple(nodes: &[&str], links: &[(&str, &str, Value)], flows: &[(&str, &str, &str, &str)]) -> Value {
+    let link = |(from, to, fields): &(&str, &str, Value)| {
+        let mut link = json!({ "from": from, "to": to, "rate": "10 Mb/s", "delay": "1 ms", "buffer": "5 packets" });
+        link.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
+        link
+    };
+    let flow = |(name, from, to, rate): &(&str, &str, &str, &str)| json!({ "kind": "cbr", "name": name, "from": from, "to": to, "rate": rate });
+    json!({ "duration": "2 s", "nodes": nodes, "link": links.iter().map(link).collect::<Vec<_>>(), "flow": flows.iter().map(flow).collect::<Vec<_>>() })
+}
+
+#[test]
+fn datagrams_that_pass_where_others_begin_meet_them_in_order() {
+    // B-A has a lower number than C-B, over which x comes to it.
+    let both = |from, to| [(from, to, json!({})), (to, from, json!({}))];
+    let links = [both("A", "B"), both("B", "C")].concat();
+    same_three_ways(&simple(&["A", "B", "C"], &links, &[("x", "C", "A", "7 Mb/s"), ("y", "B", "A", "6 Mb/s")]));
+}
+
+#[test]
+fn sources_of_one_host_keep_the_order_of_their_flows() {
+    // Every other packet of each comes at the same instant; y's way has a link that needs events, x's has none.
+    let lossy = json!({ "loss": { "kind": "bernoulli", "probability": 0.01 } });
+    let links =
+        [("h", "R", json!({ "delay": "0 ms", "buffer": "1 packets" })), ("R", "S", json!({})), ("R", "Z", lossy)];
+    same_three_ways(&simple(&["h", "R", "S", "Z"], &links, &[("x", "h", "S", "6 Mb/s"), ("y", "h", "Z", "6 Mb/s")]));
+}
+
+#[test]
+fn a_hop_that_takes_no_time_changes_no_order() {
+    let links =
+        [("A", "B", json!({ "rate": "1000000 Gb/s", "delay": "0 ms" })), ("B", "C", json!({ "buffer": "2 packets" }))];
+    same_three_ways(&simple(&["A", "B", "C"], &links, &[("y", "B", "C", "6 Mb/s"), ("x", "A", "C", "6 Mb/s")]));
+}
+
+#[test]
+fn many_sources_on_one_link_are_as_many_alone() {
+    let names: Vec<String> = (0..40).map(|n| format!("s{n}")).collect();
+    let flows: Vec<_> = names.iter().map(|name| (name.as_str(), "A", "C", "300 kb/s")).collect();
+    let links = [("A", "B", json!({})), ("B", "C", json!({ "rate": "9 Mb/s" }))];
+    same_three_ways(&simple(&["A", "B", "C"], &links, &flows));
+}

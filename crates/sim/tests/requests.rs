@@ -218,6 +218,15 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
         let size: Value = serde_json::from_str(&format!(r#"{{ "kind": "pareto", {fields} }}"#)).expect("JSON");
         refusal(json!({ "size": size }))
     };
+    let size = |fields: &str| {
+        let size: Value = serde_json::from_str(&format!("{{ {fields} }}")).expect("JSON");
+        refusal(json!({ "size": size }))
+    };
+    let lognormal = |component: &str, bounds: &str| {
+        size(&format!(r#""kind": "lognormal", "components": [{{ {component} }}]{bounds}"#))
+    };
+    let cdf = |points: &str| size(&format!(r#""kind": "empirical", "cdf": {points}"#));
+    let one = r#""weight": 1, "median": "1 kB", "sigma": 1"#;
     let cases = [
         (refusal(json!({ "offered": "0 b/s" })), "flow.web.offered: is 0 b/s; expected more than 0 b/s"),
         (refusal(json!({ "most_open": 0 })), "flow.web.most_open: is 0; expected 1 to 1000000"),
@@ -249,6 +258,40 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
             "flow.web.size.max: is 1000 B; expected more than the mean, 1000 B",
         ),
         (pareto(r#""mean": "1 kB""#), "flow.web.size: missing field `shape`"),
+        (size(r#""kind": "campus", "mean": "99 B""#), "flow.web.size.mean: is 99 B; expected 100 to"),
+        (
+            size(r#""kind": "campus", "mean": "1 GB""#),
+            "flow.web.size.mean: is 1000000000 B; expected 100 B to 282582 B",
+        ),
+        (size(r#""kind": "web_search", "mean": "1 B""#), "flow.web.size.mean: is 1 B; expected 100"),
+        (size(r#""kind": "lognormal", "components": []"#), "flow.web.size.components: is empty"),
+        (
+            lognormal(r#""weight": 0, "median": "1 kB", "sigma": 1"#, ""),
+            "flow.web.size.components.0.weight: is 0; expected",
+        ),
+        (
+            lognormal(r#""weight": 1, "median": "1 kB", "sigma": 11"#, ""),
+            "flow.web.size.components.0.sigma: is 11; expected",
+        ),
+        (
+            lognormal(r#""weight": 1, "median": "0 B", "sigma": 1"#, ""),
+            "flow.web.size.components.0.median: is 0 B; expected",
+        ),
+        (
+            lognormal(one, r#", "min": "2 kB", "max": "1 kB""#),
+            "flow.web.size.max: is 1000 B; expected more than min, 2000 B",
+        ),
+        (lognormal(one, r#", "min": "2 GB""#), "flow.web.size: has next to nothing between 2000000000 B and"),
+        (size(r#""kind": "empirical""#), "flow.web.size: has both or neither of `cdf` and `file`"),
+        (size(r#""kind": "empirical", "file": "s.csv""#), "flow.web.size.file: \"s.csv\" has not been read"),
+        (cdf("[]"), "flow.web.size.cdf: is empty"),
+        (cdf("[[1000, 0.5], [2000, 0.9]]"), "flow.web.size.cdf: rises to 0.9; expected 1"),
+        (cdf("[[1000, 0.5], [900, 1]]"), "flow.web.size.cdf.1: is 900 B, 1 after 1000 B, 0.5; expected"),
+        (cdf("[[1000, 0.5], [2000, 0.4], [3000, 1]]"), "flow.web.size.cdf.1: is 2000 B, 0.4 after"),
+        (cdf("[[0, 0.5], [2000, 1]]"), "flow.web.size.cdf.0: is 0 B; expected 1 to"),
+        (cdf("[[1000, -0.5], [2000, 1]]"), "flow.web.size.cdf.0: has the share -0.5; expected 0 to 1"),
+        (cdf("[[-1, 0.5], [2000, 1]]"), "flow.web.size.cdf.0.0: invalid value: integer `-1`"),
+        (cdf("[[1000, \"x\"], [2000, 1]]"), "flow.web.size.cdf.0.1: invalid type: string"),
         (refusal(json!({ "tcp": { "mss": "9 kB" } })), "flow.web.tcp.mss: is 9000 B"),
     ];
     for (message, start) in cases {
@@ -257,6 +300,40 @@ fn what_cannot_be_is_refused_with_field_value_and_expectation() {
     let scripted = json!({ "kind": "scripted", "drops": [{ "flow": "web", "packets": [1] }] });
     let message = scenario(&on_link(web("10 s", json!({})), "loss", scripted)).expect_err("refused").to_string();
     assert!(message.starts_with("link.a-b.loss.drops.0.flow: \"web\" does not cross the link"), "{message}");
+}
+
+#[test]
+fn every_law_offers_what_was_asked_for() {
+    let laws = [
+        json!({ "kind": "campus", "mean": "15 kB" }),
+        json!({ "kind": "web_search", "mean": "15 kB" }),
+        json!({ "kind": "empirical", "cdf": [[10_000, 0.5], [30_000, 1.0]] }),
+        json!({ "kind": "lognormal", "components": [{ "weight": 2, "median": "2 kB", "sigma": 1 },
+                { "weight": 1, "median": "30 kB", "sigma": 0.5 }], "max": "1 MB" }),
+    ];
+    let came = laws.map(|size| {
+        let run = outcome(web("100 s", json!({ "size": size })));
+        let requested = flow(&run, "web").requested_bytes.expect("requests") as f64;
+        // 4 Mb/s x 100 s = 50 MB; web search has the largest spread, E X^2 / (E X)^2 = 8: 3,333 requests of 15 kB deviate by
+        // sqrt(8 x 3,333) x 15 kB = 2.4 MB.
+        close(requested, 50e6, 4.0 * 2.4e6);
+        floats(table(&run, "request"), "start_s").len()
+    });
+    // Arrivals at 4 Mb/s over the mean: as many for the first two, which have the same mean.
+    assert_eq!(came[0], came[1]);
+}
+
+#[test]
+fn more_than_a_link_carries_is_warned_of() {
+    let warnings = |offered: &str| scenario(&web("10 s", json!({ "offered": offered }))).expect("valid").warnings();
+    assert!(warnings("9.9 Mb/s").is_empty());
+    let warned = warnings("12 Mb/s");
+    assert_eq!(warned.len(), 1, "data goes one way");
+    assert!(
+        warned[0]
+            .starts_with("link.a-b: requests offer 12.000 Mb/s of data to 10 Mb/s, a load of 1.200; expected less"),
+        "{warned:?}"
+    );
 }
 
 /// A link whose rate practRA scales.

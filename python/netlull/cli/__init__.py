@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from netlull.cli.compare import compare_command
 from netlull.cli.listing import list_command, schema_command
 from netlull.cli.plot import plot_group
+from netlull.cli.report import report_command
 from netlull.cli.reproduce import reproduce_command
 from netlull.cli.run import run_command
 from netlull.cli.sweep import sweep_command
@@ -46,8 +48,10 @@ def _commands() -> None:
 for _command in (
     run_command,
     sweep_command,
+    compare_command,
     plot_group,
     reproduce_command,
+    report_command,
     list_command,
     schema_command,
     trace_command,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +14,19 @@ import click
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.scenario import Scenario
 
-__all__ = ["json_option", "load_scenario", "scenario_argument", "seed_option", "set_option"]
+__all__ = [
+    "Place",
+    "choices",
+    "cluster_options",
+    "json_option",
+    "load_scenario",
+    "scenario_argument",
+    "seed_option",
+    "set_option",
+]
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -27,6 +40,45 @@ set_option: _Decorator = click.option(
     help="Change the scenario, such as link.N1-N2.rate='5 Mb/s'. May be given several times.",
 )
 json_option: _Decorator = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where `cluster_options` say that runs go; `where` is None for this process."""
+
+    where: str | None
+    config: Path | None
+
+    @contextlib.contextmanager
+    def reached(self, workers: int | None) -> Iterator[Cluster | None]:
+        """The cluster for as long as the block lasts; None if there is none."""
+        if self.where is None:
+            if self.config is not None:
+                raise InputError(
+                    f"--cluster-config: {self.config} describes jobs; expected --cluster slurm or pbs with it"
+                )
+            yield None
+            return
+        from netlull.cluster import open_cluster
+
+        with open_cluster(self.where, workers=workers, config=self.config) as cluster:
+            yield cluster
+
+
+def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """`--cluster` and `--cluster-config`: the command gets a `Place` as `place`."""
+
+    @functools.wraps(command)
+    def placed(*arguments: Any, cluster: str | None, cluster_config: Path | None, **options: Any) -> Any:
+        return command(*arguments, place=Place(cluster, cluster_config), **options)
+
+    where = click.option(
+        "--cluster", metavar="WHERE", help="Run on: local, tcp://HOST:PORT, tls://HOST:PORT, slurm or pbs."
+    )
+    config = click.option(
+        "--cluster-config", type=click.Path(path_type=Path), metavar="FILE", help="The jobs of slurm or pbs, in TOML."
+    )
+    return where(config(placed))
 
 
 def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scenario:
@@ -49,3 +101,18 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
         return Scenario.from_file(path, values=values)
     except _engine.ScenarioError as error:
         raise InputError(f"{file}: {error}") from None
+
+
+def choices(given: Iterable[str]) -> dict[str, str]:
+    """`--where AXIS=POINT`, several of them.
+
+    Raises:
+        InputError: one has no equals sign.
+    """
+    chosen = {}
+    for choice in given:
+        axis, equals, point = choice.partition("=")
+        if not equals:
+            raise InputError(f'--where "{choice}": expected axis=point')
+        chosen[axis.strip()] = point.strip()
+    return chosen

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netlull.cli.inputs import load_scenario, set_option
+from netlull.cli.inputs import choices, load_scenario, set_option
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,12 +95,7 @@ def sweep_figure_command(
 ) -> None:
     """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
     check_file(out)
-    chosen = {}
-    for choice in where:
-        axis, equals, point = choice.partition("=")
-        if not equals:
-            raise InputError(f'--where "{choice}": expected axis=point')
-        chosen[axis.strip()] = point.strip()
+    chosen = choices(where)
     from netlull.plot import sweep_figure
     from netlull.sweep.table import SweepResult
 

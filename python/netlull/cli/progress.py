@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from netlull._engine import Monitor
 
-__all__ = ["bar", "watched"]
+__all__ = ["TimeLeft", "bar", "shown_time", "watched"]
 
 _TICK_S = 0.1
+_LEAST_SHARE = 0.001
+_LEAST_S = 1.0
+"""Before that the time left would jump about."""
 
 Show = Callable[[float, str], None]
 """Shows a share of the work, 0 to 1, and a word about it."""
@@ -26,18 +31,50 @@ def bar(title: str) -> Iterator[Show]:
         yield lambda _share, _word: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
         TextColumn("{task.fields[word]}"),
     )
+    time_left = TimeLeft()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=1.0, word="")
-        yield lambda share, word: progress.update(task, completed=share, word=word)
+        task = progress.add_task(title, total=1.0, word="", left="")
+
+        def show(share: float, word: str) -> None:
+            left = shown_time(time_left.after(share, time.monotonic()))
+            progress.update(task, completed=share, word=word, left=left)
+
+        yield show
+
+
+class TimeLeft:
+    """How long the rest will take if it goes on as it did since the start; what was done before does not count."""
+
+    def __init__(self) -> None:
+        self._first: tuple[float, float] | None = None
+
+    def after(self, share: float, now_s: float) -> float | None:
+        """Seconds left at a share of the work, 0 to 1, that is done; None while too little of it is to tell."""
+        if self._first is None:
+            self._first = (share, now_s)
+        done, took_s = share - self._first[0], now_s - self._first[1]
+        if share >= 1:
+            return 0.0
+        if done < _LEAST_SHARE or took_s < _LEAST_S:
+            return None
+        return took_s * (1 - share) / done
+
+
+def shown_time(seconds: float | None) -> str:
+    """`0:01:05 left`; nothing if that is not known."""
+    if seconds is None:
+        return ""
+    whole = math.ceil(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02} left"
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from netlull.cli.inputs import json_option
+from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ __all__ = ["reproduce_command"]
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds where there is randomness.")
 @click.option("--readings", is_flag=True, help="Also vary the readings where the paper is silent.")
+@cluster_options
 @json_option
 def reproduce_command(  # one per option
     keys: tuple[str, ...],
@@ -34,6 +35,7 @@ def reproduce_command(  # one per option
     workers: int | None,
     seeds: int | None,
     readings: bool,
+    place: Place,
     as_json: bool,
 ) -> None:
     """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report."""
@@ -47,9 +49,17 @@ def reproduce_command(  # one per option
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
         try:
-            outcomes = reproduce(
-                keys, scope=scope, out=out, seeds=seeds, workers=workers, readings=readings, progress=shown
-            )
+            with place.reached(workers) as where:
+                outcomes = reproduce(
+                    keys,
+                    scope=scope,
+                    out=out,
+                    seeds=seeds,
+                    workers=workers if where is None else None,
+                    cluster=where,
+                    readings=readings,
+                    progress=shown,
+                )
         except PaperError as error:
             raise InputError(str(error)) from None
     if as_json:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,11 @@ def simulate(scenario: Scenario) -> Result:
     from netlull._engine import Monitor
 
     monitor = Monitor()
-    with bar(scenario.name) as show, watched(monitor, show):
+    for warning in scenario.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
+        # They have been told.
+        warnings.simplefilter("ignore")
         return scenario.run(monitor=monitor)
 
 

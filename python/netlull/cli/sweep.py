@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from netlull.cli.inputs import json_option
+from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.sweep import Progress, Sweep, SweepResult
 
 __all__ = ["sweep_command"]
@@ -22,8 +24,27 @@ __all__ = ["sweep_command"]
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Store; default out/NAME. Resumes from it.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds 1 to N instead of the file's default.")
+@click.option(
+    "--until",
+    multiple=True,
+    metavar="'METRIC<5%'",
+    help="Add seeds to each point until its 95 % interval is this narrow; '<0.1' is absolute. Several times.",
+)
+@click.option("--most-seeds", type=int, metavar="N", help="Where --until gives a point up; default 1000.")
+@cluster_options
+@click.option("--report/--no-report", default=True, help="Write report.html into the store; the default.")
 @json_option
-def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int | None, as_json: bool) -> None:
+def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
+    file: Path,
+    out: Path | None,
+    workers: int | None,
+    seeds: int | None,
+    until: tuple[str, ...],
+    most_seeds: int | None,
+    place: Place,
+    report: bool,
+    as_json: bool,
+) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
     from netlull.sweep import Sweep
 
@@ -31,14 +52,23 @@ def sweep_command(file: Path, out: Path | None, workers: int | None, seeds: int 
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    result = _run(sweep, store, workers)
+    with place.reached(workers) as where:
+        result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
     for what in result.damaged:
         click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
+    for what in result.rebuilt:
+        click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
+    if report:
+        from netlull.report.sweeps import sweep_report
+
+        sweep_report(store)
     if as_json:
         document = {
             "store": str(store),
             "executed": result.executed,
             "reused": result.reused,
+            "measured": [{"from": window.warm_up, "to": window.duration} for window in result.windows],
+            "unmet": list(result.unmet),
             "rows": result.table.to_pylist(),
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
@@ -54,10 +84,27 @@ def _name(file: Path) -> str:
     return file.stem if file.stem != "sweep" else file.resolve().parent.name
 
 
-def _run(sweep: Sweep, store: Path, workers: int | None) -> SweepResult:
+@dataclass(frozen=True)
+class Asked:
+    """How the command line wants the sweep run."""
+
+    workers: int | None
+    cluster: Cluster | None
+    until: tuple[str, ...] | None
+    most_seeds: int | None
+
+
+def _run(sweep: Sweep, store: Path, asked: Asked) -> SweepResult:
     with bar("sweep") as show:
 
         def shown(progress: Progress) -> None:
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
-        return sweep.run(store, workers=workers, progress=shown)
+        return sweep.run(
+            store,
+            workers=asked.workers,
+            cluster=asked.cluster,
+            progress=shown,
+            until=asked.until,
+            most_seeds=asked.most_seeds,
+        )

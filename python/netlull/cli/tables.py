@@ -12,15 +12,17 @@ from rich.table import Table
 from rich.text import Text
 
 from netlull.cli.numbers import count, digits, percent, scaled
+from netlull.sweep.table import window_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netlull.sweep import SweepResult
 
-__all__ = ["print_listing", "print_summary", "print_sweep"]
+__all__ = ["add_row", "new_console", "print_listing", "print_summary", "print_sweep", "show", "table_of"]
 
 _MOST_ROWS = 20
+_MOST_DOUBTS = 3
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
 """Columns that every table has room in."""
@@ -28,13 +30,13 @@ _WIDE = 145
 Summary = dict[str, Any]
 
 
-def _console() -> Console:
+def new_console() -> Console:
     """As wide as the terminal; a file or a pipe gets lines that are not folded."""
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
     return Console(width=width, highlight=False)
 
 
-def _table(columns: Sequence[str], *, words: int = 1) -> Table:
+def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
     """A table whose first `words` columns are text and whose others are numbers."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
@@ -42,11 +44,13 @@ def _table(columns: Sequence[str], *, words: int = 1) -> Table:
     return table
 
 
-def _add(table: Table, cells: Sequence[str], *, style: str | None = None) -> None:
+def add_row(table: Table, cells: Sequence[str], *, style: str | None = None) -> None:
+    """Adds a row of plain text."""
     table.add_row(*(Text(cell) for cell in cells), style=style)
 
 
-def _show(console: Console, title: str, table: Table) -> None:
+def show(console: Console, title: str, table: Table) -> None:
+    """Prints a table under its title."""
     console.print(Text(title, style="bold"))
     console.print(table)
 
@@ -56,9 +60,17 @@ def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -
     return cells if console.width >= _WIDE else {column: cells[column] for column in essential}
 
 
+def _recorded(summary: Summary) -> str:
+    """What a run before has recorded, if there was one."""
+    recording = summary.get("recording")
+    if recording is None:
+        return ""
+    return f"{recording['flow']}: {count(recording['packets'])} packets recorded at {recording['link']} in a run before"
+
+
 def print_summary(summary: Summary) -> None:
     """One run: headline, links, energy, flows."""
-    console = _console()
+    console = new_console()
     checked = "not checked" if summary["verify"] == "off" else f"{count(summary['checks'])} checks passed"
     facts = [
         f"seed {summary['seed']}",
@@ -66,20 +78,21 @@ def print_summary(summary: Summary) -> None:
         f"measured from {digits(summary['warm_up_s'])} s" if summary["warm_up_s"] else "",
         f"{scaled(float(summary['packet_hops']), '', 3).strip()} packet-hops",
         checked,
+        _recorded(summary),
     ]
     console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
     if summary["links"]:
         title = "Links (packets offered, dropped by the queue, lost on the way; queue in packets)"
-        _show(console, title, _links_table(console, summary["links"]))
+        show(console, title, _links_table(console, summary["links"]))
         if summary["links"][0]["energy"]:
             title = "Energy (and the share saved against the full rate all the time)"
-            _show(console, title, _energy_table(summary["links"]))
+            show(console, title, _energy_table(summary["links"]))
     if summary["flows"]:
-        _show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
+        show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
     if requests:
         title = "Requests (that came in the time measured; times from the SYN to the last byte acknowledged)"
-        _show(console, title, _requests_table(console, requests))
+        show(console, title, _requests_table(console, requests))
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
@@ -87,9 +100,9 @@ def _links_table(console: Console, links: list[Summary]) -> Table:
     if any(link["marked_packets"] for link in links):
         essential += ("marked",)
     rows = [_chosen(console, _link_cells(link, essential), essential) for link in links[:_MOST_ROWS]]
-    table = _table(list(rows[0]))
+    table = table_of(list(rows[0]))
     for row in rows:
-        _add(table, list(row.values()))
+        add_row(table, list(row.values()))
     _add_rest(table, len(links))
     return table
 
@@ -120,17 +133,17 @@ def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
 def _energy_table(links: list[Summary]) -> Table:
     """Links whose rate varied one by one, the others together."""
     models = list(links[0]["energy"])
-    table = _table(["link", *models])
+    table = table_of(["link", *models])
     varied = [link for link in links if link["rate_changes"]]
     for link in varied[:_MOST_ROWS]:
-        _add(table, [link["name"], *(_energy(link["energy"][model]) for model in models)])
+        add_row(table, [link["name"], *(_energy(link["energy"][model]) for model in models)])
     _add_rest(table, len(varied))
     fixed = [link for link in links if not link["rate_changes"]]
     if fixed:
         name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} at full rate"
-        _add(table, [name, *(_energy(_total(fixed, model)) for model in models)])
+        add_row(table, [name, *(_energy(_total(fixed, model)) for model in models)])
     if varied and len(links) > 1:
-        _add(table, ["all links", *(_energy(_total(links, model)) for model in models)], style="bold")
+        add_row(table, ["all links", *(_energy(_total(links, model)) for model in models)], style="bold")
     return table
 
 
@@ -146,12 +159,12 @@ def _energy(energy: Summary) -> str:
 def _flows_table(console: Console, flows: list[Summary], measured_s: float) -> Table:
     essential = ("flow", "kind", "goodput", "loss", "retransmitted", "timeouts", "completed in")
     rows = [_chosen(console, _flow_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
-    table = _table(list(rows[0]), words=2)
+    table = table_of(list(rows[0]), words=2)
     for row in rows:
-        _add(table, list(row.values()))
+        add_row(table, list(row.values()))
     _add_rest(table, len(flows))
     if len(flows) > 1:
-        _add(table, list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
+        add_row(table, list(_chosen(console, _all_flows(flows, measured_s), essential).values()), style="bold")
     return table
 
 
@@ -191,9 +204,9 @@ def _all_flows(flows: list[Summary], measured_s: float) -> dict[str, str]:
 def _requests_table(console: Console, flows: list[Summary]) -> Table:
     essential = ("flow", "came", "complete", "mean", "95 %")
     rows = [_chosen(console, _requests_cells(flow), essential) for flow in flows[:_MOST_ROWS]]
-    table = _table(list(rows[0]))
+    table = table_of(list(rows[0]))
     for row in rows:
-        _add(table, list(row.values()))
+        add_row(table, list(row.values()))
     _add_rest(table, len(flows))
     return table
 
@@ -220,14 +233,38 @@ def print_sweep(result: SweepResult) -> None:
     summary = result.summarise()
     many = len(set(summary["experiment"].to_pylist())) > 1
     axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
-    table = _table([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
+    table = table_of([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
     for row in summary.to_pylist():
         cells = [row["experiment"]] if many else []
         cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
         cells.append(count(row["runs"]))
         cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
-        _add(table, cells)
-    _show(_console(), "Means over seeds with 95 % confidence intervals", table)
+        add_row(table, cells)
+    out = new_console()
+    show(out, "Means over seeds with 95 % confidence intervals", table)
+    for line in _sweep_notes(result):
+        out.print(Text(line))
+
+
+def _sweep_notes(result: SweepResult) -> list[str]:
+    """What was measured of each run, how its seeds came about, and where an interval is not to be trusted."""
+    lines = [window_words(result.windows)]
+    if result.until is not None:
+        wanted = ", ".join(map(str, result.until.conditions))
+        lines.append(
+            f"Seeds were added until {wanted}; such intervals cover a little less than 95 % (docs/statistics.md)."
+        )
+        unmet = [f"  {what}" for what in result.unmet[:_MOST_ROWS]]
+        if unmet:
+            lines.append(f"Not reached with at most {result.until.most_seeds} seeds:")
+            lines += unmet
+    doubtful = result.doubts()
+    if doubtful:
+        more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
+        lines.append(
+            f"Warning: these intervals may mislead: {'; '.join(doubtful[:_MOST_DOUBTS])}{more}; more seeds help."
+        )
+    return [line for line in lines if line]
 
 
 def _interval(mean: float, low: float, high: float) -> str:
@@ -240,16 +277,16 @@ _TITLES = {"tcp": "TCP congestion control", "tcp-options": "TCP options", "power
 
 def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
     """What there is of each kind; of TCPs, parameters and defaults only on a list that is to be `whole`."""
-    console = _console()
+    console = new_console()
     for kind, entries in found.items():
-        table = _table(["name", "what it is", "source"], words=3)
+        table = table_of(["name", "what it is", "source"], words=3)
         for entry in entries:
-            _add(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
+            add_row(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
             for cells in _details(entry) if whole or kind != "tcp" else ():
-                _add(table, cells, style="dim")
+                add_row(table, cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
-            _show(console, title, table)
+            show(console, title, table)
         else:
             console.print(Text(f"{title}: none", style="bold"))
 

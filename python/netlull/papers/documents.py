@@ -121,9 +121,12 @@ class Paper:
     doi: str
     simulator: str
     summary: str
+    full: str
     parameters: Mapping[str, str]
     figures: tuple[PaperFigure, ...]
     quick: Scope
+    vary: Scope
+    """What `--readings` runs again under every alternative: `[vary]`, or else what `--quick` runs."""
     series: tuple[SeriesRun, ...]
     series_interval: str
     claims: tuple[Claim, ...]
@@ -143,19 +146,21 @@ def load(folder: Path) -> Paper:
     top = read(folder / "paper.toml")
     info = _info(top, folder)
     readings, search_over = _readings(folder / "readings.toml")
-    quick = top.table("quick")
+    quick = _scope(top.table("quick"))
     series = top.table("series")
     paper = Paper(
         info=info,
         authors=tuple(top.texts("authors")),
         venue=top.text("venue"),
         year=top.whole("year", 1900),
-        doi=top.text("doi"),
+        doi=top.text("doi", default=""),
         simulator=top.text("simulator"),
         summary=top.text("summary"),
+        full=top.text("full"),
         parameters={name: str(value) for name, value in top.mapping("parameters").items()},
         figures=tuple(_figure(item) for item in top.tables("figure", "id")),
-        quick=_scope(quick),
+        quick=quick,
+        vary=_scope(top.table("vary")) if "vary" in top.names() else quick,
         series=tuple(_series(item) for item in series.tables("run", "name")),
         series_interval=series.text("interval"),
         claims=_claims(folder / "claims.toml"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from netlull.cluster import Cluster
     from netlull.papers.documents import Alternative, Paper, Reading
 
 
@@ -57,18 +58,26 @@ class Variations:
 
 
 def vary(
-    paper: Paper, folder: Path, *, seeds: int | None = None, workers: int | None = None, progress: Watcher | None = None
+    paper: Paper,
+    folder: Path,
+    *,
+    seeds: int | None = None,
+    workers: int | None = None,
+    cluster: Cluster | None = None,
+    progress: Watcher | None = None,
 ) -> Variations:
-    """Measures the quick grid under every alternative, and under every combination of the searched readings."""
+    """Measures the `vary` scope under each alternative, and under every combination of the searched readings."""
     costs: list[Cost] = []
 
     def measured(label: str, picked: Sequence[tuple[Reading, Alternative]]) -> Effect:
         names = tuple((reading.id, alternative.name) for reading, alternative in picked)
         alternatives = [alternative for _, alternative in picked]
-        planned = plan(paper, paper.quick, seeds, alternatives)
+        planned = plan(paper, paper.vary, seeds, alternatives)
         use = {column: metric for alternative in alternatives for column, metric in alternative.use.items()}
         place = folder / ("-".join("_".join(name) for name in names) or "base")
-        evidence = measure(paper, planned, place, store=folder / STORE, use=use, workers=workers, progress=progress)
+        evidence = measure(
+            paper, planned, place, store=folder / STORE, use=use, workers=workers, cluster=cluster, progress=progress
+        )
         costs.append(evidence.cost)
         return effect_of(label, names, evidence)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from netlull.cluster import Cluster
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
 
@@ -32,13 +33,15 @@ def measure(
     store: Path | None = None,
     use: Mapping[str, str] | None = None,
     workers: int | None = None,
+    cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
     """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series."""
     sweep = Sweep.from_file(planned.write(folder))
-    result = sweep.run(store or folder / STORE, workers=workers, progress=progress)
-    series, cost = _record(paper, sweep, workers)
-    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost)
+    result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
+    wanted = [run for run in paper.series if run.experiment in planned.experiments]
+    series, cost = _record(paper, wanted, sweep, workers)
+    return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost, result.energy)
 
 
 def judged(evidence: Evidence) -> list[JudgedClaim]:
@@ -59,9 +62,11 @@ def headlines(paper: Paper) -> Sequence[Headline]:
     return found
 
 
-def _record(paper: Paper, sweep: Sweep, workers: int | None) -> tuple[dict[str, Recorded], Cost]:
+def _record(
+    paper: Paper, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
+) -> tuple[dict[str, Recorded], Cost]:
     """Runs the points whose time series are asked for."""
-    if not paper.series:
+    if not wanted:
         return {}, Cost()
     at = {
         Cell.of(point.experiment, **{axis: float(value) for axis, value in point.values.items()}): point.scenario
@@ -70,15 +75,15 @@ def _record(paper: Paper, sweep: Sweep, workers: int | None) -> tuple[dict[str, 
     probe = {"interval": paper.series_interval, "drops": True}
 
     def recorded(run: SeriesRun) -> tuple[Result, Cost]:
-        wanted = Cell.of(run.experiment, **run.point)
-        if wanted not in at:
+        place = Cell.of(run.experiment, **run.point)
+        if place not in at:
             where = f"{paper.info.folder.name}/paper.toml: series.run.{run.name}"
-            raise PaperError(f"{where}: {wanted} is no point of the sweep")
+            raise PaperError(f"{where}: {place} is no point of the sweep")
         began = time.thread_time()
-        result = at[wanted].run(SERIES_SEED, probe=probe)
+        result = at[place].run(SERIES_SEED, probe=probe)
         return result, Cost(time.thread_time() - began, result.summary["packet_hops"])
 
     with ThreadPoolExecutor(workers or default_workers()) as pool:
-        found = list(pool.map(recorded, paper.series))
-    results: dict[str, Recorded] = {run.name: result for run, (result, _) in zip(paper.series, found, strict=True)}
+        found = list(pool.map(recorded, wanted))
+    results: dict[str, Recorded] = {run.name: result for run, (result, _) in zip(wanted, found, strict=True)}
     return results, sum((cost for _, cost in found), Cost())

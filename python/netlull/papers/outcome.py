@@ -78,11 +78,13 @@ class Evidence:
     series: Mapping[str, Recorded]
     cost: Cost = field(default_factory=Cost)
     """Of the runs that were simulated for it."""
+    energy: pa.Table | None = None
+    """Where the joules of the sweep's runs went (`SweepResult.energy`)."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of the report, in one of its sections: figures, energy or appendix."""
+    """A figure of the report, in one of its sections: figures, energy, appendix, or others of `figures.SECTIONS`."""
 
     id: str
     title: str

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from netlull import __version__
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
+from netlull.plot import charts_of
 from netlull.report import ClaimPart, ClaimRow, Fact, FigureBlock, Page, ReadingRow, Section, TableBlock
+from netlull.report.ledger import ledger_section
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from netlull.papers.documents import Paper
     from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
 
-_TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
+_TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
+"""The sections of a page, in order; a paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,9 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
     module = source.module_of(paper.info.folder, "figures")
     tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
     notes: Mapping[str, Sequence[str]] = getattr(module, "NOTES", {})
-    sections = {name: _section(name, found.drawings, tables, notes) for name in _TITLES}
+    titles: Mapping[str, str] = getattr(module, "SECTIONS", _TITLES)
+    sections = [_section(name, title, found.drawings, tables, notes) for name, title in titles.items()]
+    filled = [section for section in sections if section.figures or section.tables]
     return Page(
         title=paper.info.title,
         subtitle=_source(paper),
@@ -43,10 +48,10 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
         scope=scope,
         facts=[Fact(name, value) for name, value in paper.parameters.items()],
         claims=[_claim(paper, claim) for claim in found.claims],
-        sections=[sections[name] for name in ("figures", "energy") if _filled(sections[name])],
+        sections=[*(section for section in filled if section.id != "appendix"), *_ledger(found)],
         readings=_readings(paper),
         reading_tables=_reading_tables(found.variations, paper),
-        appendix=[sections["appendix"]] if _filled(sections["appendix"]) else [],
+        appendix=[section for section in filled if section.id == "appendix"],
         manifest=[Fact(name, value) for name, value in manifest.items()],
         scenario=scenario,
     )
@@ -71,7 +76,7 @@ def manifest(
 
 
 def _source(paper: Paper) -> str:
-    published = f"{paper.venue}, {paper.year}. DOI {paper.doi}."
+    published = f"{paper.venue}, {paper.year}." + (f" DOI {paper.doi}." if paper.doi else "")
     return f"{', '.join(paper.authors)}. {published} The paper's simulator: {paper.simulator}."
 
 
@@ -82,20 +87,29 @@ def _seeds(seeds: Sequence[int]) -> str:
     return ", ".join(map(str, listed))
 
 
-def _filled(section: Section) -> bool:
-    return bool(section.figures or section.tables)
-
-
 def _section(
-    name: str, drawings: Sequence[tuple[Drawn, str]], tables: Sequence[Tabled], notes: Mapping[str, Sequence[str]]
+    name: str,
+    title: str,
+    drawings: Sequence[tuple[Drawn, str]],
+    tables: Sequence[Tabled],
+    notes: Mapping[str, Sequence[str]],
 ) -> Section:
     return Section(
         id=name,
-        title=_TITLES[name],
+        title=title,
         text=list(notes.get(name, ())),
         tables=[TableBlock(table.caption, table.header, table.rows) for table in tables if table.section == name],
-        figures=[FigureBlock(item.id, item.title, item.caption, svg) for item, svg in drawings if item.section == name],
+        figures=[
+            FigureBlock(item.id, item.title, item.caption, svg, charts_of(item.figure))
+            for item, svg in drawings
+            if item.section == name
+        ],
     )
+
+
+def _ledger(found: Findings) -> list[Section]:
+    section = ledger_section(found.evidence.energy)
+    return [] if section is None else [section]
 
 
 def _claim(paper: Paper, claim: JudgedClaim) -> ClaimRow:

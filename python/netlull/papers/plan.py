@@ -85,6 +85,9 @@ def _within(folder: Path, sweep: Mapping[str, Any], scope: Scope) -> dict[str, A
     missing = set(scope.experiments) - {item["name"] for item in experiments}
     if missing:
         raise PaperError(f"{folder.name}/paper.toml: quick.experiments: {min(missing)!r} is not in sweep.toml")
+    for item in experiments:
+        if isinstance(item.get("seeds"), int):
+            item["seeds"] = min(item["seeds"], scope.seeds)
     used = {axis for item in experiments for axis in item["axes"]}
     axes = [_kept(folder, axis, scope.keep) for axis in sweep.get("axis", []) if axis["name"] in used]
     return {**sweep, "seeds": scope.seeds, "axis": axes, "experiment": experiments}

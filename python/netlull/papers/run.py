@@ -25,6 +25,8 @@ from netlull.sweep.axes import MOST_SEEDS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from netlull.cluster import Cluster
+
 SCOPES = ("quick", "full")
 
 
@@ -35,6 +37,7 @@ def reproduce(
     out: Path,
     seeds: int | None = None,
     workers: int | None = None,
+    cluster: Cluster | None = None,
     readings: bool = False,
     progress: Watcher | None = None,
 ) -> list[PaperOutcome]:
@@ -46,6 +49,7 @@ def reproduce(
         out: the folder for runs, figures and reports.
         seeds: replaces the number of seeds wherever there is randomness.
         workers: runs at a time; default the number of cores.
+        cluster: where sweeps run instead; time series and figures are made here.
         readings: also reruns the quick grid with every alternative reading.
         progress: told of each run that ends.
 
@@ -61,7 +65,7 @@ def reproduce(
     folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
     if not folders:
         raise PaperError("there are no papers: no folder `papers` was found")
-    job = _Job(scope, Path(out), seeds, workers, readings, progress)
+    job = _Job(scope, Path(out), seeds, workers, cluster, readings, progress)
     return [job.reproduce(load(folder)) for folder in folders]
 
 
@@ -73,6 +77,7 @@ class _Job:
     out: Path
     seeds: int | None
     workers: int | None
+    cluster: Cluster | None
     readings: bool
     progress: Watcher | None
 
@@ -80,7 +85,7 @@ class _Job:
         started_s, started_cpu_s = time.monotonic(), time.process_time()
         folder = self.out / paper.info.key
         planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
-        evidence = measure(paper, planned, folder, workers=self.workers, progress=self.progress)
+        evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
         claims = judged(evidence)
         drawings = list(source.module_of(paper.info.folder, "figures").figures(evidence))
         files = save_all(
@@ -106,7 +111,14 @@ class _Job:
     def _readings(self, paper: Paper, folder: Path) -> Variations | None:
         if not self.readings:
             return None
-        found = vary(paper, folder / "readings", seeds=self.seeds, workers=self.workers, progress=self.progress)
+        found = vary(
+            paper,
+            folder / "readings",
+            seeds=self.seeds,
+            workers=self.workers,
+            cluster=self.cluster,
+            progress=self.progress,
+        )
         told = (paper.info.folder / "readings.toml").read_text(encoding="utf-8")
         for name, text in (("readings.txt", as_text(found, paper)), ("readings.toml", with_effects(told, found))):
             with staged_file(folder / name) as stage:
@@ -116,7 +128,7 @@ class _Job:
     def _report(self, paper: Paper, planned: Plan, found: Findings, spent: Time) -> Path:
         grid = found.evidence.grid
         quick = self.scope == "quick"
-        scope = f"--quick: {paper.quick.description}." if quick else "--full: every point of Table I."
+        scope = f"--quick: {paper.quick.description}." if quick else f"--full: {paper.full}."
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
         manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin())
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)

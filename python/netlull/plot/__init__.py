@@ -3,8 +3,9 @@
 Nothing here opens a window or needs a display.
 """
 
+from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
-from netlull.plot.lines import Curve, Panel, draw_curves, panel_grid
+from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
 from netlull.plot.series import Trace, bin_rate, draw_traces
@@ -25,17 +26,22 @@ __all__ = [
     "COLOURS",
     "DOUBLE_COLUMN",
     "SINGLE_COLUMN",
+    "Chart",
     "Curve",
     "Panel",
+    "Series",
     "Trace",
     "Windows",
     "bin_rate",
+    "charts_of",
     "cwnd_figure",
     "draw_curves",
     "draw_traces",
     "figure",
     "legend_above",
+    "log_y",
     "panel_grid",
+    "record",
     "run_figures",
     "save",
     "save_all",

@@ -6,13 +6,15 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, NullLocator
 
+from netlull.plot.charts import Series, record
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -28,6 +30,8 @@ class Curve:
     y: Sequence[Interval]
     colour: int = 0
     dashed: bool = False
+    marked: bool = True
+    """Whether its points show: not so of a line to compare with."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class Panel:
     y_label: str
     curves: Sequence[Curve] = field(default_factory=tuple)
     log_x: bool = True
+    log_y: bool = False
     y_from: float | None = None
     y_to: float | None = None
 
@@ -48,12 +53,12 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
     for curve in panel.curves:
         colour = COLOURS[curve.colour % len(COLOURS)]
         marker = MARKERS[curve.colour % len(MARKERS)]
-        axes.plot(
+        artists: list[Artist] = axes.plot(  # type: ignore[assignment]  # a list of lines
             curve.x,
             [value.mean for value in curve.y],
             label=curve.label,
             color=colour,
-            marker=marker,
+            marker=marker if curve.marked else "",
             markerfacecolor="white" if curve.dashed else colour,
             linestyle=(0, (4, 2)) if curve.dashed else "-",
         )
@@ -61,12 +66,28 @@ def draw_curves(axes: Axes, panel: Panel) -> None:
         if any(banded):
             low = [value.low if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
             high = [value.high if drawn else value.mean for value, drawn in zip(curve.y, banded, strict=True)]
-            axes.fill_between(curve.x, low, high, color=colour, alpha=0.18, linewidth=0)
+            artists.append(axes.fill_between(curve.x, low, high, color=colour, alpha=0.18, linewidth=0))
+        record(axes, _series(curve), artists)
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.x_label)
     axes.set_ylabel(panel.y_label)
     _set_x(axes, panel)
+    if panel.log_y:
+        log_y(axes)
     _set_y(axes, panel)
+
+
+def _series(curve: Curve) -> Series:
+    return Series(
+        curve.label,
+        [float(x) for x in curve.x],
+        [value.mean for value in curve.y],
+        [value.low for value in curve.y] if curve.marked else [],
+        [value.high for value in curve.y] if curve.marked else [],
+        [value.n for value in curve.y] if curve.marked else [],
+        curve.colour % len(COLOURS),
+        dashed=curve.dashed,
+    )
 
 
 def panel_grid(
@@ -99,6 +120,15 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.xaxis.set_major_locator(FixedLocator(ticks))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(_plain_number)
+
+
+def log_y(axes: Axes) -> None:
+    """A logarithmic axis whose ticks are plain numbers: every power of ten, and 2 and 5 times that between them."""
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(_plain_number)
+    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axes.yaxis.set_minor_formatter(_plain_number)
+    axes.tick_params(axis="y", which="minor", labelsize=6.5)
 
 
 def _plain_number(value: float, _position: float | None) -> str:

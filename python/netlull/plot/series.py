@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from netlull.plot.charts import Kind, Series, record
 from netlull.plot.style import COLOURS
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def draw_traces(
 ) -> None:
     """Draws traces over the given window of time, or over all of it."""
     for trace in traces:
-        axes.plot(
+        artists = axes.plot(
             trace.time_s,
             trace.value,
             label=trace.label,
@@ -43,6 +44,7 @@ def draw_traces(
             linewidth=trace.width,
             drawstyle="steps-post" if trace.steps else "default",
         )
+        record(axes, _series(trace), artists)
     axes.set_title(title, loc="left")
     axes.set_xlabel("Time (s)")
     axes.set_ylabel(y_label)
@@ -51,6 +53,13 @@ def draw_traces(
         axes.set_xlim(*window_s)
     elif traces:
         axes.set_xlim(0, max(float(trace.time_s[-1]) for trace in traces if len(trace.time_s)))
+
+
+def _series(trace: Trace) -> Series:
+    kind: Kind = "steps" if trace.steps else "line"
+    return Series(
+        trace.label, trace.time_s.tolist(), trace.value.tolist(), colour=trace.colour % len(COLOURS), kind=kind
+    )
 
 
 def bin_rate(time_s: Floats, amount_bytes: Floats, width_s: float) -> tuple[Floats, Floats]:

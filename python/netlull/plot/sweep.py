@@ -6,9 +6,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
+from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
+from netlull.words import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from netlull.sweep import SweepResult
 
-__all__ = ["sweep_figure"]
+__all__ = ["draw_names", "draw_numbers", "metric_label", "sweep_figure"]
 
 _UNITS = {
     "_bps": ("Mb/s", 1e6),
@@ -67,7 +69,7 @@ def sweep_figure(
         drawn = figure(DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7, 0.5 + 2.5 * count)
         used = [axes for line in drawn.subplots(count, columns, squeeze=False) for axes in line]
         for axes, metric in zip(used, chosen, strict=False):
-            (_draw_names if named else _draw_numbers)(axes, result, curves, x, metric)
+            (draw_names if named else draw_numbers)(axes, result, curves, x, metric)
         for axes in used[len(chosen) :]:
             axes.set_axis_off()
         if by:
@@ -77,7 +79,7 @@ def sweep_figure(
 
 def _known(name: str, names: Sequence[str], what: str) -> None:
     if name not in names:
-        raise InputError(f'there is no {what} "{name}" in the sweep; expected one of {", ".join(names) or "none"}')
+        raise InputError(f'there is no {what} "{name}" in the sweep; {near(name, names)}')
 
 
 def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str]) -> Rows:
@@ -101,7 +103,7 @@ def _chosen(result: SweepResult, x: str, by: str | None, where: Mapping[str, str
     return rows
 
 
-def _label(metric: str) -> tuple[str, float]:
+def metric_label(metric: str) -> tuple[str, float]:
     """What an axis says of a metric, and what its values are divided by."""
     for end, (unit, scale) in _UNITS.items():
         if metric.endswith(end):
@@ -126,8 +128,9 @@ def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
         axes.set_ylim(0, 1.06 * max(edges))
 
 
-def _draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    text, scale = _label(metric)
+def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    """A metric over an axis of numbers: lines and bands; the axis is logarithmic where its points span decades."""
+    text, scale = metric_label(metric)
     places = [row[x] for rows in curves.values() for row in rows]
     log = min(places) > 0 and math.log10(max(places) / min(places)) > _DECADES_OF_A_LOG_AXIS
     lines = []
@@ -139,16 +142,18 @@ def _draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x
     _leave_room(axes, [value for line in lines for value in line.y])
 
 
-def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
-    text, scale = _label(metric)
+def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    """A metric over an axis of names: points with bars, side by side."""
+    text, scale = metric_label(metric)
     names = list(dict.fromkeys(row[f"{x}_label"] for rows in curves.values() for row in rows))
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):
         shift = _SPREAD * ((index + 0.5) / len(curves) - 0.5)
         values = [_interval(row, metric, scale) for row in rows]
         halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
-        axes.errorbar(
-            [names.index(row[f"{x}_label"]) + shift for row in rows],
+        places = [names.index(row[f"{x}_label"]) + shift for row in rows]
+        bars = axes.errorbar(
+            places,
             [value.mean for value in values],
             yerr=halves if any(halves) else None,
             label=name or None,
@@ -159,6 +164,10 @@ def _draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
             capsize=2.5,
             elinewidth=0.9,
         )
+        colour = index % len(COLOURS)
+        means, lows, highs = ([getattr(value, side) for value in values] for side in ("mean", "low", "high"))
+        told = Series(name, places, means, lows, highs, [value.n for value in values], colour, "points")
+        record(axes, told, bars.get_children())
         drawn += values
     long = max(len(name) for name in names) > _LONG_LABEL or len(names) > _LONG_LABEL
     axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")

@@ -1,4 +1,4 @@
-"""One self-contained HTML page for each reproduction: opens from disk, asks nothing of the network, runs no script."""
+"""One self-contained HTML page for each reproduction and sweep: opens from disk, asks nothing of the network."""
 
 from netlull.report.page import (
     ClaimPart,
@@ -9,6 +9,7 @@ from netlull.report.page import (
     ReadingRow,
     Section,
     TableBlock,
+    bundled,
     render,
     write,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "ReadingRow",
     "Section",
     "TableBlock",
+    "bundled",
     "render",
     "write",
 ]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import json
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -15,6 +18,8 @@ from netlull.output import staged_file
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from netlull.plot import Chart
 
 
 @dataclass(frozen=True)
@@ -62,26 +67,36 @@ class ReadingRow:
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure with its caption; `svg` is the whole SVG text."""
+    """A figure with its caption: `svg` is the whole SVG text, `charts` what it shows, if it can be interactive."""
 
     id: str
     title: str
     caption: str
     svg: str
+    charts: Sequence[Chart] = ()
+
+    @property
+    def data(self) -> Markup:
+        """The charts as JSON that no browser takes for the end of its element."""
+        text = json.dumps(
+            [chart.document() for chart in self.charts], ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
+        return Markup(text.replace("<", "\\u003c"))  # noqa: S704  # no tag is left in it
 
     @property
     def source(self) -> str:
         """The figure as a data URI, so that names inside one figure cannot meet those of another."""
-        return "data:image/svg+xml;base64," + base64.b64encode(self.svg.encode("utf-8")).decode("ascii")
+        return "data:image/svg+xml;base64," + base64.b64encode(_compact(self.svg).encode("utf-8")).decode("ascii")
 
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A table of numbers with a caption."""
+    """A table of numbers with a caption; a sortable one can be sorted and filtered where scripts run."""
 
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    sortable: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +113,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole report."""
+    """A whole report: of a reproduction, or, without claims and readings, of a sweep."""
 
     title: str
     subtitle: str
@@ -112,23 +127,82 @@ class Page:
     appendix: Sequence[Section]
     manifest: Sequence[Fact]
     scenario: str
+    kind: str = "reproduction report"
     language: str = "en"
+
+    @property
+    def interactive(self) -> bool:
+        """True if a figure has charts."""
+        return any(figure.charts for section in (*self.sections, *self.appendix) for figure in section.figures)
 
     def count(self, verdict: str) -> int:
         """How many claims have this verdict."""
         return sum(1 for claim in self.claims if claim.verdict == verdict)
 
 
+_LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")
+_PLACES = re.compile(r' (?:d|x|y)="[^"]*"')
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_SPACE = re.compile(r"\s*\n\s*")
+
+
+def _compact(svg: str) -> str:
+    """The same picture in fewer bytes: places to a hundredth of a point, no comments, no indentation."""
+    short = _PLACES.sub(lambda found: _LONG_NUMBER.sub(r"\1", found[0]), _COMMENT.sub("", svg))
+    return _SPACE.sub(" ", short)
+
+
 def render(page: Page) -> str:
-    """The page as HTML text."""
+    """The page as HTML text; without the chart library (see `bundled`) its figures are pictures."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
-        autoescape=True,  # every text is escaped; the style sheet is ours
+        autoescape=True,  # every text is escaped; style sheets and scripts are ours
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("page.html").render(page=page, css=Markup(_template("style.css")))  # noqa: S704  # our own file
+    library = bundled() if page.interactive else None
+    scripts = [_template("page.js")]
+    styles = [_template("style.css")]
+    if library is not None:
+        scripts = [library.script, *scripts, _template("charts.js")]
+        styles = [library.style, *styles]
+    return environment.get_template("page.html").render(
+        page=page,
+        css=Markup("\n".join(styles)),  # noqa: S704  # our own files
+        scripts=[Markup(script) for script in scripts],  # noqa: S704  # our own files
+        hashes=" ".join(_hash(script) for script in scripts),
+        library=library,
+    )
+
+
+@dataclass(frozen=True)
+class Library:
+    """The chart library as it goes into a page."""
+
+    script: str
+    style: str
+    licence: str
+
+
+def bundled() -> Library | None:
+    """uPlot, which `make setup` fetches; None where it was not."""
+    folder = files("netlull.report").joinpath("bundled")
+    try:
+        script, style, licence = (
+            folder.joinpath(name).read_text(encoding="utf-8").strip()
+            for name in ("uPlot.iife.min.js", "uPlot.min.css", "LICENSE")
+        )
+    except OSError:
+        return None
+    return Library(script, style, licence)
+
+
+def _hash(script: str) -> str:
+    """What the page's policy knows a script by: no other one runs."""
+    # The template puts a line break at both ends.
+    digest = hashlib.sha256(f"\n{script}\n".encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
 def write(page: Page, path: Path) -> Path:

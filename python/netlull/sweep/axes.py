@@ -10,7 +10,7 @@ from netlull import _engine
 from netlull.errors import SweepError
 from netlull.quantities import in_unit
 
-__all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds"]
+__all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", "check_seeds", "shown_value"]
 
 RESERVED_COLUMNS = ("experiment", "seed")
 
@@ -27,7 +27,7 @@ class AxisPoint:
     @property
     def text(self) -> str:
         """The label; without one, the value."""
-        return self.label if self.label is not None else _shown(self.value)
+        return self.label if self.label is not None else shown_value(self.value)
 
     def changes(self) -> dict[str, object]:
         """What `Scenario.with_values` takes: None removes."""
@@ -61,10 +61,11 @@ class Axis:
             raise SweepError(f"{where}.path: is missing; expected a path such as link.N1-N2.rate")
         if not self.points and not self.values:
             raise SweepError(f"{where}: has no points; expected `path` with `values`, or `point` entries")
-        texts = [point.text for point in self.resolved]
-        doubled = [text for text in texts if texts.count(text) > 1]
-        if doubled:
-            raise SweepError(f'{where}: the point "{doubled[0]}" is there twice')
+        seen: set[str] = set()
+        for point in self.resolved:
+            if point.text in seen:
+                raise SweepError(f'{where}: the point "{point.text}" is there twice')
+            seen.add(point.text)
 
     @property
     def resolved(self) -> tuple[AxisPoint, ...]:
@@ -74,13 +75,13 @@ class Axis:
                 AxisPoint(self._number(point.value), point.text, point.set, point.unset) for point in self.points
             )
         path = self.path
-        return tuple(AxisPoint(self._number(value), _shown(value), {path: value}) for value in self.values)
+        return tuple(AxisPoint(self._number(value), shown_value(value), {path: value}) for value in self.values)
 
     def _number(self, value: object) -> float | str:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
         if self.unit is None or not isinstance(value, str):
-            return _shown(value)
+            return shown_value(value)
         number = in_unit(value, self.unit)
         if number is None:
             raise SweepError(f'axis.{self.name}: "{value}" is no quantity in {self.unit}; expected one, or no unit')
@@ -135,7 +136,8 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
     return chosen
 
 
-def _shown(value: object) -> str:
+def shown_value(value: object) -> str:
+    """A value as a label."""
     if isinstance(value, bool):
         return "true" if value else "false"
     # The shortest text that reads as this number: different numbers never look alike.

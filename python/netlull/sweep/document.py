@@ -10,12 +10,14 @@ from netlull.fieldpath import read_toml
 from netlull.ready import ready
 from netlull.scenario import Scenario, read_text
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
+from netlull.sweep.design import Column, Design, Range
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["read_sweep"]
 
+_SAMPLE_FIELDS = {"kind": '"latin_hypercube" or "random"', "points": "a number of points"}
 _WORDS: dict[type, str] = {
     str: "text",
     int: "a whole number",
@@ -44,7 +46,15 @@ def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
     _only(
         document,
         "",
-        {"scenario": (str,), "seeds": (int, list), "metrics": (dict,), "axis": (list,), "experiment": (list,)},
+        {
+            "scenario": (str,),
+            "seeds": (int, list),
+            "metrics": (dict,),
+            "axis": (list,),
+            "experiment": (list,),
+            "list": (dict,),
+            "sample": (dict,),
+        },
     )
     if "scenario" not in document:
         raise SweepError("scenario: is missing; expected a scenario file, relative to this one")
@@ -56,8 +66,9 @@ def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
     metrics = document.get("metrics", {})
     _only(metrics, "metrics", dict.fromkeys(metrics, (str,)))
     axes = [_axis(table, f"axis.{index}") for index, table in enumerate(document.get("axis", []))]
-    if not axes and not document.get("experiment"):
-        raise SweepError("axis: is missing: the sweep has no points; expected [[axis]] entries")
+    design = _design(document)
+    if not axes and design is None and not document.get("experiment"):
+        raise SweepError("axis: is missing: the sweep has no points; expected [[axis]] entries, [list] or [sample]")
     experiments = [
         _experiment(table, f"experiment.{index}") for index, table in enumerate(document.get("experiment", []))
     ]
@@ -67,6 +78,7 @@ def _sweep(document: dict[str, Any], path: Path) -> dict[str, Any]:
         "seeds": document.get("seeds", 1),
         "metrics": metrics,
         "experiments": experiments,
+        "design": design,
     }
 
 
@@ -74,6 +86,57 @@ def _scenario_path(folder: Path, name: str) -> Path:
     """The file beside the sweep; if there is none, the ready scenario of that name."""
     path = folder / name
     return path if path.exists() else ready().get(name, path)
+
+
+def _design(document: dict[str, Any]) -> Design | None:
+    if "list" in document and "sample" in document:
+        raise SweepError("list: is there and so is sample; expected one of the two")
+    if "list" in document:
+        table = document["list"]
+        _only(table, "list", {"axis": (list,), "rows": (list,)})
+        columns = [_column(entry, f"list.axis.{index}") for index, entry in enumerate(table.get("axis", []))]
+        return Design.listed(columns, table.get("rows", []))
+    if "sample" in document:
+        table = document["sample"]
+        _only(table, "sample", {"kind": (str,), "points": (int,), "seed": (int,), "axis": (list,)})
+        for field in ("kind", "points"):
+            if field not in table:
+                raise SweepError(f"sample.{field}: is missing; expected {_SAMPLE_FIELDS[field]}")
+        ranges = [_range(entry, f"sample.axis.{index}") for index, entry in enumerate(table.get("axis", []))]
+        return Design.sampled(table["kind"], table["points"], ranges, table.get("seed", 1))
+    return None
+
+
+def _column(table: Any, where: str) -> Column:
+    where = _named(table, where)
+    _only(table, where, {"name": (str,), "unit": (str,), "path": (str, list)})
+    return Column(table["name"], _path(table, where), table.get("unit"))
+
+
+def _range(table: Any, where: str) -> Range:
+    where = _named(table, where)
+    number = (str, int, float)
+    fields = {"name": (str,), "unit": (str,), "path": (str, list), "from": number, "to": number}
+    _only(table, where, {**fields, "scale": (str,), "whole": (bool,)})
+    for field in ("from", "to"):
+        if field not in table:
+            raise SweepError(f"{where}.{field}: is missing; expected the end of the range")
+    return Range(
+        table["name"],
+        _path(table, where),
+        table["from"],
+        table["to"],
+        table.get("unit"),
+        table.get("scale", "linear"),
+        table.get("whole", False),
+    )
+
+
+def _path(table: dict[str, Any], where: str) -> str | tuple[str, ...]:
+    if "path" not in table:
+        raise SweepError(f"{where}.path: is missing; expected a path such as link.N1-N2.rate, or a list of paths")
+    path = table["path"]
+    return path if isinstance(path, str) else _texts(table, where, "path")
 
 
 def _axis(table: Any, where: str) -> Axis:
@@ -108,7 +171,7 @@ def _named(table: Any, where: str) -> str:
     _table(table, where)
     if not isinstance(table.get("name"), str) or not table["name"]:
         raise SweepError(f"{where}.name: is missing; expected a name")
-    return f"{where.partition('.')[0]}.{table['name']}"
+    return f"{where.rpartition('.')[0]}.{table['name']}"
 
 
 def _texts(table: dict[str, Any], where: str, field: str) -> tuple[str, ...]:

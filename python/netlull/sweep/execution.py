@@ -1,4 +1,7 @@
-"""Running many scenarios at a time: threads, because the core releases the GIL while it simulates."""
+"""Running many scenarios at a time: threads, because the core releases the GIL while it simulates.
+
+Whoever runs them is a `Team`: `Threads` of this process, or the workers of a cluster (`netlull.cluster`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
 from netlull.sweep.order import Job, LongestFirst
@@ -15,7 +18,7 @@ from netlull.sweep.order import Job, LongestFirst
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Finished", "Progress", "default_workers", "execute"]
+__all__ = ["Finished", "Progress", "Team", "Threads", "default_workers", "execute"]
 
 _TICK_S = 0.2
 """Between two reports of progress while no run ends."""
@@ -46,19 +49,39 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Workers:
-    """Threads that take the next run when they have ended one. What they found, or raised, is in `ended`."""
+class Team(Protocol):
+    """Runs everything that an order hands out; one team runs once."""
+
+    ended: queue.SimpleQueue[Finished | BaseException]
+    """What was found, in any order; an exception is the last."""
+
+    def start(self) -> None:
+        """Begins; what is found comes from other threads."""
+
+    def underway(self) -> float:
+        """Packet-hops expected of the runs under way, as far as they are."""
+
+    def stop(self) -> None:
+        """Ends the runs under way; whatever was found is in `ended` when this returns."""
+
+    def join(self) -> None:
+        """Waits until all has ended."""
+
+
+class Threads:
+    """Threads that take the next run when they have ended one."""
 
     def __init__(self, order: LongestFirst, count: int) -> None:
         self.ended: queue.SimpleQueue[Finished | BaseException] = queue.SimpleQueue()
         self._order = order
         self._stopped = False
-        self._underway: list[tuple[_engine.Monitor, float] | None] = [None] * count
+        self._underway: list[tuple[_engine.Monitor, float] | None] = [None] * (count := min(count, len(order)))
         self._threads = [
             threading.Thread(target=self._work, args=(index,), name=f"netlull-{index}") for index in range(count)
         ]
 
     def start(self) -> None:
+        """Starts the threads."""
         for thread in self._threads:
             thread.start()
 
@@ -83,7 +106,7 @@ class _Workers:
             self.ended.put(Finished(job, summary, cpu_s))
 
     def underway(self) -> float:
-        """Packet-hops expected of the runs under way, as far as they are."""
+        """Of each run, by its simulated share."""
         return sum(monitor.fraction * hops for monitor, hops in filter(None, self._underway))
 
     def stop(self) -> None:
@@ -94,6 +117,7 @@ class _Workers:
         self.join()
 
     def join(self) -> None:
+        """Waits for the threads."""
         for thread in self._threads:
             if thread.ident is not None:
                 thread.join()
@@ -101,13 +125,13 @@ class _Workers:
 
 def execute(
     jobs: Sequence[Job],
-    workers: int,
+    hire: Callable[[LongestFirst], Team],
     finished: Callable[[Finished], None],
     progress: Callable[[Progress], None] | None = None,
     *,
     reused: Sequence[tuple[Job, float | None]] = (),
 ) -> None:
-    """Runs all jobs, `workers` at a time, the longest first; calls `finished` with each in this thread, in any order.
+    """Runs all jobs, by the team that is hired, the longest first; calls `finished` with each in this thread.
 
     The first failure, and Ctrl-C, stops the runs under way; runs that have ended by then still reach `finished`.
     `reused` are runs that ended before, with the CPU time that they took where it is known.
@@ -119,7 +143,7 @@ def execute(
     total, done = len(reused) + len(jobs), len(reused)
     hops_done = sum(job.expected_hops for job, _ in reused)
     hops = hops_done + sum(job.expected_hops for job in jobs)
-    team = _Workers(order, min(workers, len(jobs)))
+    team = hire(order)
 
     def report() -> None:
         if progress is not None:
@@ -128,7 +152,8 @@ def execute(
 
     report()
     try:
-        team.start()
+        if jobs:
+            team.start()
         while done < total:
             try:
                 outcome = team.ended.get(timeout=_TICK_S)

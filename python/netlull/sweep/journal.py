@@ -69,12 +69,18 @@ class Journal:
         Once this returns, killing the process does not lose it.
 
         Raises:
-            OSError: the disk is full, for example; a part of the line may be in the file.
+            OSError: the disk is full, for example; the line is not in the file, and lines after it are sound.
         """
         line = _line(record)
-        written = os.write(self._descriptor, line)
-        while written < len(line):
-            written += os.write(self._descriptor, line[written:])
+        before = os.fstat(self._descriptor).st_size
+        try:
+            written = os.write(self._descriptor, line)
+            while written < len(line):
+                written += os.write(self._descriptor, line[written:])
+        except OSError:
+            # A part of a line would spoil the next one.
+            os.ftruncate(self._descriptor, before)
+            raise
 
     def close(self) -> None:
         """Hands everything to the disk."""

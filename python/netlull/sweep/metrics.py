@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, SweepError
 from netlull.result import SUMMARY_LISTS, metric, metric_keys
+from netlull.words import near
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Metrics"]
 
@@ -37,6 +38,22 @@ class _Place:
         return float(node) if type(node) is float or type(node) is int else None
 
 
+def _alike(summary: Mapping[str, Any], path: str) -> str:
+    """`did you mean ...? ` with the paths to numbers that are most alike; empty if none is."""
+    lists = {key: {entry["name"]: entry for entry in summary[name]} for key, name in SUMMARY_LISTS.items()}
+    rest = {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
+    alike = near(path, _paths({**lists, **rest}))
+    return f"{alike} " if alike.startswith("did") else ""
+
+
+def _paths(node: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    for key, value in node.items():
+        if isinstance(value, dict):
+            yield from _paths(value, f"{above}{key}.")
+        elif not isinstance(value, str | list | bool):
+            yield f"{above}{key}"
+
+
 class Metrics:
     """Columns of a table, each a path into a summary."""
 
@@ -61,7 +78,8 @@ class Metrics:
         try:
             value = metric(summary, path)
         except FieldPathError as error:
-            raise SweepError(f"metrics.{column}: {error}") from None
+            hint = f"{_alike(summary, path)}netlull run FILE --json lists all metrics"
+            raise SweepError(f"metrics.{column}: {error}; {hint}") from None
         keys = metric_keys(summary, path)
         if len(keys) > 1:
             self._places[column] = _Place(summary, keys)

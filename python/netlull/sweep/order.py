@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "LongestFirst"]
 
+_HOP_S = 100e-9
+"""CPU time per packet-hop before any run has ended (docs/performance.md)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -58,6 +61,7 @@ class LongestFirst:
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         self._lock = threading.Lock()
+        self._waiting, self._waiting_hops = 0, 0.0
         self._number: dict[_engine.Checked, int] = {}
         self._groups: list[_Group] = []
         for job in jobs:
@@ -65,6 +69,8 @@ class LongestFirst:
             if number == len(self._groups):
                 self._groups.append(_Group(job.expected_hops))
             self._groups[number].waiting.append(job)
+            self._waiting += 1
+            self._waiting_hops += job.expected_hops
         for group in self._groups:
             group.waiting.reverse()
         self._shortest = min(self._groups, key=lambda group: group.expected_hops, default=None)
@@ -75,16 +81,49 @@ class LongestFirst:
         self._cpu_s = 0.0
         self._hops = 0.0
 
+    def __len__(self) -> int:
+        """The runs that have not been handed out."""
+        return self._waiting
+
     def next(self) -> Job | None:
         """The longest run that has not been handed out; None if all have."""
         with self._lock:
+            return self._next()
+
+    def batch(self, shares: int, least_s: float, most_s: float) -> list[Job]:
+        """The next runs, as many as take about one of `shares` equal shares of the CPU time left; empty if none is.
+
+        A batch is expected to take from `least_s` to `most_s`, or is a single run; batches get smaller towards the end
+        (guided self-scheduling), and the first is a single run.
+        """
+        with self._lock:
             if self._shortest is not None:
-                shortest, self._shortest = self._shortest, None
-                return shortest.waiting.pop()
-            guessed, measured = self._first_guessed(), self._first_measured()
-            if guessed is None or (measured is not None and measured.mean_s >= self._guess_s(guessed)):
-                return None if measured is None else measured.waiting.pop()
-            return guessed.waiting.pop()
+                return [job for job in [self._next()] if job is not None]
+            wanted_s = min(max(self._waiting_hops * self._hop_s / shares, least_s), most_s)
+            jobs: list[Job] = []
+            length_s = 0.0
+            while length_s < wanted_s and (job := self._next()) is not None:
+                jobs.append(job)
+                length_s += self._length_s(job)
+            return jobs
+
+    def _next(self) -> Job | None:
+        group = self._first()
+        if group is None:
+            return None
+        job = group.waiting.pop()
+        self._waiting -= 1
+        self._waiting_hops -= job.expected_hops
+        return job
+
+    def _first(self) -> _Group | None:
+        if self._shortest is not None:
+            shortest, self._shortest = self._shortest, None
+            return shortest
+        guessed, measured = self._first_guessed(), self._first_measured()
+        if guessed is None or (measured is not None and measured.mean_s >= self._guess_s(guessed)):
+            return measured
+        return guessed
 
     def took(self, job: Job, cpu_s: float) -> None:
         """Says that a run has ended, whether it was handed out or had ended before, and what CPU time it took."""
@@ -100,9 +139,18 @@ class LongestFirst:
             if group.waiting:
                 heapq.heappush(self._measured, (-group.mean_s, number))
 
+    @property
+    def _hop_s(self) -> float:
+        """CPU time per packet-hop expected, in the runs that have ended."""
+        return self._cpu_s / self._hops if self._hops else _HOP_S
+
     def _guess_s(self, group: _Group) -> float:
-        """CPU time by the packet-hops expected; it is asked for only when a run has ended."""
-        return group.expected_hops * self._cpu_s / self._hops
+        """CPU time by the packet-hops expected."""
+        return group.expected_hops * self._hop_s
+
+    def _length_s(self, job: Job) -> float:
+        group = self._groups[self._number[job.scenario]]
+        return group.mean_s if group.ended else self._guess_s(group)
 
     def _first_guessed(self) -> _Group | None:
         while self._guessed:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import itertools
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,14 +14,16 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import _engine
 from netlull.errors import FieldPathError, InputError, SweepError
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
-from netlull.sweep.execution import Finished, Progress, default_workers, execute
-from netlull.sweep.metrics import Metrics
-from netlull.sweep.order import Job
+from netlull.sweep.execution import Progress, Threads, default_workers
+from netlull.sweep.running import Running
 from netlull.sweep.store import Store
-from netlull.sweep.table import Cost, SweepResult, build_table
+from netlull.sweep.table import SweepResult, Window, build_table
+from netlull.sweep.until import Until
 
 if TYPE_CHECKING:
+    from netlull.cluster import Cluster
     from netlull.scenario import Scenario
+    from netlull.sweep.design import Design
 
 __all__ = ["MOST_RUNS", "Point", "Sweep"]
 
@@ -57,6 +60,7 @@ class Sweep:
         seeds: how many (1, 2, ...), or which.
         metrics: columns of the table, each a path into the run's summary, such as `link.N1-N2.mean_rate_bps`.
         experiments: grids over some of the axes; default one, "sweep", over all.
+        design: points that are no grid, a list or a sample; the axes cross them.
 
     Raises:
         SweepError: names what is wrong and what was expected.
@@ -65,13 +69,17 @@ class Sweep:
     def __init__(
         self,
         scenario: Scenario,
-        axes: Sequence[Axis],
+        axes: Sequence[Axis] = (),
         seeds: int | Sequence[int] = 1,
         metrics: Mapping[str, str] | None = None,
         experiments: Sequence[Experiment] = (),
+        design: Design | None = None,
     ) -> None:
         self.scenario = scenario
         self.axes = tuple(axes)
+        self.design = design
+        self.all_axes = (*(() if design is None else design.axes), *self.axes)
+        """Those of the design, then those of the grid: columns of the table in this order."""
         self.seeds = check_seeds(seeds, "seeds")
         self.metrics = dict(metrics or {})
         self.experiments = tuple(experiments) or (Experiment("sweep"),)
@@ -82,7 +90,7 @@ class Sweep:
         if not self.metrics:
             raise SweepError("metrics: is missing or empty; expected column = path, such as link.N1-N2.mean_rate_bps")
         columns = [*RESERVED_COLUMNS]
-        for axis in self.axes:
+        for axis in self.all_axes:
             columns += [axis.name, f"{axis.name}_label"]
         columns += self.metrics
         doubled = [column for column in columns if columns.count(column) > 1]
@@ -91,20 +99,40 @@ class Sweep:
         names = [experiment.name for experiment in self.experiments]
         if len(set(names)) != len(names):
             raise SweepError("experiment: two have the same name")
-        known = {axis.name for axis in self.axes}
+        known = {axis.name for axis in self.all_axes}
         for experiment in self.experiments:
+            where = f"experiment.{experiment.name}.axes"
             for axis_name in experiment.axes or ():
                 if axis_name not in known:
                     listed = ", ".join(sorted(known)) or "none"
-                    raise SweepError(f'experiment.{experiment.name}.axes: "{axis_name}" is no axis; axes: {listed}')
+                    raise SweepError(f'{where}: "{axis_name}" is no axis; axes: {listed}')
+            if self._uses_design(experiment) and experiment.axes is not None:
+                for axis in self.design.axes if self.design else ():
+                    if axis.name not in experiment.axes:
+                        raise SweepError(
+                            f'{where}: lacks "{axis.name}"; expected all axes of the list or sample, or none'
+                        )
+
+    def _uses_design(self, experiment: Experiment) -> bool:
+        if self.design is None:
+            return False
+        return experiment.axes is None or any(axis.name in experiment.axes for axis in self.design.axes)
+
+    def _grid_axes(self, experiment: Experiment) -> list[Axis]:
+        """The experiment's axes that are no design's, in its order."""
+        if experiment.axes is None:
+            return list(self.axes)
+        by_name = {axis.name: axis for axis in self.axes}
+        return [by_name[name] for name in experiment.axes if name in by_name]
 
     def _check_size(self) -> None:
         """Counts the runs before any is made."""
-        sizes = {axis.name: len(axis.points or axis.values) for axis in self.axes}
         total = 0
         for experiment in self.experiments:
-            chosen = sizes if experiment.axes is None else experiment.axes
-            total += math.prod(sizes[name] for name in chosen) * len(self._seeds_of(experiment))
+            points = math.prod(len(axis.points or axis.values) for axis in self._grid_axes(experiment))
+            if self.design is not None and self._uses_design(experiment):
+                points *= len(self.design.places)
+            total += points * len(self._seeds_of(experiment))
         if total > MOST_RUNS:
             raise SweepError(f"axis, seeds: points times seeds are {total} runs; expected at most {MOST_RUNS}")
 
@@ -147,10 +175,13 @@ class Sweep:
             self.seeds if seeds is None else seeds,
             self.metrics if metrics is None else metrics,
             self.experiments if experiments is None else experiments,
+            self.design,
         )
 
     def points(self) -> list[Point]:
-        """Every point, experiment by experiment, the first axis changing slowest; each is a valid scenario.
+        """Every point, experiment by experiment, a design's points, then the first axis changing slowest.
+
+        Each is a valid scenario.
 
         Raises:
             SweepError: names the point whose scenario is wrong, and why.
@@ -158,12 +189,16 @@ class Sweep:
         return [point for experiment in self.experiments for point in self._grid(experiment)]
 
     def _grid(self, experiment: Experiment) -> list[Point]:
-        by_name = {axis.name: axis for axis in self.axes}
-        chosen = list(by_name) if experiment.axes is None else list(experiment.axes)
+        axes = self._grid_axes(experiment)
+        names = [axis.name for axis in axes]
+        rows: Sequence[Mapping[str, AxisPoint]] = ({},)
+        if self.design is not None and self._uses_design(experiment):
+            rows = self.design.places
         seeds = self._seeds_of(experiment)
         grid: list[Point] = []
-        for place in itertools.product(*(by_name[name].resolved for name in chosen)):
-            at = dict(zip(chosen, place, strict=True))
+        places = list(itertools.product(*(axis.resolved for axis in axes)))
+        for row, place in itertools.product(rows, places):
+            at = {**row, **dict(zip(names, place, strict=True))}
             grid.append(Point(experiment.name, at, self._scenario_at(experiment, at), seeds))
         return grid
 
@@ -182,111 +217,115 @@ class Sweep:
         store: str | Path | None = None,
         *,
         workers: int | None = None,
+        cluster: str | Cluster | None = None,
         progress: Callable[[Progress], None] | None = None,
+        until: str | Sequence[str] | None = None,
+        most_seeds: int | None = None,
     ) -> SweepResult:
         """Runs what is missing, on all cores; the table is the same whatever the workers and the interruptions.
 
         Args:
             store: a folder that keeps finished runs, so that the sweep resumes; None keeps nothing.
             workers: runs at a time; default one per core.
+            cluster: where to run instead: what `netlull.open_cluster` gave or takes (docs/how-to/cluster.md).
             progress: called in this thread when a run ends and several times a second.
+            until: conditions on the metrics, such as "goodput_bps<5%": seeds are added to each point until the 95 %
+                intervals are that narrow. At least 5 seeds; which ones depends on no worker and no interruption.
+            most_seeds: where a point is given up; default 1000. `SweepResult.unmet` names it.
 
         Raises:
-            SweepError: a point, a metric or the store cannot be used, or another sweep is writing to it.
+            SweepError: a point, a metric, a condition or the store cannot be used, or another sweep is writing to it.
             OutputError: the store cannot be written.
+            ClusterError: the cluster cannot be reached or used.
             VerificationError: a run broke a conservation law: a bug in the simulator.
             KeyboardInterrupt: finished runs are in the store.
         """
-        workers = default_workers() if workers is None else workers
-        if workers < 1:
+        if workers is not None and workers < 1:
             raise SweepError(f"workers: {workers} is no number of workers; expected 1 or more")
+        if until is None and most_seeds is not None:
+            raise SweepError(f"most_seeds: {most_seeds} is for `until`; expected a condition there")
+        stop = None if until is None else Until.of(until, most_seeds)
+        if stop is not None:
+            stop.check(self.metrics)
         points = self.points()
-        if store is None:
-            return self._run(points, None, workers, progress)
-        with Store.open(Path(store), self.description()) as opened:
-            return self._run(points, opened, workers, progress)
+        with contextlib.ExitStack() as stack:
+            if isinstance(cluster, str):
+                from netlull.cluster import open_cluster
 
-    def _run(
-        self,
-        points: Sequence[Point],
-        store: Store | None,
-        workers: int,
-        progress: Callable[[Progress], None] | None,
-    ) -> SweepResult:
-        jobs = _jobs(points)
-        metrics = Metrics(self.metrics)
-        measured: dict[str, dict[str, float]] = {}
-        reused: list[tuple[Job, float | None]] = []
-        for key, job in jobs.items():
-            kept = None if store is None else store.kept(key)
-            if kept is not None:
-                measured[key] = metrics.of(kept.summary)
-                reused.append((job, kept.cpu_s))
+                cluster = stack.enter_context(open_cluster(cluster, workers=workers))
+            # After the cluster was reached: where it was not, nothing is written.
+            description = self.description(stop, points)
+            opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
+            hire = functools.partial(Threads, count=workers or default_workers()) if cluster is None else cluster.hire
+            return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
 
-        cpu_s, packet_hops = 0.0, 0
-
-        def finished(run: Finished) -> None:
-            nonlocal cpu_s, packet_hops
-            summary = json.loads(run.summary)
-            # The first run shows a misspelt path.
-            values = metrics.of(summary)
-            if store is not None:
-                store.record(run)
-            measured[run.job.key] = values
-            cpu_s += run.cpu_s
-            packet_hops += summary["packet_hops"]
-
-        missing = [job for key, job in jobs.items() if key not in measured]
-        execute(missing, workers, finished, progress, reused=reused)
-        table = build_table(points, self.axes, self.metrics, measured)
+    def _run(self, points: Sequence[Point], running: Running, store: Store | None, until: Until | None) -> SweepResult:
+        if until is None:
+            running.run(points)
+        else:
+            points = running.run_until(points, until)
+        table = build_table(points, self.all_axes, self.metrics, running.measured)
+        energy = running.energies.table(points, self.all_axes)
+        unmet = () if until is None else _unmet(points, running, until)
         if store is not None:
-            store.write_table(table)
+            store.write_tables(table, energy, unmet)
         return SweepResult(
             table,
-            self.axes,
+            self.all_axes,
             self.metrics,
-            executed=len(missing),
-            reused=len(reused),
+            executed=running.executed,
+            reused=running.reused,
             damaged=() if store is None else store.damaged,
-            cost=Cost(cpu_s, packet_hops),
+            rebuilt=() if store is None else store.rebuilt,
+            cost=running.cost,
+            windows=_windows(points),
+            unmet=unmet,
+            until=until,
+            energy=energy,
         )
 
-    def description(self) -> dict[str, Any]:
-        """The sweep as its store describes it."""
-        return {
+    def description(self, until: Until | None = None, points: Sequence[Point] | None = None) -> dict[str, Any]:
+        """The sweep as its store describes it; `points` are its own, if they have been made."""
+        windows = _windows(self.points() if points is None else points)
+        described: dict[str, Any] = {
             "metrics": self.metrics,
             "axes": [
                 {"name": axis.name, "unit": axis.unit, "points": [point.text for point in axis.resolved]}
-                for axis in self.axes
+                for axis in self.all_axes
             ],
             "experiments": [
                 {
                     "name": experiment.name,
-                    "axes": [axis.name for axis in self.axes] if experiment.axes is None else list(experiment.axes),
+                    "axes": [axis.name for axis in self.all_axes] if experiment.axes is None else list(experiment.axes),
                     "seeds": list(self._seeds_of(experiment)),
                     "set": dict(experiment.set),
                     "unset": list(experiment.unset),
                 }
                 for experiment in self.experiments
             ],
-            "scenario": self.scenario.to_dict(),
         }
+        if self.design is not None:
+            described["design"] = self.design.description
+        if until is not None:
+            described["until"] = {
+                "conditions": [str(each) for each in until.conditions],
+                "most_seeds": until.most_seeds,
+            }
+        described["measured"] = [{"from": window.warm_up, "to": window.duration} for window in windows]
+        described["scenario"] = self.scenario.to_dict()
+        return described
 
 
-def run_key(scenario: Scenario, seed: int) -> str:
-    """Identifies one run: same key, same bytes."""
-    return f"{scenario.key[:40]}-{seed}"
+def _windows(points: Sequence[Point]) -> tuple[Window, ...]:
+    """What part of a run is measured, each that occurs once, in the order of the points."""
+    return tuple(dict.fromkeys(Window(point.scenario.warm_up, point.scenario.duration) for point in points))
 
 
-def _jobs(points: Sequence[Point]) -> dict[str, Job]:
-    """The runs that the points need, each once, in the order of the points."""
-    jobs: dict[str, Job] = {}
-    shared: dict[str, _engine.Checked] = {}
+def _unmet(points: Sequence[Point], running: Running, until: Until) -> tuple[str, ...]:
+    """The points that were given up, and why."""
+    told = []
     for point in points:
-        scenario = shared.setdefault(point.scenario.key, point.scenario.checked)
-        hops = max(scenario.expected_hops(), 1.0)
-        for seed in point.seeds:
-            key = run_key(point.scenario, seed)
-            if key not in jobs:
-                jobs[key] = Job(key, seed, scenario, point.label, hops)
-    return jobs
+        why = until.unmet(running.values(point))
+        if why:
+            told.append(f"{point.label}: {', '.join(why)} after {len(point.seeds)} seeds")
+    return tuple(told)

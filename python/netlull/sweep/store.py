@@ -1,4 +1,8 @@
-"""The folder of a sweep: sweep.json (what it is), journal.jsonl (finished runs), results.parquet (at the end)."""
+"""The folder of a sweep: sweep.json (what it is), journal.jsonl (finished runs), results.parquet (at the end).
+
+Runs live in the journal. The two other files are made of it and of the sweep, and are written anew when something is
+wrong with them.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +15,26 @@ from typing import TYPE_CHECKING, Any
 
 from netlull import output
 from netlull.errors import OutputError, SweepError
-from netlull.provenance import origin
-from netlull.sweep.journal import Contents, Journal, is_foreign
+from netlull.sweep.description import (
+    DESCRIPTION,
+    ENERGY,
+    JOURNAL,
+    TABLE,
+    Description,
+    check_ours,
+    describe,
+    write_description,
+)
+from netlull.sweep.journal import Contents, Journal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
     from netlull.sweep.execution import Finished
 
 __all__ = ["DESCRIPTION", "TABLE", "Store"]
-
-KIND = "netlull sweep"
-DESCRIPTION = "sweep.json"
-JOURNAL = "journal.jsonl"
-TABLE = "results.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +49,15 @@ class Kept:
 class Store:
     """Finished runs of a sweep on disk, held by one process at a time."""
 
-    def __init__(self, folder: Path, journal: Journal, contents: Contents) -> None:
+    def __init__(self, folder: Path, journal: Journal, contents: Contents, written: Description) -> None:
         self._folder = folder
         self._journal = journal
         self._contents = contents
+        self._description = written.document
         self.damaged = contents.damaged
         """What was wrong with lines of the journal; their runs are not known."""
+        self.rebuilt = written.damaged
+        """What was wrong with the other files; they are written anew."""
 
     @classmethod
     @contextlib.contextmanager
@@ -57,23 +68,21 @@ class Store:
             OutputError: it cannot be written, or holds other files.
             SweepError: another process is writing to it.
         """
-        try:
+        with _writing(folder):
             output.refuse_working_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
-            _check_ours(folder)
-        except OSError as error:
-            raise OutputError(f"{folder}: cannot be written: {error.strerror or error}") from None
+            check_ours(folder)
         with _locked(folder):
-            with output.staged_file(folder / DESCRIPTION) as stage:
-                output.write_json(stage, {"format": 1, "kind": KIND, **origin(), **description})
+            written = describe(folder, description)
             try:
                 journal, contents = Journal.open(folder / JOURNAL)
             except OSError as error:
                 raise OutputError(f"{folder / JOURNAL}: cannot be used: {error.strerror or error}") from None
             try:
-                yield cls(folder, journal, contents)
+                yield cls(folder, journal, contents, written)
             finally:
-                journal.close()
+                with _writing(folder / JOURNAL):
+                    journal.close()
 
     def kept(self, key: str) -> Kept | None:
         """What is known of a run that was finished when the store was opened; None if it was not."""
@@ -90,31 +99,34 @@ class Store:
         """
         # Joined as text: to read a summary and write it again would take longer than a short run.
         record = f'{{"key":"{run.job.key}","seed":{run.job.seed},"cpu_s":{run.cpu_s:.6f},"summary":{run.summary}}}'
-        try:
+        with _writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
-        except OSError as error:
-            raise OutputError(f"{self._folder / JOURNAL}: cannot be written: {error.strerror or error}") from None
 
-    def write_table(self, table: pa.Table) -> None:
-        """Writes results.parquet; the same table gives the same bytes."""
+    def write_tables(self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = ()) -> None:
+        """Writes results.parquet and energy.parquet, and their checksums into sweep.json; the same tables, same bytes.
+
+        Raises:
+            OutputError: the disk is full, for example; what was there before stays.
+        """
+        files = {name: self._written(name, content) for name, content in ((TABLE, table), (ENERGY, energy))}
+        write_description(self._folder, {**self._description, "unmet": list(unmet), "files": files})
+
+    def _written(self, name: str, table: pa.Table) -> dict[str, object]:
+        """A table's size and checksum, once it is a file."""
         import pyarrow.parquet as pq
 
-        with output.staged_file(self._folder / TABLE) as stage:
+        path = self._folder / name
+        with _writing(path), output.staged_file(path) as stage:
             pq.write_table(table, stage, compression="zstd")
+            return output.file_record(stage)
 
 
-def _check_ours(folder: Path) -> None:
-    """Refuses a folder with files of somebody else, before anything in it is touched."""
-    if not any(".partial-" not in path.name for path in folder.iterdir()):
-        return
-    expected = "expected a new folder or a sweep's"
-    if not (folder / DESCRIPTION).exists():
-        raise OutputError(f"{folder}: holds other files (no {DESCRIPTION}); {expected}")
-    description = output.read_description(folder / DESCRIPTION)
-    if description is None or description.get("kind") != KIND:
-        raise OutputError(f"{folder}: holds files that no sweep wrote ({DESCRIPTION}); {expected}")
-    if is_foreign(folder / JOURNAL):
-        raise OutputError(f"{folder}: holds files that no sweep wrote ({JOURNAL}); {expected}")
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

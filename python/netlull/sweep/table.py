@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
-from netlull.stats import mean_interval
-from netlull.sweep.store import DESCRIPTION, TABLE
+from netlull.output import file_record
+from netlull.stats import doubt, mean_interval
+from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
     from netlull.sweep.axes import Axis
     from netlull.sweep.plan import Point
+    from netlull.sweep.until import Until
 
-__all__ = ["Cost", "SweepResult", "build_table"]
+__all__ = ["Cost", "SweepResult", "Window", "build_table", "window_words"]
+
+
+_REBUILD = "run the sweep again to rebuild it"
 
 
 def build_table(
@@ -36,7 +40,7 @@ def build_table(
 
     `measured` has the metrics of every run by its key.
     """
-    from netlull.sweep.plan import run_key
+    from netlull.sweep.running import run_key
 
     rows = [(point, seed) for point in points for seed in sorted(point.seeds)]
     columns: dict[str, pa.Array] = {"experiment": pa.array([point.experiment for point, _ in rows], pa.string())}
@@ -72,10 +76,33 @@ class Cost:
         return self.cpu_s * 1e9 / self.packet_hops if self.packet_hops else math.nan
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of a run that is measured: from the end of its warm-up to its end, as times with units."""
+
+    warm_up: str
+    duration: str
+
+
+def window_words(windows: Sequence[Window]) -> str:
+    """What was measured of each run, in a sentence; empty if that is not known."""
+    if not windows:
+        return ""
+    warm_ups, durations = (
+        list(dict.fromkeys(part)) for part in zip(*((w.warm_up, w.duration) for w in windows), strict=True)
+    )
+    end = durations[0] if len(durations) == 1 else "its end"
+    if all(warm_up.split()[0].strip("0.") == "" for warm_up in warm_ups):
+        return f"Measured over the whole of each run, to {end}: no warm-up is left out."
+    if len(warm_ups) == 1:
+        return f"Measured from {warm_ups[0]} to {end} of each run: the warm-up is left out."
+    return f"Measured from {', '.join(warm_ups)} (by point) to {end} of each run: the warm-up is left out."
+
+
 class SweepResult:
     """What a sweep found. `table` has one row per point and seed: experiment, axes, labels, seed, metrics."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # a record
         self,
         table: pa.Table,
         axes: Sequence[Axis],
@@ -84,7 +111,12 @@ class SweepResult:
         executed: int = 0,
         reused: int = 0,
         damaged: tuple[str, ...] = (),
+        rebuilt: tuple[str, ...] = (),
         cost: Cost | None = None,
+        windows: tuple[Window, ...] = (),
+        unmet: tuple[str, ...] = (),
+        until: Until | None = None,
+        energy: pa.Table | None = None,
     ) -> None:
         """For `Sweep.run` and `SweepResult.load`."""
         self.table = table
@@ -97,8 +129,18 @@ class SweepResult:
         """Runs that the store already had."""
         self.damaged = damaged
         """What was wrong with lines of the store's journal; their runs were repeated."""
+        self.rebuilt = rebuilt
+        """What was wrong with the store's other files; they were written anew."""
         self.cost = cost or Cost()
         """What the runs that were simulated cost."""
+        self.windows = windows
+        """The part of each run that was measured, without its warm-up; each that occurs."""
+        self.energy = energy
+        """Where the joules went: a row per point, link whose rate varied and power model; None if that is not known."""
+        self.until = until
+        """The conditions that the seeds were to fulfil, if there were any."""
+        self.unmet = unmet
+        """The points at which they do not hold: the most seeds were not enough, or a seed has no value."""
 
     @classmethod
     def load(cls, store: str | Path) -> Self:
@@ -107,32 +149,34 @@ class SweepResult:
         Raises:
             ResultError: names the file that is missing, truncated or damaged.
         """
-        import pyarrow.parquet as pq
-
-        from netlull.sweep.axes import Axis, AxisPoint
-
         folder = Path(store)
+        document = _description(folder)
+        table = _table(folder, document)
+        energy = _energy(folder, document)
         try:
-            description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-            axes = [
-                Axis(axis["name"], points=[AxisPoint(text) for text in axis["points"]]) for axis in description["axes"]
-            ]
-            units = {axis["name"]: axis["unit"] for axis in description["axes"]}
-            metrics = description["metrics"]
-        except OSError:
-            raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
-        except (ValueError, KeyError, TypeError):
-            raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged") from None
-        try:
-            table = pq.read_table(folder / TABLE)
-        except FileNotFoundError:
-            raise ResultError(
-                f"{folder / TABLE}: is missing; the sweep has not ended: run it again to resume"
-            ) from None
-        except (OSError, pa.ArrowInvalid):
-            raise ResultError(f"{folder / TABLE}: is truncated or damaged; run the sweep again to rebuild it") from None
-        result = cls(table, axes, metrics, reused=table.num_rows)
-        result.units = units
+            result = cls._described(document, table)
+        except (KeyError, TypeError, ValueError):
+            raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; {_REBUILD}") from None
+        result.energy = energy
+        return result
+
+    @classmethod
+    def _described(cls, document: Mapping[str, Any], table: pa.Table) -> Self:
+        from netlull.sweep.axes import Axis, AxisPoint
+        from netlull.sweep.until import Until
+
+        axes = [Axis(axis["name"], points=[AxisPoint(text) for text in axis["points"]]) for axis in document["axes"]]
+        until = document.get("until")
+        result = cls(
+            table,
+            axes,
+            document["metrics"],
+            reused=table.num_rows,
+            windows=tuple(Window(each["from"], each["to"]) for each in document.get("measured", ())),
+            unmet=tuple(document.get("unmet", ())),
+            until=Until.of(until["conditions"], until["most_seeds"]) if until else None,
+        )
+        result.units = {axis["name"]: axis["unit"] for axis in document["axes"]}
         return result
 
     def summarise(self, level: float = 0.95) -> pa.Table:
@@ -158,6 +202,22 @@ class SweepResult:
             columns[f"{name}_high"] = pa.array([interval.high for interval in intervals], pa.float64())
         return pa.table(columns)
 
+    def doubts(self) -> list[str]:
+        """Metrics whose intervals may mislead and why, each with where: skewed ones, points of few seeds."""
+        place = [f"{axis}_label" for axis in self.axes]
+        places = list(zip(*(self.table[name].to_pylist() for name in ["experiment", *place]), strict=True))
+        rows_of: dict[tuple[Any, ...], list[int]] = {}
+        for row, where in enumerate(places):
+            rows_of.setdefault(where, []).append(row)
+        told: dict[str, None] = {}
+        for where, rows in rows_of.items():
+            at = ", ".join(f"{axis}={label}" for axis, label in zip(self.axes, where[1:], strict=True) if label)
+            for name in self.metrics:
+                why = doubt(self.table[name].to_numpy()[rows]) if len(rows) > 1 else None
+                if why:
+                    told[why if why.startswith("only") else f"{name} at {at}: {why}"] = None
+        return list(told)
+
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas data frame (needs `netlull[pandas]`)."""
         return self.table.to_pandas()
@@ -170,3 +230,47 @@ class SweepResult:
         if not isinstance(frame, pl.DataFrame):
             raise TypeError(f"polars made a {type(frame).__name__} of the table")
         return frame
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    try:
+        return read_checked(folder)
+    except OSError:
+        raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
+    except ResultError as error:
+        raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
+
+
+def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
+    """None in a store of an earlier version."""
+    import pyarrow.parquet as pq
+
+    path = folder / ENERGY
+    record = document.get("files", {}).get(ENERGY)
+    if record is None:
+        return None
+    try:
+        if file_record(path) == record:
+            return pq.read_table(path)
+    except FileNotFoundError:
+        raise ResultError(f"{path}: is missing; {_REBUILD}") from None
+    except (OSError, pa.ArrowInvalid):
+        pass
+    raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}")
+
+
+def _table(folder: Path, document: Mapping[str, Any]) -> pa.Table:
+    import pyarrow.parquet as pq
+
+    path = folder / TABLE
+    if not path.exists():
+        raise ResultError(f"{path}: is missing; the sweep has not ended: run it again to resume")
+    if TABLE not in document.get("files", {}):
+        raise ResultError(f"{path}: is of an earlier sweep; this one has not ended: run it again to resume")
+    damage = table_damage(folder, document)
+    if damage is not None:
+        raise ResultError(f"{folder}/{damage}; {_REBUILD}")
+    try:
+        return pq.read_table(path)
+    except (OSError, pa.ArrowInvalid):
+        raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}") from None

@@ -6,7 +6,7 @@ mod practra;
 mod rate_set;
 
 pub use earth::{Earth, EarthConfig};
-pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount};
+pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, Reach};
 pub use rate_set::RateSet;
 
 use netlull_units::{BitRate, Bytes, Duration};

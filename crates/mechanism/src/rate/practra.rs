@@ -15,7 +15,7 @@
 
 mod config;
 
-pub use config::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount};
+pub use config::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, Reach};
 
 use super::forecast::Forecast;
 use super::{Admission, QueueView, RateAction, RateEvent};
@@ -31,6 +31,7 @@ pub struct PractRa {
     evaluate: Evaluate,
     queue: QueueCount,
     arrivals: ArrivalCount,
+    reach: Reach,
     start: Instant,
     forecast: Forecast,
     /// i, counted from zero.
@@ -88,6 +89,7 @@ impl PractRa {
             evaluate: config.evaluate,
             queue: config.queue,
             arrivals: config.arrivals,
+            reach: config.steps,
             start,
             forecast: Forecast::new(start, interval, config.forecast_weight, config.forecast_start),
             level,
@@ -183,10 +185,44 @@ impl PractRa {
         }
     }
 
-    /// Goes one step (1.1, 1.2), falls silent for delta and starts mRCI (1.3).
+    /// Where the rules lead: one step (1.1, 1.2), or as far as they ask.
+    fn target(&self, wanted: Wanted) -> usize {
+        match (wanted, self.reach) {
+            (Wanted::Stay, _) => self.level,
+            (Wanted::Up, Reach::Adjacent) => self.level + 1,
+            (Wanted::Down, Reach::Adjacent) => self.level - 1,
+            (Wanted::Up, Reach::Any) => self.least_within_bound(),
+            (Wanted::Down, Reach::Any) => self.least_above_forecast(),
+        }
+    }
+
+    /// The least rate above r_i at which neither half of 1.1 holds, q/r <= d and (delta rf + q)/r <= d - delta; r_n if there
+    /// is none.
+    fn least_within_bound(&self) -> usize {
+        let (queue, forecast) = (self.queue_bits, self.forecast.value());
+        let mut level = self.level;
+        while let Some(next) = self.steps[level].above {
+            level += 1;
+            if !waits_too_long(queue, self.steps[level].delay_bits) && !would_wait_too_long(queue, forecast, next) {
+                break;
+            }
+        }
+        level
+    }
+
+    /// The rate to which 1.2 leads step by step: the least one above the forecast.
+    fn least_above_forecast(&self) -> usize {
+        let mut level = self.level;
+        while may_slow_down(self.queue_bits, self.forecast.value(), self.steps[level].below) {
+            level -= 1;
+        }
+        level
+    }
+
+    /// Goes where the rules lead, falls silent for delta and starts mRCI (1.3).
     #[cold]
     fn change(&mut self, now: Instant, wanted: Wanted) {
-        self.level = if wanted == Wanted::Up { self.level + 1 } else { self.level - 1 };
+        self.level = self.target(wanted);
         self.hold_until = now + self.min_interval;
         self.due = Instant::NEVER;
         self.changes += 1;

@@ -14,6 +14,8 @@ pub(super) struct Flight {
     mask: u64,
     popped: u64,
     pushed: u64,
+    /// How many were withdrawn: they count as neither pushed nor popped.
+    withdrawn: u64,
 }
 
 impl Flight {
@@ -25,14 +27,14 @@ impl Flight {
         self.popped == self.pushed
     }
 
-    /// Packets that were ever pushed, and not forgotten.
+    /// Packets that were ever pushed, and not withdrawn.
     pub fn pushed(&self) -> u64 {
-        self.pushed
+        self.pushed - self.withdrawn
     }
 
     /// Packets that have arrived.
     pub fn popped(&self) -> u64 {
-        self.popped
+        self.popped - self.withdrawn
     }
 
     /// Appends a packet that arrives at `arrives`, after all others or with the last of them.
@@ -66,9 +68,29 @@ impl Flight {
         self.popped += 1;
     }
 
-    /// Forgets all packets, as if they had never been pushed.
-    pub fn forget(&mut self) {
-        self.pushed = self.popped;
+    /// Takes out those packets that arrive by `until` and that `goes` says yes to, in order, as if they had never been pushed. Looks at
+    /// no packet that arrives later.
+    pub fn withdraw(&mut self, until: u64, goes: impl Fn(&Packet) -> bool, into: &mut Vec<(u64, Packet)>) {
+        let mut end = self.popped;
+        while end < self.pushed && self.arrivals[self.place(end)] <= until {
+            let place = self.place(end);
+            if goes(&self.packets[place]) {
+                into.push((self.arrivals[place], self.packets[place]));
+            }
+            end += 1;
+        }
+        // Those that stay close ranks with what arrives later.
+        let mut first = end;
+        for number in (self.popped..end).rev() {
+            let place = self.place(number);
+            if !goes(&self.packets[place]) {
+                first -= 1;
+                let to = self.place(first);
+                (self.arrivals[to], self.packets[to]) = (self.arrivals[place], self.packets[place]);
+            }
+        }
+        self.withdrawn += first - self.popped;
+        self.popped = first;
     }
 
     /// Arrivals and packets, the first one first.
@@ -111,8 +133,16 @@ mod tests {
             for step in steps {
                 match step {
                     0 => {
-                        flight.forget();
-                        model.clear();
+                        // The even ones of the first half.
+                        let until = model.front().map_or(0, |first| u64::from(*first) + model.len() as u64 / 2);
+                        let goes = |size: u32| size.is_multiple_of(2);
+                        let mut out = Vec::new();
+                        let before = flight.popped();
+                        flight.withdraw(until, |packet| goes(packet.size), &mut out);
+                        prop_assert_eq!(flight.popped(), before);
+                        let gone = model.iter().copied().filter(|next| u64::from(*next) <= until && goes(*next));
+                        prop_assert!(out.iter().map(|(_, packet)| packet.size).eq(gone));
+                        model.retain(|next| u64::from(*next) > until || !goes(*next));
                     }
                     1 | 2 if !model.is_empty() => {
                         flight.skip();

@@ -84,6 +84,8 @@ pub struct LinkCounters {
     pub delivered_bytes: u64,
     /// Sum over packets of the time each waited before its first bit was sent, in nanoseconds.
     pub waited_ns: u64,
+    /// The integral of the number of waiting packets, in packet nanoseconds. Filled in by [`Link::counters`].
+    pub queued_ns: u64,
     /// Packets that `waited_ns` sums over.
     pub served_packets: u64,
     /// Sum over packets that were dropped as they left the queue of the time each had waited, in nanoseconds.
@@ -141,8 +143,9 @@ pub struct Link {
     delivery: Slot,
     /// Where all its packets go from there, if that is the same for all.
     pub(crate) leads_to: Option<NextHop>,
-    /// When the next datagram is due of those that are drawn when the link is offered something else, in nanoseconds.
-    pub(crate) draws_at: u64,
+    /// From when there is something to do before the link is offered a packet, in nanoseconds: just after the next datagram is
+    /// due of those that are drawn then, or always, where arrivals are recorded.
+    pub(crate) looks_from: u64,
     // What is stored until it arrives. Beside what is stored or taken on, a link of fixed rate has nothing.
     stored_bytes: u64,
     arrived_bytes: u64,
@@ -208,7 +211,7 @@ impl Link {
             to: parts.to,
             delivery: parts.delivery,
             leads_to: None,
-            draws_at: u64::MAX,
+            looks_from: u64::MAX,
             stored_bytes: 0,
             arrived_bytes: 0,
             flight: Flight::default(),
@@ -253,11 +256,11 @@ impl Link {
     pub(crate) fn admit_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
         if fixed.free_at <= now {
-            return Offered::Arrives(fixed.send(now, size, &mut self.waiting) + self.delay);
+            return Offered::Arrives(fixed.send(now, size, &mut self.waiting).saturating_add(self.delay));
         }
         if fixed.waits(now, size, self.buffer, &mut self.waiting, &mut self.tally) {
-            fixed.free_at += fixed.serialiser.next(size).as_nanos();
-            return Offered::Arrives(fixed.free_at + self.delay);
+            fixed.free_at = fixed.free_at.saturating_add(fixed.serialiser.next(size).as_nanos());
+            return Offered::Arrives(fixed.free_at.saturating_add(self.delay));
         }
         self.refuse(size)
     }
@@ -293,14 +296,24 @@ impl Link {
         self.taken_on_packets
     }
 
-    /// Takes every stored packet off the link, in order, with its arrival; whoever calls stores again what stays.
-    pub(crate) fn unstore(&mut self, into: &mut Vec<(u64, Packet)>, schedule: &mut Schedule) {
-        if !self.flight.is_empty() {
-            schedule.set(self.delivery, Instant::NEVER);
+    /// Takes those packets off the link that arrive by `until` and that `goes` says yes to, in order, with their arrivals, as if they had never been stored.
+    pub(crate) fn withdraw(
+        &mut self,
+        until: u64,
+        goes: impl Fn(&Packet) -> bool,
+        into: &mut Vec<(u64, Packet)>,
+        schedule: &mut Schedule,
+    ) {
+        let (before, first) = (self.flight.next_arrival(), into.len());
+        if before.is_none_or(|arrives| arrives > until) {
+            return;
         }
-        into.extend(self.flight.iter().map(|(arrives, packet)| (arrives, *packet)));
-        self.flight.forget();
-        self.stored_bytes = self.arrived_bytes;
+        self.flight.withdraw(until, goes, into);
+        self.stored_bytes -= into[first..].iter().map(|(_, packet)| u64::from(packet.size)).sum::<u64>();
+        let head = self.flight.next_arrival();
+        if head != before {
+            schedule.set(self.delivery, head.map_or(Instant::NEVER, Instant::from_nanos));
+        }
     }
 
     /// What stands before the buffer: a packet that it refuses, and as what; one that goes on may be marked.
@@ -420,9 +433,9 @@ impl Link {
         }
     }
 
-    /// What the link has seen since the start.
+    /// What the link has seen from the start to `now`.
     #[must_use]
-    pub fn counters(&self) -> LinkCounters {
+    pub fn counters(&self, now: Instant) -> LinkCounters {
         let tally = &self.tally;
         // A link that schedules its departures has counted what it took; of the others it is what they stored or took on.
         let (accepted_packets, accepted_bytes) = match &self.transmitter {
@@ -441,7 +454,22 @@ impl Link {
                 Transmitter::Fixed(_) => accepted_packets,
                 Transmitter::Variable(_) => tally.served_packets,
             },
+            queued_ns: self.queued_ns(now),
             ..self.tally
+        }
+    }
+
+    /// The integral of the number of waiting packets from the start to `now`, packet nanoseconds.
+    fn queued_ns(&self, now: Instant) -> u64 {
+        let (tally, now_ns) = (&self.tally, now.as_nanos());
+        match &self.transmitter {
+            // Each wait was counted whole as it began: what lies beyond `now` is taken off.
+            Transmitter::Fixed(_) => {
+                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now_ns));
+                tally.waited_ns.saturating_sub(beyond.fold(0, u64::saturating_add))
+            }
+            // Each wait was counted as it ended: those that go on are added.
+            Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),
         }
     }
 
@@ -481,6 +509,12 @@ impl Link {
         self.variable().map_or(QueueView::EMPTY, VariableTransmitter::queue_view)
     }
 
+    /// How many packets have been sent and have not arrived.
+    #[must_use]
+    pub fn propagating(&self) -> u64 {
+        self.flight.pushed() - self.flight.popped()
+    }
+
     /// Every packet on the link: waiting, being sent or propagating.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
         let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
@@ -506,7 +540,8 @@ impl FixedTransmitter {
             self.waiting_bytes = 0;
             waiting.clear();
         }
-        self.free_at = now + self.serialiser.next(size).as_nanos();
+        // A queue that takes longer than time lasts stays full for ever.
+        self.free_at = now.saturating_add(self.serialiser.next(size).as_nanos());
         self.free_at
     }
 
@@ -528,7 +563,7 @@ impl FixedTransmitter {
         self.waiting_bytes += u64::from(size);
         tally.most_waiting = tally.most_waiting.max(waiting.len());
         tally.most_waiting_bytes = tally.most_waiting_bytes.max(self.waiting_bytes);
-        tally.waited_ns += self.free_at - now;
+        tally.waited_ns = tally.waited_ns.saturating_add(self.free_at - now);
         true
     }
 

@@ -205,6 +205,12 @@ impl VariableTransmitter {
         self.queue.len()
     }
 
+    /// How long the packets that wait at `now` have waited, summed, in nanoseconds.
+    #[must_use]
+    pub fn waiting_ns(&self, now: Instant) -> u64 {
+        self.queue.iter().map(|waiting| (now - waiting.since).as_nanos()).sum()
+    }
+
     /// What waits and what is being sent.
     #[inline]
     #[must_use]

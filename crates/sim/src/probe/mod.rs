@@ -1,10 +1,12 @@
 //! What a run records over time: columns, written only for the probes asked for. Recording never changes a run.
 
+mod arrivals;
 mod pcapng;
 mod requests;
 mod senders;
 mod tables;
 
+pub use arrivals::{ArrivalProbe, Naming};
 pub use pcapng::{CaptureError, CaptureWriter, Host};
 pub use requests::{RequestRow, RequestTable};
 pub use senders::{SenderProbe, SenderTables};

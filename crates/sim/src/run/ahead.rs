@@ -8,8 +8,9 @@
 //! acknowledgement; one flow on a chain of links, one.
 //!
 //! Datagrams come whatever the network does, so their source needs no events either, where they need none on their way:
-//! they are *drawn*, all that were due before, when their first link is offered something else. Links that they cross
-//! run ahead as if they were not there.
+//! they are *drawn*, all that were due before, when their first link is offered something else, and at beats. Links that they cross
+//! run ahead as if they were not there. Not so where datagrams drawn elsewhere pass over their first link, or where a source of
+//! that link has events: nobody would know which of both come first.
 //!
 //! What is read between events must not have run ahead: counters are read at the start of measurement, at the ends of
 //! probe bins and at the end. The next of these instants is the *horizon*. A packet that arrives after it is stored
@@ -19,12 +20,13 @@
 //! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. The table of
 //! drops is put into the order of time when the run is over.
 
-use super::world::{Agent, Observers, World};
+use super::parts::{Agent, Observers};
+use super::world::World;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::scenario::{FlowPath, Scenario};
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 
 /// Who offers packets to a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,8 +63,9 @@ impl AgentAhead {
 
 /// How far may be run ahead, and what is held back at that point.
 pub(super) struct Ahead {
-    /// Packets that arrive later are not taken on before then, in nanoseconds; 0 if none ever is.
-    pub horizon: u64,
+    /// The horizon and a nanosecond: packets that arrive at this time or later are not taken on before it has moved on; 0 if
+    /// none ever is.
+    pub until: u64,
     /// All links, those furthest from where packets meet first.
     deepest_first: Vec<LinkId>,
     held: Vec<(u64, Packet)>,
@@ -71,6 +74,12 @@ pub(super) struct Ahead {
     /// Sources that are drawn, each with the link that it sends over, in the order of those.
     draws: Vec<(LinkId, usize)>,
 }
+
+/// Sources on one link that are drawn: each draw looks at all of them.
+const MOST_DRAWN_TOGETHER: usize = 16;
+
+/// Beats in a run.
+const BEATS: u64 = 1024;
 
 /// The parts of a world that are told whether they may run ahead.
 pub(super) struct Parts<'a> {
@@ -132,7 +141,7 @@ impl Ahead {
             draws.push((agents[2 * (scenario.tcp_flows.len() + source)].out, source));
         }
         draws.sort_unstable();
-        Self { horizon: 0, deepest_first, held: Vec::new(), drawn, draws }
+        Self { until: 0, deepest_first, held: Vec::new(), drawn, draws }
     }
 }
 
@@ -164,8 +173,15 @@ impl Order {
             .flat_map(|flow| ways(scenario, &flow.path, true))
             .map(|way| way.first().copied())
             .collect();
+        let mut begin = vec![0_usize; plain.len()];
+        paths.iter().filter_map(|path| path.first()).for_each(|&link| begin[link as usize] += 1);
         let may_be = |path: &Vec<LinkId>| {
-            !watching && path.first().is_some_and(|&first| plain[first as usize] && !asked.contains(&Some(first)))
+            !watching
+                && path.first().is_some_and(|&first| {
+                    plain[first as usize]
+                        && !asked.contains(&Some(first))
+                        && begin[first as usize] <= MOST_DRAWN_TOGETHER
+                })
         };
         let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
         loop {
@@ -173,13 +189,23 @@ impl Order {
             let fed_by_one = |link: usize| matches!(neighbours[link].feeder, Feeder::Link(_));
             let runs_ahead: Vec<bool> = (0..plain.len()).map(|link| plain[link] && fed_by_one(link)).collect();
             let needs_events = |path: &Vec<LinkId>| path.iter().skip(1).any(|&link| !runs_ahead[link as usize]);
-            let before = drawn.iter().filter(|drawn| **drawn).count();
-            for (drawn, path) in drawn.iter_mut().zip(&paths) {
-                *drawn &= !needs_events(path);
+            // Where datagrams pass that are drawn elsewhere nobody knows which of both come first; and of the sources of one
+            // link all are drawn, or none.
+            let mut mixed = vec![false; plain.len()];
+            for (drawn, path) in drawn.iter().zip(&paths) {
+                let own = usize::from(*drawn);
+                path.iter()
+                    .skip(own)
+                    .take(if *drawn { path.len() } else { 1 })
+                    .for_each(|&link| mixed[link as usize] = true);
             }
-            if drawn.iter().filter(|drawn| **drawn).count() == before {
+            let keep =
+                |path: &Vec<LinkId>| !needs_events(path) && path.first().is_some_and(|&link| !mixed[link as usize]);
+            let next: Vec<bool> = drawn.iter().zip(&paths).map(|(drawn, path)| *drawn && keep(path)).collect();
+            if next == drawn {
                 return Self { neighbours, runs_ahead, drawn };
             }
+            drawn = next;
         }
     }
 }
@@ -225,7 +251,7 @@ impl World {
     /// Sets the horizon, unless every packet is watched.
     pub(super) fn set_horizon(&mut self, horizon: Instant) {
         if !self.observers.watching {
-            self.ahead.horizon = horizon.min(self.end).as_nanos();
+            self.ahead.until = horizon.min(self.end).as_nanos().saturating_add(1);
         }
     }
 
@@ -237,7 +263,7 @@ impl World {
         let mut held = std::mem::take(&mut self.ahead.held);
         for place in 0..self.ahead.deepest_first.len() {
             let index = self.ahead.deepest_first[place];
-            self.links[index as usize].unstore(&mut held, &mut self.schedule);
+            self.withdraw(index, &mut held);
             for (arrives, packet) in held.drain(..) {
                 self.arriving(index, arrives, &packet);
             }
@@ -245,12 +271,25 @@ impl World {
         self.ahead.held = held;
     }
 
+    /// Takes the packets off a link that may be taken on now.
+    fn withdraw(&mut self, index: LinkId, held: &mut Vec<(u64, Packet)>) {
+        let Self { links, routes, agents, schedule, ahead, .. } = self;
+        let link = &mut links[index as usize];
+        let (leads_to, to) = (link.leads_to, link.to);
+        let goes = |packet: &Packet| match leads_to.unwrap_or_else(|| routes.next_hop(to, packet.destination)) {
+            NextHop::Ahead(_) => true,
+            NextHop::Here => agents.get(packet.agent as usize).is_some_and(|agent| agent.ahead != AgentAhead::No),
+            NextHop::Link(_) | NextHop::Unreachable => false,
+        };
+        link.withdraw(ahead.until - 1, goes, held, schedule);
+    }
+
     /// A link has computed when a packet arrives at its far end: follows it as far as may be.
     #[inline(always)]
     pub(super) fn arriving(&mut self, mut index: LinkId, mut arrives: u64, packet: &Packet) {
         let (size, destination) = (packet.size, packet.destination);
         let mut link = &mut self.links[index as usize];
-        while arrives <= self.ahead.horizon {
+        while arrives < self.ahead.until {
             let next = match link.leads_to {
                 Some(hop) => hop,
                 None => self.routes.next_hop(link.to, destination),
@@ -259,8 +298,8 @@ impl World {
                 NextHop::Ahead(next) => {
                     link.take_on(size);
                     index = next;
-                    if self.links[index as usize].draws_at < arrives {
-                        self.draw(index, arrives);
+                    if self.links[index as usize].looks_from <= arrives {
+                        self.before_offer(index, arrives, packet);
                     }
                     link = &mut self.links[index as usize];
                     match link.admit_ahead(arrives, size) {
@@ -293,21 +332,71 @@ impl World {
         link.store(arrives, packet, &mut self.schedule);
     }
 
+    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, and it is
+    /// recorded.
+    #[inline(never)]
+    pub(super) fn before_offer(&mut self, link: LinkId, now: u64, packet: &Packet) {
+        self.draw(link, now);
+        self.record_arrival(link, now, packet);
+    }
+
+    /// Whether packets offered to a link are recorded.
+    fn records(&self, link: LinkId) -> bool {
+        self.observers.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
+    }
+
+    /// A packet is offered to a link, where that is recorded.
+    pub(super) fn record_arrival(&mut self, link: LinkId, now: u64, packet: &Packet) {
+        if let Some(arrivals) = &mut self.observers.arrivals {
+            let flow = self.requests.flow_agent(packet.agent) / 2;
+            arrivals.offered(now, link, flow, packet.size);
+        }
+    }
+
+    /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn.
+    pub(super) fn first_looks(&mut self) {
+        for link in link_ids(&self.links) {
+            if self.records(link) {
+                self.links[link as usize].looks_from = 0;
+            }
+        }
+    }
+
     /// When the first datagrams are drawn.
     pub(super) fn first_draws(&mut self) {
         for &(link, source) in &self.ahead.draws {
-            let draws_at = &mut self.links[link as usize].draws_at;
-            *draws_at = (*draws_at).min(self.sources[source].next().as_nanos());
+            let looks_from = &mut self.links[link as usize].looks_from;
+            *looks_from = (*looks_from).min(self.sources[source].next().as_nanos().saturating_add(1));
+        }
+    }
+
+    /// Where datagrams are drawn that nothing else asks for, they are drawn now and then, so that a run can be followed and ended.
+    pub(super) fn beat(&mut self) {
+        // Those due at this very instant come after everything else, and wait for the next beat.
+        self.draw_before(self.now.as_nanos());
+        self.next_beat();
+    }
+
+    /// Sets the next beat, if there are datagrams to draw.
+    pub(super) fn next_beat(&mut self) {
+        if !self.ahead.draws.is_empty() {
+            let gap = ((self.end - Instant::ZERO) / BEATS).max(Duration::from_nanos(1));
+            self.schedule.set(self.slots.beat(), self.now + gap);
         }
     }
 
     /// Everything that reads counters sees the datagrams that are due by now.
     pub(super) fn draw_all(&mut self) {
+        self.draw_before(self.now.as_nanos().saturating_add(1));
+    }
+
+    /// Draws the datagrams that are due before `end`.
+    fn draw_before(&mut self, end: u64) {
         let mut link = None;
         for place in 0..self.ahead.draws.len() {
             let next = self.ahead.draws[place].0;
             if link.replace(next) != Some(next) {
-                self.draw(next, self.now.as_nanos().saturating_add(1));
+                self.draw(next, end);
             }
         }
     }
@@ -320,7 +409,7 @@ impl World {
             let here = self.ahead.draws[first..].iter().take_while(|&&(other, _)| other == link);
             let due = here.map(|&(_, source)| (self.sources[source].next().as_nanos(), source)).min();
             let Some((at, source)) = due else { return };
-            self.links[link as usize].draws_at = at;
+            self.links[link as usize].looks_from = if self.records(link) { 0 } else { at.saturating_add(1) };
             if at >= end {
                 return;
             }

@@ -1,9 +1,10 @@
 //! From a scenario to its world.
 
 use super::ahead::{AgentAhead, Ahead, Parts};
+use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::requests::Requests;
 use super::slots::{Population, Slots};
-use super::world::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn, World};
+use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Link, LinkParts};
@@ -12,7 +13,7 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::NextHop;
-use crate::probe::{CaptureWriter, EventTables, Recorder, SenderProbe, SenderTables};
+use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -112,6 +113,8 @@ impl World {
             self.schedule.set(self.slots.source(index), flow.start + jitter);
         }
         self.first_draws();
+        self.next_beat();
+        self.first_looks();
         for index in 0..self.sources.len() {
             if self.ahead.has_events(index) {
                 self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), self.sources[index].next());
@@ -222,6 +225,11 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
     let chosen: Vec<bool> = (0..scenario.tcp_flows.len())
         .map(|flow| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow)))
         .collect();
+    let arrivals = probe.arrivals.as_ref().map(|recorded| {
+        let chosen = (0..flows).map(|flow| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow))).collect();
+        let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
+        Box::new(ArrivalProbe::new(scenario.links.len(), recorded, chosen, names))
+    });
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -241,6 +249,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        arrivals,
         senders: SenderProbe::new(senders, &chosen).map(Box::new),
         watching: capture.is_some() || replay.is_some(),
         capture,

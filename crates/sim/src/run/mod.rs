@@ -4,7 +4,9 @@ mod ahead;
 mod build;
 pub(crate) use build::longest_run;
 mod outcome;
+mod parts;
 mod pool;
+mod recording;
 mod requests;
 #[cfg(test)]
 mod requests_tests;
@@ -13,7 +15,7 @@ mod summary;
 mod world;
 
 pub use outcome::{RunError, RunOutcome};
-pub use summary::{EnergySummary, FlowSummary, LinkSummary, Residence, Summary};
+pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 
 use crate::probe::CaptureWriter;
@@ -39,7 +41,8 @@ impl Monitor for Unwatched {
 /// Events between two looks of the monitor.
 const EVENTS_PER_LOOK: u32 = 1 << 16;
 
-/// Runs `scenario`; `capture` writes the packets of the links it names.
+/// Runs `scenario`; `capture` writes the packets of the links it names. Where a run before records what this one replays,
+/// that comes first.
 ///
 /// # Errors
 /// [`RunError::Cancelled`] if the monitor ended it, [`RunError::Violation`] if the verifier found something impossible,
@@ -49,7 +52,24 @@ pub fn run(
     monitor: &mut dyn Monitor,
     capture: Option<CaptureWriter>,
 ) -> Result<RunOutcome, RunError> {
+    match &scenario.recording {
+        Some(recording) => recording::run(scenario, recording, monitor, capture),
+        None => run_once(scenario, monitor, capture),
+    }
+}
+
+fn run_once(
+    scenario: &Scenario,
+    monitor: &mut dyn Monitor,
+    capture: Option<CaptureWriter>,
+) -> Result<RunOutcome, RunError> {
     let mut world = World::new(scenario, capture);
+    pass(&mut world, scenario, monitor)?;
+    world.finish(scenario)
+}
+
+/// Lets time pass to the end of the run.
+fn pass(world: &mut World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Result<(), RunError> {
     while world.advance(EVENTS_PER_LOOK) {
         if monitor.progress(share(world.now().as_nanos(), scenario.duration)).is_break() {
             return Err(RunError::Cancelled);
@@ -58,7 +78,7 @@ pub fn run(
     if monitor.progress(1.0).is_break() {
         return Err(RunError::Cancelled);
     }
-    world.finish(scenario)
+    Ok(())
 }
 
 #[allow(clippy::cast_precision_loss)]

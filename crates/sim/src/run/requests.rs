@@ -4,8 +4,9 @@
 //! receiver; what they count, they count at the two agents of their flow.
 
 use super::outcome::RunError;
+use super::parts::Agent;
 use super::pool::{Place, Pool, Progress, Role};
-use super::world::{Agent, World};
+use super::world::World;
 use crate::engine::random::Stream;
 use crate::net::packet::{AgentId, Packet};
 use crate::probe::{RequestRow, RequestTable};

@@ -5,7 +5,7 @@
 //! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
 //! of their places (`run/pool.rs`), sender before receiver; (6) requests' connections that learn of dropped packets, in
 //! the order of their agents; (7) traffic sources, connections that open and requests, in the order of the flows; (8) the
-//! start of measurement; (9) the ends of probe bins. So a packet that leaves a full buffer at t makes room for one that
+//! start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was not due before. So a packet that leaves a full buffer at t makes room for one that
 //! arrives at t, and a probe sees the state after everything else.
 
 use crate::engine::schedule::Slot;
@@ -31,6 +31,8 @@ pub(super) enum Owner {
     WarmUp,
     /// A probe's bin ends.
     Probe,
+    /// Datagrams that are drawn and that nothing else has asked for.
+    Beat,
 }
 
 /// The first slot of each kind.
@@ -70,7 +72,7 @@ impl Slots {
     }
 
     pub fn count(&self) -> usize {
-        self.warm_up as usize + 2
+        self.warm_up as usize + 3
     }
 
     pub fn departure(index: usize) -> Slot {
@@ -110,6 +112,10 @@ impl Slots {
         self.warm_up + 1
     }
 
+    pub fn beat(&self) -> Slot {
+        self.warm_up + 2
+    }
+
     /// Whose slot it is; the common ones are found first.
     #[inline]
     pub fn owner(&self, slot: Slot) -> Owner {
@@ -132,8 +138,10 @@ impl Slots {
             Owner::Source(from(self.sources))
         } else if slot == self.warm_up {
             Owner::WarmUp
-        } else {
+        } else if slot == self.probe() {
             Owner::Probe
+        } else {
+            Owner::Beat
         }
     }
 }
@@ -160,6 +168,7 @@ mod tests {
             Owner::Source(1),
             Owner::WarmUp,
             Owner::Probe,
+            Owner::Beat,
         ];
         assert_eq!(owners, written);
         assert_eq!(slots.owner(slots.timer(1)), Owner::Timer(1));

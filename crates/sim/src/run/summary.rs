@@ -32,6 +32,9 @@ pub struct Summary {
     pub events: u64,
     /// Packets that crossed a link, each counted at each link, since the start.
     pub packet_hops: u64,
+    /// The run before, in which arrivals were recorded that this one replays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingSummary>,
     /// Which verifier ran.
     pub verify: crate::scenario::document::Verify,
     /// How many checks it made.
@@ -40,6 +43,19 @@ pub struct Summary {
     pub links: Vec<LinkSummary>,
     /// Flows, TCP first.
     pub flows: Vec<FlowSummary>,
+}
+
+/// What was recorded in a run before. Nothing else of that run is in a summary.
+#[derive(Clone, Debug, Serialize)]
+pub struct RecordingSummary {
+    /// The link to which the packets were offered.
+    pub link: String,
+    /// The flow that replays them.
+    pub flow: String,
+    /// How many.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub bytes: u64,
 }
 
 /// A link over the time measured.
@@ -228,7 +244,8 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         warm_up_s: scenario.warm_up.as_secs_f64(),
         measured_s: measured.as_secs_f64(),
         events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
-        packet_hops: world.links.iter().map(|link| link.counters().delivered_packets).sum(),
+        packet_hops: world.links.iter().map(|link| link.counters(world.now).delivered_packets).sum(),
+        recording: None,
         verify: scenario.verify,
         checks,
         links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, measured)).collect(),
@@ -249,6 +266,7 @@ fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         delivered_packets: now.delivered_packets - then.delivered_packets,
         delivered_bytes: now.delivered_bytes - then.delivered_bytes,
         waited_ns: now.waited_ns - then.waited_ns,
+        queued_ns: now.queued_ns - then.queued_ns,
         served_packets: now.served_packets - then.served_packets,
         waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
         discarded_packets: now.discarded_packets - then.discarded_packets,
@@ -273,7 +291,7 @@ fn transition_power(spec: &LinkSpec) -> TransitionPower {
 #[allow(clippy::cast_precision_loss)]
 fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
     let (spec, link) = (&scenario.links[index], &world.links[index]);
-    let counters = since(&link.counters(), &world.baseline.links[index]);
+    let counters = since(&link.counters(world.now), &world.baseline.links[index]);
     let residency = residency(world, spec, index, measured);
     let seconds = measured.as_secs_f64();
     let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
@@ -300,7 +318,7 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         utilisation: throughput / residency.mean_rate(),
         mean_rate_bps: residency.mean_rate(),
         rate_changes: changes as u64,
-        mean_queue_packets: (counters.waited_ns + counters.waited_in_vain_ns) as f64 / measured.as_nanos() as f64,
+        mean_queue_packets: counters.queued_ns as f64 / measured.as_nanos() as f64,
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
         residency: residences(&residency),
@@ -470,7 +488,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: link.counters(),
+            counters: link.counters(world.now),
             held,
             variable: variable_ledger(world, spec, index),
         });

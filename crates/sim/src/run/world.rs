@@ -1,137 +1,24 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
-use super::ahead::{AgentAhead, Ahead};
+use super::ahead::Ahead;
 use super::outcome::{RunError, RunOutcome};
+use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
-use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Admission, Link, LinkCounters, Offered};
 use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
-use crate::probe::{CaptureError, CaptureWriter, FlowSample, LinkSample, Recorder, SenderProbe};
-use crate::scenario::{Capacity, Scenario, TransferSize};
-use crate::traffic::DatagramSource;
+use crate::probe::{FlowSample, LinkSample};
+use crate::scenario::{Scenario, TransferSize};
+use crate::traffic::{DatagramSource, Record};
 use crate::verify::ledger;
-use crate::verify::replay::Replay;
 use netlull_mechanism::Machine;
-use netlull_mechanism::rate::{self, PractRa, RateAction, RateEvent};
+use netlull_mechanism::rate::{self, RateAction, RateEvent};
 use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
-
-/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
-/// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
-#[derive(Clone, Debug)]
-pub(super) struct Agent {
-    /// Its node.
-    pub node: u32,
-    /// The link on which it reaches its peer.
-    pub out: LinkId,
-    /// Its peer's node.
-    pub peer_node: u32,
-    /// Whether it takes packets as soon as their arrival is computed.
-    pub ahead: AgentAhead,
-    pub counters: AgentCounters,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AgentCounters {
-    /// Packets it sent.
-    pub sent_packets: u64,
-    /// Their bytes on the wire.
-    pub sent_bytes: u64,
-    /// Packets it received.
-    pub received_packets: u64,
-    /// Their bytes on the wire.
-    pub received_bytes: u64,
-    /// Packets it received that a link had marked.
-    pub received_marked: u64,
-    /// Packets to it that queues dropped or links lost.
-    pub dropped_packets: u64,
-}
-
-impl AgentCounters {
-    /// A packet has come.
-    #[inline]
-    pub fn receive(&mut self, packet: &Packet) {
-        self.received_packets += 1;
-        self.received_bytes += u64::from(packet.size);
-        self.received_marked += u64::from(packet.is_marked());
-    }
-}
-
-/// What the run knows of a TCP connection beside its endpoints.
-#[derive(Clone, Debug)]
-pub(super) struct Connection {
-    pub size: TransferSize,
-    pub opened: Option<Instant>,
-    pub completed: Option<Instant>,
-    cwnd: u64,
-    cwnd_since: Instant,
-    /// Integral of the congestion window over time, byte seconds.
-    pub cwnd_area: f64,
-}
-
-pub(super) struct Controlled {
-    pub link: LinkId,
-    pub machine: PractRa,
-    pub in_service: InService,
-}
-
-pub(super) struct Redrawn {
-    pub link: LinkId,
-    pub capacity: Capacity,
-    pub stream: Stream,
-}
-
-impl Redrawn {
-    /// The rate from `now` on, if it changes.
-    fn rate(&mut self, now: Instant) -> Option<BitRate> {
-        match &self.capacity {
-            Capacity::Redraws { min, max, .. } => {
-                Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
-            }
-            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
-        }
-    }
-
-    /// When it changes next.
-    pub fn next(&mut self, now: Instant) -> Instant {
-        match &self.capacity {
-            Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
-            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
-        }
-    }
-}
-
-/// Counters at the start of measurement.
-#[derive(Clone, Debug)]
-pub(super) struct Baseline {
-    pub at: Instant,
-    pub links: Vec<LinkCounters>,
-    pub agents: Vec<AgentCounters>,
-    pub tcp: Vec<netlull_tcp::Counters>,
-    pub delivered: Vec<u64>,
-    pub rate_changes: Vec<usize>,
-}
-
-/// Observers; none of them changes the run.
-pub(super) struct Observers {
-    pub recorder: Recorder,
-    pub links: Vec<LinkId>,
-    pub flows: Vec<u32>,
-    pub drops: bool,
-    /// Looks at TCP's senders.
-    pub senders: Option<Box<SenderProbe>>,
-    /// Whether there is a capture or a replay, which see every packet.
-    pub watching: bool,
-    pub capture: Option<CaptureWriter>,
-    pub capture_error: Option<CaptureError>,
-    pub replay: Option<Box<Replay>>,
-}
-
+use netlull_units::{Bytes, Duration, Instant};
 /// Everything that has a state.
 pub struct World {
     pub(super) now: Instant,
@@ -183,6 +70,11 @@ impl World {
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
                 Owner::Probe => self.sample(),
+                Owner::Beat => {
+                    self.events -= 1;
+                    self.beat();
+                    return true;
+                }
             }
         }
         true
@@ -216,8 +108,8 @@ impl World {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
-        if self.links[index as usize].draws_at < now.as_nanos() {
-            self.draw(index, now.as_nanos());
+        if self.links[index as usize].looks_from <= now.as_nanos() {
+            self.before_offer(index, now.as_nanos(), packet);
         }
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
@@ -240,6 +132,7 @@ impl World {
     /// The same where every packet is watched.
     #[cold]
     fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
+        self.record_arrival(index, now.as_nanos(), packet);
         let admission = self.links[index as usize].offer(now, *packet, &mut self.schedule);
         self.offered(now, index, packet, admission);
     }
@@ -376,7 +269,7 @@ impl World {
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
         self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
-            replay.discarded(self.now, link, packet);
+            replay.discarded(self.now, link, packet, self.links[link as usize].propagating());
         }
     }
 
@@ -510,7 +403,7 @@ impl World {
     pub(super) fn counters_now(&self) -> Baseline {
         Baseline {
             at: self.now,
-            links: self.links.iter().map(|link| link.counters()).collect(),
+            links: self.links.iter().map(|link| link.counters(self.now)).collect(),
             agents: self.agents.iter().map(|agent| agent.counters).collect(),
             tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
             delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
@@ -538,7 +431,7 @@ impl World {
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
         for &index in &self.observers.links {
             let link = &self.links[index as usize];
-            let counters = link.counters();
+            let counters = link.counters(now);
             let sample = LinkSample {
                 arrived_bytes: counters.offered_bytes,
                 delivered_bytes: counters.delivered_bytes,
@@ -560,6 +453,12 @@ impl World {
         self.read();
     }
 
+    /// What was recorded at a link, all of it, once the run is over.
+    pub(super) fn take_record(&mut self, link: usize) -> Record {
+        self.draw_all();
+        self.observers.arrivals.take().map(|arrivals| arrivals.into_record(link)).unwrap_or_default()
+    }
+
     /// Measures and verifies.
     pub(super) fn finish(mut self, scenario: &Scenario) -> Result<RunOutcome, RunError> {
         self.draw_all();
@@ -576,7 +475,7 @@ impl World {
             connection.settle_cwnd(self.now);
         }
         let replay = self.observers.replay.take();
-        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters()).collect();
+        let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters(self.now)).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
             findings.merge(ledger::check(&summary::ledger(&self, scenario)));
@@ -589,6 +488,7 @@ impl World {
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
         tables.extend(self.requests.into_table());
+        tables.extend(self.observers.arrivals.map(|arrivals| arrivals.into_table()));
         Ok(RunOutcome { summary, tables })
     }
 }
@@ -597,58 +497,4 @@ impl World {
 #[allow(clippy::cast_possible_truncation)]
 fn datagram(number: u64) -> Segment {
     Segment { seq: SeqNr::new(number as u32), ..Segment::default() }
-}
-
-impl Connection {
-    pub fn new(size: TransferSize) -> Self {
-        Self { size, opened: None, completed: None, cwnd: 0, cwnd_since: Instant::ZERO, cwnd_area: 0.0 }
-    }
-
-    /// Adds the time since the last change at the window it had.
-    #[allow(clippy::cast_precision_loss)]
-    fn settle_cwnd(&mut self, now: Instant) {
-        self.cwnd_area += self.cwnd as f64 * (now - self.cwnd_since).as_secs_f64();
-        self.cwnd_since = now;
-    }
-}
-
-impl Observers {
-    #[cold]
-    fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
-        if let Some(replay) = &mut self.replay {
-            replay.offered(now, link, packet, admission);
-        }
-    }
-
-    #[cold]
-    #[allow(clippy::cast_possible_truncation)]
-    fn delivered(&mut self, now: Instant, link: usize, packet: &Packet) {
-        if let Some(replay) = &mut self.replay {
-            replay.delivered(now, link as LinkId, packet);
-        }
-        if let Some(capture) = &mut self.capture
-            && self.capture_error.is_none()
-        {
-            self.capture_error = capture.packet(now, link as LinkId, packet).err();
-        }
-    }
-
-    #[cold]
-    fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
-        if let Some(senders) = &mut self.senders
-            && agent.is_multiple_of(2)
-        {
-            senders.sent(now, agent / 2, segment, endpoint);
-        }
-    }
-
-    #[cold]
-    fn dropped(&mut self, now: Instant, link: LinkId, flow: u32) {
-        self.recorder.drop(now, link, flow);
-    }
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn window(&mut self, now: Instant, flow: usize, cwnd: u64, ssthresh: u64) {
-        self.recorder.window(now, flow as u32, cwnd, ssthresh);
-    }
 }

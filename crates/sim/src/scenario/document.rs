@@ -4,6 +4,7 @@
 
 mod losses;
 mod queueing;
+mod replay;
 mod requests;
 mod tcp;
 
@@ -12,7 +13,11 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
-pub use requests::{ExponentialSizeDocument, FixedSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument};
+pub use replay::{RecordingDocument, ReplayDocument};
+pub use requests::{
+    CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
+    LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
+};
 pub use tcp::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
     TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
@@ -59,6 +64,9 @@ pub struct Document {
     /// TCP options of every flow that does not say otherwise.
     #[serde(default)]
     pub tcp: TcpDocument,
+    /// Replay flows: run the scenario once more before, with the same seed, to record what they offer to a link.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordingDocument>,
     /// Power models under which every link's energy is reported.
     #[serde(default = "default_power")]
     pub power: Vec<PowerDocument>,
@@ -163,6 +171,9 @@ pub struct PractraDocument {
     /// Test the rules on a tick of this length; default: at every arrival and departure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick: Option<Quantity<Duration>>,
+    /// How far a change goes.
+    #[serde(default)]
+    pub steps: ReachReading,
     /// Rate at the start; default the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_rate: Option<Quantity<BitRate>>,
@@ -216,6 +227,17 @@ pub enum ArrivalsReading {
     Offered,
     /// Only those that enter the queue.
     Accepted,
+}
+
+/// How far practRA's changes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReachReading {
+    /// To the next rate, as printed.
+    #[default]
+    Adjacent,
+    /// To the least rate that meets the rules, in one change.
+    Any,
 }
 
 /// What practRA's q counts.
@@ -309,6 +331,8 @@ pub enum FlowDocument {
     Bursts(BurstsDocument),
     /// TCP connections that come as a Poisson process, with random sizes, and go.
     Requests(RequestsDocument),
+    /// Datagrams as they were recorded.
+    Replay(ReplayDocument),
 }
 
 /// TCP transfers between two nodes.
@@ -432,6 +456,9 @@ pub struct ProbeDocument {
     /// Record every request of the flows of that kind (table `request`).
     #[serde(default)]
     pub requests: bool,
+    /// Record every packet that is offered to these links (table `arrivals`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Vec<String>>,
     /// Links in the tables; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,

@@ -1,10 +1,11 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    BernoulliDocument, BurstsDocument, CapacityDocument, CbrDocument, CodelDocument, ControllerDocument, Document,
-    DropTailDocument, ExponentialSizeDocument, FixedSizeDocument, FlowDocument, GilbertElliottDocument, LossDocument,
-    ParetoSizeDocument, PractraDocument, QueueDocument, RateSteps, RatesDocument, RedDocument, RequestsDocument,
-    ScriptedDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
+    BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
+    ControllerDocument, Document, DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument,
+    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument,
+    QueueDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -72,7 +73,8 @@ fn named_path(value: &Value, path: &[String]) -> String {
     if named.is_empty() { "scenario".to_owned() } else { named.join(".") }
 }
 
-fn entry_name(item: &Value) -> Option<String> {
+/// The name by which paths call an entry of an array.
+pub(super) fn entry_name(item: &Value) -> Option<String> {
     if let Some(name) = item.get("name").and_then(Value::as_str) {
         return Some(name.to_owned());
     }
@@ -146,12 +148,17 @@ read_by_kind!(
     "poisson" => Poisson(CbrDocument),
     "bursts" => Bursts(BurstsDocument),
     "requests" => Requests(RequestsDocument),
+    "replay" => Replay(ReplayDocument),
 );
 read_by_kind!(
     SizeDocument:
     "fixed" => Fixed(FixedSizeDocument),
     "exponential" => Exponential(ExponentialSizeDocument),
     "pareto" => Pareto(ParetoSizeDocument),
+    "lognormal" => Lognormal(LognormalSizeDocument),
+    "campus" => Campus(CampusSizeDocument),
+    "empirical" => Empirical(EmpiricalSizeDocument),
+    "web_search" => WebSearch(WebSearchSizeDocument),
 );
 
 impl<'de> Deserialize<'de> for RatesDocument {

@@ -1,8 +1,10 @@
-//! Constant, Poisson and bursty sources of datagrams.
+//! Constant, Poisson and bursty sources of datagrams, and the replay of a record.
 
+use super::Record;
 use crate::engine::random::Stream;
 use crate::scenario::{ArrivalPattern, DatagramFlow};
 use netlull_units::{Duration, Instant, Serialiser};
+use std::sync::Arc;
 
 /// A source that sends whether or not anything arrives.
 pub struct DatagramSource {
@@ -17,6 +19,14 @@ enum Pattern {
     Constant,
     Poisson { mean: Duration, stream: Stream },
     Bursts(Bursts),
+    Replay(Replay),
+}
+
+/// Packets as recorded.
+struct Replay {
+    record: Arc<Record>,
+    /// Number of the next packet.
+    next: usize,
 }
 
 /// One burst a cycle: it starts with the cycle, lasts an exponential time and is cut where the next cycle starts.
@@ -38,24 +48,34 @@ impl DatagramSource {
         let spacing = Serialiser::new(flow.rate);
         let mut source =
             Self { size: flow.size, stop: flow.stop, next: flow.start, spacing, pattern: Pattern::Constant };
-        source.pattern = match flow.pattern {
+        source.pattern = match &flow.pattern {
             ArrivalPattern::Constant => Pattern::Constant,
             ArrivalPattern::Poisson => {
                 let mean = source.spacing.next(flow.size);
                 source.spacing.idle();
                 Pattern::Poisson { mean, stream: stream() }
             }
-            ArrivalPattern::Bursts { cycle, mean_on } => {
+            &ArrivalPattern::Bursts { cycle, mean_on } => {
                 Pattern::Bursts(Bursts { cycle, mean_on, stream: stream(), next_cycle: flow.start, ends: flow.start })
             }
+            ArrivalPattern::Replay(record) => Pattern::Replay(Replay { record: Arc::clone(record), next: 0 }),
         };
         if let Pattern::Poisson { mean, stream } = &mut source.pattern {
             source.next = flow.start + stream.exponential(*mean);
         }
+        source.replay();
         source
     }
 
-    /// Size of each packet on the wire, in bytes.
+    /// A replay has the next recorded packet due.
+    fn replay(&mut self) {
+        if let Pattern::Replay(replay) = &self.pattern {
+            let next = replay.record.get(replay.next).map(|(time, size)| (Instant::from_nanos(time), size));
+            (self.next, self.size) = next.unwrap_or((Instant::NEVER, self.size));
+        }
+    }
+
+    /// Size of the packet that is due, on the wire, in bytes.
     #[must_use]
     pub fn size(&self) -> u32 {
         self.size
@@ -78,6 +98,10 @@ impl DatagramSource {
                     self.spacing.idle();
                 }
                 bursts.after(now + self.spacing.next(self.size))
+            }
+            Pattern::Replay(replay) => {
+                replay.next += 1;
+                return self.replay();
             }
         };
     }
@@ -155,6 +179,22 @@ mod tests {
         // (5e-5 of them); standard error 83.3/sqrt(2000) = 1.9.
         let mean = sent.len() as f64 / 2000.0;
         assert!((mean - 83.8).abs() < 6.0, "{mean}");
+    }
+
+    #[test]
+    fn a_replay_sends_what_was_recorded() {
+        let mut record = Record::default();
+        let packets = [(0, 60), (7, 1500), (7, 40), (1_000_000, 1500)];
+        packets.iter().for_each(|&(time, size)| record.push(time, size));
+        assert_eq!((record.len(), record.bytes()), (4, 3100));
+        let mut source = DatagramSource::new(&flow(ArrivalPattern::Replay(Arc::new(record))), 1);
+        let sent: Vec<(u64, u32)> = std::iter::from_fn(|| {
+            let (now, size) = (source.next(), source.size());
+            (now != Instant::NEVER).then(|| source.sent(now))?;
+            Some((now.as_nanos(), size))
+        })
+        .collect();
+        assert_eq!(sent, packets);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 //! run connects them.
 
 mod datagrams;
+mod record;
 mod requests;
 pub(crate) mod sizes;
 
 pub use datagrams::DatagramSource;
+pub use record::Record;
 pub use requests::RequestSource;
-pub use sizes::{Pareto, SizeLaw};
+pub use sizes::{Component, Empirical, Lognormal, Pareto, SizeLaw};

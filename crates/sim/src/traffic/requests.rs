@@ -26,7 +26,7 @@ impl RequestSource {
             next: flow.start,
             stop: flow.stop,
             mean_gap: flow.mean_gap(),
-            law: flow.sizes,
+            law: flow.sizes.clone(),
             arrivals: stream("arrivals"),
             sizes: stream("sizes"),
         };

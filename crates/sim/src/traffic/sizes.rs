@@ -1,12 +1,19 @@
 //! How much a request asks for: laws of sizes in bytes.
 
+mod empirical;
+mod lognormal;
+mod normal;
+
+pub use empirical::{Empirical, WEB_SEARCH};
+pub use lognormal::{CAMPUS, Component, Lognormal};
+
 use crate::engine::random::Stream;
 
 /// No request is larger: far beyond any run, and far below what 64 bits hold.
 pub(crate) const LARGEST: u64 = 1 << 50;
 
 /// A law of sizes. Draws are whole bytes, at least one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SizeLaw {
     /// Always the same.
     Fixed(u64),
@@ -17,6 +24,10 @@ pub enum SizeLaw {
     },
     /// Pareto, bounded or not.
     Pareto(Pareto),
+    /// A truncated mixture of lognormal laws.
+    Lognormal(Lognormal),
+    /// Linear between the points of a cumulative distribution.
+    Empirical(Empirical),
 }
 
 /// P(X > x) = ((L/x)^a - (L/H)^a) / (1 - (L/H)^a) on [L, H]: Pareto's law with shape a, cut off above H and scaled up to
@@ -72,10 +83,12 @@ impl SizeLaw {
     #[must_use]
     #[allow(clippy::cast_precision_loss)]
     pub fn mean(&self) -> f64 {
-        match *self {
-            Self::Fixed(size) => size as f64,
-            Self::Exponential { mean } => mean,
-            Self::Pareto(Pareto { shape, least, most, .. }) => bounded_mean(least, shape, most),
+        match self {
+            Self::Fixed(size) => *size as f64,
+            Self::Exponential { mean } => *mean,
+            Self::Pareto(Pareto { shape, least, most, .. }) => bounded_mean(*least, *shape, *most),
+            Self::Lognormal(mixture) => mixture.mean(),
+            Self::Empirical(law) => law.mean(),
         }
     }
 
@@ -89,6 +102,8 @@ impl SizeLaw {
             Self::Fixed(size) => return *size,
             Self::Exponential { mean } => -libm::log(above) * mean,
             Self::Pareto(pareto) => pareto.quantile_above(above),
+            Self::Lognormal(mixture) => mixture.quantile_above(above),
+            Self::Empirical(law) => law.quantile_above(above),
         };
         (libm::round(size) as u64).clamp(1, LARGEST)
     }
@@ -99,19 +114,19 @@ mod tests {
     use super::*;
 
     /// 200,000 sorted draws.
-    fn draws(law: &SizeLaw) -> Vec<f64> {
+    pub(super) fn draws(law: &SizeLaw) -> Vec<f64> {
         let mut stream = Stream::new(11, "sizes.test");
         let mut draws: Vec<f64> = (0..200_000).map(|_| law.draw(&mut stream) as f64).collect();
         draws.sort_unstable_by(f64::total_cmp);
         draws
     }
 
-    fn mean(draws: &[f64]) -> f64 {
+    pub(super) fn mean(draws: &[f64]) -> f64 {
         draws.iter().sum::<f64>() / draws.len() as f64
     }
 
     /// The share of draws that do not exceed the law's q-quantile is q, within four standard errors sqrt(q (1 - q) / n).
-    fn has_quantile(draws: &[f64], q: f64, quantile: f64) {
+    pub(super) fn has_quantile(draws: &[f64], q: f64, quantile: f64) {
         let n = draws.len() as f64;
         let share = draws.partition_point(|size| *size <= quantile) as f64 / n;
         let tolerance = 4.0 * (q * (1.0 - q) / n).sqrt();

@@ -161,12 +161,14 @@ impl Replay {
         line.last_departure = departed;
     }
 
-    /// A packet that waited was dropped as it left the queue.
-    pub fn discarded(&mut self, now: Instant, link: u32, packet: &Packet) {
+    /// A packet that waited was dropped as it left the queue, behind the `propagating` packets that have been sent.
+    pub fn discarded(&mut self, now: Instant, link: u32, packet: &Packet, propagating: u64) {
         let line = &mut self.lines[link as usize];
-        let found = line.held.iter().position(|shadow| shadow.is(packet, false));
-        let Some(shadow) = found.and_then(|index| line.held.remove(index)) else {
-            self.findings.check(false, &line.link.name, || format!("dropped at {now} what it never held"));
+        let first = usize::try_from(propagating).ok().and_then(|sent| line.held.remove(sent));
+        let Some(shadow) = first.filter(|shadow| shadow.is(packet, false)) else {
+            self.findings.check(false, &line.link.name, || {
+                format!("dropped {:?} at {now}, which was not first in line", packet.segment)
+            });
             return;
         };
         // On these links a shadow's time is that of its offer.
@@ -339,8 +341,14 @@ mod tests {
         assert_eq!(found(replay(QueueModel::DropTail, None), &dropped, |_| {}), "");
         let early = [taken, taken, taken, Admission::DroppedEarly];
         assert_eq!(found(replay(red(2.0), None), &early, |_| {}), "");
-        let discard = |replay: &mut Replay| replay.discarded(at(5), 0, &packet(Flags::ECT));
+        let discard = |replay: &mut Replay| replay.discarded(at(5), 0, &packet(Flags::ECT), 1);
         assert_eq!(found(replay(codel(), None), &[taken, taken], discard), "");
+        // The same packet, one of which was sent and arrives: the other is discarded.
+        let twin = |replay: &mut Replay| {
+            discard(replay);
+            replay.delivered(at(9), 0, &packet(Flags::ECT));
+        };
+        assert_eq!(found(replay(codel(), None), &[taken, taken], twin), "");
     }
 
     #[test]
@@ -355,10 +363,10 @@ mod tests {
         // Two packets have waited at most: an average of three cannot be.
         has("its queue says otherwise", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
         has("its queue says otherwise", found(replay(codel(), None), &[early], |_| {}));
-        let soon = |replay: &mut Replay| replay.discarded(at(4), 0, &packet(Flags::ECT));
+        let soon = |replay: &mut Replay| replay.discarded(at(4), 0, &packet(Flags::ECT), 1);
         has("which had waited only 4 ms", found(replay(codel(), None), &[taken, taken], soon));
-        let unknown = |replay: &mut Replay| replay.discarded(at(9), 0, &packet(Flags::SYN));
-        has("what it never held", found(replay(codel(), None), &[taken], unknown));
+        let unknown = |replay: &mut Replay| replay.discarded(at(9), 0, &packet(Flags::SYN), 0);
+        has("which was not first in line", found(replay(codel(), None), &[taken], unknown));
         let marked = |replay: &mut Replay| replay.delivered(at(1), 0, &packet(Flags::ECT | Flags::CE));
         has("but it may not", found(replay(QueueModel::DropTail, None), &[taken], marked));
         has("but it may not", found(replay(codel(), None), &[taken], marked));

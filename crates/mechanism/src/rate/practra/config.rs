@@ -47,6 +47,16 @@ pub enum ForecastStart {
     Zero,
 }
 
+/// How far a change goes (the papers: to a neighbour; intertwining-2012 section V asks what farther ones would do).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// To the next rate. The default, as printed.
+    #[default]
+    Adjacent,
+    /// To the rate that the rules ask for, however far: one change, one delta, one mRCI.
+    Any,
+}
+
 /// practRA's parameters; the fields' docs give symbol, unit, default and source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PractRaConfig {
@@ -70,6 +80,8 @@ pub struct PractRaConfig {
     pub queue: QueueCount,
     /// Default [`ArrivalCount::Offered`] (reading).
     pub arrivals: ArrivalCount,
+    /// Default [`Reach::Adjacent`] (the papers).
+    pub steps: Reach,
     /// Where the run starts, in bit/s. Default `None`: the highest rate (reading).
     pub initial_rate: Option<BitRate>,
 }
@@ -89,6 +101,7 @@ impl PractRaConfig {
             evaluate: Evaluate::default(),
             queue: QueueCount::default(),
             arrivals: ArrivalCount::default(),
+            steps: Reach::default(),
             initial_rate: None,
         }
     }

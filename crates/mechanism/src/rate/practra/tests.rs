@@ -360,3 +360,32 @@ fn no_silence_at_all_is_allowed() {
     let free = PractRaConfig { transition: Duration::ZERO, ..config(2, 2) };
     assert_eq!(Script::new(&free).at(at(16)).timeout(0), Some(1));
 }
+
+fn jumping(initial: u64) -> PractRaConfig {
+    PractRaConfig { steps: Reach::Any, ..config(10, initial) }
+}
+
+#[test]
+fn a_jump_up_ends_at_the_least_rate_that_meets_both_halves() {
+    // 30 kB wait: 240 kbit / r <= 40 ms from 6 Mb/s on, but (0 + 240 kbit) / r <= 38 ms only from 6.3 on: 7 Mb/s.
+    assert_eq!(Script::new(&jumping(1)).arrives(1500, 30_000), Some(7));
+    assert_eq!(Script::new(&config(10, 1)).arrives(1500, 30_000), Some(2), "adjacent, as printed");
+    // 38 ms x 6 Mb/s = 228 kbit = 28,500 B is the most for 6 Mb/s; one byte more asks for 7.
+    assert_eq!(Script::new(&jumping(1)).arrives(1500, 28_500), Some(6));
+    assert_eq!(Script::new(&jumping(1)).arrives(1500, 28_501), Some(7));
+    // 500 kbit need 13.2 Mb/s: the highest there is.
+    assert_eq!(Script::new(&jumping(3)).arrives(1500, 62_500), Some(10));
+}
+
+#[test]
+fn a_jump_down_ends_at_the_least_rate_above_the_forecast() {
+    let mut script = Script::new(&jumping(10));
+    // 3000 B in 16 ms are 1.5 Mb/s: below 2 Mb/s, not below 1.
+    assert_eq!(script.at(at(1)).arrives(1500, 0), None);
+    assert_eq!(script.at(at(2)).arrives(1500, 0), None);
+    assert_eq!(script.at(at(16)).departs(0, 0), Some(2));
+    // One change and one mRCI, whatever its size: at 31 ms nothing, at 32 ms the forecast is zero.
+    assert_eq!(script.at(at(31)).departs(0, 0), None);
+    assert_eq!(script.at(at(32)).departs(0, 0), Some(1));
+    assert_eq!(script.machine.changes(), 2);
+}

@@ -46,6 +46,14 @@ pub enum SizeDocument {
     Exponential(ExponentialSizeDocument),
     /// Pareto: heavy-tailed.
     Pareto(ParetoSizeDocument),
+    /// A mixture of lognormal laws.
+    Lognormal(LognormalSizeDocument),
+    /// A campus's flows: a lognormal mixture, truncated so that it has the mean given.
+    Campus(CampusSizeDocument),
+    /// Points of a cumulative distribution.
+    Empirical(EmpiricalSizeDocument),
+    /// Flows of a cluster that serves web search: points of a cumulative distribution.
+    WebSearch(WebSearchSizeDocument),
 }
 
 /// One size.
@@ -75,6 +83,62 @@ pub struct ParetoSizeDocument {
     /// No size is larger: the law is cut off here and scaled up to make up for it. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Quantity<Bytes>>,
+}
+
+/// Sizes after a mixture of lognormal laws.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LognormalSizeDocument {
+    /// The laws that are mixed.
+    #[schemars(length(min = 1))]
+    pub components: Vec<LognormalComponentDocument>,
+    /// No size is smaller: what is below is left out, and the rest scaled up. Default: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min: Option<Quantity<Bytes>>,
+    /// No size is larger: what is above is left out, and the rest scaled up. Default: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max: Option<Quantity<Bytes>>,
+}
+
+/// A lognormal law of a mixture.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LognormalComponentDocument {
+    /// Its share of the mixture before truncation; weights are divided by their sum.
+    pub weight: f64,
+    /// The median.
+    pub median: Quantity<Bytes>,
+    /// The standard deviation of the logarithm, above 0 and at most 10.
+    pub sigma: f64,
+}
+
+/// Sizes of a campus's flows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CampusSizeDocument {
+    /// The mean: decides where the mixture is cut off. At least 100 B; docs/models/traffic.md says what can be reached.
+    pub mean: Quantity<Bytes>,
+}
+
+/// Sizes after points of a cumulative distribution, linear between them. What lies below the first point is all of its size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EmpiricalSizeDocument {
+    /// The points: bytes, and the share of sizes that do not exceed them. Neither decreases, and the last share is 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cdf: Option<Vec<(u64, f64)>>,
+    /// A file with a point on each line, bytes and share, which becomes `cdf` when the scenario is read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// Sizes of flows of web search.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WebSearchSizeDocument {
+    /// The mean, to which all sizes are scaled; default that of the distribution, 1712 kB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Quantity<Bytes>>,
 }
 
 fn default_most_open() -> u32 {

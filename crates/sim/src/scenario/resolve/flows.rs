@@ -4,10 +4,14 @@ use super::{
     ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, check_name, refuse, requests,
     two_nodes,
 };
-use crate::scenario::document::{BurstsDocument, CbrDocument, Document, FlowDocument, TcpDocument, TcpFlowDocument};
+use crate::scenario::document::{
+    BurstsDocument, CbrDocument, Document, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
+};
 use crate::scenario::quantity::Quantity;
 use crate::scenario::tcp_options;
+use crate::traffic::Record;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::sync::Arc;
 
 /// An IPv4 header and a UDP header.
 const DATAGRAM_HEADER: u64 = 28;
@@ -46,6 +50,7 @@ pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<Flows> {
             FlowDocument::Cbr(flow) => flows.datagrams.push(steady(flow, ArrivalPattern::Constant)?),
             FlowDocument::Poisson(flow) => flows.datagrams.push(steady(flow, ArrivalPattern::Poisson)?),
             FlowDocument::Bursts(flow) => flows.datagrams.push(burst_flow(document, nodes, flow)?),
+            FlowDocument::Replay(flow) => flows.datagrams.push(replay_flow(document, nodes, flow)?),
             FlowDocument::Requests(flow) => flows.requests.push(requests::request_flow(document, nodes, flow)?),
         }
     }
@@ -124,6 +129,37 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
         start: start(&field, flow.start.0, document)?,
         stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
     })
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn replay_flow(document: &Document, nodes: &Nodes<'_>, flow: &ReplayDocument) -> Result<DatagramFlow> {
+    let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
+    let field = format!("flow.{}", flow.name);
+    let arrivals = match (&flow.arrivals, &flow.file) {
+        (Some(arrivals), None) => arrivals,
+        (None, Some(file)) => {
+            let message = format!("\"{file}\" has not been read; expected its packets as `arrivals` by now");
+            return refuse(format!("{field}.file"), message);
+        }
+        _ => return refuse(field, "has both or neither of `arrivals` and `file`; expected one of them"),
+    };
+    let mtu = document.mtu.0.as_u64();
+    let (mut record, mut last) = (Record::default(), 0);
+    for (index, &(time, size)) in arrivals.iter().enumerate() {
+        let field = || format!("{field}.arrivals.{index}");
+        if time < last {
+            return refuse(field(), format!("is at {time} ns after {last} ns; expected times that do not decrease"));
+        }
+        if !(DATAGRAM_HEADER..=mtu).contains(&u64::from(size)) {
+            let message = format!("has {size} B; expected {DATAGRAM_HEADER} B of headers to the MTU, {mtu} B");
+            return refuse(field(), message);
+        }
+        record.push(time, size);
+        last = time;
+    }
+    let pattern = ArrivalPattern::Replay(Arc::new(record));
+    let (start, stop) = (Instant::ZERO, Instant::NEVER);
+    Ok(DatagramFlow { path, pattern, rate: FASTEST, size: mtu as u32, start, stop })
 }
 
 fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {

@@ -6,9 +6,10 @@ use crate::net::routing::Edge;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
     ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument,
-    PractraDocument, QueueReading, RatesDocument, StepsDocument, TransitionPowerReading, UniformRedrawDocument,
+    PractraDocument, QueueReading, RatesDocument, ReachReading, StepsDocument, TransitionPowerReading,
+    UniformRedrawDocument,
 };
-use netlull_mechanism::rate::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet};
+use netlull_mechanism::rate::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet, Reach};
 use netlull_power::TransitionPower;
 use netlull_units::{BitRate, Instant};
 
@@ -128,6 +129,10 @@ fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
         arrivals: match document.arrivals {
             ArrivalsReading::Offered => ArrivalCount::Offered,
             ArrivalsReading::Accepted => ArrivalCount::Accepted,
+        },
+        steps: match document.steps {
+            ReachReading::Adjacent => Reach::Adjacent,
+            ReachReading::Any => Reach::Any,
         },
         initial_rate: document.initial_rate.map(|rate| rate.0),
         ..PractRaConfig::new(rates.map_err(refused)?)

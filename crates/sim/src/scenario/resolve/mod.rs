@@ -2,11 +2,14 @@
 
 mod flows;
 mod links;
+mod load;
 mod losses;
 mod paths;
 mod power;
 mod queueing;
+mod recording;
 mod requests;
+mod size_laws;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
@@ -15,12 +18,13 @@ use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
-use crate::traffic::SizeLaw;
+use crate::traffic::{Record, SizeLaw};
 use flows::Flows;
 use netlull_mechanism::rate::PractRaConfig;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 type Nodes<'a> = BTreeMap<&'a str, usize>;
@@ -56,6 +60,19 @@ pub struct Scenario {
     pub power: Vec<NamedPower>,
     /// What to record.
     pub probe: ProbeSpec,
+    /// A run before, which records what a flow replays.
+    pub recording: Option<Recording>,
+}
+
+/// A run before this one.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What runs, with the seed and the verifier of the run that follows.
+    pub first: Box<Scenario>,
+    /// Where arrivals are recorded there.
+    pub link: usize,
+    /// Which datagram flow replays them, by index.
+    pub source: usize,
 }
 
 /// One direction of a link.
@@ -137,7 +154,7 @@ pub struct TcpFlow {
 }
 
 /// When a datagram source sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArrivalPattern {
     /// At a constant rate.
     Constant,
@@ -150,6 +167,8 @@ pub enum ArrivalPattern {
         /// Mean length.
         mean_on: Duration,
     },
+    /// As recorded; with a [`Recording`], what is recorded by it.
+    Replay(Arc<Record>),
 }
 
 /// An open-loop source of datagrams.
@@ -159,9 +178,9 @@ pub struct DatagramFlow {
     pub path: FlowPath,
     /// When it sends.
     pub pattern: ArrivalPattern,
-    /// Rate (constant, mean, or within a burst).
+    /// Rate (constant, mean, or within a burst); of no meaning for a replay.
     pub rate: BitRate,
-    /// Size of each packet on the wire, in bytes.
+    /// Size of each packet on the wire, in bytes; for a replay the largest possible.
     pub size: u32,
     /// First packet.
     pub start: Instant,
@@ -177,6 +196,7 @@ impl DatagramFlow {
             ArrivalPattern::Constant => "cbr",
             ArrivalPattern::Poisson => "poisson",
             ArrivalPattern::Bursts { .. } => "bursts",
+            ArrivalPattern::Replay(_) => "replay",
         }
     }
 }
@@ -233,6 +253,10 @@ pub struct ProbeSpec {
     pub events: bool,
     /// Requests.
     pub requests: bool,
+    /// Packets offered to these links, by index.
+    pub arrivals: Option<Vec<usize>>,
+    /// Not whose packets these are.
+    pub nameless: bool,
     /// Which links, by index; all if `None`.
     pub links: Option<Vec<usize>>,
     /// Which flows, by index (TCP flows first); all if `None`.
@@ -256,6 +280,14 @@ impl Scenario {
     /// # Errors
     /// Names the first field that is wrong, its value and what was expected.
     pub fn from_document(document: &Document) -> Result<Self> {
+        match &document.recording {
+            Some(recording) => recording::two_runs(document, recording),
+            None => Self::resolve(document, &[]),
+        }
+    }
+
+    /// A scenario of one run. Buffers in BDP are for two-way propagation delays of at least `two_way`, by link.
+    fn resolve(document: &Document, two_way: &[Duration]) -> Result<Self> {
         check_frame(document)?;
         let nodes = node_index(&document.nodes)?;
         let mtu = document.mtu.0;
@@ -263,10 +295,11 @@ impl Scenario {
         let flows = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &flows);
         let reach = paths::two_way_delays(&document.nodes, &wiring, &routes, &flows)?;
+        let least = two_way.iter().copied().chain(std::iter::repeat(Duration::ZERO));
         let mut links = wiring
             .iter()
-            .zip(&reach)
-            .map(|(wire, two_way)| links::link(wire, queueing::Measure { two_way: *two_way, mtu }))
+            .zip(reach.iter().zip(least))
+            .map(|(wire, (own, least))| links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu }))
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &flows)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
@@ -291,6 +324,7 @@ impl Scenario {
             routes,
             power: named_models(document)?,
             probe,
+            recording: None,
         };
         let longest = crate::run::longest_run(&scenario);
         if scenario.duration > longest {
@@ -427,6 +461,8 @@ fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<Probe
         segments: wanted.segments,
         events: wanted.events,
         requests: wanted.requests,
+        arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,
+        nameless: false,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
         flows: pick("probe.flows", &wanted.flows, flows.paths().map(|path| path.name.as_str()).collect())?,
     })

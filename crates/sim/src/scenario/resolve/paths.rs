@@ -2,7 +2,7 @@
 
 use super::flows::Flows;
 use super::links::Wire;
-use super::{FlowPath, Nodes, Result};
+use super::{FlowPath, Nodes, Result, Scenario};
 use crate::net::routing::{Edge, Routes};
 use crate::scenario::ScenarioError;
 use netlull_units::Duration;
@@ -51,6 +51,23 @@ pub(super) fn two_way_delays(
     }
     let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
+}
+
+/// The same for a scenario that has been checked, zero for a link that no flow crosses.
+pub(super) fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
+    let mut longest = vec![Duration::ZERO; scenario.links.len()];
+    let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
+    let delay = |way: &[u32]| way.iter().map(|&link| scenario.links[link as usize].delay).sum::<Duration>();
+    for (number, flow) in scenario.flow_paths().enumerate() {
+        let way = |from, to| scenario.routes.path(from, to, &scenario.edges).unwrap_or_default();
+        let there = way(flow.from, flow.to);
+        let back = if datagrams.contains(&number) { there.clone() } else { way(flow.to, flow.from) };
+        let two_way = delay(&there) + delay(&back);
+        for &link in there.iter().chain(&back) {
+            longest[link as usize] = longest[link as usize].max(two_way);
+        }
+    }
+    longest
 }
 
 /// For every link, the TCP and datagram flows that cross it, there or back: index (TCP flows first) and name. A packet

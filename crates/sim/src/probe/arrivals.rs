@@ -1,0 +1,83 @@
+//! Every packet that is offered to a link (table `arrivals`).
+
+use super::tables::{Column, Table};
+use crate::net::packet::LinkId;
+use crate::traffic::Record;
+
+/// Records the packets offered to some links.
+pub struct ArrivalProbe {
+    /// For every link, what is recorded there, if anything.
+    logs: Vec<Option<Log>>,
+    /// For every flow, whether its packets are recorded.
+    flows: Vec<bool>,
+    /// Whether the flows of packets are recorded.
+    names: Naming,
+}
+
+/// Whether a record tells whose packets they were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// It does not: for a replay.
+    Nameless,
+    /// It does: for a table.
+    Flows,
+}
+
+#[derive(Default)]
+struct Log {
+    record: Record,
+    flows: Vec<u32>,
+}
+
+impl ArrivalProbe {
+    /// A probe of these of `links` links, for the chosen flows.
+    #[must_use]
+    pub fn new(links: usize, recorded: &[usize], flows: Vec<bool>, names: Naming) -> Self {
+        let log = |link: usize| recorded.contains(&link).then(Log::default);
+        Self { logs: (0..links).map(log).collect(), flows, names }
+    }
+
+    /// Whether packets offered to this link are recorded.
+    #[must_use]
+    pub fn records(&self, link: LinkId) -> bool {
+        self.logs[link as usize].is_some()
+    }
+
+    /// A packet of a flow is offered to a link, at `time` nanoseconds.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn offered(&mut self, time: u64, link: LinkId, flow: usize, size: u32) {
+        let Some(log) = &mut self.logs[link as usize] else { return };
+        if self.flows[flow] {
+            log.record.push(time, size);
+            if self.names == Naming::Flows {
+                log.flows.push(flow as u32);
+            }
+        }
+    }
+
+    /// What was recorded at this link.
+    #[must_use]
+    pub fn into_record(mut self, link: usize) -> Record {
+        self.logs[link].take().map(|log| log.record).unwrap_or_default()
+    }
+
+    /// The table, in the order of time, then of links.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn into_table(self) -> Table {
+        let mut rows: Vec<(u64, u32, u32, u32)> = Vec::new();
+        for (link, log) in (0..).zip(self.logs) {
+            let Some(Log { record, flows }) = log else { continue };
+            rows.extend(record.iter().zip(flows).map(|((time, size), flow)| (time, link, flow, size)));
+        }
+        // Stable: packets at the same instant stay in the order in which they came.
+        rows.sort_by_key(|&(time, link, ..)| (time, link));
+        let columns = vec![
+            ("time_ns", Column::Count(rows.iter().map(|row| row.0).collect())),
+            ("link", Column::Index(rows.iter().map(|row| row.1).collect())),
+            ("flow", Column::Index(rows.iter().map(|row| row.2).collect())),
+            ("bytes", Column::Count(rows.iter().map(|row| u64::from(row.3)).collect())),
+        ];
+        Table { name: "arrivals", columns }
+    }
+}

@@ -1,0 +1,181 @@
+//! The parts of a world that are not links: agents, connections, what varies rates, who observes.
+
+use super::ahead::AgentAhead;
+use crate::engine::random::Stream;
+use crate::net::link::{Admission, LinkCounters};
+use crate::net::packet::{LinkId, Packet};
+use crate::net::transmitter::InService;
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
+use crate::scenario::{Capacity, TransferSize};
+use crate::verify::replay::Replay;
+use netlull_mechanism::rate::PractRa;
+use netlull_tcp::{Endpoint, Segment};
+use netlull_units::{BitRate, Instant};
+
+/// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
+/// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
+#[derive(Clone, Debug)]
+pub(super) struct Agent {
+    /// Its node.
+    pub node: u32,
+    /// The link on which it reaches its peer.
+    pub out: LinkId,
+    /// Its peer's node.
+    pub peer_node: u32,
+    /// Whether it takes packets as soon as their arrival is computed.
+    pub ahead: AgentAhead,
+    pub counters: AgentCounters,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AgentCounters {
+    /// Packets it sent.
+    pub sent_packets: u64,
+    /// Their bytes on the wire.
+    pub sent_bytes: u64,
+    /// Packets it received.
+    pub received_packets: u64,
+    /// Their bytes on the wire.
+    pub received_bytes: u64,
+    /// Packets it received that a link had marked.
+    pub received_marked: u64,
+    /// Packets to it that queues dropped or links lost.
+    pub dropped_packets: u64,
+}
+
+impl AgentCounters {
+    /// A packet has come.
+    #[inline]
+    pub fn receive(&mut self, packet: &Packet) {
+        self.received_packets += 1;
+        self.received_bytes += u64::from(packet.size);
+        self.received_marked += u64::from(packet.is_marked());
+    }
+}
+
+/// What the run knows of a TCP connection beside its endpoints.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub size: TransferSize,
+    pub opened: Option<Instant>,
+    pub completed: Option<Instant>,
+    /// The congestion window in bytes, and since when.
+    pub cwnd: u64,
+    pub cwnd_since: Instant,
+    /// Integral of the congestion window over time, byte seconds.
+    pub cwnd_area: f64,
+}
+
+pub(super) struct Controlled {
+    pub link: LinkId,
+    pub machine: PractRa,
+    pub in_service: InService,
+}
+
+pub(super) struct Redrawn {
+    pub link: LinkId,
+    pub capacity: Capacity,
+    pub stream: Stream,
+}
+
+impl Redrawn {
+    /// The rate from `now` on, if it changes.
+    pub fn rate(&mut self, now: Instant) -> Option<BitRate> {
+        match &self.capacity {
+            Capacity::Redraws { min, max, .. } => {
+                Some(BitRate::from_bps(self.stream.between(min.as_bps(), max.as_bps() + 1)))
+            }
+            Capacity::Steps(steps) => steps.iter().find(|(at, _)| *at == now).map(|&(_, rate)| rate),
+        }
+    }
+
+    /// When it changes next.
+    pub fn next(&mut self, now: Instant) -> Instant {
+        match &self.capacity {
+            Capacity::Redraws { mean_interval, .. } => now + self.stream.exponential(*mean_interval),
+            Capacity::Steps(steps) => steps.iter().map(|&(at, _)| at).find(|&at| at > now).unwrap_or(Instant::NEVER),
+        }
+    }
+}
+
+/// Counters at the start of measurement.
+#[derive(Clone, Debug)]
+pub(super) struct Baseline {
+    pub at: Instant,
+    pub links: Vec<LinkCounters>,
+    pub agents: Vec<AgentCounters>,
+    pub tcp: Vec<netlull_tcp::Counters>,
+    pub delivered: Vec<u64>,
+    pub rate_changes: Vec<usize>,
+}
+
+/// Observers; none of them changes the run.
+pub(super) struct Observers {
+    pub recorder: Recorder,
+    pub links: Vec<LinkId>,
+    pub flows: Vec<u32>,
+    pub drops: bool,
+    /// Looks at packets that are offered to some links.
+    pub arrivals: Option<Box<ArrivalProbe>>,
+    /// Looks at TCP's senders.
+    pub senders: Option<Box<SenderProbe>>,
+    /// Whether there is a capture or a replay, which see every packet.
+    pub watching: bool,
+    pub capture: Option<CaptureWriter>,
+    pub capture_error: Option<CaptureError>,
+    pub replay: Option<Box<Replay>>,
+}
+
+impl Connection {
+    pub fn new(size: TransferSize) -> Self {
+        Self { size, opened: None, completed: None, cwnd: 0, cwnd_since: Instant::ZERO, cwnd_area: 0.0 }
+    }
+
+    /// Adds the time since the last change at the window it had.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn settle_cwnd(&mut self, now: Instant) {
+        self.cwnd_area += self.cwnd as f64 * (now - self.cwnd_since).as_secs_f64();
+        self.cwnd_since = now;
+    }
+}
+
+impl Observers {
+    #[cold]
+    pub fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
+        if let Some(replay) = &mut self.replay {
+            replay.offered(now, link, packet, admission);
+        }
+    }
+
+    #[cold]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn delivered(&mut self, now: Instant, link: usize, packet: &Packet) {
+        if let Some(replay) = &mut self.replay {
+            replay.delivered(now, link as LinkId, packet);
+        }
+        if let Some(capture) = &mut self.capture
+            && self.capture_error.is_none()
+        {
+            self.capture_error = capture.packet(now, link as LinkId, packet).err();
+        }
+    }
+
+    #[cold]
+    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
+        if let Some(senders) = &mut self.senders
+            && agent.is_multiple_of(2)
+        {
+            senders.sent(now, agent / 2, segment, endpoint);
+        }
+    }
+
+    #[cold]
+    pub fn dropped(&mut self, now: Instant, link: LinkId, flow: u32) {
+        self.recorder.drop(now, link, flow);
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn window(&mut self, now: Instant, flow: usize, cwnd: u64, ssthresh: u64) {
+        self.recorder.window(now, flow as u32, cwnd, ssthresh);
+    }
+}

@@ -1,0 +1,55 @@
+//! Two runs: one in which arrivals at a link are recorded, and one that replays them as datagrams.
+
+use super::outcome::{RunError, RunOutcome};
+use super::summary::RecordingSummary;
+use super::{Monitor, World, pass, run_once};
+use crate::probe::CaptureWriter;
+use crate::scenario::{ArrivalPattern, Recording, Scenario};
+use crate::traffic::Record;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Half of the work, as seen by a monitor of the whole.
+struct Half<'a> {
+    whole: &'a mut dyn Monitor,
+    /// The share of the whole at which it begins.
+    from: f64,
+}
+
+impl Monitor for Half<'_> {
+    fn progress(&mut self, share: f64) -> ControlFlow<()> {
+        self.whole.progress(self.from + 0.5 * share)
+    }
+}
+
+/// Records with the same seed, then replays.
+pub(super) fn run(
+    scenario: &Scenario,
+    recording: &Recording,
+    monitor: &mut dyn Monitor,
+    capture: Option<CaptureWriter>,
+) -> Result<RunOutcome, RunError> {
+    let record = record(scenario, recording, &mut Half { whole: monitor, from: 0.0 })?;
+    let summary = RecordingSummary {
+        link: recording.first.links[recording.link].name.clone(),
+        flow: scenario.datagram_flows[recording.source].path.name.clone(),
+        packets: record.len() as u64,
+        bytes: record.bytes(),
+    };
+    let mut second = Scenario { recording: None, ..scenario.clone() };
+    second.datagram_flows[recording.source].pattern = ArrivalPattern::Replay(Arc::new(record));
+    let mut outcome = run_once(&second, &mut Half { whole: monitor, from: 0.5 }, capture)?;
+    outcome.summary.recording = Some(summary);
+    Ok(outcome)
+}
+
+/// The packets that the first run offers to the link.
+fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor) -> Result<Record, RunError> {
+    let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
+    let mut world = World::new(&first, None);
+    pass(&mut world, &first, monitor)?;
+    let record = world.take_record(recording.link);
+    // Its ledger is checked like any other's.
+    world.finish(&first)?;
+    Ok(record)
+}

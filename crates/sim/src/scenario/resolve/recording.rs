@@ -1,0 +1,159 @@
+//! Two runs from one document: one that records what flows offer to a link, one with a source that replays it.
+
+use super::{Recording, Result, Scenario, paths, refuse};
+use crate::scenario::ScenarioError;
+use crate::scenario::document::{Document, FlowDocument, ProbeDocument, RecordingDocument, ReplayDocument};
+use crate::scenario::read::{entry_name, read_document};
+use serde_json::Value;
+
+impl FlowDocument {
+    /// Its name, and where it goes.
+    fn ends(&self) -> (&str, &str) {
+        match self {
+            Self::Tcp(flow) => (&flow.name, &flow.to),
+            Self::Cbr(flow) | Self::Poisson(flow) => (&flow.name, &flow.to),
+            Self::Bursts(flow) => (&flow.name, &flow.to),
+            Self::Requests(flow) => (&flow.name, &flow.to),
+            Self::Replay(flow) => (&flow.name, &flow.to),
+        }
+    }
+}
+
+/// The second run, with the first before it.
+pub(super) fn two_runs(document: &Document, recording: &RecordingDocument) -> Result<Scenario> {
+    let whole = Document { recording: None, ..document.clone() };
+    check_flows(&whole, recording)?;
+    let mut first = first_run(&whole, recording)?;
+    let link = recorded_link(&first, recording)?;
+    first.probe.arrivals = Some(vec![link]);
+    // The links are the same in both runs: buffers in BDP are those of the flows that are replaced.
+    let probe = ProbeDocument::default();
+    let as_it_stands = Scenario::resolve(&Document { probe, ..whole.clone() }, &[])?;
+    let two_way = paths::longest_round_trips(&as_it_stands);
+    let from = first.nodes[first.links[link].from].as_str();
+    let mut second =
+        Scenario::resolve(&Document { flow: replaced(&whole, recording, from)?, ..whole.clone() }, &two_way)?;
+    let source = second.datagram_flows.iter().position(|flow| flow.path.name == recording.name).unwrap_or_default();
+    second.recording = Some(Recording { first: Box::new(first), link, source });
+    Ok(second)
+}
+
+fn check_flows(whole: &Document, recording: &RecordingDocument) -> Result<()> {
+    let known: Vec<_> = whole.flow.iter().map(|flow| flow.ends().0).collect();
+    if let Some(name) = recording.flows.iter().find(|name| !known.contains(&name.as_str())) {
+        return refuse("recording.flows", format!("\"{name}\" is no flow; expected some of {}", known.join(", ")));
+    }
+    if recording.flows.is_empty() {
+        return refuse("recording.flows", format!("is empty; expected some of {}", known.join(", ")));
+    }
+    Ok(())
+}
+
+/// The run in which the arrivals of the flows are recorded, and nothing else.
+fn first_run(whole: &Document, recording: &RecordingDocument) -> Result<Scenario> {
+    let internal = |error: serde_json::Error| ScenarioError::new("recording", error.to_string());
+    let mut value = serde_json::to_value(whole).map_err(internal)?;
+    for path in &recording.without {
+        remove(&mut value, path).map_err(|message| ScenarioError::new("recording.without", message))?;
+    }
+    let within = |error: ScenarioError| {
+        ScenarioError::new("recording.without", format!("leaves a scenario that cannot be run: {error}"))
+    };
+    let document = read_document(&value.to_string()).map_err(within)?;
+    let is_recorded = |flow: &&FlowDocument| recording.flows.iter().any(|name| name == flow.ends().0);
+    let recorded: Vec<String> = document.flow.iter().filter(is_recorded).flat_map(names).collect();
+    let document = Document { probe: ProbeDocument::default(), ..document };
+    let mut first = Scenario::resolve(&document, &[]).map_err(within)?;
+    let flows = first.flow_paths().enumerate().filter(|(_, path)| recorded.contains(&path.name));
+    first.probe.flows = Some(flows.map(|(index, _)| index).collect());
+    first.probe.nameless = true;
+    Ok(first)
+}
+
+/// The names of a flow's connections: NAME-1, NAME-2, ... if there are several.
+fn names(flow: &FlowDocument) -> Vec<String> {
+    match flow {
+        FlowDocument::Tcp(flow) if flow.count > 1 => (1..=flow.count).map(|n| format!("{}-{n}", flow.name)).collect(),
+        flow => vec![flow.ends().0.to_owned()],
+    }
+}
+
+/// The link at which the first run records, which it is told; some recorded flow must cross it.
+fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usize> {
+    let Some(link) = first.links.iter().position(|link| link.name == recording.link) else {
+        let known: Vec<_> = first.links.iter().map(|link| link.name.as_str()).collect();
+        let message = format!("\"{}\" is unknown; expected one of {}", recording.link, known.join(", "));
+        return refuse("recording.link", message);
+    };
+    let is_recorded = |index: usize| first.probe.flows.as_ref().is_some_and(|flows| flows.contains(&index));
+    let crosses = |from, to| {
+        first.routes.path(from, to, &first.edges).is_some_and(|way| way.iter().any(|&over| over as usize == link))
+    };
+    let mut recorded = first.flow_paths().enumerate().filter(|(index, _)| is_recorded(*index));
+    if !recorded.any(|(_, path)| crosses(path.from, path.to) || crosses(path.to, path.from)) {
+        let message =
+            format!("is \"{}\", which none of these flows crosses; expected a link on their way", recording.link);
+        return refuse("recording.link", message);
+    }
+    Ok(link)
+}
+
+/// The flows of the second run: one that replays, in place of the first of those recorded.
+fn replaced(whole: &Document, recording: &RecordingDocument, from: &str) -> Result<Vec<FlowDocument>> {
+    let is_recorded = |flow: &FlowDocument| recording.flows.iter().any(|name| name == flow.ends().0);
+    let mut to: Vec<&str> = whole.flow.iter().filter(|flow| is_recorded(flow)).map(|flow| flow.ends().1).collect();
+    to.sort_unstable();
+    to.dedup();
+    let to = match (&recording.to, &to[..]) {
+        (Some(node), _) => node.clone(),
+        (None, [node]) => (*node).to_owned(),
+        (None, nodes) => {
+            let message = format!("is missing, and these flows go to {}; expected one node", nodes.join(", "));
+            return refuse("recording.to", message);
+        }
+    };
+    let (name, from) = (recording.name.clone(), from.to_owned());
+    let replay = ReplayDocument { name, from, to, arrivals: Some(Vec::new()), file: None };
+    let place = whole.flow.iter().position(is_recorded).unwrap_or_default();
+    let mut flows = whole.flow.clone();
+    flows.retain(|flow| !is_recorded(flow));
+    flows.insert(place.min(flows.len()), FlowDocument::Replay(replay));
+    Ok(flows)
+}
+
+/// Removes what is at `path`; a field without a value is no error, an entry that does not exist is.
+fn remove(value: &mut Value, path: &str) -> std::result::Result<(), String> {
+    let (mut here, mut rest) = (value, path);
+    loop {
+        let names: Vec<String> = match &*here {
+            Value::Object(fields) => fields.keys().cloned().collect(),
+            Value::Array(items) => items.iter().map(|item| entry_name(item).unwrap_or_default()).collect(),
+            _ => return Err(format!("\"{path}\" leads into a value; expected a path such as link.N1-N2.controller")),
+        };
+        let Some((index, name)) = leading(&names, rest) else {
+            return match here {
+                Value::Object(_) if !rest.is_empty() && !rest.contains('.') => Ok(()),
+                _ => Err(format!("\"{path}\" leads nowhere; expected one of {}", names.join(", "))),
+            };
+        };
+        let is_last = rest.len() == name.len();
+        rest = rest.get(name.len() + 1..).unwrap_or_default();
+        match here {
+            Value::Object(fields) if is_last => return fields.remove(name).map(drop).ok_or_else(String::new),
+            Value::Array(items) if is_last => {
+                items.remove(index);
+                return Ok(());
+            }
+            Value::Object(fields) => here = fields.get_mut(name).ok_or_else(String::new)?,
+            Value::Array(items) => here = &mut items[index],
+            _ => return Ok(()),
+        }
+    }
+}
+
+/// The name with which a path begins, and its number; names may hold dots, so the longest one wins.
+fn leading<'a>(names: &'a [String], path: &str) -> Option<(usize, &'a String)> {
+    let leads = |name: &str| path.strip_prefix(name).is_some_and(|left| left.is_empty() || left.starts_with('.'));
+    let leading = names.iter().enumerate().filter(|(_, name)| !name.is_empty() && leads(name));
+    leading.max_by_key(|(_, name)| name.len())
+}

@@ -1,0 +1,224 @@
+//! Truncated mixtures of lognormal laws, and the mixture fitted to a campus's flows.
+
+use super::normal::{interval, normal, quantile};
+
+/// A lognormal law of a mixture: ln X is normal with mean ln `median` and standard deviation `sigma`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Component {
+    /// Its share of the mixture before truncation, in any unit: shares are divided by their sum.
+    pub weight: f64,
+    /// In bytes.
+    pub median: f64,
+    /// Of ln X.
+    pub sigma: f64,
+}
+
+const fn component(weight: f64, sigma: f64, median: f64) -> Component {
+    Component { weight, median, sigma }
+}
+
+/// Sizes of 2.17e9 TCP flows of a campus: flow-models (Jurkiewicz, Rzym, Boryło: Flow length and size distributions in
+/// campus Internet traffic, Computer Communications 2021), fit `agh_2015`, TCP flows by size, without its first two components
+/// (97 and 309 B in the median), which are requests and scans.
+pub const CAMPUS: [Component; 6] = [
+    component(0.299_368_7, 1.076_765, 2126.65),
+    component(0.080_650_0, 1.308_259, 25_680.7),
+    component(0.015_038_6, 1.351_327, 416_681.0),
+    component(0.002_074_71, 1.082_475, 5_602_172.0),
+    component(0.000_682_628, 1.019_114, 53_432_349.0),
+    component(8.232_7e-6, 1.190_468, 5.144_68e8),
+];
+
+/// A mixture of lognormal laws, truncated to an interval: what lies outside is left out, and the rest scaled up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lognormal {
+    /// In the order given.
+    parts: Box<[Part]>,
+    /// Bounds in bytes.
+    least: f64,
+    most: f64,
+}
+
+/// A component within the bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Part {
+    law: Component,
+    /// Its share of what is within the bounds.
+    share: f64,
+    /// Shares of this part and those before it.
+    up_to: f64,
+    /// P(X <= min), P(min < X <= max) and P(X > max) of the component alone.
+    below: f64,
+    within: f64,
+    above: f64,
+}
+
+impl Component {
+    /// How many standard deviations ln `size` lies above the median.
+    fn score(&self, size: f64) -> f64 {
+        (libm::log(size) - libm::log(self.median)) / self.sigma
+    }
+
+    /// P(least < X <= most), without cancellation in either tail.
+    fn within(&self, least: f64, most: f64) -> f64 {
+        interval(self.score(least), self.score(most))
+    }
+
+    /// E[X; least < X <= most] = m exp(s^2/2) (N(b - s) - N(a - s)), with a and b the bounds' scores.
+    fn part_mean(&self, least: f64, most: f64) -> f64 {
+        let mean = self.median * libm::exp(0.5 * self.sigma * self.sigma);
+        mean * interval(self.score(least) - self.sigma, self.score(most) - self.sigma)
+    }
+}
+
+impl Lognormal {
+    /// The mixture of `components` within [`least`, `most`] bytes; `None` if less than 10^-9 of it lies there.
+    #[must_use]
+    pub fn truncated(components: &[Component], least: f64, most: f64) -> Option<Self> {
+        let all: f64 = components.iter().map(|law| law.weight).sum();
+        let inside: f64 = components.iter().map(|law| law.weight * law.within(least, most)).sum();
+        if inside.is_nan() || inside <= 1e-9 * all {
+            return None;
+        }
+        let mut up_to = 0.0;
+        let part = |law: &Component| {
+            let within = law.within(least, most);
+            let share = law.weight * within / inside;
+            up_to += share;
+            Part { law: *law, share, up_to, below: normal(law.score(least)), within, above: normal(-law.score(most)) }
+        };
+        Some(Self { parts: components.iter().map(part).collect(), least, most })
+    }
+
+    /// The mixture of `components` with the upper bound that gives it this mean; `None` if none up to `most` does.
+    #[must_use]
+    pub fn with_mean(components: &[Component], mean: f64, most: f64) -> Option<Self> {
+        // The mean grows with the bound and is below it.
+        let (mut low, mut high) = (mean, most);
+        if Self::truncated(components, 0.0, high)?.mean() < mean {
+            return None;
+        }
+        for _ in 0..200 {
+            let bound = f64::midpoint(low, high);
+            let reached = Self::truncated(components, 0.0, bound).is_some_and(|law| law.mean() >= mean);
+            if reached { high = bound } else { low = bound }
+        }
+        Self::truncated(components, 0.0, high)
+    }
+
+    /// The largest size, in bytes.
+    #[must_use]
+    pub fn most(&self) -> f64 {
+        self.most
+    }
+
+    /// The mean in bytes.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        let mean = |part: &Part| part.law.part_mean(self.least, self.most) / part.within;
+        self.parts.iter().filter(|part| part.share > 0.0).map(|part| part.share * mean(part)).sum()
+    }
+
+    /// A size for a uniform `above` on (0, 1]. Where 1 - `above` falls among the shares chooses the component, and where within
+    /// its share the size: larger numbers are larger sizes within a component, not across components.
+    #[inline]
+    #[must_use]
+    pub fn quantile_above(&self, above: f64) -> f64 {
+        let share = 1.0 - above;
+        let mut chosen = self.parts.iter().filter(|part| part.share > 0.0);
+        let last = self.parts.iter().rfind(|part| part.share > 0.0);
+        let Some(part) = chosen.find(|part| share < part.up_to).or(last) else { return self.least };
+        // The share of the part above the size: 1 at its least, 0 at its largest.
+        let left = ((part.up_to - share) / part.share).clamp(0.0, 1.0);
+        let (below, above) = (part.below + part.within * (1.0 - left), part.above + part.within * left);
+        let z = quantile(below, above);
+        let size = part.law.median * libm::exp(part.law.sigma * z);
+        size.clamp(self.least, self.most)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{draws, has_quantile, mean};
+    use super::super::{LARGEST, SizeLaw};
+    use super::*;
+
+    /// Integral of f over [0, 1] of ln-size, by the midpoint rule in 200,000 steps between two bounds.
+    fn integrate(least: f64, most: f64, f: impl Fn(f64) -> f64) -> f64 {
+        let (low, steps) = (least.ln(), 200_000);
+        let width = (most.ln() - low) / f64::from(steps);
+        (0..steps).map(|step| f(low + (f64::from(step) + 0.5) * width) * width).sum()
+    }
+
+    /// The density of ln X before truncation.
+    fn density(components: &[Component], log: f64) -> f64 {
+        let one = |law: &Component| {
+            let z = (log - law.median.ln()) / law.sigma;
+            law.weight * (-0.5 * z * z).exp() / (law.sigma * (2.0 * std::f64::consts::PI).sqrt())
+        };
+        components.iter().map(one).sum()
+    }
+
+    const TWO: [Component; 2] = [component(3.0, 0.5, 1000.0), component(1.0, 1.2, 50_000.0)];
+
+    #[test]
+    fn a_mixture_has_the_mean_that_integration_gives() {
+        for (least, most) in [(1.0, 1e12), (500.0, 60_000.0), (3000.0, 4000.0)] {
+            let law = Lognormal::truncated(&TWO, least, most).expect("within");
+            let inside = integrate(least, most, |log| density(&TWO, log));
+            let mean = integrate(least, most, |log| log.exp() * density(&TWO, log)) / inside;
+            assert!((law.mean() / mean - 1.0).abs() < 1e-8, "{} and {mean}", law.mean());
+        }
+    }
+
+    #[test]
+    fn draws_follow_the_mixture() {
+        let (least, most) = (500.0, 60_000.0);
+        let mixture = Lognormal::truncated(&TWO, least, most).expect("within");
+        let inside = integrate(least, most, |log| density(&TWO, log));
+        let law = SizeLaw::Lognormal(mixture);
+        let draws = draws(&law);
+        assert!(draws.iter().all(|size| (least..=most).contains(size)));
+        for size in [700.5, 1000.5, 1500.5, 3000.5, 10_000.5, 40_000.5] {
+            let below = integrate(least, size, |log| density(&TWO, log)) / inside;
+            has_quantile(&draws, below, size);
+        }
+        let second = integrate(least, most, |log| (2.0 * log).exp() * density(&TWO, log)) / inside;
+        let error = ((second - law.mean() * law.mean()) / 2e5).sqrt();
+        assert!((mean(&draws) - law.mean()).abs() < 4.0 * error, "{} {} {error}", mean(&draws), law.mean());
+    }
+
+    #[test]
+    fn one_component_is_the_lognormal_law() {
+        // E X = m exp(s^2 / 2) = 1000 x exp(0.125) = 1133.148 B; the median is m.
+        let law = SizeLaw::Lognormal(Lognormal::truncated(&TWO[..1], 0.0, LARGEST as f64).expect("all"));
+        assert!((law.mean() - 1_133.148_453).abs() < 1e-5, "{}", law.mean());
+        has_quantile(&draws(&law), 0.5, 1000.0);
+    }
+
+    #[test]
+    fn the_campus_law_has_the_mean_asked_for() {
+        for wanted in [1000.0, 15_000.0, 100_000.0] {
+            let law = Lognormal::with_mean(&CAMPUS, wanted, LARGEST as f64).expect("in reach");
+            assert!((law.mean() / wanted - 1.0).abs() < 1e-9, "{} at {}", law.mean(), law.most());
+        }
+        let law = SizeLaw::Lognormal(Lognormal::with_mean(&CAMPUS, 15_000.0, LARGEST as f64).expect("in reach"));
+        let SizeLaw::Lognormal(mixture) = &law else { return };
+        // The bound for 15 kB, found by halving in Python's statistics.NormalDist: 333,335 B.
+        assert!((mixture.most() - 333_335.4).abs() < 1.0, "{}", mixture.most());
+        let draws = draws(&law);
+        let most = draws[draws.len() - 1];
+        let variance = draws.iter().map(|size| (size - 15_000.0).powi(2)).sum::<f64>() / 2e5;
+        assert!((mean(&draws) - 15_000.0).abs() < 4.0 * (variance / 2e5).sqrt(), "{} up to {most}", mean(&draws));
+        // The whole mixture: sum of weight x median x exp(sigma^2/2) over the sum of weights; no bound gives more.
+        let whole: f64 = CAMPUS.iter().map(|law| law.weight * law.median * (law.sigma * law.sigma / 2.0).exp()).sum();
+        let whole = whole / CAMPUS.iter().map(|law| law.weight).sum::<f64>();
+        assert!(Lognormal::with_mean(&CAMPUS, whole * 0.99, LARGEST as f64).is_some());
+        assert_eq!(Lognormal::with_mean(&CAMPUS, whole * 1.01, LARGEST as f64), None);
+    }
+
+    #[test]
+    fn bounds_beyond_the_mixture_hold_nothing() {
+        assert_eq!(Lognormal::truncated(&TWO[..1], 1e9, 1e10), None);
+    }
+}

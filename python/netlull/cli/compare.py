@@ -1,0 +1,186 @@
+"""`netlull compare`: two sweeps, two scenarios, or two points of a sweep, with paired differences."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.cli.inputs import choices, json_option, load_scenario
+from netlull.cli.progress import bar
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.compare import Compared, Comparison
+    from netlull.stats import Interval
+    from netlull.sweep import Progress, SweepResult
+
+__all__ = ["compare_command"]
+
+_SEEDS = 10
+
+
+@click.command("compare")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="[B]", required=False)
+@click.option("--by", metavar="AXIS=X,Y", help="Two points of an axis of the sweep A, instead of B.")
+@click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of an axis. Several times.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A column; of scenarios, a path. Several times."
+)
+@click.option("--correct", metavar="holm", help="Correct verdicts for the number of comparisons.")
+@click.option("--bootstrap", is_flag=True, help="Bootstrap intervals, for skewed metrics.")
+@click.option("--level", type=float, default=0.95, metavar="P", help="Confidence level; default 0.95.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="N", help=f"Scenarios: seeds 1 to N; default {_SEEDS}.")
+@json_option
+def compare_command(  # noqa: PLR0913, PLR0917  # one per option
+    first: str,
+    second: str | None,
+    by: str | None,
+    where: tuple[str, ...],
+    metrics: tuple[str, ...],
+    correct: str | None,
+    bootstrap: bool,
+    level: float,
+    seeds: int | None,
+    as_json: bool,
+) -> None:
+    """Say what differs from A to B, paired by point and seed.
+
+    A and B are folders that `netlull sweep` wrote, or scenarios, which are run first; or A alone, with --by.
+    """
+    from netlull.compare import Options
+
+    options = Options(level, correct, bootstrap)
+    if by is not None:
+        if second is not None:
+            raise InputError(f'--by {by}: compares points of one sweep; expected no second one ("{second}")')
+        found = _points(Path(first), by, where, metrics, options)
+    elif second is None:
+        raise InputError("B: is missing; expected a second sweep or scenario, or --by AXIS=X,Y")
+    else:
+        found = _two(first, second, where, metrics, options, seeds)
+    if as_json:
+        click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    from netlull.cli.compared import print_comparison
+
+    print_comparison(found)
+
+
+def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Any) -> Comparison:
+    from netlull.compare import compare_points, only
+    from netlull.sweep import SweepResult
+
+    axis, equals, labels = by.partition("=")
+    result = only(SweepResult.load(store), choices(where))
+    pair = _pair(result, axis.strip(), labels) if equals else None
+    if pair is None:
+        raise InputError(f'--by "{by}": expected axis=X,Y, two points of an axis')
+    return compare_points(result, axis.strip(), *pair, metrics, options)
+
+
+def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None:
+    """The two labels; a label may have commas in it."""
+    parts = labels.split(",")
+    known = set(result.table[f"{axis}_label"].to_pylist()) if axis in result.axes else set()
+    cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]
+    fitting = [cut for cut in cuts if set(cut) <= known]
+    if fitting:
+        return fitting[0]
+    return cuts[0] if len(cuts) == 1 else None
+
+
+def _two(
+    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, seeds: int | None
+) -> Comparison:
+    from netlull.compare import compare, only
+    from netlull.sweep import SweepResult
+
+    folders = [Path(given).is_dir() for given in (first, second)]
+    if folders[0] != folders[1]:
+        folder, file = (first, second) if folders[0] else (second, first)
+        raise InputError(f"{folder} is a folder, {file} is not; expected two sweeps or two scenarios")
+    names = _names(first, second)
+    if all(folders):
+        if seeds is not None:
+            raise InputError("--seeds: sweeps have run; expected two scenarios")
+        a, b = (only(SweepResult.load(folder), choices(where)) for folder in (first, second))
+        return compare(a, b, metrics, options, names)
+    if where:
+        raise InputError(f'--where "{where[0]}": scenarios have no axes; expected two sweeps')
+    a, b = _run(first, second, metrics, seeds or _SEEDS)
+    return compare(a, b, (), options, names)
+
+
+def _names(first: str, second: str) -> tuple[str, str]:
+    """Short ones, if they differ."""
+    short = [Path(given).resolve().name for given in (first, second)]
+    return (short[0], short[1]) if short[0] != short[1] else (first, second)
+
+
+def _run(first: str, second: str, metrics: Sequence[str], seeds: int) -> list[SweepResult]:
+    """Both scenarios with the same seeds."""
+    from netlull.sweep import Sweep
+
+    if not metrics:
+        listed = "netlull run FILE --json lists all"
+        raise InputError(f"--metric: is missing; expected a path such as flow.web.mean_completion_s ({listed})")
+    sweeps = [
+        Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics})
+        for file in (first, second)
+    ]
+    results = []
+    for place, sweep in enumerate(sweeps):
+        with bar("compare") as show:
+
+            def shown(progress: Progress, place: int = place) -> None:
+                runs = f"{place * seeds + progress.done}/{2 * seeds} runs"
+                show((place + progress.fraction) / 2, runs)
+
+            results.append(sweep.run(progress=shown))
+    return results
+
+
+def _document(found: Comparison) -> dict[str, Any]:
+    return {
+        "a": found.names[0],
+        "b": found.names[1],
+        "level": found.options.level,
+        "correct": found.options.correct,
+        "bootstrap": found.options.bootstrap,
+        "measured": [{"from": window.warm_up, "to": window.duration} for window in found.windows],
+        "notes": list(found.notes),
+        "expected_misses": found.expected_misses,
+        "rows": [_row(row) for row in found.rows],
+    }
+
+
+def _row(row: Compared) -> dict[str, Any]:
+    return {
+        "at": dict(row.at),
+        "metric": row.metric,
+        "pairs" if row.paired else "runs_at_least": row.difference.n,
+        "a_mean": _finite(row.a_mean),
+        "b_mean": _finite(row.b_mean),
+        "difference": _interval(row.difference),
+        "relative": _interval(row.relative),
+        "p_value": _finite(row.p_value),
+        "verdict": row.verdict.value,
+        "hidden": _finite(row.hidden),
+        "doubt": row.doubt,
+    }
+
+
+def _interval(interval: Interval) -> dict[str, float | None]:
+    return {"mean": _finite(interval.mean), "low": _finite(interval.low), "high": _finite(interval.high)}
+
+
+def _finite(value: float) -> float | None:
+    """JSON has neither NaN nor infinity."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,125 @@
+"""An open cluster: its client, how many runs it takes at a time, and that its workers can be used."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from netlull import _engine
+from netlull.errors import ClusterError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from netlull.cluster.team import ClusterTeam
+    from netlull.sweep.order import LongestFirst
+
+__all__ = ["Cluster"]
+
+_LOOK_S = 0.1
+
+
+def _nothing() -> None:
+    pass
+
+
+def _no_word() -> str | None:
+    return None
+
+
+@dataclass
+class Cluster:
+    """A cluster that `open_cluster` reached; sweeps may use it one after another."""
+
+    name: str
+    """As the user calls it, such as `tcp://10.1.2.3:8786`."""
+
+    client: Client
+    patience_s: float
+    """How long to wait for a worker when there is none, at the start or because all were lost."""
+
+    grow: Callable[[], None] = _nothing
+    """Asks for the workers, where they are made for this cluster."""
+
+    refusal: Callable[[], str | None] = _no_word
+    """Why asking for workers failed; None if it did not."""
+
+    wanted_slots: int = 0
+    """The runs at a time that were asked for; 0 if the cluster has its own workers."""
+
+    _is_ready: bool = field(default=False, init=False)
+
+    def hire(self, order: LongestFirst) -> ClusterTeam:
+        """The workers as the team of a sweep."""
+        from netlull.cluster.team import ClusterTeam
+
+        return ClusterTeam(order, self)
+
+    def ready(self) -> None:
+        """Asks for workers, waits for the first, and compares builds; does nothing the second time.
+
+        Raises:
+            ClusterError: no worker joins in time, or one has another build of netlull or none.
+        """
+        if self._is_ready:
+            return
+        self.grow()
+        began_s = time.monotonic()
+        while self.slots() == 0:
+            self.lacks_workers(time.monotonic() - began_s)
+            time.sleep(_LOOK_S)
+        self._compare_builds()
+        self._is_ready = True
+
+    def lacks_workers(self, lasting_s: float) -> None:
+        """To be called while there is no worker.
+
+        Raises:
+            ClusterError: it has lasted too long, or there will be none.
+        """
+        refused = self.refusal()
+        if refused is not None:
+            raise ClusterError(f"cluster {self.name}: {refused}")
+        if lasting_s > self.patience_s:
+            raise ClusterError(
+                f"cluster {self.name}: has had no worker for {self.patience_s:g} s; expected at least one "
+                "(docs/how-to/cluster.md, What to check)"
+            )
+
+    def slots(self) -> int:
+        """The runs that its workers take at a time now.
+
+        Raises:
+            ClusterError: the scheduler cannot be reached any more.
+        """
+        try:
+            return sum(self.client.nthreads().values())
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise self.lost(error) from None
+
+    def lost(self, error: BaseException | str) -> ClusterError:
+        """The scheduler is gone."""
+        said = f" ({error})" if str(error) else ""
+        return ClusterError(f"cluster {self.name}: its scheduler cannot be reached any more{said}; run again to resume")
+
+    def _compare_builds(self) -> None:
+        from netlull.cluster.work import identity
+
+        found = self.client.run(identity, on_error="return")
+        for address, build in found.items():
+            if isinstance(build, ModuleNotFoundError):
+                raise ClusterError(f"cluster {self.name}: worker {address} has no netlull ({build}); {_expected()}")
+            if isinstance(build, BaseException):
+                raise ClusterError(f"cluster {self.name}: worker {address} cannot be used: {build}")
+            if build != _engine.identity():
+                raise self.wrong_build(address, build)
+
+    def wrong_build(self, worker: str, build: str) -> ClusterError:
+        """A worker would simulate with another program."""
+        return ClusterError(f"cluster {self.name}: worker {worker} has netlull {build}; {_expected()}")
+
+
+def _expected() -> str:
+    return f"expected {_engine.identity()}, as here: install the same wheel on every machine"

@@ -1,0 +1,332 @@
+"""Two sweeps, scenarios or points compared, paired by point and seed: what differs, by how much, and how surely."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import InputError
+from netlull.stats import (
+    Interval,
+    bootstrap_difference,
+    bootstrap_ratio,
+    doubt,
+    holm,
+    paired_test,
+    ratio_of_means,
+    welch_test,
+)
+from netlull.words import near
+
+if TYPE_CHECKING:
+    from netlull.sweep import SweepResult, Window
+
+__all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compare", "compare_points", "only"]
+
+CORRECTIONS = ("holm",)
+_MOST_SEEDS_NAMED = 8
+_BOOTSTRAP_LEAST = 20
+"""With fewer values a bootstrap interval misses more often than Student's (docs/statistics.md)."""
+
+Place = tuple[tuple[str, str], ...]
+"""Where a point is: axes and labels."""
+Runs = dict[int, dict[str, float]]
+"""The metrics of a point's runs by their seed."""
+
+
+class Verdict(Enum):
+    """What an interval says of the second beside the first."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NONE = "no difference shown"
+    UNKNOWN = "no interval"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compare.
+
+    Raises:
+        InputError: names the option, its value and what was expected.
+    """
+
+    level: float = 0.95
+    correct: str | None = None
+    """"holm": verdicts by p-values corrected for the number of comparisons."""
+    bootstrap: bool = False
+    """Bootstrap intervals instead of Student's and Fieller's."""
+
+    def __post_init__(self) -> None:
+        """Refuses what does not go together."""
+        if not 0 < self.level < 1:
+            raise InputError(f"level: {self.level} is no confidence level; expected one between 0 and 1, such as 0.95")
+        if self.correct is not None and self.correct not in CORRECTIONS:
+            raise InputError(f'correct: "{self.correct}" is unknown; expected one of {", ".join(CORRECTIONS)}')
+        if self.correct and self.bootstrap:
+            raise InputError("correct: a bootstrap gives no p-values to correct; expected one of the two")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric at one place: the second, `b`, minus the first, `a`."""
+
+    metric: str
+    at: Mapping[str, str]
+    """The labels on the axes that both have."""
+    a_mean: float
+    b_mean: float
+    difference: Interval
+    relative: Interval
+    """mean(b) / mean(a) - 1; without bounds where the mean of `a` may be zero."""
+    p_value: float
+    """That there is no difference, two-sided; corrected if that was asked for; NaN for a bootstrap."""
+    paired: bool
+    doubt: str | None
+    """Why the interval may mislead here."""
+    verdict: Verdict
+
+    @property
+    def hidden(self) -> float:
+        """The largest difference, whatever its sign, that the interval does not exclude."""
+        return max(abs(self.difference.low), abs(self.difference.high))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything that was compared, and what has to be said beside it."""
+
+    names: tuple[str, str]
+    rows: tuple[Compared, ...]
+    notes: tuple[str, ...]
+    options: Options
+    windows: tuple[Window, ...]
+
+    @property
+    def expected_misses(self) -> float:
+        """How many intervals miss by chance, on average, at this level."""
+        return len(self.rows) * (1 - self.options.level)
+
+
+def compare(
+    a: SweepResult,
+    b: SweepResult,
+    metrics: Sequence[str] = (),
+    options: Options | None = None,
+    names: tuple[str, str] = ("A", "B"),
+) -> Comparison:
+    """Compares two results: `b` minus `a`, point by point, paired by seed; unpaired only where no seed is in both.
+
+    Points go together by the labels on the axes that both have. `metrics` are columns that both have; default all.
+
+    Raises:
+        InputError: a metric is unknown, there is nothing to compare, or points fall together.
+    """
+    options = options or Options()
+    notes: list[str] = []
+    chosen = _metrics(a, b, metrics, names, notes)
+    axes = [axis for axis in a.axes if axis in b.axes]
+    tables = [_by_place(result, axes, chosen, name) for result, name in zip((a, b), names, strict=True)]
+    _name_lonely(tables, names, notes)
+    rows: list[Compared] = []
+    for place, first in tables[0].items():
+        second = tables[1].get(place)
+        if second is not None:
+            rows += _at(place, first, second, chosen, options, names, notes)
+    if not rows:
+        raise InputError(f"{names[0]} and {names[1]} have no point in common; expected the same axes and labels")
+    if options.correct == "holm":
+        rows = _corrected(rows, options)
+    windows = tuple(dict.fromkeys((*a.windows, *b.windows)))
+    return Comparison(names, tuple(rows), tuple(notes), options, windows)
+
+
+def compare_points(
+    result: SweepResult,
+    axis: str,
+    first: str,
+    second: str,
+    metrics: Sequence[str] = (),
+    options: Options | None = None,
+) -> Comparison:
+    """Compares two points of an axis of one sweep, at every place on the other axes.
+
+    Raises:
+        InputError: the axis or a label is unknown, or see `compare`.
+    """
+    if first == second:
+        raise InputError(f'the points of {axis} are both "{first}"; expected two different ones')
+    a, b = (only(result, {axis: label}) for label in (first, second))
+    return compare(a, b, metrics, options, (first, second))
+
+
+def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
+    """The part of a result at these labels, without these axes.
+
+    Raises:
+        InputError: an axis or a label is unknown.
+    """
+    import pyarrow.compute as pc
+
+    from netlull.sweep import Axis, AxisPoint, SweepResult
+
+    table = result.table
+    for axis, label in where.items():
+        if axis not in result.axes:
+            raise InputError(f'there is no axis "{axis}" in the sweep; {near(axis, result.axes)}')
+        labels = list(dict.fromkeys(text for text in table[f"{axis}_label"].to_pylist() if text is not None))
+        if label not in labels:
+            raise InputError(f'the axis {axis} has no point "{label}"; {near(label, labels)}')
+        table = table.filter(pc.equal(table[f"{axis}_label"], label))
+    table = table.drop_columns([column for axis in where for column in (axis, f"{axis}_label")])
+    axes = [Axis(axis, points=[AxisPoint("")]) for axis in result.axes if axis not in where]
+    part = SweepResult(table, axes, result.metrics, windows=result.windows)
+    part.units = {axis: unit for axis, unit in result.units.items() if axis not in where}
+    return part
+
+
+def _metrics(
+    a: SweepResult, b: SweepResult, wanted: Sequence[str], names: tuple[str, str], notes: list[str]
+) -> list[str]:
+    both = [metric for metric in a.metrics if metric in b.metrics]
+    for metric in wanted:
+        if metric not in both:
+            raise InputError(f'there is no metric "{metric}" in both; {near(metric, both)}')
+    for own, other, name in ((a, b, names[0]), (b, a, names[1])):
+        lonely = [metric for metric in own.metrics if metric not in other.metrics]
+        if lonely and not wanted:
+            notes.append(f"only in {name}: the metrics {', '.join(lonely)}")
+    chosen = list(wanted) or both
+    if not chosen:
+        raise InputError(f"{names[0]} and {names[1]} have no metric in common; expected the same columns")
+    for metric in chosen:
+        if a.metrics[metric] != b.metrics[metric]:
+            paths = f"{a.metrics[metric]} in {names[0]}, {b.metrics[metric]} in {names[1]}"
+            notes.append(f"{metric} is not the same metric in both: {paths}")
+    return chosen
+
+
+def _by_place(result: SweepResult, axes: Sequence[str], metrics: Sequence[str], name: str) -> dict[Place, Runs]:
+    found: dict[Place, Runs] = {}
+    experiments = set(result.table["experiment"].to_pylist())
+    for row in result.table.to_pylist():
+        place: Place = tuple((axis, row[f"{axis}_label"]) for axis in axes if row[f"{axis}_label"] is not None)
+        if len(experiments) > 1:
+            place = (("experiment", row["experiment"]), *place)
+        runs = found.setdefault(place, {})
+        if row["seed"] in runs:
+            apart = [axis for axis in result.axes if axis not in axes]
+            what = f"axis {apart[0]}" if apart else "sweep"
+            raise InputError(f"{name}: several points of the {what} fall together; choose with --where AXIS=POINT")
+        runs[row["seed"]] = {metric: _number(row[metric]) for metric in metrics}
+    return found
+
+
+def _number(value: Any) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _name_lonely(tables: Sequence[Mapping[Place, Runs]], names: tuple[str, str], notes: list[str]) -> None:
+    for own, other, name in ((tables[0], tables[1], names[0]), (tables[1], tables[0], names[1])):
+        lonely = [_words(place) for place in own if place not in other]
+        if lonely:
+            more = f" and {len(lonely) - 3} more" if len(lonely) > 3 else ""
+            notes.append(f"only in {name}: {'; '.join(lonely[:3])}{more}")
+
+
+def _words(place: Place) -> str:
+    return ", ".join(f"{axis}={label}" for axis, label in place) or "the only point"
+
+
+def _at(
+    place: Place,
+    a: Runs,
+    b: Runs,
+    metrics: Sequence[str],
+    options: Options,
+    names: tuple[str, str],
+    notes: list[str],
+) -> list[Compared]:
+    shared = [seed for seed in sorted(a) if seed in b]
+    where = f" at {_words(place)}" if place else ""
+    if shared:
+        for own, other, name in ((a, b, names[0]), (b, a, names[1])):
+            lonely = sorted(set(own) - set(other))
+            if lonely:
+                notes.append(f"not paired{where}: {_seeds(lonely)} only in {name}")
+    else:
+        notes.append(f"no seed is in both{where}: compared as independent samples (Welch)")
+    rows = []
+    for metric in metrics:
+        seeds = [seed for seed in shared if not math.isnan(a[seed][metric]) and not math.isnan(b[seed][metric])]
+        if len(seeds) < len(shared):
+            notes.append(f"{metric} has no value in {len(shared) - len(seeds)} of {len(shared)} pairs{where}")
+        if shared:
+            first, second = [a[seed][metric] for seed in seeds], [b[seed][metric] for seed in seeds]
+        else:
+            first, second = (
+                [value for value in (run[metric] for run in runs.values()) if not math.isnan(value)] for runs in (a, b)
+            )
+        if first and second:
+            rows.append(_compared(metric, dict(place), first, second, options, paired=bool(shared)))
+    return rows
+
+
+def _seeds(seeds: Sequence[int]) -> str:
+    listed = ", ".join(map(str, seeds[:_MOST_SEEDS_NAMED]))
+    more = f" and {len(seeds) - _MOST_SEEDS_NAMED} more" if len(seeds) > _MOST_SEEDS_NAMED else ""
+    return f"{'seed' if len(seeds) == 1 else 'seeds'} {listed}{more}"
+
+
+def _compared(
+    metric: str, at: Mapping[str, str], a: Sequence[float], b: Sequence[float], options: Options, *, paired: bool
+) -> Compared:
+    level = options.level
+    tested = paired_test(b, a, level) if paired else welch_test(b, a, level)
+    difference, p_value = tested.interval, tested.p_value
+    if options.bootstrap:
+        difference, p_value = bootstrap_difference(b, a, level, paired=paired), math.nan
+        ratio = bootstrap_ratio(b, a, level, paired=paired)
+    else:
+        ratio = ratio_of_means(b, a, level, paired=paired)
+    samples = [[y - x for x, y in zip(a, b, strict=True)]] if paired else [a, b]
+    return Compared(
+        metric,
+        at,
+        sum(a) / len(a),
+        sum(b) / len(b),
+        difference,
+        Interval(ratio.mean - 1, ratio.low - 1, ratio.high - 1, ratio.n),
+        p_value,
+        paired,
+        _doubt(samples, bootstrap=options.bootstrap),
+        _verdict(difference),
+    )
+
+
+def _doubt(samples: Sequence[Sequence[float]], *, bootstrap: bool) -> str | None:
+    """Why the interval may mislead: skewness for Student's t, few values for both."""
+    fewest = min(map(len, samples))
+    if bootstrap and fewest < _BOOTSTRAP_LEAST:
+        return f"a bootstrap of {fewest} is too narrow, see docs/statistics.md"
+    return None if bootstrap else next(filter(None, map(doubt, samples)), None)
+
+
+def _verdict(difference: Interval) -> Verdict:
+    if math.isnan(difference.low):
+        return Verdict.UNKNOWN
+    if not difference.excludes(0):
+        return Verdict.NONE
+    return Verdict.HIGHER if difference.mean > 0 else Verdict.LOWER
+
+
+def _corrected(rows: Sequence[Compared], options: Options) -> list[Compared]:
+    """Verdicts by Holm's p-values; intervals stay as they are."""
+    found = []
+    for row, p_value in zip(rows, holm(row.p_value for row in rows), strict=True):
+        shown = row.verdict if p_value < 1 - options.level or row.verdict is Verdict.UNKNOWN else Verdict.NONE
+        found.append(replace(row, p_value=p_value, verdict=shown))
+    return found

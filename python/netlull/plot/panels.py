@@ -1,0 +1,106 @@
+"""A metric of a whole sweep in one figure: panels for what a single one cannot show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull.plot.style import DOUBLE_COLUMN, figure, legend_above, styled
+from netlull.plot.sweep import draw_names, draw_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.figure import Figure
+
+    from netlull.sweep import SweepResult
+
+__all__ = ["MetricFigure", "metric_figure"]
+
+_MOST_PANELS = 12
+_MOST_CURVES = 12
+_COLUMNS = 3
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class MetricFigure:
+    """A figure, the axis along which it goes, and how many panels there was no room for."""
+
+    figure: Figure
+    x: str
+    by: str | None
+    left_out: int
+
+
+@dataclass(frozen=True)
+class _Panel:
+    title: str
+    x: str
+    curves: dict[str, Rows]
+
+
+def metric_figure(result: SweepResult, metric: str) -> MetricFigure | None:
+    """The metric over the axis with most numbers, a curve per point of another axis, a panel per point of the rest.
+
+    A sweep whose points lie on no grid (a sample) has a panel of points per axis. None if no point has an axis.
+    """
+    rows: Rows = result.summarise().to_pylist()
+    used = [axis for axis in result.axes if len({row[f"{axis}_label"] for row in rows} - {None}) > 1]
+    if not used:
+        return None
+    numeric = [axis for axis in used if not any(isinstance(row[axis], str) for row in rows)]
+    x = max(numeric or used, key=lambda axis: len({row[f"{axis}_label"] for row in rows}))
+    others = [axis for axis in used if axis != x]
+    if _is_sample(rows, x, others):
+        panels, by = [_Panel("", axis, {"": _with(rows, axis)}) for axis in used], None
+    else:
+        by = _coloured(rows, others)
+        panels = _panels(_with(rows, x), x, by, [axis for axis in others if axis != by])
+    return MetricFigure(_drawn(result, metric, panels[:_MOST_PANELS]), x, by, max(0, len(panels) - _MOST_PANELS))
+
+
+def _with(rows: Rows, axis: str) -> Rows:
+    return [row for row in rows if row[f"{axis}_label"] is not None]
+
+
+def _is_sample(rows: Rows, x: str, others: Sequence[str]) -> bool:
+    """Whether hardly any two points differ in `x` alone."""
+    places = {(row["experiment"], *(row[f"{axis}_label"] for axis in others)) for row in _with(rows, x)}
+    return len(others) > 0 and len(places) > _MOST_PANELS and len(places) > 0.5 * len(_with(rows, x))
+
+
+def _coloured(rows: Rows, others: Sequence[str]) -> str | None:
+    """The axis whose points have a colour each: the last one with few points."""
+    few = [axis for axis in others if len({row[f"{axis}_label"] for row in rows} - {None}) <= _MOST_CURVES]
+    return few[-1] if few else None
+
+
+def _panels(rows: Rows, x: str, by: str | None, rest: Sequence[str]) -> list[_Panel]:
+    several = len({row["experiment"] for row in rows}) > 1
+    found: dict[str, dict[str, Rows]] = {}
+    for row in rows:
+        place = ", ".join(f"{axis} {row[f'{axis}_label']}" for axis in rest if row[f"{axis}_label"] is not None)
+        title = ": ".join(filter(None, (row["experiment"] if several else "", place)))
+        label = (row[f"{by}_label"] or "") if by else ""
+        found.setdefault(title, {}).setdefault(label, []).append(row)
+    return [_Panel(title, x, curves) for title, curves in found.items()]
+
+
+def _drawn(result: SweepResult, metric: str, panels: Sequence[_Panel]) -> Figure:
+    columns = min(len(panels), _COLUMNS)
+    lines = math.ceil(len(panels) / columns)
+    width = DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7
+    with styled():
+        drawn = figure(width, 0.5 + (2.4 if columns < _COLUMNS else 2.2) * lines)
+        used = [axes for line in drawn.subplots(lines, columns, squeeze=False) for axes in line]
+        for axes, panel in zip(used, panels, strict=False):
+            named = any(isinstance(row[panel.x], str) for rows in panel.curves.values() for row in rows)
+            (draw_names if named else draw_numbers)(axes, result, panel.curves, panel.x, metric)
+            axes.set_title(panel.title, loc="left")
+        for axes in used[len(panels) :]:
+            axes.set_axis_off()
+        legend_above(drawn, used[: len(panels)])
+    return drawn

@@ -1,0 +1,168 @@
+"""Where the joules went: static, rate-dependent, traffic and transitions, by power model and scenario."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull.plot.charts import Series, charts_of, record
+from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, legend_above, styled, svg_text
+from netlull.report.page import FigureBlock, Section, TableBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import pyarrow as pa
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["PARTS", "Entry", "ledger", "ledger_figure", "ledger_section", "ledger_table"]
+
+PARTS = {
+    "static_j": "static",
+    "rate_dependent_j": "rate-dependent",
+    "traffic_j": "bits and packets",
+    "transitions_j": "transitions",
+}
+"""The parts of a link's energy by their fields in a run's summary."""
+_MOST_BARS = 24
+_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Energy of a link under a power model in a scenario, in joules a run: means over the scenario's runs."""
+
+    scenario: str
+    link: str
+    model: str
+    runs: int
+    parts: Mapping[str, float]
+    total_j: float
+    reference_j: float
+    """The same traffic with the link always at its maximum rate."""
+
+
+def ledger(energy: pa.Table) -> list[Entry]:
+    """A sweep's energy (`SweepResult.energy`) by scenario: experiment and points of the axes of names.
+
+    Where that is one scenario only, the points of the first axis are told apart instead.
+    """
+    rows = energy.to_pylist()
+    labels = [name for name in energy.column_names if name.endswith("_label")]
+    named = [name for name in labels if any(row[name] is not None and _is_name(row[name]) for row in rows)]
+    entries = _by(rows, named)
+    if len({entry.scenario for entry in entries}) > 1:
+        return entries
+    return next(
+        (found for name in labels if len({row[name] for row in rows}) > 1 for found in [_by(rows, [name])]), entries
+    )
+
+
+def _is_name(label: str) -> bool:
+    """False for a number, with or without a unit."""
+    try:
+        float(label.split(maxsplit=1)[0])
+    except (ValueError, IndexError):
+        return True
+    return False
+
+
+def _by(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[Entry]:
+    several = len({row["experiment"] for row in rows}) > 1
+    found: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        words = [row["experiment"]] if several else []
+        words += [row[name] for name in labels if row[name] is not None]
+        found.setdefault((", ".join(words) or "all points", row["link"], row["model"]), []).append(row)
+    return [_entry(key, group) for key, group in found.items()]
+
+
+def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entry:
+    runs = sum(int(row["runs"]) for row in rows)
+
+    def mean(field: str) -> float:
+        return math.fsum(float(row[field]) * int(row["runs"]) for row in rows) / runs
+
+    parts = {name: mean(field) for field, name in PARTS.items()}
+    return Entry(*key, runs, parts, mean("total_j"), mean("reference_j"))
+
+
+def ledger_section(energy: pa.Table | None) -> Section | None:
+    """The ledger of a sweep as a section of its report; None if no link's rate varied, or energy is not known."""
+    if energy is None or not energy.num_rows:
+        return None
+    entries = ledger(energy)
+    drawn = ledger_figure(entries)
+    figures = []
+    if drawn is not None:
+        caption = "Parts of the energy of a run, by power model and scenario; the scales differ from model to model."
+        figures = [FigureBlock("ledger-figure", "Where the joules went", caption, svg_text(drawn), charts_of(drawn))]
+    text = [
+        "Static power flows whatever the rate; the rate-dependent part is what rate scaling can save; bits and packets "
+        "cost what they cost; transitions are the time between two rates, at the power of the higher unless the "
+        "scenario says otherwise. Links whose rate never varied are left out."
+    ]
+    return Section("ledger", "Where the joules went", text, [ledger_table(entries)], figures)
+
+
+def ledger_table(entries: Sequence[Entry]) -> TableBlock:
+    """The ledger as a table; the parts of a row add up to its total."""
+    header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)", "saved (%)"]
+    rows = []
+    for entry in entries:
+        parts = [f"{entry.parts[name]:,.2f}" for name in PARTS.values()]
+        saved = f"{100 * (1 - entry.total_j / entry.reference_j):.1f}" if entry.reference_j else "none"
+        rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
+    caption = (
+        "Energy of a run in joules, means over the runs of each scenario. Saved: against the same link always at its "
+        "maximum rate. A model without a stated power has 1 W there."
+    )
+    return TableBlock(caption, header, rows, sortable=True)
+
+
+def ledger_figure(entries: Sequence[Entry]) -> Figure | None:
+    """Stacked bars, a panel per power model and a bar per scenario; None if there are no or too many bars."""
+    models = list(dict.fromkeys(entry.model for entry in entries))
+    names = list(dict.fromkeys(_bar(entry, entries) for entry in entries))
+    if not models or len(names) > _MOST_BARS:
+        return None
+    columns = min(len(models), _COLUMNS)
+    lines = math.ceil(len(models) / columns)
+    used_parts = [name for name in PARTS.values() if any(entry.parts[name] for entry in entries)]
+    with styled():
+        drawn = figure(DOUBLE_COLUMN, 0.5 + lines * (2.1 + 0.05 * max(map(len, names))))
+        used = [axes for line in drawn.subplots(lines, columns, squeeze=False) for axes in line]
+        for axes, model in zip(used, models, strict=False):
+            _draw(axes, model, [entry for entry in entries if entry.model == model], names, used_parts, entries)
+        for axes in used[len(models) :]:
+            axes.set_axis_off()
+        legend_above(drawn, used[:1])
+    return drawn
+
+
+def _bar(entry: Entry, entries: Sequence[Entry]) -> str:
+    """The bar's name: the link is in it where there are several."""
+    several = len({other.link for other in entries}) > 1
+    return f"{entry.scenario}, {entry.link}" if several else entry.scenario
+
+
+def _draw(
+    axes: Axes, model: str, shown: Sequence[Entry], names: Sequence[str], parts: Sequence[str], entries: Sequence[Entry]
+) -> None:
+    places = [float(names.index(_bar(entry, entries))) for entry in shown]
+    base = [0.0] * len(shown)
+    for part in parts:
+        heights = [entry.parts[part] for entry in shown]
+        colour = list(PARTS.values()).index(part)
+        bars = axes.bar(places, heights, 0.6, bottom=base, label=part, color=COLOURS[colour])
+        record(axes, Series(part, places, heights, base, colour=colour, kind="bars"), bars.patches)
+        base = [low + height for low, height in zip(base, heights, strict=True)]
+    axes.set_title(model, loc="left")
+    long = max(map(len, names)) > 7 or len(names) > 5
+    axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlabel("Scenario")
+    axes.set_ylabel("Energy of a run (J)")

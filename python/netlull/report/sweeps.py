@@ -1,0 +1,214 @@
+"""The report of a sweep: what ran, a figure per metric, where the joules went, every number."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import ResultError
+from netlull.output import read_description
+from netlull.plot import charts_of, svg_text
+from netlull.plot.panels import metric_figure
+from netlull.plot.sweep import metric_label
+from netlull.report.ledger import ledger_section
+from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
+from netlull.sweep.description import DESCRIPTION, JOURNAL
+from netlull.sweep.table import Cost, SweepResult, window_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["REPORT", "sweep_page", "sweep_report"]
+
+REPORT = "report.html"
+_MOST_ROWS = 2000
+_FEW_SEEDS = 5
+_CPU_S = re.compile(rb'"cpu_s":([0-9.eE+-]+)')
+_HOPS = re.compile(rb'"packet_hops":(\d+)')
+
+
+def sweep_report(store: str | Path, out: Path | None = None) -> Path:
+    """Writes the report of a sweep that ran to its end, to `report.html` in its store if nothing else is said.
+
+    The same store gives the same bytes.
+
+    Raises:
+        ResultError: names the file of the store that is missing, truncated or damaged.
+        OutputError: the report cannot be written.
+    """
+    folder = Path(store)
+    result = SweepResult.load(folder)
+    document = read_description(folder / DESCRIPTION)
+    if document is None:
+        raise ResultError(f"{folder / DESCRIPTION}: is truncated or damaged; run the sweep again to rebuild it")
+    return write(sweep_page(result, document, _cost(folder / JOURNAL)), out or folder / REPORT)
+
+
+def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int, Cost]) -> Page:
+    """The page of a sweep; `document` is what its store says, `cost` the number of runs there and theirs."""
+    scenario = document.get("scenario", {})
+    notes, figures = _notes(result), _figures(result)
+    ledger = ledger_section(result.energy)
+    return Page(
+        title=str(scenario.get("name") or "sweep"),
+        subtitle=str(scenario.get("description") or ""),
+        summary=_summary(result),
+        scope=window_words(result.windows) or "what part of a run is measured is not known.",
+        facts=[*_axis_facts(result), Fact("seeds at a point", _seeds(result)), *_until(result)],
+        claims=[],
+        sections=[
+            *([Section("notes", "What to be careful with", notes)] if notes else []),
+            *([figures] if figures.figures else []),
+            *([] if ledger is None else [ledger]),
+            Section("numbers", "Every number", _number_words(result), [_numbers(result)]),
+        ],
+        readings=[],
+        reading_tables=[],
+        appendix=[],
+        manifest=_manifest(document, cost),
+        scenario=json.dumps(scenario, indent=2, ensure_ascii=False),
+        kind="sweep report",
+    )
+
+
+def _cost(journal: Path) -> tuple[int, Cost]:
+    """Runs in the store, and what they cost together."""
+    runs, cpu_s, hops = 0, 0.0, 0
+    try:
+        with journal.open("rb") as lines:
+            for line in lines:
+                runs += 1
+                found = _CPU_S.search(line), _HOPS.search(line)
+                cpu_s += float(found[0][1]) if found[0] else 0.0
+                hops += int(found[1][1]) if found[1] else 0
+    except OSError as error:
+        raise ResultError(f"{journal}: cannot be read: {error.strerror or error}") from None
+    return runs, Cost(cpu_s, hops)
+
+
+def _rows(result: SweepResult) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = result.summarise().to_pylist()
+    return rows
+
+
+def _summary(result: SweepResult) -> str:
+    rows = _rows(result)
+    experiments = len({row["experiment"] for row in rows})
+    where = f" of {experiments} experiments" if experiments > 1 else ""
+    metrics = ", ".join(result.metrics)
+    return f"{len(rows):,} points{where}, {result.table.num_rows:,} runs. Metrics: {metrics}."
+
+
+def _axis_facts(result: SweepResult) -> list[Fact]:
+    facts = []
+    for axis in result.axes:
+        labels = [label for label in dict.fromkeys(result.table[f"{axis}_label"].to_pylist()) if label is not None]
+        shown = ", ".join(labels) if len(labels) <= 24 else f"{len(labels)} points, {labels[0]} ... {labels[-1]}"
+        unit = f" ({result.units[axis]})" if result.units.get(axis) else ""
+        facts.append(Fact(f"axis {axis}{unit}", shown))
+    return facts
+
+
+def _seeds(result: SweepResult) -> str:
+    counts = sorted({row["runs"] for row in _rows(result)})
+    if not counts:
+        return "none"
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
+def _until(result: SweepResult) -> list[Fact]:
+    if result.until is None:
+        return []
+    return [Fact("seeds until", ", ".join(str(each) for each in result.until.conditions))]
+
+
+def _notes(result: SweepResult) -> list[str]:
+    notes = []
+    counts = [row["runs"] for row in _rows(result)]
+    single = sum(count == 1 for count in counts)
+    few = sum(1 < count < _FEW_SEEDS for count in counts)
+    if single:
+        notes.append(f"{single} of {len(counts)} points have one run: their values have no interval.")
+    if few:
+        notes.append(
+            f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds: their intervals are wide and rest on "
+            "the assumption that runs are normally distributed."
+        )
+    notes += [f"{text[:1].upper()}{text[1:]}." for text in result.doubts() if not text.startswith("only")]
+    notes += [f"Seeds given up: {text}." for text in result.unmet]
+    return notes
+
+
+def _figures(result: SweepResult) -> Section:
+    blocks: list[FigureBlock] = []
+    for metric in result.metrics:
+        found = metric_figure(result, metric)
+        if found is None:
+            continue
+        colours = f", a colour for each {found.by}" if found.by else ""
+        more = f" {found.left_out} more panels are in the table only." if found.left_out else ""
+        caption = f"Over {found.x}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t).{more}"
+        drawn = found.figure
+        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption, svg_text(drawn), charts_of(drawn)))
+    return Section("figures", "Figures", figures=blocks)
+
+
+def _number_words(result: SweepResult) -> list[str]:
+    points = len(_rows(result))
+    words = ["Means over seeds ± half the width of the 95 % interval (Student's t). A single run has no interval."]
+    if points > _MOST_ROWS:
+        words.append(f"The first {_MOST_ROWS:,} of {points:,} points; results.parquet has all of them, run by run.")
+    return words
+
+
+def _numbers(result: SweepResult) -> TableBlock:
+    rows = _rows(result)
+    several = len({row["experiment"] for row in rows}) > 1
+    header = [
+        *(["experiment"] if several else []),
+        *result.axes,
+        "runs",
+        *(metric_label(metric)[0] for metric in result.metrics),
+    ]
+    table = []
+    for row in rows[:_MOST_ROWS]:
+        cells = [row["experiment"]] if several else []
+        cells += [row[f"{axis}_label"] or "" for axis in result.axes]
+        cells += [str(row["runs"]), *(_value(row, metric) for metric in result.metrics)]
+        table.append(cells)
+    return TableBlock("Every point", header, table, sortable=True)
+
+
+def _value(row: Mapping[str, Any], metric: str) -> str:
+    """`5.901 ± 0.012`: a mean with the digits that its interval warrants, in the unit of the column's head."""
+    _, scale = metric_label(metric)
+    mean, low, high = (math.nan if row[name] is None else row[name] / scale for name in _sides(metric))
+    half = (high - low) / 2
+    if math.isnan(mean):
+        return "none"
+    if math.isnan(half) or half == 0:
+        return f"{mean:,.6g}"
+    digits = min(max(1 - math.floor(math.log10(half)), 0), 9)
+    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
+
+
+def _sides(metric: str) -> tuple[str, str, str]:
+    return metric, f"{metric}_low", f"{metric}_high"
+
+
+def _manifest(document: Mapping[str, Any], cost: tuple[int, Cost]) -> Sequence[Fact]:
+    runs, spent = cost
+    facts = [
+        Fact("netlull" if name == "version" else name, str(document.get(name) or "unknown"))
+        for name in ("version", "engine", "commit")
+    ]
+    facts.append(Fact("runs in the store", f"{runs:,}"))
+    if spent.packet_hops:
+        per_hop = f"; {spent.packet_hops:,} packet-hops at {spent.ns_per_hop:.0f} ns"
+        facts.append(Fact("their cost", f"{spent.cpu_s:.1f} s of CPU time{per_hop}"))
+    for name, path in document.get("metrics", {}).items():
+        facts.append(Fact(f"metric {name}", path))
+    return facts

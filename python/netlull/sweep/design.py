@@ -1,0 +1,215 @@
+"""Points that are no grid: rows of a list, and random or Latin-hypercube samples of ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from netlull.errors import SweepError
+from netlull.quantities import in_unit
+from netlull.sweep.axes import Axis, AxisPoint, shown_value
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["KINDS", "MOST_POINTS", "SCALES", "Column", "Design", "Range"]
+
+KINDS = ("latin_hypercube", "random")
+SCALES = ("linear", "log")
+MOST_POINTS = 1_000_000
+_DIGITS = 6
+"""Significant digits of a sampled value: short enough to read, and to write into a scenario."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """An axis of a list: each row has a value for it, which `path` (or every one of several paths) takes."""
+
+    name: str
+    path: str | Sequence[str]
+    unit: str | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All of them."""
+        return (self.path,) if isinstance(self.path, str) else tuple(self.path)
+
+
+@dataclass(frozen=True)
+class Range:
+    """An axis of a sample: values between `low` and `high`, uniform on a linear or a logarithmic `scale`.
+
+    With a `unit` the ends are quantities of its kind ("1 Mb/s") or numbers in it; `whole` rounds to whole numbers.
+
+    Raises:
+        SweepError: names the field, its value and what was expected.
+    """
+
+    name: str
+    path: str | Sequence[str]
+    low: float | str
+    high: float | str
+    unit: str | None = None
+    scale: str = "linear"
+    whole: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses what is no range."""
+        where = f"sample.axis.{self.name}"
+        if self.scale not in SCALES:
+            raise SweepError(f'{where}.scale: "{self.scale}" is unknown; expected one of {", ".join(SCALES)}')
+        low, high = self.ends
+        if not low < high:
+            raise SweepError(f"{where}: from {self.low} to {self.high} is no range; expected from below to")
+        if self.scale == "log" and low <= 0:
+            raise SweepError(f"{where}.from: {self.low} has no logarithm; expected more than 0, or scale linear")
+
+    @property
+    def column(self) -> Column:
+        """Where its values go."""
+        return Column(self.name, self.path, self.unit)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """As numbers in its unit."""
+        return self._number(self.low, "from"), self._number(self.high, "to")
+
+    def _number(self, end: float | str, field: str) -> float:
+        number: float | None = None
+        if isinstance(end, str):
+            number = in_unit(end, self.unit) if self.unit else None
+        elif not isinstance(end, bool):
+            number = float(end)
+        if number is None or not math.isfinite(number):
+            expected = f"a number or a quantity in {self.unit}" if self.unit else "a number, or a unit for quantities"
+            raise SweepError(f"sample.axis.{self.name}.{field}: is {end!r}; expected {expected}")
+        return number
+
+    def at(self, share: float) -> str | float:
+        """What a scenario takes at this share, 0 to 1, of the range: a quantity with a unit, a number without one."""
+        low, high = self.ends
+        if self.scale == "log":
+            value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            value = low + share * (high - low)
+        # Rounding must not leave the range.
+        digits = f"{value:.0f}" if self.whole else f"{value:.{_DIGITS}g}"
+        rounded = min(max(Decimal(digits), Decimal(repr(low))), Decimal(repr(high)))
+        if self.unit:
+            return f"{rounded:f} {self.unit}"
+        return int(rounded) if self.whole else float(rounded)
+
+
+class Design:
+    """Points that are given one by one: each has its place on all of the design's axes. Axes of a sweep cross them."""
+
+    def __init__(self, columns: Sequence[Column], rows: Sequence[Sequence[object]], where: str) -> None:
+        """For `listed` and `sampled`."""
+        self.where = where
+        self.axes = tuple(_axis(column, [row[index] for row in rows], where) for index, column in enumerate(columns))
+        """The axes with every value that occurs, once."""
+        by_text = [{point.text: point for point in axis.resolved} for axis in self.axes]
+        self.places: tuple[Mapping[str, AxisPoint], ...] = tuple(
+            {axis.name: known[shown_value(value)] for axis, known, value in zip(self.axes, by_text, row, strict=True)}
+            for row in rows
+        )
+        """Where each point is, in order."""
+        self.description: dict[str, Any] = {}
+
+    @classmethod
+    def listed(cls, columns: Sequence[Column], rows: Sequence[Any]) -> Self:
+        """Points as rows of values, one value per column.
+
+        Raises:
+            SweepError: there are none, a row has other than one value per column, or is there twice.
+        """
+        if not columns:
+            raise SweepError("list.axis: is missing; expected entries with name and path")
+        if not rows:
+            raise SweepError('list.rows: is empty; expected rows such as ["3 Mb/s", "10 ms"]')
+        for number, row in enumerate(rows):
+            if isinstance(row, str) or not isinstance(row, Sequence) or len(row) != len(columns):
+                names = ", ".join(column.name for column in columns)
+                raise SweepError(f"list.rows.{number}: is {row!r}; expected a value each for {names}")
+        doubled = _doubled(rows)
+        if doubled:
+            raise SweepError(f"list.rows.{doubled[1]}: is the same as list.rows.{doubled[0]}; expected it once")
+        made = cls(columns, rows, "list")
+        made.description = {"kind": "list"}
+        return made
+
+    @classmethod
+    def sampled(cls, kind: str, points: int, ranges: Sequence[Range], seed: int = 1) -> Self:
+        """Points drawn from ranges: "random", or a "latin_hypercube", which has one point in each of `points` slices
+        of every range.
+
+        The same arguments give the same points with every version of numpy: they are made of the raw bits of PCG64,
+        which numpy does not change (NEP 19).
+
+        Raises:
+            SweepError: names the field, its value and what was expected.
+        """  # noqa: D205  # one sentence
+        if kind not in KINDS:
+            raise SweepError(f'sample.kind: "{kind}" is unknown; expected one of {", ".join(KINDS)}')
+        if isinstance(points, bool) or not 1 <= points <= MOST_POINTS:
+            raise SweepError(f"sample.points: is {points!r}; expected a whole number from 1 to {MOST_POINTS}")
+        if isinstance(seed, bool) or not 0 <= seed < 2**63:
+            raise SweepError(f"sample.seed: is {seed!r}; expected a whole number from 0 to 2^63 - 1")
+        if not ranges:
+            raise SweepError("sample.axis: is missing; expected entries with name, path, from and to")
+        shares = _shares(kind, points, len(ranges), seed)
+        rows = [[each.at(float(share)) for each, share in zip(ranges, row, strict=True)] for row in shares]
+        doubled = _doubled(rows)
+        if doubled:
+            what = f"points {doubled[0]} and {doubled[1]} are the same when rounded"
+            raise SweepError(f"sample.points: {points}: {what}; expected fewer points, or wider ranges")
+        made = cls([each.column for each in ranges], rows, "sample")
+        made.description = {"kind": kind, "points": points, "seed": seed}
+        return made
+
+
+def _shares(kind: str, points: int, axes: int, seed: int) -> npt.NDArray[np.float64]:
+    """`points` x `axes` numbers in [0, 1).
+
+    Latin hypercube: M. D. McKay, R. J. Beckman, W. J. Conover, Technometrics 21 (1979), 239-245.
+    """
+    bits = np.random.PCG64(seed)
+
+    def uniform() -> npt.NDArray[np.float64]:
+        raw: npt.NDArray[np.uint64] = bits.random_raw(points)
+        return (raw >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    columns = []
+    for _ in range(axes):
+        within = uniform()
+        if kind == "latin_hypercube":
+            slices = np.argsort(bits.random_raw(points), kind="stable")
+            within = (slices + within) / points
+        columns.append(within)
+    return np.stack(columns, axis=1)
+
+
+def _doubled(rows: Sequence[Sequence[object]]) -> tuple[int, int] | None:
+    """The numbers of two rows that are the same."""
+    seen: dict[tuple[str, ...], int] = {}
+    for number, row in enumerate(rows):
+        first = seen.setdefault(tuple(shown_value(value) for value in row), number)
+        if first != number:
+            return first, number
+    return None
+
+
+def _axis(column: Column, values: Sequence[object], where: str) -> Axis:
+    if not all(column.paths) or not column.paths:
+        raise SweepError(f"{where}.axis.{column.name}.path: is {column.path!r}; expected a path, or a list of paths")
+    points: dict[str, AxisPoint] = {}
+    for value in values:
+        text = shown_value(value)
+        at = value if isinstance(value, int | float) and not isinstance(value, bool) else text
+        points.setdefault(text, AxisPoint(at, text, dict.fromkeys(column.paths, value)))
+    return Axis(column.name, points=tuple(points.values()), unit=column.unit)

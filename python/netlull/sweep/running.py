@@ -1,0 +1,126 @@
+"""Runs that points need, each once: taken from the store where it has them, else simulated and kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+from netlull.sweep.energy import Energies
+from netlull.sweep.execution import Finished, Progress, execute
+from netlull.sweep.metrics import Metrics
+from netlull.sweep.order import Job
+from netlull.sweep.table import Cost
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from netlull import _engine
+    from netlull.scenario import Scenario
+    from netlull.sweep.execution import Team
+    from netlull.sweep.order import LongestFirst
+    from netlull.sweep.plan import Point
+    from netlull.sweep.store import Store
+    from netlull.sweep.until import Until
+
+    Hire = Callable[[LongestFirst], Team]
+
+__all__ = ["Running", "run_key"]
+
+
+def run_key(scenario: Scenario, seed: int) -> str:
+    """Identifies one run: same key, same bytes."""
+    return f"{scenario.key[:40]}-{seed}"
+
+
+class Running:
+    """The runs of one sweep while it goes on."""
+
+    def __init__(
+        self,
+        metrics: Mapping[str, str],
+        store: Store | None,
+        hire: Hire,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.measured: dict[str, dict[str, float]] = {}
+        """The metrics of every run by its key."""
+        self.energies = Energies()
+        """The energy of every run."""
+        self.executed = 0
+        """Runs that were simulated."""
+        self.reused = 0
+        """Runs that the store already had."""
+        self.cost = Cost()
+        """What the runs that were simulated cost."""
+        self._metrics = Metrics(metrics)
+        self._names = tuple(metrics)
+        self._store = store
+        self._hire = hire
+        self._progress = progress
+        self._ended: list[tuple[Job, float | None]] = []
+
+    def run(self, points: Sequence[Point]) -> None:
+        """Sees to it that every run of the points is in `measured`."""
+        missing = []
+        for key, job in _jobs(points).items():
+            if key in self.measured:
+                continue
+            kept = None if self._store is None else self._store.kept(key)
+            if kept is None:
+                missing.append(job)
+            else:
+                self.measured[key] = self._metrics.of(kept.summary)
+                self._add_energy(job, kept.summary)
+                self._ended.append((job, kept.cpu_s))
+                self.reused += 1
+        execute(missing, self._hire, self._finished, self._report, reused=tuple(self._ended))
+
+    def run_until(self, points: Sequence[Point], until: Until) -> list[Point]:
+        """The points with as many seeds as the conditions need; every seed of theirs has run."""
+        grown = [dataclasses.replace(point, seeds=until.first(point.seeds)) for point in points]
+        while True:
+            self.run(grown)
+            given = [point.seeds for point in points]
+            wanted = [until.more(seeds, self.values(point)) for seeds, point in zip(given, grown, strict=True)]
+            if wanted == [point.seeds for point in grown]:
+                return grown
+            grown = [dataclasses.replace(point, seeds=seeds) for point, seeds in zip(grown, wanted, strict=True)]
+
+    def values(self, point: Point) -> dict[str, list[float]]:
+        """Every metric of a point, one value per seed, in the order of its seeds."""
+        runs = [self.measured[run_key(point.scenario, seed)] for seed in point.seeds]
+        return {name: [run[name] for run in runs] for name in self._names}
+
+    def _finished(self, run: Finished) -> None:
+        summary: dict[str, Any] = json.loads(run.summary)
+        # The first run shows a misspelt path.
+        values = self._metrics.of(summary)
+        if self._store is not None:
+            self._store.record(run)
+        self.measured[run.job.key] = values
+        self._add_energy(run.job, summary)
+        self._ended.append((run.job, run.cpu_s))
+        self.executed += 1
+        self.cost += Cost(run.cpu_s, summary["packet_hops"])
+
+    def _add_energy(self, job: Job, summary: Mapping[str, Any]) -> None:
+        self.energies.add(job.key.rpartition("-")[0], job.seed, summary)
+
+    def _report(self, progress: Progress) -> None:
+        if self._progress is not None:
+            self._progress(dataclasses.replace(progress, reused=self.reused))
+
+
+def _jobs(points: Sequence[Point]) -> dict[str, Job]:
+    """The runs that the points need, each once, in the order of the points."""
+    jobs: dict[str, Job] = {}
+    shared: dict[str, _engine.Checked] = {}
+    for point in points:
+        scenario = shared.setdefault(point.scenario.key, point.scenario.checked)
+        hops = max(scenario.expected_hops(), 1.0)
+        for seed in point.seeds:
+            key = run_key(point.scenario, seed)
+            if key not in jobs:
+                jobs[key] = Job(key, seed, scenario, point.label, hops)
+    return jobs

@@ -1,0 +1,239 @@
+"""Comparisons: pairs, words, corrections, and what is said where pairs are missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.stats
+
+from netlull import Axis, InputError, Scenario, Sweep, SweepResult
+from netlull.compare import Comparison, Options, Verdict, compare, compare_points, only
+
+Printed = Callable[..., str]
+Refused = Callable[..., str]
+METRICS = {"x": "flow.tcp.x"}
+SEEDS = range(1, 9)
+NOISE = np.array([0.3, -0.2, 0.5, -0.4, 0.1, 0.0, -0.3, 0.2])
+
+
+def result(points: dict[tuple[str, ...], dict[int, float]], axes: Sequence[str] = (), **metrics: str) -> SweepResult:
+    """A result with one metric, `x`: labels of the axes -> seed -> value."""
+    rows = [(place, seed, value) for place, runs in points.items() for seed, value in runs.items()]
+    columns: dict[str, list[object]] = {"experiment": ["sweep"] * len(rows)}
+    for index, axis in enumerate(axes):
+        columns[axis] = columns[f"{axis}_label"] = [place[index] for place, _, _ in rows]
+    columns |= {"seed": [seed for _, seed, _ in rows], "x": [value for _, _, value in rows]}
+    made = [Axis(axis, "p", sorted({place[index] for place in points})) for index, axis in enumerate(axes)]
+    return SweepResult(pa.table(columns), made, metrics or METRICS)
+
+
+def of(values: Sequence[float], seeds: Sequence[int] = SEEDS) -> SweepResult:
+    return result({(): dict(zip(seeds, map(float, values), strict=True))})
+
+
+def test_pairs_are_scipys() -> None:
+    a, b = 10 + NOISE, 10.5 + NOISE + 0.1 * NOISE[::-1]
+    (row,) = compare(of(a), of(b)).rows
+    theirs = scipy.stats.ttest_rel(b, a)
+    assert (row.difference.low, row.difference.high) == pytest.approx(theirs.confidence_interval(0.95))
+    assert row.p_value == pytest.approx(theirs.pvalue)
+    assert (row.a_mean, row.b_mean) == pytest.approx((a.mean(), b.mean()))
+    assert row.relative.mean == pytest.approx(b.mean() / a.mean() - 1)
+    assert (row.verdict, row.paired, row.difference.n) == (Verdict.HIGHER, True, 8)
+    (back,) = compare(of(b), of(a)).rows
+    assert back.verdict is Verdict.LOWER
+    # The same numbers without their pairs: the noise hides it.
+    (apart,) = compare(of(a), of(b, range(11, 19))).rows
+    interval = scipy.stats.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert (apart.difference.low, apart.difference.high) == pytest.approx(interval)
+    assert apart.difference.half_width > 5 * row.difference.half_width
+
+
+def test_what_is_not_shown_may_be_hidden() -> None:
+    (row,) = compare(of(NOISE), of(NOISE[::-1])).rows
+    assert row.verdict is Verdict.NONE
+    assert row.hidden == max(-row.difference.low, row.difference.high) > 0
+    (same,) = compare(of(NOISE), of(NOISE)).rows
+    assert (same.verdict, same.hidden) == (Verdict.NONE, 0)
+    (alone,) = compare(of([1.0], [1]), of([2.0], [1])).rows
+    assert (alone.verdict, alone.doubt) == (Verdict.UNKNOWN, "only 1 seed")
+    assert math.isnan(alone.difference.low)
+
+
+def test_lonely_seeds_points_and_metrics_are_named() -> None:
+    a = result({("p",): {1: 1.0, 2: 2.0, 3: 2.5}, ("q",): {1: 1.0}}, ["k"])
+    b = result({("p",): {1: 2.0, 2: 3.5, 4: 9.0}, ("r",): {1: 1.0}}, ["k"], x="flow.other.x")
+    found = compare(a, b)
+    (row,) = found.rows
+    assert (dict(row.at), row.difference.n, row.difference.mean) == ({"k": "p"}, 2, 1.25)
+    assert found.notes == (
+        "x is not the same metric in both: flow.tcp.x in A, flow.other.x in B",
+        "only in A: k=q",
+        "only in B: k=r",
+        "not paired at k=p: seed 3 only in A",
+        "not paired at k=p: seed 4 only in B",
+    )
+    assert compare(of([1, 2], [1, 2]), of([1, 2], [3, 4])).notes == (
+        "no seed is in both: compared as independent samples (Welch)",
+    )
+
+
+def test_pairs_without_a_value_are_left_out_and_counted() -> None:
+    found = compare(of([1.0, 2.0, math.nan], [1, 2, 3]), of([2.0, 3.5, 4.0], [1, 2, 3]))
+    assert found.rows[0].difference.n == 2
+    assert found.notes == ("x has no value in 1 of 3 pairs",)
+
+
+def test_two_points_of_an_axis() -> None:
+    runs = {
+        (control, load): {seed: base + seed for seed in SEEDS}
+        for control, base in (("PC", 5.0), ("plain", 4.0))
+        for load in ("low", "high")
+    }
+    sweep = result(runs, ["control", "load"])
+    found = compare_points(sweep, "control", "plain", "PC")
+    assert found.names == ("plain", "PC")
+    assert [(dict(row.at), row.difference.mean, row.verdict) for row in found.rows] == [
+        ({"load": "low"}, 1.0, Verdict.HIGHER),
+        ({"load": "high"}, 1.0, Verdict.HIGHER),
+    ]
+    (row,) = compare_points(only(sweep, {"load": "low"}), "control", "plain", "PC").rows
+    assert dict(row.at) == {}
+    # An axis that only one of them has must be chosen from.
+    with pytest.raises(InputError, match="B: several points of the axis load fall together; choose with --where"):
+        compare(of([1.0] * 8), only(sweep, {"control": "PC"}))
+
+
+def test_holm_takes_back_what_chance_would_give() -> None:
+    rng = np.random.default_rng(5)
+    first = {(str(place),): dict(enumerate(rng.normal(size=8))) for place in range(60)}
+    second = {(str(place),): dict(enumerate(rng.normal(size=8))) for place in range(60)}
+    a, b = result(first, ["k"]), result(second, ["k"])
+
+    def shown(found: Comparison) -> int:
+        return sum(row.verdict is not Verdict.NONE for row in found.rows)
+
+    # No difference anywhere; of 60 intervals about three miss.
+    plain = compare(a, b)
+    assert plain.expected_misses == pytest.approx(3)
+    assert 1 <= shown(plain) <= 8
+    assert shown(compare(a, b, options=Options(correct="holm"))) == 0
+
+
+def test_options_that_do_not_go_together() -> None:
+    for options, says in (
+        ({"level": 95}, "level: 95 is no confidence level"),
+        ({"correct": "bonferroni"}, 'correct: "bonferroni" is unknown; expected one of holm'),
+        ({"correct": "holm", "bootstrap": True}, "correct: a bootstrap gives no p-values"),
+    ):
+        with pytest.raises(InputError, match=says):
+            Options(**options)  # type: ignore[arg-type]
+
+
+def test_a_bootstrap_of_few_warns() -> None:
+    (row,) = compare(of(NOISE), of(NOISE + np.arange(8)), options=Options(bootstrap=True)).rows
+    assert row.doubt == "a bootstrap of 8 is too narrow, see docs/statistics.md"
+    assert math.isnan(row.p_value)
+
+
+def test_common_random_numbers_make_differences_narrow(small: Scenario) -> None:
+    # The noise flow draws from its own stream: the same bursts in both, whatever the controller does.
+    def run(scenario: Scenario, seeds: Sequence[int]) -> SweepResult:
+        return Sweep(
+            scenario, seeds=seeds, metrics={"sent": "flow.noise.packets_sent", "x": "link.b-c.throughput_bps"}
+        ).run()
+
+    plain = small.with_values({"link.a-b.controller": None})
+    scaled, same, other = run(small, range(1, 13)), run(plain, range(1, 13)), run(plain, range(101, 113))
+    sent, paired = compare(same, scaled).rows
+    assert (sent.verdict, sent.hidden) == (Verdict.NONE, 0)
+    assert paired.paired
+    assert paired.difference.half_width < compare(other, scaled, ["x"]).rows[0].difference.half_width
+
+
+SWEEP = """
+scenario = "small.toml"
+seeds = 3
+[metrics]
+goodput_bps = "flow.tcp.goodput_bps"
+[[axis]]
+name = "control"
+[[axis.point]]
+value = "PC, slow"
+set = { duration = "300 ms", warm_up = "100 ms" }
+[[axis.point]]
+value = "plain"
+set = { duration = "300 ms", warm_up = "100 ms" }
+unset = ["link.a-b.controller"]
+"""
+
+
+@pytest.fixture
+def store(printed: Printed, small_file: Path, tmp_path: Path) -> Path:
+    path = tmp_path / "sweep.toml"
+    path.write_text(SWEEP)
+    assert small_file.exists()
+    out = printed("sweep", path, "--out", tmp_path / "store")
+    assert "Measured from 100 ms to 300 ms of each run: the warm-up is left out." in out
+    assert "these intervals may mislead: only 3 seeds" in out
+    return tmp_path / "store"
+
+
+def test_the_command(printed: Printed, store: Path) -> None:
+    out = printed("compare", store, "--by", "control=PC, slow,plain")
+    assert "plain minus PC, slow, with 95 % confidence intervals" in out
+    assert "Measured from 100 ms to 300 ms" in out
+    assert "same seed" in out
+    found = json.loads(printed("compare", store, "--by", "control=PC, slow,plain", "--json"))
+    assert found["measured"] == [{"from": "100 ms", "to": "300 ms"}]
+    (row,) = found["rows"]
+    assert (row["metric"], row["pairs"], row["doubt"]) == ("goodput_bps", 3, "only 3 seeds")
+    again = printed("compare", store, store, "--where", "control=plain", "--correct", "holm")
+    assert "the same in every pair" in again
+    assert "p (Holm)" in again
+
+
+def test_two_scenarios(printed: Printed, small_file: Path) -> None:
+    other = small_file.with_name("other.toml")
+    other.write_text(small_file.read_text().replace('rate = "8 Mb/s"', 'rate = "4 Mb/s"'))
+    command = ["compare", small_file, other, "--metric", "flow.tcp.goodput_bps", "--seeds", "6", "--json"]
+    (row,) = json.loads(printed(*command))["rows"]
+    assert (row["pairs"], row["verdict"]) == (6, "higher")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["STORE"], "B: is missing; expected a second sweep or scenario, or --by"),
+        (["STORE", "STORE", "--by", "control=a,b"], "compares points of one sweep"),
+        (["STORE", "--by", "control"], '--by "control": expected axis=X,Y'),
+        (["STORE", "--by", "control=PC"], '--by "control=PC": expected axis=X,Y'),
+        (["STORE", "--by", "contrl=plain,PC"], 'there is no axis "contrl" in the sweep; did you mean control?'),
+        (["STORE", "--by", "control=plain,PC"], 'the axis control has no point "PC"'),
+        (["STORE", "--by", "control=plain,plain"], 'are both "plain"'),
+        (["STORE", "FILE"], "expected two sweeps or two scenarios"),
+        (["STORE", "STORE", "--seeds", "3"], "--seeds: sweeps have run"),
+        (["STORE", "STORE", "--where", "control"], '--where "control": expected axis=point'),
+        (["STORE", "STORE", "--metric", "goodput"], 'no metric "goodput" in both; did you mean goodput_bps?'),
+        (["STORE", "STORE", "--level", "95"], "level: 95.0 is no confidence level"),
+        (["STORE", "STORE", "--correct", "fdr"], 'correct: "fdr" is unknown'),
+        (["FILE", "FILE"], "--metric: is missing; expected a path such as"),
+        (["FILE", "FILE", "--where", "a=b"], "scenarios have no axes"),
+        (
+            ["FILE", "FILE", "--metric", "flow.tcp.goodput"],
+            "did you mean flow.tcp.goodput_bps or flow.tcp.timeouts",
+        ),
+        (["nowhere", "FILE", "--metric", "events"], "nowhere"),
+    ],
+)
+def test_what_cannot_be_compared(
+    refused: Refused, store: Path, small_file: Path, arguments: list[str], says: str
+) -> None:
+    places = {"STORE": str(store), "FILE": str(small_file)}
+    assert says in refused("compare", *(places.get(part, part) for part in arguments))

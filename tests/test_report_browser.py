@@ -1,0 +1,156 @@
+"""Report pages in a real browser, where there is one: figures come alive, nothing goes wrong, nothing overflows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netlull.plot import Chart, Series
+from netlull.report import FigureBlock, Section, TableBlock, bundled, render
+from test_report import SVG, page
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no chromium here"),
+    pytest.mark.skipif(bundled() is None, reason="no chart library here: make setup fetches it with npm"),
+]
+
+DRIVER = """
+<script>
+addEventListener("load", () => {
+  const found = {};
+  const at = (selector) => document.querySelector(selector);
+  const over = at(".u-over");
+  const mouse = (kind, x, y) => {
+    const { left, top, width, height } = over.getBoundingClientRect();
+    const place = { clientX: left + x * width, clientY: top + y * height };
+    over.dispatchEvent(new MouseEvent(kind, { bubbles: true, button: 0, movementX: 1, ...place }));
+  };
+  const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+  (async () => {
+    await wait(300);
+    found.live = document.querySelectorAll("figure.live").length;
+    found.canvases = document.querySelectorAll("figure canvas").length;
+    found.overflow = document.documentElement.scrollWidth - innerWidth;
+    mouse("mouseenter", 0.5, 0.5); mouse("mousemove", 0.5, 0.5);
+    await wait(200);
+    found.hint = at(".hint").textContent;
+    at(".legend button").click();
+    found.pressed = at(".legend button").getAttribute("aria-pressed");
+    mouse("mousemove", 0.501, 0.5);
+    await wait(200);
+    found.alone = at(".hint").textContent;
+    const key = (name) => at(".box").dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+    key("0"); key("ArrowRight");
+    await wait(100);
+    found.stepped = at(".hint").textContent;
+    for (const [kind, x] of [["mousemove", 0.75], ["mousedown", 0.75], ["mousemove", 0.99], ["mouseup", 0.99]]) {
+      mouse(kind, x, 0.2);
+      await wait(50);
+    }
+    await wait(100);
+    mouse("mousemove", 0.05, 0.5);
+    await wait(100);
+    found.zoomed = at(".hint").textContent;
+    at(".tool:not(#theme)").click();
+    mouse("mousemove", 0.06, 0.5);
+    await wait(100);
+    found.whole = at(".hint").textContent;
+    const still = [...document.querySelectorAll(".tool")].find((button) => button.textContent === "As printed");
+    still.click();
+    found.picture = getComputedStyle(at("figure.live > img")).display;
+    const light = getComputedStyle(document.body.parentElement).backgroundColor;
+    at("#theme").click(); at("#theme").click();
+    found.theme = document.documentElement.dataset.theme;
+    found.darker = getComputedStyle(document.body.parentElement).backgroundColor !== light;
+    at("table.sortable th:nth-child(2) button").click();
+    at("table.sortable th:nth-child(2) button").click();
+    const first = [...document.querySelectorAll("table.sortable tbody td:first-child")];
+    found.sorted = first.map((cell) => cell.textContent);
+    at("input[type=search]").value = "b";
+    at("input[type=search]").dispatchEvent(new Event("input"));
+    found.rows = [...document.querySelectorAll("table.sortable tbody tr")].filter((row) => !row.hidden).length;
+    document.body.dataset.found = JSON.stringify(found);
+  })();
+});
+</script>
+"""
+"""Does what a reader does, and leaves what it saw on the page. The page's own policy lets no such script run."""
+
+
+def tried(path: Path, html: str, width: int) -> tuple[dict[str, Any], list[str]]:
+    """What the driver saw, and what the console said."""
+    path.write_text(html, encoding="utf-8")
+    assert BROWSER
+    ended = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0",
+         f"--user-data-dir={path.parent / 'profile'}", f"--window-size={width},1600", "--virtual-time-budget=10000",
+         "--dump-dom", path.as_uri()],
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    said = [line for line in ended.stderr.splitlines() if "CONSOLE" in line]
+    found = re.search(r'data-found="([^"]*)"', ended.stdout)
+    return json.loads(found[1].replace("&quot;", '"').replace("&amp;", "&")) if found else {}, said
+
+
+def interactive() -> str:
+    """A page with lines, bars and points, and a table."""
+    lines = [
+        Series("one", [1, 2, 3], [1.0, 2.0, 3.0], [0.5, 1.5, 2.5], [1.5, 2.5, 3.5], [5, 5, 5]),
+        Series("two", [1, 2, 3], [3.0, 3.0, 3.0], [2.9, 2.9, 2.9], [3.1, 3.1, 3.1], [5, 5, 5], 1, dashed=True),
+    ]
+    bars = [Series("static", [0, 1], [2.0, 2.0], [0.0, 0.0], kind="bars")]
+    points = [Series("", [0.0, 1.0], [2.0, 2.0], [1.0, 1.0], [3.0, 3.0], [4, 4], kind="points")]
+    charts = [
+        Chart("lines", "load", "time (s)", lines, (0.9, 3.1), (0.0, 4.0)),
+        Chart("bars", "who", "energy (J)", bars, (-0.6, 1.6), (0.0, 3.0), names=["a", "a long name"]),
+        Chart("points", "who", "log", points, (-0.6, 1.6), (0.5, 5.0), log_y=True, names=["a", "b"]),
+    ]
+    table = TableBlock("Values", ["name", "value"], [["a", "1.5 ± 0.1"], ["b", "11"], ["c", "2"]], sortable=True)
+    section = Section("figures", "Figures", tables=[table], figures=[FigureBlock("f", "F", "C", SVG, charts)])
+    return render(dataclasses.replace(page(), claims=[], sections=[section]))
+
+
+@pytest.mark.parametrize("width", [500, 1400])
+def test_a_reader_can_look_closer(tmp_path: Path, width: int) -> None:
+    html = interactive()
+    policy = re.search(r"<meta http-equiv[^>]*>", html)
+    assert policy
+    page_of_a_driver = html.replace(policy[0], "").replace("</body>", DRIVER + "</body>")
+    found, said = tried(tmp_path / "page.html", page_of_a_driver, width)
+    assert said == []
+    assert found["live"] == 1
+    assert found["canvases"] == 3
+    assert found["overflow"] <= 0
+    # In the middle of 0.9 to 3.1 is 2: one is 2 (1.5 to 2.5), two is 3.
+    assert "load: 2" in found["hint"]
+    assert "one: 2 (1.5 to 2.5, n = 5)" in found["hint"]
+    assert "two: 3 (2.9 to 3.1, n = 5)" in found["hint"]
+    assert found["pressed"] == "false"
+    assert "one" not in found["alone"]
+    assert "two: 3" in found["alone"]
+    assert "load: 3" in found["stepped"]
+    # The left of the axis is near 1, until it is the stretch from 2.55 on.
+    assert "load: 3" in found["zoomed"]
+    assert "load: 1" in found["whole"]
+    assert found["picture"] == "block"
+    assert (found["theme"], found["darker"]) == ("dark", True)
+    # By number, greatest first: 11, 2, 1.5.
+    assert found["sorted"] == ["b", "c", "a"]
+    assert found["rows"] == 1
+
+
+def test_its_own_policy_lets_the_page_live_and_nothing_else_run(tmp_path: Path) -> None:
+    html = interactive().replace("</body>", DRIVER + "</body>")
+    found, said = tried(tmp_path / "page.html", html, 1400)
+    assert found == {}
+    assert len(said) == 1
+    assert "Content Security Policy" in said[0]

@@ -1,0 +1,187 @@
+"""The report of a sweep, the ledger of its joules, and the charts that figures become."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from netlull import SweepResult
+from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
+from netlull.plot.charts import Series, record
+from netlull.plot.panels import metric_figure
+from netlull.report.ledger import PARTS, ledger, ledger_figure
+from netlull.report.sweeps import sweep_report
+from netlull.stats import Interval
+from test_plot_sweep import result
+from test_report import checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Printed = Callable[..., str]
+
+SWEEP = """
+scenario = "small.toml"
+seeds = 3
+[metrics]
+goodput_bps = "flow.tcp.goodput_bps"
+saving = "link.a-b.energy.dvs.saving"
+[[axis]]
+name = "buffer"
+unit = "packets"
+path = "link.a-b.buffer"
+values = ["10 packets", "20 packets"]
+[[axis]]
+name = "control"
+[[axis.point]]
+value = "TCP+PC"
+[[axis.point]]
+value = "TCPonly"
+unset = ["link.a-b.controller"]
+"""
+
+
+@pytest.fixture
+def store(small_file: Path, printed: Printed, tmp_path: Path) -> Path:
+    file = small_file.parent / "sweep.toml"
+    file.write_text(SWEEP)
+    printed("sweep", file, "--out", tmp_path / "store")
+    return tmp_path / "store"
+
+
+def test_a_sweep_ends_with_a_report_which_the_command_writes_again_to_the_byte(
+    store: Path, printed: Printed, tmp_path: Path
+) -> None:
+    first = (store / "report.html").read_bytes()
+    assert "written to" in printed("report", store)
+    assert (store / "report.html").read_bytes() == first
+    printed("report", store, "--out", tmp_path / "other.html")
+    assert (tmp_path / "other.html").read_bytes() == first
+
+
+def test_the_report_says_what_ran_and_shows_every_metric_and_number(store: Path) -> None:
+    html = (store / "report.html").read_text(encoding="utf-8")
+    assert checked(html).open == []
+    for text in ("4 points, 12 runs", "10 packets, 20 packets", "4 of 4 points have fewer than 5 seeds", "12</dd>"):
+        assert text in html
+    assert len(re.findall(r'<figure id="metric-\d"', html)) == 2
+    assert html.count('<table class="numbers sortable">') == 2
+    rows = SweepResult.load(store).summarise().to_pylist()
+    assert f"{rows[0]['goodput_bps'] / 1e6:.2f}"[:3] in html
+
+
+def test_the_parts_of_the_ledger_add_up_to_the_total(store: Path) -> None:
+    energy = SweepResult.load(store).energy
+    assert energy is not None
+    # Only a-b has a controller; b-a and b-c never change their rates.
+    assert set(energy["link"].to_pylist()) == {"a-b"}
+    entries = ledger(energy)
+    assert {entry.scenario for entry in entries} == {"TCP+PC", "TCPonly"}
+    for entry in entries:
+        assert entry.runs == 6
+        assert sum(entry.parts.values()) == pytest.approx(entry.total_j, rel=1e-12)
+    for entry in (entry for entry in entries if entry.scenario == "TCPonly"):
+        assert entry.total_j == pytest.approx(entry.reference_j)
+        assert entry.parts["transitions"] == 0
+    assert all(entry.parts["transitions"] > 0 for entry in entries if entry.scenario == "TCP+PC")
+
+
+def test_the_energy_of_a_point_is_the_mean_over_its_seeds(store: Path) -> None:
+    energy = SweepResult.load(store).energy
+    assert energy is not None
+    lines = (store / "journal.jsonl").read_text().splitlines()
+    totals = []
+    for line in lines:
+        summary = json.loads(line)["record"]["summary"]
+        link = next(link for link in summary["links"] if link["name"] == "a-b")
+        totals.append(link["energy"]["fs"]["total_j"])
+    # Every point has three of the twelve runs, so that the mean of the points' means is that of all runs.
+    means = [row["total_j"] for row in energy.to_pylist() if row["model"] == "fs"]
+    assert len(means) == 4
+    assert sum(means) / 4 == pytest.approx(sum(totals) / 12)
+
+
+def test_bars_of_the_ledger_stand_on_each_other() -> None:
+    row = {"experiment": "e", "x_label": "1 s", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0}
+    parts = dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0), strict=True))
+    drawn = ledger_figure(ledger(pa.Table.from_pylist([{**row, **parts, "total_j": 7.0}])))
+    assert drawn is not None
+    (chart,) = charts_of(drawn)
+    assert [(part.label, list(part.low), list(part.y)) for part in chart.series] == [
+        ("static", [0], [1]),
+        ("rate-dependent", [1], [2]),
+        ("transitions", [3], [4]),
+    ]
+    assert chart.names == ["all points"]
+
+
+def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path, refused: Callable[..., str]) -> None:
+    (store / "energy.parquet").write_bytes(b"x")
+    assert "energy.parquet: is truncated or damaged; run the sweep again" in refused("report", store)
+    (store / "results.parquet").unlink()
+    assert "results.parquet: is missing" in refused("report", store)
+    assert "expected a name that ends in .html" in refused("report", store, "--out", "x.pdf")
+    assert "sweep.json: is missing" in refused("report", store / "nowhere")
+
+
+def test_no_report_is_written_where_none_is_wanted(small_file: Path, printed: Printed, tmp_path: Path) -> None:
+    file = small_file.parent / "sweep.toml"
+    file.write_text(SWEEP)
+    printed("sweep", file, "--out", tmp_path / "store", "--no-report")
+    assert not (tmp_path / "store" / "report.html").exists()
+    assert len(sweep_report(tmp_path / "store").read_bytes()) > 10_000
+
+
+def test_curves_become_series_with_their_intervals() -> None:
+    values = [Interval(1.0, 0.9, 1.1, 3), Interval(2.0, 1.5, 2.5, 3)]
+    panels = [Panel("(a) $P_s$", "mRCI (ms)", "s", [Curve("RTT", [10, 1000], values, 2, dashed=True)], y_from=0)]
+    (chart,) = charts_of(panel_grid(panels))
+    assert (chart.title, chart.x_label, chart.log_x, chart.y_range[0]) == ("(a) P_s", "mRCI (ms)", True, 0)
+    (series,) = chart.series
+    assert (series.label, series.colour, series.dashed, list(series.n)) == ("RTT", 2, True, [3, 3])
+    assert (list(series.y), list(series.low), list(series.high)) == ([1.0, 2.0], [0.9, 1.5], [1.1, 2.5])
+
+
+def test_a_long_trace_keeps_its_extremes_inside_the_window() -> None:
+    time = np.arange(100_000) / 1000
+    value = np.ones_like(time)
+    value[12_345], value[60_000] = 9.0, -5.0
+    with styled():
+        drawn = figure()
+        draw_traces(drawn.add_subplot(), [Trace("x", time, value)], "", "y", (0.0, 50.0))
+    (series,) = charts_of(drawn)[0].series
+    assert series.thinned
+    assert len(series.x) <= 4000
+    # The dip is at 60 s, outside; the peak at 12.345 s is kept.
+    assert max(series.y) == 9.0
+    assert min(series.y) == 1.0
+    assert series.x[list(series.y).index(9.0)] == 12.345
+
+
+def test_plain_lines_are_told_from_the_axes_and_anything_else_keeps_the_figure_a_picture() -> None:
+    with styled():
+        drawn = figure()
+        axes = drawn.add_subplot()
+        axes.plot([1, 2], [3, 4], label="fit", linestyle="--", color="#D55E00")
+    (series,) = charts_of(drawn)[0].series
+    assert (series.label, series.colour, series.dashed, list(series.y)) == ("fit", 1, True, [3.0, 4.0])
+    patch = axes.axvspan(1, 2)
+    assert charts_of(drawn) == []
+    record(axes, Series("span", [1], [2]), [patch])
+    assert len(charts_of(drawn)[0].series) == 2
+
+
+def test_a_metric_has_a_curve_per_name_over_the_axis_of_numbers() -> None:
+    found = metric_figure(result(), "goodput_bps")
+    assert found is not None
+    assert (found.x, found.by, found.left_out) == ("buffer", "tcp", 0)
+    (chart,) = charts_of(found.figure)
+    assert [series.label for series in chart.series] == ["new_reno", "cubic"]
+    # Seeds 1 and 2 at (new_reno, 1 BDP): 1.1 and 1.2 Mb/s.
+    assert chart.series[0].y[0] == pytest.approx(1.15)
