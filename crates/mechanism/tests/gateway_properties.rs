@@ -40,7 +40,7 @@ fn configs() -> impl Strategy<Value = GatewayConfig> {
             AwmConfig {
                 target: Bytes::new(target),
                 beta: BitRate::from_bps(beta),
-                mtu: Bytes::new(mtu),
+                floor: Bytes::new(mtu),
                 initial_window: Bytes::new(mtu + more),
             }
         });
@@ -93,7 +93,7 @@ proptest! {
                 match (action, event) {
                     (GatewayAction::SetWindow(window), GatewayEvent::Acknowledgement { window: advertised, .. }) => {
                         prop_assert!(window < advertised);
-                        prop_assert!(window >= config.awm.mtu);
+                        prop_assert!(window >= config.awm.floor);
                     }
                     (GatewayAction::SetWindow(_), _) => prop_assert!(false, "there is no acknowledgement to write to"),
                     (GatewayAction::SetRate { rate, .. }, _) => {
@@ -102,7 +102,7 @@ proptest! {
                     }
                 }
             }
-            prop_assert!(gateway.window().is_finite() && gateway.window() >= config.awm.mtu.as_u64() as f64);
+            prop_assert!(gateway.window().is_finite() && gateway.window() >= config.awm.floor.as_u64() as f64);
             prop_assert!(gateway.flows().is_finite() && gateway.flows() >= 1.0, "{}", gateway.flows());
         }
     }

@@ -14,8 +14,8 @@ pub struct AwmConfig {
     /// beta at the rate at which the run starts, in bit/s: how fast a queue off its target is corrected. Default 10 kb/s (g-router
     /// section 3).
     pub beta: BitRate,
-    /// MTU: the floor of the window, in bytes. Default 1500 B; g-router section 3 has 1000 B.
-    pub mtu: Bytes,
+    /// The floor of the window, in bytes: one MTU. Default 1500 B; g-router section 3 has 1000 B.
+    pub floor: Bytes,
     /// swnd at the start, in bytes. Default 65,535 B (reading: the paper does not say).
     pub initial_window: Bytes,
 }
@@ -24,7 +24,7 @@ impl AwmConfig {
     /// The default parameters at a target.
     #[must_use]
     pub fn new(target: Bytes) -> Self {
-        Self { target, beta: BitRate::from_bps(10_000), mtu: Bytes::new(1500), initial_window: Bytes::new(65_535) }
+        Self { target, beta: BitRate::from_bps(10_000), floor: Bytes::new(1500), initial_window: Bytes::new(65_535) }
     }
 
     /// Checks every value.
@@ -38,14 +38,14 @@ impl AwmConfig {
         if self.beta.is_zero() {
             return Err(ConfigError::new("beta", self.beta, "a rate above zero"));
         }
-        if self.mtu == Bytes::ZERO {
-            return Err(ConfigError::new("mtu", self.mtu, "at least one byte"));
+        if self.floor == Bytes::ZERO {
+            return Err(ConfigError::new("floor", self.floor, "at least one byte"));
         }
-        if self.initial_window < self.mtu {
+        if self.initial_window < self.floor {
             return Err(ConfigError::new(
                 "initial_window",
                 self.initial_window,
-                format!("at least mtu ({})", self.mtu),
+                format!("at least floor ({})", self.floor),
             ));
         }
         Ok(())
@@ -61,7 +61,7 @@ pub struct Awm {
     target: f64,
     /// beta in bytes/s.
     beta: f64,
-    mtu: f64,
+    floor: f64,
     /// q_{k-1} in bytes.
     queue: f64,
     /// t_{k-1}.
@@ -79,7 +79,7 @@ impl Awm {
             window: bytes(config.initial_window).min(LARGEST_WINDOW),
             target: bytes(config.target),
             beta: config.beta.as_f64() / 8.0,
-            mtu: bytes(config.mtu),
+            floor: bytes(config.floor),
             queue: 0.0,
             at: start,
         })
@@ -102,7 +102,7 @@ impl Awm {
     pub fn update(&mut self, now: Instant, queue: f64, flows: f64) {
         let change =
             queue_term(self.queue, queue, flows) + target_term(self.beta, now - self.at, self.target, queue, flows);
-        self.window = (self.window + change).max(self.mtu).min(LARGEST_WINDOW);
+        self.window = (self.window + change).max(self.floor).min(LARGEST_WINDOW);
         (self.queue, self.at) = (queue, now);
     }
 
@@ -148,7 +148,7 @@ mod tests {
     /// T = 50 kB, beta = 10 kb/s = 1250 B/s, MTU 1000 B, swnd_0 = 20 kB.
     fn awm() -> Awm {
         let config = AwmConfig {
-            mtu: Bytes::new(1000),
+            floor: Bytes::new(1000),
             initial_window: Bytes::new(20_000),
             ..AwmConfig::new(Bytes::new(50_000))
         };
@@ -212,7 +212,7 @@ mod tests {
         let good = AwmConfig::new(Bytes::new(50_000));
         assert_eq!(wrong(AwmConfig { target: Bytes::ZERO, ..good.clone() }), "target");
         assert_eq!(wrong(AwmConfig { beta: BitRate::from_bps(0), ..good.clone() }), "beta");
-        assert_eq!(wrong(AwmConfig { mtu: Bytes::ZERO, ..good.clone() }), "mtu");
+        assert_eq!(wrong(AwmConfig { floor: Bytes::ZERO, ..good.clone() }), "floor");
         assert_eq!(wrong(AwmConfig { initial_window: Bytes::new(1499), ..good }), "initial_window");
     }
 }

@@ -26,6 +26,9 @@ pub struct CEarthConfig {
     pub gamma: f64,
     /// Default [`Pace::RoundTrip`] (reading).
     pub pace: Pace,
+    /// C is set in whole multiples of this, in bit/s; what is computed is kept as it is. Default 1 kb/s (reading: hardware has
+    /// steps, and a link that changes by single bits has as many rates as packets).
+    pub granularity: BitRate,
     /// How long nothing is sent after a change. Default zero (the paper does not say).
     pub transition: Duration,
 }
@@ -34,7 +37,15 @@ impl CEarthConfig {
     /// The default parameters between two rates.
     #[must_use]
     pub fn new(min: BitRate, max: BitRate) -> Self {
-        Self { min, max, initial: None, gamma: 0.95, pace: Pace::default(), transition: Duration::ZERO }
+        Self {
+            min,
+            max,
+            initial: None,
+            gamma: 0.95,
+            pace: Pace::default(),
+            granularity: BitRate::from_bps(1000),
+            transition: Duration::ZERO,
+        }
     }
 
     /// Checks every value and every pair that must fit; gives the initial rate.
@@ -43,18 +54,22 @@ impl CEarthConfig {
     /// Names the first field that is out of range, its value and what was expected.
     pub fn validate(&self) -> Result<BitRate, ConfigError> {
         if self.min.is_zero() {
-            return Err(ConfigError::new("min", self.min, "a rate above zero"));
+            return Err(ConfigError::new("min_rate", self.min, "a rate above zero"));
         }
         if self.max < self.min {
-            return Err(ConfigError::new("max", self.max, format!("at least min ({})", self.min)));
+            let expected = format!("at most the highest rate ({})", self.max);
+            return Err(ConfigError::new("min_rate", self.min, expected));
         }
         if !(self.gamma > 0.0 && self.gamma < 1.0) {
             return Err(ConfigError::new("gamma", self.gamma, "a number between 0 and 1"));
         }
+        if self.granularity.is_zero() {
+            return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
+        }
         let initial = self.initial.unwrap_or(self.max);
         if initial < self.min || initial > self.max {
             return Err(ConfigError::new(
-                "initial",
+                "initial_rate",
                 initial,
                 format!("a rate from min ({}) to max ({})", self.min, self.max),
             ));
@@ -72,6 +87,7 @@ pub struct CEarth {
     max: f64,
     gamma: f64,
     pace: Pace,
+    granularity: f64,
     transition: Duration,
     /// q_{k-1} in bytes.
     queue: f64,
@@ -92,18 +108,20 @@ impl CEarth {
             max: config.max.as_f64(),
             gamma: config.gamma,
             pace: config.pace,
+            granularity: config.granularity.as_f64(),
             transition: config.transition,
             queue: 0.0,
             due: None,
         })
     }
 
-    /// C in bit/s, rounded to whole bits.
+    /// C in bit/s, rounded to the granularity within the clamps.
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn rate(&self) -> BitRate {
-        // C lies between C_min and C_max, which are whole.
-        BitRate::from_bps((self.rate + 0.5) as u64)
+        // C lies between C_min and C_max, which are whole numbers of bits.
+        let steps = libm::floor(self.rate / self.granularity + 0.5);
+        BitRate::from_bps((steps * self.granularity).clamp(self.min, self.max) as u64)
     }
 
     /// How long nothing is sent after a change.
@@ -184,7 +202,8 @@ mod tests {
         // 49 kB: above 47.5 kB, so up, by g = 1/50: AWM is given room to raise its windows.
         let mut c_earth = c_earth(Pace::Event);
         c_earth.update(at(1), 49_000.0, TARGET, RTT);
-        assert_eq!(c_earth.rate(), BitRate::from_bps(10_000_000 + 8 * 49_000 * 5 / 50));
+        // 8 x 49,000 / 0.2 / 50 = 39,200, set to whole kb/s.
+        assert_eq!(c_earth.rate(), BitRate::from_bps(10_039_000));
     }
 
     #[test]
@@ -223,9 +242,9 @@ mod tests {
     fn wrong_values_are_named() {
         let good = CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20));
         let wrong = |config: CEarthConfig| CEarth::new(&config).unwrap_err().field;
-        assert_eq!(wrong(CEarthConfig { min: BitRate::from_bps(0), ..good.clone() }), "min");
-        assert_eq!(wrong(CEarthConfig { max: BitRate::from_bps(5), ..good.clone() }), "max");
+        assert_eq!(wrong(CEarthConfig { min: BitRate::from_bps(0), ..good.clone() }), "min_rate");
+        assert_eq!(wrong(CEarthConfig { max: BitRate::from_bps(5), ..good.clone() }), "min_rate");
         assert_eq!(wrong(CEarthConfig { gamma: f64::NAN, ..good.clone() }), "gamma");
-        assert_eq!(wrong(CEarthConfig { initial: Some(BitRate::from_mbps(21)), ..good }), "initial");
+        assert_eq!(wrong(CEarthConfig { initial: Some(BitRate::from_mbps(21)), ..good }), "initial_rate");
     }
 }
