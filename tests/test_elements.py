@@ -21,6 +21,9 @@ SCHEMA = netlull.schema()
 ELEMENTS: dict[Any, str] = {
     netlull.Link: "LinkDocument",
     netlull.Practra: "ControllerDocument",
+    netlull.Earth: "ControllerDocument",
+    netlull.Awm: "ControllerDocument",
+    netlull.GRouter: "ControllerDocument",
     netlull.RateSteps: "RateSteps",
     netlull.Steps: "CapacityDocument",
     netlull.UniformRedraw: "CapacityDocument",

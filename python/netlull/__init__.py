@@ -12,16 +12,19 @@ if TYPE_CHECKING:
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
+        Awm,
         Bernoulli,
         Bursts,
         CampusSize,
         Cbr,
         Codel,
         DropTail,
+        Earth,
         EmpiricalSize,
         ExponentialSize,
         FixedSize,
         GilbertElliott,
+        GRouter,
         Link,
         LognormalComponent,
         LognormalSize,
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
 __all__ = [
+    "Awm",
     "Axis",
     "AxisPoint",
     "Bernoulli",
@@ -63,11 +67,13 @@ __all__ = [
     "Column",
     "Design",
     "DropTail",
+    "Earth",
     "EmpiricalSize",
     "Experiment",
     "ExponentialSize",
     "FieldPathError",
     "FixedSize",
+    "GRouter",
     "GilbertElliott",
     "InputError",
     "Link",
@@ -112,8 +118,8 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
-    "Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps Recording Red "
-    "Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
+    "Awm Earth GRouter Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps "
+    "Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

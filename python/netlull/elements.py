@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 __all__ = [
+    "Awm",
     "Bernoulli",
     "Bursts",
     "CampusSize",
     "Cbr",
     "Codel",
     "DropTail",
+    "Earth",
     "EmpiricalSize",
     "ExponentialSize",
     "FixedSize",
     "Flow",
+    "GRouter",
     "GilbertElliott",
     "Link",
     "LognormalComponent",
@@ -77,6 +80,71 @@ class Practra:
     steps: str | None = None
     tick: str | None = None
     initial_rate: str | None = None
+    in_service: str | None = None
+    transition_power: str | None = None
+
+
+@dataclass(frozen=True)
+class Earth:
+    """The EARTH rate controller; `rates` is a list of bit rates or `RateSteps`, `threshold` packets or data.
+
+    See docs/models/g-router.md.
+    """
+
+    kind: ClassVar[str] = "earth"
+    rates: Sequence[str] | RateSteps
+    threshold: str
+    _: KW_ONLY
+    min_interval: str | None = None
+    transition: str | None = None
+    queue: str | None = None
+    initial_rate: str | None = None
+    in_service: str | None = None
+    transition_power: str | None = None
+
+
+@dataclass(frozen=True)
+class Awm:
+    """AWM alone: windows in acknowledgements keep the link's queue at `target` (packets or data).
+
+    `flows` is a table such as `{"kind": "fixed", "count": 20}`. See docs/models/g-router.md.
+    """
+
+    kind: ClassVar[str] = "awm"
+    target: str
+    _: KW_ONLY
+    beta: str | None = None
+    floor: str | None = None
+    initial_window: str | None = None
+    flows: Mapping[str, Any] | None = None
+    acknowledgements: str | None = None
+    queue: str | None = None
+
+
+@dataclass(frozen=True)
+class GRouter:
+    """The G-Router: AWM keeps the queue at `target` (packets or data), C-EARTH sets the rate, `min_rate` to the link's.
+
+    `flows` and `round_trip` are tables such as `{"kind": "timestamps", "initial": "200 ms"}`.
+    See docs/models/g-router.md.
+    """
+
+    kind: ClassVar[str] = "g_router"
+    target: str
+    min_rate: str
+    round_trip: Mapping[str, Any]
+    _: KW_ONLY
+    beta: str | None = None
+    floor: str | None = None
+    initial_window: str | None = None
+    flows: Mapping[str, Any] | None = None
+    initial_rate: str | None = None
+    gamma: float | None = None
+    pace: str | None = None
+    granularity: str | None = None
+    transition: str | None = None
+    acknowledgements: str | None = None
+    queue: str | None = None
     in_service: str | None = None
     transition_power: str | None = None
 
@@ -187,7 +255,7 @@ class Link:
     buffer_floor: int | None = None
     queue: DropTail | Red | Codel | None = None
     cost: int | None = None
-    controller: Practra | None = None
+    controller: Practra | Earth | Awm | GRouter | None = None
     capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
 

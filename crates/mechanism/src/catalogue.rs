@@ -31,7 +31,7 @@ pub struct ParameterInfo {
 /// All mechanisms, in alphabetical order.
 #[must_use]
 pub const fn catalogue() -> &'static [MechanismInfo] {
-    &[PRACTRA]
+    &[AWM, EARTH, G_ROUTER, PRACTRA]
 }
 
 const fn parameter(
@@ -43,6 +43,94 @@ const fn parameter(
 ) -> ParameterInfo {
     ParameterInfo { name, unit, default, meaning, source }
 }
+
+const TARGET: ParameterInfo =
+    parameter("target", "packets or data", "must be given", "T: the queue to keep", "g-router uses half of the buffer");
+const BETA: ParameterInfo = parameter(
+    "beta",
+    "bit rate",
+    "10 kb/s",
+    "beta: how fast a queue off its target is corrected",
+    "g-router section 3",
+);
+const FLOOR: ParameterInfo =
+    parameter("floor", "data", "the MTU", "the least window suggested", "g-router equation (1)");
+const INITIAL_WINDOW: ParameterInfo =
+    parameter("initial_window", "data", "65535 B", "swnd at the start of the run", "reading");
+const FLOWS: ParameterInfo = parameter(
+    "flows",
+    "linear_counting | fixed | printed",
+    "linear_counting",
+    "N: flows seen in 1 s by a map of 4096 bits, given, or equation (5)",
+    "g-router section 2.3; reading",
+);
+const ACKNOWLEDGEMENTS: ParameterInfo =
+    parameter("acknowledgements", "link", "the way back", "the link that brings the acknowledgements", "-");
+const QUEUE: ParameterInfo =
+    parameter("queue", "waiting | waiting_and_in_service", "waiting", "what q counts", "reading");
+const IN_SERVICE: ParameterInfo = parameter(
+    "in_service",
+    "finish_then_pause | finish_while_pausing | suspend",
+    "finish_then_pause",
+    "what becomes of the packet being sent when the rate changes",
+    "reading",
+);
+const TRANSITION_POWER: ParameterInfo =
+    parameter("transition_power", "higher | new | old", "higher", "whose power a transition is charged", "reading");
+const TRANSITION: ParameterInfo = parameter("transition", "time", "0 s", "nothing is sent after a change", "reading");
+
+const AWM: MechanismInfo = MechanismInfo {
+    name: "awm",
+    summary: "writes smaller windows into acknowledgements, so that the queue of a link stays at its target",
+    source: "g-router section 2.1 (Barbera et al., ICC 2007)",
+    parameters: &[TARGET, BETA, FLOOR, INITIAL_WINDOW, FLOWS, ACKNOWLEDGEMENTS, QUEUE],
+};
+
+const EARTH: MechanismInfo = MechanismInfo {
+    name: "earth",
+    summary: "steps a link's rate down when its queue empties, up when it is about to overflow",
+    source: "g-router section 1 (Panarello et al., e-Energy 2010), which characterises it and prints no rule",
+    parameters: &[
+        parameter("rates", "bit rates", "must be given", "r_1 < ... < r_n", "reading"),
+        parameter("threshold", "packets or data", "must be given", "the queue that is about to overflow", "reading"),
+        parameter("min_interval", "time", "100 ms", "least time between changes", "reading"),
+        TRANSITION,
+        QUEUE,
+        parameter("initial_rate", "bit rate", "the highest", "rate at the start of the run", "reading"),
+        IN_SERVICE,
+        TRANSITION_POWER,
+    ],
+};
+
+const G_ROUTER: MechanismInfo = MechanismInfo {
+    name: "g_router",
+    summary: "AWM keeps the queue at its target; C-EARTH follows the queue with the rate of the link",
+    source: "g-router section 2",
+    parameters: &[
+        TARGET,
+        BETA,
+        FLOOR,
+        INITIAL_WINDOW,
+        FLOWS,
+        parameter(
+            "round_trip",
+            "fixed | printed | handshake | timestamps",
+            "must be given",
+            "RTT: given, equation (7), or measured on one flow after another",
+            "g-router section 2.4; reading",
+        ),
+        parameter("min_rate", "bit rate", "must be given", "C_min; C_max is the link's rate", "reading"),
+        parameter("initial_rate", "bit rate", "the link's", "C at the start of the run", "reading"),
+        parameter("gamma", "0 < gamma < 1", "0.95", "gamma: C-EARTH's target is gamma T", "g-router section 3"),
+        parameter("pace", "round_trip | event", "round_trip", "how often C is computed", "reading"),
+        parameter("granularity", "bit rate", "1 kb/s", "C is set in whole multiples of this", "reading"),
+        TRANSITION,
+        ACKNOWLEDGEMENTS,
+        QUEUE,
+        IN_SERVICE,
+        TRANSITION_POWER,
+    ],
+};
 
 const PRACTRA: MechanismInfo = MechanismInfo {
     name: "practra",
@@ -112,6 +200,21 @@ mod tests {
         assert!((default_of("forecast_weight").parse::<f64>().unwrap() - built.forecast_weight).abs() < 1e-15);
         let debug = format!("{:?}", (built.forecast_start, built.evaluate, built.queue, built.arrivals, built.steps));
         assert_eq!(debug, "(FirstSample, EveryEvent, Waiting, Offered, Adjacent)");
+    }
+
+    #[test]
+    fn the_catalogue_tells_the_gateways_defaults() {
+        use crate::gateway::{AwmConfig, CEarthConfig, FlowCountConfig};
+        use netlull_units::{Bytes, Duration};
+        let awm = AwmConfig::new(Bytes::new(1));
+        assert_eq!((awm.beta, awm.initial_window), (BitRate::from_bps(10_000), Bytes::new(65_535)));
+        let c_earth = CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(2));
+        assert_eq!(
+            (c_earth.gamma, c_earth.granularity, c_earth.transition),
+            (0.95, BitRate::from_bps(1000), Duration::ZERO)
+        );
+        let counting = FlowCountConfig::LinearCounting { interval: Duration::from_secs(1), bits: 4096 };
+        assert_eq!(FlowCountConfig::default(), counting);
     }
 
     #[test]

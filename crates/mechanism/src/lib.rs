@@ -8,6 +8,7 @@
 
 mod catalogue;
 mod error;
+pub mod gateway;
 pub mod rate;
 
 pub use catalogue::{MechanismInfo, ParameterInfo, catalogue};

@@ -33,12 +33,29 @@ fn practra() -> Value {
             "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "10 ms" })
 }
 
+fn awm() -> Value {
+    json!({ "kind": "awm", "target": "20 packets", "initial_window": "20 kB" })
+}
+
+fn g_router() -> Value {
+    json!({ "kind": "g_router", "target": "10 packets", "min_rate": "1 Mb/s", "flows": { "kind": "linear_counting", "interval": "100 ms" },
+            "round_trip": { "kind": "timestamps", "initial": "50 ms" } })
+}
+
+fn earth() -> Value {
+    json!({ "kind": "earth", "rates": { "from": "2 Mb/s", "to": "10 Mb/s", "step": "2 Mb/s" }, "threshold": "8 packets" })
+}
+
+fn controller() -> impl Strategy<Value = Value> {
+    prop_oneof![Just(practra()), Just(awm()), Just(g_router()), Just(earth())]
+}
+
 fn router_link() -> impl Strategy<Value = Value> {
     let buffer =
         prop_oneof![Just("2 packets"), Just("12 packets"), Just("6 kB"), Just("60 packets"), Just("unlimited")];
     let special = prop_oneof![
         4 => Just(json!({})),
-        1 => Just(json!({ "controller": practra() })),
+        2 => controller().prop_map(|controller| json!({ "controller": controller })),
         1 => Just(json!({ "loss": { "kind": "bernoulli", "probability": 0.02 } })),
         1 => Just(json!({ "queue": { "kind": "red" } })),
         1 => Just(json!({ "queue": { "kind": "codel" } })),
@@ -129,7 +146,7 @@ fn any_network() -> impl Strategy<Value = Value> {
     let special = || {
         prop_oneof![
             8 => Just(json!({})),
-            1 => Just(json!({ "controller": practra(), "rate": "10 Mb/s" })),
+            2 => controller().prop_map(|controller| json!({ "controller": controller, "rate": "10 Mb/s" })),
             1 => Just(json!({ "loss": { "kind": "bernoulli", "probability": 0.02 } })),
             1 => Just(json!({ "queue": { "kind": "codel" } })),
         ]

@@ -1,9 +1,11 @@
 //! Controllers of a link's service rate, and what they share: the events a link reports, the rates it can run at.
 
+mod earth;
 mod forecast;
 mod practra;
 mod rate_set;
 
+pub use earth::{Earth, EarthConfig};
 pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, Reach};
 pub use rate_set::RateSet;
 

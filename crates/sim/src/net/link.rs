@@ -143,6 +143,8 @@ pub struct Link {
     delivery: Slot,
     /// Where all its packets go from there, if that is the same for all.
     pub(crate) leads_to: Option<NextHop>,
+    /// Whether a gateway looks at what comes out of it.
+    pub(crate) is_steered: bool,
     /// From when there is something to do before the link is offered a packet, in nanoseconds: just after the next datagram is
     /// due of those that are drawn then, or always, where arrivals are recorded.
     pub(crate) looks_from: u64,
@@ -211,6 +213,7 @@ impl Link {
             to: parts.to,
             delivery: parts.delivery,
             leads_to: None,
+            is_steered: false,
             looks_from: u64::MAX,
             stored_bytes: 0,
             arrived_bytes: 0,

@@ -1,12 +1,14 @@
 //! What a run records over time: columns, written only for the probes asked for. Recording never changes a run.
 
 mod arrivals;
+mod gateways;
 mod pcapng;
 mod requests;
 mod senders;
 mod tables;
 
 pub use arrivals::{ArrivalProbe, Naming};
+pub use gateways::{GatewaySample, GatewayTable};
 pub use pcapng::{CaptureError, CaptureWriter, Host};
 pub use requests::{RequestRow, RequestTable};
 pub use senders::{SenderProbe, SenderTables};

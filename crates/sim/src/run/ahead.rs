@@ -93,7 +93,10 @@ impl Ahead {
     pub fn new(scenario: &Scenario, observers: &Observers, parts: Parts<'_>) -> Self {
         let Parts { links, agents, routes } = parts;
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
-        let Order { neighbours, runs_ahead, drawn } = Order::new(scenario, &plain, observers.watching);
+        // What a gateway steers depends on what it has seen by then.
+        let steered: Vec<bool> = links.iter().map(|link| link.is_steered).collect();
+        let among = Among { plain: &plain, steered: &steered, watching: observers.watching };
+        let Order { neighbours, runs_ahead, drawn } = Order::new(scenario, &among);
         routes.mark_ahead(|link| runs_ahead[link as usize]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
             link.leads_to = neighbours.leads_to.map(|hop| match hop {
@@ -111,14 +114,18 @@ impl Ahead {
             for (agent, way) in [(receiver, &ways[0]), (sender, &ways[1])] {
                 arrives_on[agent] = way.last().copied().unwrap_or_default();
             }
-            agents[receiver].ahead = AgentAhead::endpoint_if(alone(receiver, agents[receiver].out));
+            let unsteered = |agent: usize| !steered[arrives_on[agent] as usize];
+            agents[receiver].ahead =
+                AgentAhead::endpoint_if(alone(receiver, agents[receiver].out) && unsteered(receiver));
             // Somewhere on the round an event must order packets, or it would never end.
             let meets = ways.iter().flat_map(|way| way.iter().skip(1)).any(|&link| !runs_ahead[link as usize]);
             // Tables of what senders do are in the order of time: to sort them would cost more.
             let seen = observers.senders.is_some() || observers.recorder.records_windows();
             let ends = meets || agents[receiver].ahead == AgentAhead::No;
-            agents[sender].ahead = AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen);
+            agents[sender].ahead =
+                AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen && unsteered(sender));
         }
+        // Datagrams have no window.
         for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
             agent.ahead = AgentAhead::Sink;
         }
@@ -152,6 +159,17 @@ impl Ahead {
     }
 }
 
+/// What decides which links may run ahead.
+#[derive(Clone, Copy)]
+struct Among<'a> {
+    /// Links that only send what they are offered.
+    plain: &'a [bool],
+    /// Links at whose ends a gateway looks at packets.
+    steered: &'a [bool],
+    /// Whether every packet is watched, so that none may.
+    watching: bool,
+}
+
 /// What has an order of its own, without events.
 struct Order {
     neighbours: Vec<Neighbours>,
@@ -163,7 +181,8 @@ struct Order {
 
 impl Order {
     /// Starts with every datagram flow drawn and gives up those that would need events, until that holds for all.
-    fn new(scenario: &Scenario, plain: &[bool], watching: bool) -> Self {
+    fn new(scenario: &Scenario, among: &Among<'_>) -> Self {
+        let Among { plain, steered, watching } = *among;
         let paths: Vec<Vec<LinkId>> =
             scenario.datagram_flows.iter().map(|flow| ways(scenario, &flow.path, false).concat()).collect();
         // At the same instant datagrams come before requests, and after everything else that is offered to a link.
@@ -186,7 +205,8 @@ impl Order {
         let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
         loop {
             let neighbours = neighbours(scenario, &drawn);
-            let fed_by_one = |link: usize| matches!(neighbours[link].feeder, Feeder::Link(_));
+            let fed_by_one =
+                |link: usize| matches!(neighbours[link].feeder, Feeder::Link(feeder) if !steered[feeder as usize]);
             let runs_ahead: Vec<bool> = (0..plain.len()).map(|link| plain[link] && fed_by_one(link)).collect();
             let needs_events = |path: &Vec<LinkId>| path.iter().skip(1).any(|&link| !runs_ahead[link as usize]);
             // Where datagrams pass that are drawn elsewhere nobody knows which of both come first; and of the sources of one

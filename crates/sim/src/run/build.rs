@@ -1,6 +1,7 @@
 //! From a scenario to its world.
 
 use super::ahead::{AgentAhead, Ahead, Parts};
+use super::control::Controller;
 use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::requests::Requests;
 use super::slots::{Population, Slots};
@@ -18,8 +19,6 @@ use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
 use crate::verify::replay::{Replay, ReplayLink};
-use netlull_mechanism::Machine;
-use netlull_mechanism::rate::PractRa;
 use netlull_tcp::{Endpoint, SeqNr};
 use netlull_units::{Duration, Instant};
 
@@ -36,7 +35,7 @@ impl LinkSpec {
 
     /// The rate it starts at.
     fn first_rate(&self) -> netlull_units::BitRate {
-        self.control.as_ref().and_then(|control| control.practra.initial_rate).unwrap_or(self.rate)
+        self.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(self.rate)
     }
 }
 
@@ -56,6 +55,9 @@ impl World {
         let slots = slots(scenario);
         let observers = observers(scenario, flows, capture);
         let mut links = links(scenario, &slots, &scheduled_links);
+        for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
+            control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
+        }
         let mut routes = scenario.routes.clone();
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
         let ahead =
@@ -204,11 +206,13 @@ fn endpoints(seed: u64, flow: &crate::scenario::TcpFlow) -> [Endpoint; 2] {
     [Endpoint::client(&flow.config, iss()), Endpoint::server(&flow.config, iss())]
 }
 
+#[allow(clippy::cast_possible_truncation)]
 fn controller(scenario: &Scenario, link: LinkId) -> Option<Controlled> {
     let control = scenario.links[link as usize].control.as_ref()?;
     // The scenario has validated the configuration.
-    let machine = PractRa::new(&control.practra, Instant::ZERO).ok()?;
-    Some(Controlled { link, machine, in_service: control.in_service })
+    let machine = Controller::new(&control.mechanism).ok()?;
+    let acknowledgements = control.acknowledgements.map(|link| link as LinkId);
+    Some(Controlled { link, machine, in_service: control.in_service, acknowledgements })
 }
 
 fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
@@ -230,6 +234,8 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
         Box::new(ArrivalProbe::new(scenario.links.len(), recorded, chosen, names))
     });
+    let steers = |link: &LinkSpec| link.control.as_ref().is_some_and(|control| control.acknowledgements.is_some());
+    let gateways = probe.interval.is_some() && scenario.links.iter().any(steers);
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -249,6 +255,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
+        gateways: gateways.then(Box::default),
         arrivals,
         senders: SenderProbe::new(senders, &chosen).map(Box::new),
         watching: capture.is_some() || replay.is_some(),

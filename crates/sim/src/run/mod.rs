@@ -2,6 +2,7 @@
 
 mod ahead;
 mod build;
+mod control;
 pub(crate) use build::longest_run;
 mod outcome;
 mod parts;

@@ -1,14 +1,14 @@
 //! The parts of a world that are not links: agents, connections, what varies rates, who observes.
 
 use super::ahead::AgentAhead;
+use super::control::Controller;
 use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
-use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, GatewayTable, Recorder, SenderProbe};
 use crate::scenario::{Capacity, TransferSize};
 use crate::verify::replay::Replay;
-use netlull_mechanism::rate::PractRa;
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::{BitRate, Instant};
 
@@ -68,8 +68,10 @@ pub(super) struct Connection {
 
 pub(super) struct Controlled {
     pub link: LinkId,
-    pub machine: PractRa,
+    pub machine: Controller,
     pub in_service: InService,
+    /// The link that brings a gateway its acknowledgements.
+    pub acknowledgements: Option<LinkId>,
 }
 
 pub(super) struct Redrawn {
@@ -115,6 +117,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
+    /// Looks at gateways, if there are any.
+    pub gateways: Option<Box<GatewayTable>>,
     /// Looks at packets that are offered to some links.
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.

@@ -80,6 +80,16 @@ impl Requests {
         }
     }
 
+    /// The shift of the windows that an end of a connection advertises.
+    pub fn window_shift(&self, agent: usize) -> u8 {
+        let end = self.end(agent - self.first_agent);
+        let place = &self.pools[end.pool].places[end.place];
+        match end.role {
+            Role::Sender => place.sender.window_shift(),
+            Role::Receiver => place.receiver.window_shift(),
+        }
+    }
+
     /// The agent with which this end counts.
     #[inline]
     fn agent_of(&self, end: PooledAgent) -> usize {

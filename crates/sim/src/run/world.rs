@@ -15,8 +15,7 @@ use crate::probe::{FlowSample, LinkSample};
 use crate::scenario::{Scenario, TransferSize};
 use crate::traffic::{DatagramSource, Record};
 use crate::verify::ledger;
-use netlull_mechanism::Machine;
-use netlull_mechanism::rate::{self, RateAction, RateEvent};
+use netlull_mechanism::rate::{self, RateEvent};
 use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
 use netlull_units::{Bytes, Duration, Instant};
 /// Everything that has a state.
@@ -94,6 +93,9 @@ impl World {
         if self.observers.watching {
             self.observers.delivered(self.now, index, &packet);
         }
+        if self.links[index].is_steered {
+            self.steer(index as LinkId, &mut packet);
+        }
         match hop {
             NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
             NextHop::Here => self.receive(self.now, &packet),
@@ -113,7 +115,7 @@ impl World {
         }
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
-            Offered::Held => return self.held(index, packet.size),
+            Offered::Held => return self.held(index, packet),
             Offered::Refused(admission) => admission,
         };
         self.offered(now, index, packet, admission);
@@ -121,11 +123,12 @@ impl World {
 
     /// A link that schedules its departures has taken a packet.
     #[inline]
-    fn held(&mut self, index: LinkId, size: u32) {
+    fn held(&mut self, index: LinkId, packet: &Packet) {
         let link = &self.links[index as usize];
         if let Some(controller) = link.controller {
-            let (size, admission) = (Bytes::new(u64::from(size)), rate::Admission::Accepted);
-            self.control(controller as usize, RateEvent::Arrival { size, admission, queue: link.queue_view() });
+            let (size, admission) = (Bytes::new(u64::from(packet.size)), rate::Admission::Accepted);
+            let event = RateEvent::Arrival { size, admission, queue: link.queue_view() };
+            self.control(controller as usize, event, Some(packet));
         }
     }
 
@@ -152,11 +155,11 @@ impl World {
         match admission {
             Admission::Accepted => {
                 let admission = rate::Admission::Accepted;
-                self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+                self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
             }
             Admission::Dropped | Admission::DroppedEarly => {
                 let admission = rate::Admission::Dropped;
-                self.control(controller as usize, RateEvent::Arrival { size, admission, queue });
+                self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
             }
             // It never came to the buffer.
             Admission::Lost => {}
@@ -261,7 +264,7 @@ impl World {
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
             let queue = self.links[link].queue_view();
-            self.control(controller as usize, RateEvent::Departure { queue });
+            self.control(controller as usize, RateEvent::Departure { queue }, None);
         }
     }
 
@@ -270,27 +273,6 @@ impl World {
         self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
             replay.discarded(self.now, link, packet, self.links[link as usize].propagating());
-        }
-    }
-
-    fn wake_controller(&mut self, index: usize) {
-        let queue = self.links[self.controllers[index].link as usize].queue_view();
-        self.control(index, RateEvent::Timeout { queue });
-    }
-
-    /// Tells a controller what happened and does what it asks for.
-    #[inline]
-    fn control(&mut self, index: usize, event: RateEvent) {
-        let Controlled { link, machine, in_service } = &mut self.controllers[index];
-        machine.handle(self.now, event);
-        while let Some(RateAction::SetRate { rate, pause }) = machine.poll_action() {
-            let change = RateChange { rate, pause, in_service: *in_service };
-            self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
-        }
-        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
-        let slot = self.slots.controller(index);
-        if self.schedule.at(slot) != wake {
-            self.schedule.set(slot, wake);
         }
     }
 
@@ -441,6 +423,7 @@ impl World {
             };
             self.observers.recorder.link(now, index, sample);
         }
+        self.sample_gateways(now);
         for &flow in &self.observers.flows {
             let sender = 2 * flow as usize;
             let sample = FlowSample {
@@ -487,6 +470,7 @@ impl World {
         let mut tables = vec![summary::rate_table(&self, scenario)];
         tables.extend(self.observers.recorder.into_tables());
         tables.extend(self.observers.senders.into_iter().flat_map(|senders| senders.into_tables()));
+        tables.extend(self.observers.gateways.map(|gateways| gateways.into_table()));
         tables.extend(self.requests.into_table());
         tables.extend(self.observers.arrivals.map(|arrivals| arrivals.into_table()));
         Ok(RunOutcome { summary, tables })

@@ -2,12 +2,18 @@
 //!
 //! The JSON Schema that editors use is generated from these types, and Python's types follow it.
 
+mod gateway;
 mod losses;
 mod queueing;
 mod replay;
 mod requests;
 mod tcp;
 
+pub use gateway::{
+    AwmDocument, EarthDocument, FixedFlowsDocument, FixedRoundTripDocument, FlowCountDocument, GRouterDocument,
+    InitialRoundTripDocument, LinearCountingDocument, PaceReading, PrintedFlowsDocument, PrintedRoundTripDocument,
+    RoundTripDocument,
+};
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
 pub use queueing::{
@@ -133,12 +139,18 @@ pub struct LinkDocument {
     pub loss: Option<LossDocument>,
 }
 
-/// A rate controller.
+/// What scales a link's rate, steers the windows of the TCPs that cross it, or both.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ControllerDocument {
     /// practRA (Nedevschi et al., NSDI 2008; docs/models/practra.md).
     Practra(PractraDocument),
+    /// EARTH, the step-by-step predecessor of C-EARTH (docs/models/g-router.md).
+    Earth(EarthDocument),
+    /// AWM, Active Window Management, at a fixed rate (docs/models/g-router.md).
+    Awm(AwmDocument),
+    /// The G-Router, AWM and C-EARTH (docs/models/g-router.md).
+    GRouter(GRouterDocument),
 }
 
 /// practRA and its readings.

@@ -1,11 +1,13 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
-    ControllerDocument, Document, DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument,
-    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument,
-    QueueDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
-    SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
+    AwmDocument, BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
+    ControllerDocument, Document, DropTailDocument, EarthDocument, EmpiricalSizeDocument, ExponentialSizeDocument,
+    FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FlowCountDocument, FlowDocument, GRouterDocument,
+    GilbertElliottDocument, InitialRoundTripDocument, LinearCountingDocument, LognormalSizeDocument, LossDocument,
+    ParetoSizeDocument, PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, QueueDocument, RateSteps,
+    RatesDocument, RedDocument, ReplayDocument, RequestsDocument, RoundTripDocument, ScriptedDocument, SizeDocument,
+    StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -123,7 +125,26 @@ macro_rules! read_by_kind {
     };
 }
 
-read_by_kind!(ControllerDocument: "practra" => Practra(PractraDocument));
+read_by_kind!(
+    ControllerDocument:
+    "practra" => Practra(PractraDocument),
+    "earth" => Earth(EarthDocument),
+    "awm" => Awm(AwmDocument),
+    "g_router" => GRouter(GRouterDocument),
+);
+read_by_kind!(
+    FlowCountDocument:
+    "fixed" => Fixed(FixedFlowsDocument),
+    "printed" => Printed(PrintedFlowsDocument),
+    "linear_counting" => LinearCounting(LinearCountingDocument),
+);
+read_by_kind!(
+    RoundTripDocument:
+    "fixed" => Fixed(FixedRoundTripDocument),
+    "printed" => Printed(PrintedRoundTripDocument),
+    "handshake" => Handshake(InitialRoundTripDocument),
+    "timestamps" => Timestamps(InitialRoundTripDocument),
+);
 read_by_kind!(
     CapacityDocument:
     "uniform_redraw" => UniformRedraw(UniformRedrawDocument),
@@ -198,7 +219,10 @@ mod tests {
             why(&link(practra))
         );
         let kind = r#""rate": "1 Mb/s", "controller": { "kind": "magic" }"#;
-        assert_eq!(why(&link(kind)), "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\"");
+        assert_eq!(
+            why(&link(kind)),
+            "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\" \"earth\" \"awm\" \"g_router\""
+        );
     }
 
     #[test]

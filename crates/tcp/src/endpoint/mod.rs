@@ -531,6 +531,12 @@ impl Endpoint {
         self.rcv.unread()
     }
 
+    /// The shift that it applies to the windows it advertises (RFC 7323 section 2).
+    #[must_use]
+    pub fn window_shift(&self) -> u8 {
+        self.rcv.shift
+    }
+
     /// RCV.NXT as an offset in the peer's stream; its FIN counts one.
     #[must_use]
     pub fn rcv_nxt(&self) -> u64 {

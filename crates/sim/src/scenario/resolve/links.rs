@@ -1,16 +1,10 @@
 //! Links of the document: rates, controllers, capacities.
 
+use super::control;
 use super::queueing::{self, Measure};
-use super::{Capacity, Control, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
+use super::{Capacity, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
 use crate::net::routing::Edge;
-use crate::scenario::ScenarioError;
-use crate::scenario::document::{
-    ArrivalsReading, CapacityDocument, ControllerDocument, Document, ForecastStartReading, LinkDocument,
-    PractraDocument, QueueReading, RatesDocument, ReachReading, StepsDocument, TransitionPowerReading,
-    UniformRedrawDocument,
-};
-use netlull_mechanism::rate::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet, Reach};
-use netlull_power::TransitionPower;
+use crate::scenario::document::{CapacityDocument, Document, LinkDocument, StepsDocument, UniformRedrawDocument};
 use netlull_units::{BitRate, Instant};
 
 /// One direction of a link of the document.
@@ -65,7 +59,12 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
     }
     let there = wire.is_there();
-    let control = document.controller.as_ref().filter(|_| there).map(|doc| control(&field, doc, rate)).transpose()?;
+    let control = document
+        .controller
+        .as_ref()
+        .filter(|_| there)
+        .map(|doc| control::control(&field, doc, document, measure))
+        .transpose()?;
     let capacity = document.capacity.as_ref().filter(|_| there).map(|doc| capacity(&field, doc, rate)).transpose()?;
     if control.is_some() && capacity.is_some() {
         return refuse(format!("{field}.capacity"), "stands beside a controller; expected one or the other");
@@ -84,61 +83,30 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     })
 }
 
-fn control(field: &str, document: &ControllerDocument, rate: BitRate) -> Result<Control> {
-    let ControllerDocument::Practra(document) = document;
-    let field = format!("{field}.controller");
-    let practra = practra(&field, document)?;
-    if practra.rates.highest() != rate {
-        let message = format!("end at {}; expected the link's rate, {rate}, as the highest", practra.rates.highest());
-        return refuse(format!("{field}.rates"), message);
+/// Finds the links that bring gateways their acknowledgements.
+pub(super) fn join_gateways(wiring: &[Wire<'_>], links: &mut [LinkSpec]) -> Result<()> {
+    for (index, wire) in wiring.iter().enumerate() {
+        let document = wire.document.controller.as_ref().filter(|_| wire.is_there());
+        let Some(named) = document.and_then(control::acknowledgements) else { continue };
+        let field = format!("link.{}.controller.acknowledgements", wire.name);
+        let found = match named {
+            Some(name) => wiring.iter().position(|other| other.name == name),
+            None => wiring.iter().position(|other| (other.edge.from, other.edge.to) == (wire.edge.to, wire.edge.from)),
+        };
+        let Some(found) = found else {
+            let problem = named
+                .map_or("is missing, and there is no link back".to_owned(), |name| format!("\"{name}\" is no link"));
+            return refuse(field, format!("{problem}; expected the link that brings the acknowledgements"));
+        };
+        if wiring[found].edge.to != wire.edge.from {
+            let message = format!("\"{}\" does not end where this link begins", wiring[found].name);
+            return refuse(field, format!("{message}; expected the link that brings the acknowledgements"));
+        }
+        if let Some(control) = &mut links[index].control {
+            control.acknowledgements = Some(found);
+        }
     }
-    let transition_power = match document.transition_power {
-        TransitionPowerReading::Higher => TransitionPower::Higher,
-        TransitionPowerReading::New => TransitionPower::New,
-        TransitionPowerReading::Old => TransitionPower::Old,
-    };
-    Ok(Control { practra, in_service: document.in_service, transition_power })
-}
-
-fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
-    let rates = match &document.rates {
-        RatesDocument::List(list) => RateSet::from_list(&list.iter().map(|rate| rate.0).collect::<Vec<_>>()),
-        RatesDocument::Steps(steps) => RateSet::from_range(steps.from.0, steps.to.0, steps.step.0),
-    };
-    let refused = |error: netlull_mechanism::ConfigError| {
-        ScenarioError::new(
-            format!("{field}.{}", error.field),
-            format!("is {}; expected {}", error.value, error.expected),
-        )
-    };
-    let config = PractRaConfig {
-        transition: document.transition.0,
-        min_interval: document.min_interval.0,
-        delay_bound: document.delay_bound.0,
-        forecast_weight: document.forecast_weight,
-        forecast_interval: document.forecast_interval.map(|interval| interval.0),
-        forecast_start: match document.forecast_start {
-            ForecastStartReading::FirstSample => ForecastStart::FirstSample,
-            ForecastStartReading::Zero => ForecastStart::Zero,
-        },
-        evaluate: document.tick.map_or(Evaluate::EveryEvent, |tick| Evaluate::Tick(tick.0)),
-        queue: match document.queue {
-            QueueReading::Waiting => QueueCount::Waiting,
-            QueueReading::WaitingAndInService => QueueCount::WaitingAndInService,
-        },
-        arrivals: match document.arrivals {
-            ArrivalsReading::Offered => ArrivalCount::Offered,
-            ArrivalsReading::Accepted => ArrivalCount::Accepted,
-        },
-        steps: match document.steps {
-            ReachReading::Adjacent => Reach::Adjacent,
-            ReachReading::Any => Reach::Any,
-        },
-        initial_rate: document.initial_rate.map(|rate| rate.0),
-        ..PractRaConfig::new(rates.map_err(refused)?)
-    };
-    config.validate().map_err(refused)?;
-    Ok(config)
+    Ok(())
 }
 
 fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<Capacity> {

@@ -1,5 +1,6 @@
 //! From the document to the scenario that the simulator trusts: every name resolved, every value in range.
 
+mod control;
 mod flows;
 mod links;
 mod load;
@@ -20,7 +21,8 @@ use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 use crate::traffic::{Record, SizeLaw};
 use flows::Flows;
-use netlull_mechanism::rate::PractRaConfig;
+use netlull_mechanism::gateway::GatewayConfig;
+use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::BTreeMap;
@@ -100,11 +102,36 @@ pub struct LinkSpec {
     pub loss: Option<LossModel>,
 }
 
-/// A rate controller and the link's readings of it.
+/// What controls a link, with its parameters.
+#[derive(Clone, Debug)]
+pub enum Mechanism {
+    /// practRA.
+    PractRa(PractRaConfig),
+    /// EARTH.
+    Earth(EarthConfig),
+    /// AWM or the G-Router.
+    Gateway(Box<GatewayConfig>),
+}
+
+impl Mechanism {
+    /// The rate at which the link starts, if that is not its own.
+    #[must_use]
+    pub fn initial_rate(&self) -> Option<BitRate> {
+        match self {
+            Self::PractRa(config) => config.initial_rate,
+            Self::Earth(config) => config.initial_rate,
+            Self::Gateway(config) => config.c_earth.as_ref().and_then(|c_earth| c_earth.initial),
+        }
+    }
+}
+
+/// A controller and the link's readings of it.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// practRA's parameters.
-    pub practra: PractRaConfig,
+    /// What it is.
+    pub mechanism: Mechanism,
+    /// The link, by index, that brings a gateway its acknowledgements.
+    pub acknowledgements: Option<usize>,
     /// The packet being sent when the rate changes.
     pub in_service: InService,
     /// The power charged in a transition.
@@ -302,6 +329,7 @@ impl Scenario {
             .map(|(wire, (own, least))| links::link(wire, queueing::Measure { two_way: (*own).max(least), mtu }))
             .collect::<Result<Vec<_>>>()?;
         unique_names(&links, &flows)?;
+        links::join_gateways(&wiring, &mut links)?;
         if document.link.iter().any(|link| link.loss.is_some()) {
             let crossing = paths::crossing(&wiring, &routes, &flows);
             for ((link, wire), crossing) in links.iter_mut().zip(&wiring).zip(&crossing) {

@@ -1,0 +1,218 @@
+//! Active Window Management: the window that keeps a queue at its target (g-router section 2.1).
+
+use crate::ConfigError;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
+const LARGEST_WINDOW: f64 = 1_073_725_440.0;
+
+/// AWM's parameters; the fields' docs give symbol, unit, default and source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AwmConfig {
+    /// T: the queue to keep, in bytes. The paper's is half of the buffer.
+    pub target: Bytes,
+    /// beta at the rate at which the run starts, in bit/s: how fast a queue off its target is corrected. Default 10 kb/s (g-router
+    /// section 3).
+    pub beta: BitRate,
+    /// The floor of the window, in bytes: one MTU. Default 1500 B; g-router section 3 has 1000 B.
+    pub floor: Bytes,
+    /// swnd at the start, in bytes. Default 65,535 B (reading: the paper does not say).
+    pub initial_window: Bytes,
+}
+
+impl AwmConfig {
+    /// The default parameters at a target.
+    #[must_use]
+    pub fn new(target: Bytes) -> Self {
+        Self { target, beta: BitRate::from_bps(10_000), floor: Bytes::new(1500), initial_window: Bytes::new(65_535) }
+    }
+
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range, its value and what was expected.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        if self.target == Bytes::ZERO {
+            return Err(ConfigError::new("target", self.target, "more than nothing"));
+        }
+        if self.beta.is_zero() {
+            return Err(ConfigError::new("beta", self.beta, "a rate above zero"));
+        }
+        if self.floor == Bytes::ZERO {
+            return Err(ConfigError::new("floor", self.floor, "at least one byte"));
+        }
+        if self.initial_window < self.floor {
+            return Err(ConfigError::new(
+                "initial_window",
+                self.initial_window,
+                format!("at least floor ({})", self.floor),
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// swnd and what it is computed from.
+#[derive(Clone, Debug)]
+pub struct Awm {
+    /// swnd in bytes, at least MTU.
+    window: f64,
+    /// T in bytes.
+    target: f64,
+    /// beta in bytes/s.
+    beta: f64,
+    floor: f64,
+    /// q_{k-1} in bytes.
+    queue: f64,
+    /// t_{k-1}.
+    at: Instant,
+}
+
+impl Awm {
+    /// AWM on an empty queue.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range: see [`AwmConfig::validate`].
+    pub fn new(config: &AwmConfig, start: Instant) -> Result<Self, ConfigError> {
+        config.validate()?;
+        Ok(Self {
+            window: bytes(config.initial_window).min(LARGEST_WINDOW),
+            target: bytes(config.target),
+            beta: config.beta.as_f64() / 8.0,
+            floor: bytes(config.floor),
+            queue: 0.0,
+            at: start,
+        })
+    }
+
+    /// swnd in bytes.
+    #[must_use]
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// T in bytes.
+    #[must_use]
+    pub fn target(&self) -> f64 {
+        self.target
+    }
+
+    /// Event k: the queue holds `queue` bytes now and `flows` flows load it (N, at least 1). Equations (1) and (2):
+    /// swnd_k = max(swnd_{k-1} + DQ_k + DT_k, MTU).
+    pub fn update(&mut self, now: Instant, queue: f64, flows: f64) {
+        let change =
+            queue_term(self.queue, queue, flows) + target_term(self.beta, now - self.at, self.target, queue, flows);
+        self.window = (self.window + change).max(self.floor).min(LARGEST_WINDOW);
+        (self.queue, self.at) = (queue, now);
+    }
+
+    /// beta_k = beta_{k-1} C_k / C_{k-1} (g-router section 2.1): the link's rate has changed.
+    pub fn rescale(&mut self, before: BitRate, after: BitRate) {
+        self.beta *= after.as_f64() / before.as_f64();
+    }
+
+    /// awnd <- min(awnd, swnd): what to write in place of `advertised`, if that is more than what is suggested.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn instead_of(&self, advertised: Bytes) -> Option<Bytes> {
+        // swnd lies between MTU and the largest window: the cast is exact but for its fraction.
+        let suggested = Bytes::new(self.window as u64);
+        (advertised > suggested).then_some(suggested)
+    }
+}
+
+/// DQ_k = (q_{k-1} - q_k) / N in bytes.
+fn queue_term(before: f64, queue: f64, flows: f64) -> f64 {
+    (before - queue) / flows
+}
+
+/// DT_k = beta (t_k - t_{k-1}) (T - q_k) / (N T) in bytes.
+fn target_term(beta: f64, passed: Duration, target: f64, queue: f64, flows: f64) -> f64 {
+    beta * passed.as_secs_f64() * (target - queue) / (flows * target)
+}
+
+#[allow(clippy::cast_precision_loss)]
+fn bytes(amount: Bytes) -> f64 {
+    amount.as_u64() as f64
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// T = 50 kB, beta = 10 kb/s = 1250 B/s, MTU 1000 B, swnd_0 = 20 kB.
+    fn awm() -> Awm {
+        let config = AwmConfig {
+            floor: Bytes::new(1000),
+            initial_window: Bytes::new(20_000),
+            ..AwmConfig::new(Bytes::new(50_000))
+        };
+        Awm::new(&config, Instant::ZERO).unwrap()
+    }
+
+    #[test]
+    fn a_queue_that_grows_takes_its_share_from_every_window() {
+        // N = 10, q from 0 to 5000 B in 8 ms. DQ = -5000/10 = -500 B;
+        // DT = 1250 x 0.008 x (50,000 - 5000) / (10 x 50,000) = 0.9 B.
+        let mut awm = awm();
+        awm.update(at(8), 5000.0, 10.0);
+        assert_eq!(awm.window(), 20_000.0 - 500.0 + 0.9);
+        // Back to 3000 B at once: DQ = 200 B, no time for DT.
+        awm.update(at(8), 3000.0, 10.0);
+        assert!((awm.window() - 19_700.9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_queue_at_its_target_leaves_the_window_alone_and_one_above_shrinks_it() {
+        let mut awm = awm();
+        awm.update(at(0), 50_000.0, 5.0);
+        let settled = awm.window();
+        assert_eq!(settled, 10_000.0, "20,000 - 50,000/5");
+        awm.update(at(1000), 50_000.0, 5.0);
+        assert_eq!(awm.window(), settled);
+        // A second at 1.5 T: DQ = -25,000/5, DT = 1250 x 1 x (-25,000) / (5 x 50,000) = -125 B.
+        awm.update(at(2000), 75_000.0, 5.0);
+        assert_eq!(awm.window(), settled - 5000.0 - 125.0);
+    }
+
+    #[test]
+    fn the_window_never_falls_below_an_mtu_nor_grows_beyond_tcps_largest() {
+        let mut awm = awm();
+        awm.update(at(1), 1e9, 1.0);
+        assert_eq!(awm.window(), 1000.0);
+        awm.update(Instant::ZERO + Duration::from_secs(u64::MAX / 2_000_000_000), 0.0, 1.0);
+        assert_eq!(awm.window(), LARGEST_WINDOW);
+    }
+
+    #[test]
+    fn beta_follows_the_rate_of_the_link() {
+        // 10 to 25 Mb/s: 1250 x 2.5 = 3125 B/s; a second with an empty queue and N = 5: 3125 / 5 = 625 B.
+        let mut awm = awm();
+        awm.rescale(BitRate::from_mbps(10), BitRate::from_mbps(25));
+        awm.update(at(1000), 0.0, 5.0);
+        assert_eq!(awm.window(), 20_625.0);
+    }
+
+    #[test]
+    fn only_larger_windows_are_written_over() {
+        let awm = awm();
+        assert_eq!(awm.instead_of(Bytes::new(65_535)), Some(Bytes::new(20_000)));
+        assert_eq!(awm.instead_of(Bytes::new(20_000)), None);
+        assert_eq!(awm.instead_of(Bytes::ZERO), None);
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let wrong = |config: AwmConfig| Awm::new(&config, Instant::ZERO).unwrap_err().field;
+        let good = AwmConfig::new(Bytes::new(50_000));
+        assert_eq!(wrong(AwmConfig { target: Bytes::ZERO, ..good.clone() }), "target");
+        assert_eq!(wrong(AwmConfig { beta: BitRate::from_bps(0), ..good.clone() }), "beta");
+        assert_eq!(wrong(AwmConfig { floor: Bytes::ZERO, ..good.clone() }), "floor");
+        assert_eq!(wrong(AwmConfig { initial_window: Bytes::new(1499), ..good }), "initial_window");
+    }
+}

@@ -1,0 +1,250 @@
+//! C-EARTH: the service rate that keeps a queue between two targets (g-router section 2.2).
+
+use crate::ConfigError;
+use netlull_units::{BitRate, Duration, Instant};
+
+/// How often the rate is computed (the paper's formula says at every event, its prose "averaged along a round-trip time").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// Once per round-trip time, from the queue at its two ends. The default.
+    #[default]
+    RoundTrip,
+    /// At every arrival and departure.
+    Event,
+}
+
+/// C-EARTH's parameters; the fields' docs give symbol, unit, default and source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CEarthConfig {
+    /// C_min in bit/s.
+    pub min: BitRate,
+    /// C_max in bit/s.
+    pub max: BitRate,
+    /// C at the start. Default `None`: C_max (reading).
+    pub initial: Option<BitRate>,
+    /// gamma in (0, 1): T_C-EARTH = gamma T. Default 0.95 (g-router section 3).
+    pub gamma: f64,
+    /// Default [`Pace::RoundTrip`] (reading).
+    pub pace: Pace,
+    /// C is set in whole multiples of this, in bit/s; what is computed is kept as it is. Default 1 kb/s (reading: hardware has
+    /// steps, and a link that changes by single bits has as many rates as packets).
+    pub granularity: BitRate,
+    /// How long nothing is sent after a change. Default zero (the paper does not say).
+    pub transition: Duration,
+}
+
+impl CEarthConfig {
+    /// The default parameters between two rates.
+    #[must_use]
+    pub fn new(min: BitRate, max: BitRate) -> Self {
+        Self {
+            min,
+            max,
+            initial: None,
+            gamma: 0.95,
+            pace: Pace::default(),
+            granularity: BitRate::from_bps(1000),
+            transition: Duration::ZERO,
+        }
+    }
+
+    /// Checks every value and every pair that must fit; gives the initial rate.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range, its value and what was expected.
+    pub fn validate(&self) -> Result<BitRate, ConfigError> {
+        if self.min.is_zero() {
+            return Err(ConfigError::new("min_rate", self.min, "a rate above zero"));
+        }
+        if self.max < self.min {
+            let expected = format!("at most the highest rate ({})", self.max);
+            return Err(ConfigError::new("min_rate", self.min, expected));
+        }
+        if !(self.gamma > 0.0 && self.gamma < 1.0) {
+            return Err(ConfigError::new("gamma", self.gamma, "a number between 0 and 1"));
+        }
+        if self.granularity.is_zero() {
+            return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
+        }
+        let initial = self.initial.unwrap_or(self.max);
+        if initial < self.min || initial > self.max {
+            return Err(ConfigError::new(
+                "initial_rate",
+                initial,
+                format!("a rate from min ({}) to max ({})", self.min, self.max),
+            ));
+        }
+        Ok(initial)
+    }
+}
+
+/// C and what it is computed from.
+#[derive(Clone, Debug)]
+pub struct CEarth {
+    /// C in bit/s.
+    rate: f64,
+    min: f64,
+    max: f64,
+    gamma: f64,
+    pace: Pace,
+    granularity: f64,
+    transition: Duration,
+    /// q_{k-1} in bytes.
+    queue: f64,
+    /// When the round trip in progress ends; it begins with the event that ended the one before. `None` before the first event.
+    due: Option<Instant>,
+}
+
+impl CEarth {
+    /// C-EARTH on an empty queue.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range: see [`CEarthConfig::validate`].
+    pub fn new(config: &CEarthConfig) -> Result<Self, ConfigError> {
+        let initial = config.validate()?;
+        Ok(Self {
+            rate: initial.as_f64(),
+            min: config.min.as_f64(),
+            max: config.max.as_f64(),
+            gamma: config.gamma,
+            pace: config.pace,
+            granularity: config.granularity.as_f64(),
+            transition: config.transition,
+            queue: 0.0,
+            due: None,
+        })
+    }
+
+    /// C in bit/s, rounded to the granularity within the clamps.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    pub fn rate(&self) -> BitRate {
+        // C lies between C_min and C_max, which are whole numbers of bits.
+        let steps = libm::floor(self.rate / self.granularity + 0.5);
+        BitRate::from_bps((steps * self.granularity).clamp(self.min, self.max) as u64)
+    }
+
+    /// How long nothing is sent after a change.
+    #[must_use]
+    pub fn transition(&self) -> Duration {
+        self.transition
+    }
+
+    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`.
+    pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) {
+        if self.pace == Pace::RoundTrip {
+            let ends = *self.due.get_or_insert(now + round_trip);
+            if now < ends {
+                return;
+            }
+            self.due = Some(now + round_trip);
+        }
+        let change = rate_change(self.queue, queue, target, self.gamma, round_trip);
+        self.rate = (self.rate + change).clamp(self.min, self.max);
+        self.queue = queue;
+    }
+
+    /// When the rate is to be computed with no event before: a round trip's end, unless nothing can come of it, the queue being
+    /// empty as at its beginning.
+    #[must_use]
+    pub fn next_timeout(&self, queue: f64) -> Option<Instant> {
+        if queue > 0.0 || self.queue > 0.0 { self.due } else { None }
+    }
+}
+
+/// dC_k = |dr_k| sgn(q_k - T_C-EARTH) g_k in bit/s, with |dr_k| = |q_{k-1} - q_k| / RTT (equation 3) and g_k = |q_k - T| / T
+/// (equation 4); queues and T in bytes. A round trip of nothing changes nothing.
+fn rate_change(before: f64, queue: f64, target: f64, gamma: f64, round_trip: Duration) -> f64 {
+    let seconds = round_trip.as_secs_f64();
+    let distance = queue - gamma * target;
+    if seconds <= 0.0 || distance == 0.0 {
+        return 0.0;
+    }
+    let arrivals = 8.0 * (before - queue).abs() / seconds;
+    arrivals * distance.signum() * (queue - target).abs() / target
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const TARGET: f64 = 50_000.0;
+    const RTT: Duration = Duration::from_millis(200);
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn c_earth(pace: Pace) -> CEarth {
+        let config = CEarthConfig {
+            pace,
+            initial: Some(BitRate::from_mbps(10)),
+            ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20))
+        };
+        CEarth::new(&config).unwrap()
+    }
+
+    #[test]
+    fn a_queue_above_its_target_speeds_the_link_up() {
+        // From 0 to 75 kB in an RTT of 200 ms: |dr| = 8 x 75,000 / 0.2 = 3 Mb/s, g = 25/50 = 0.5: + 1.5 Mb/s.
+        let mut c_earth = c_earth(Pace::RoundTrip);
+        c_earth.update(at(0), 1500.0, TARGET, RTT);
+        c_earth.update(at(200), 75_000.0, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_bps(11_500_000));
+        // From 75 to 40 kB, below 0.95 T = 47.5 kB: |dr| = 1.4 Mb/s, g = 0.2: - 0.28 Mb/s.
+        c_earth.update(at(400), 40_000.0, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_bps(11_220_000));
+    }
+
+    #[test]
+    fn between_the_two_targets_the_link_still_speeds_up() {
+        // 49 kB: above 47.5 kB, so up, by g = 1/50: AWM is given room to raise its windows.
+        let mut c_earth = c_earth(Pace::Event);
+        c_earth.update(at(1), 49_000.0, TARGET, RTT);
+        // 8 x 49,000 / 0.2 / 50 = 39,200, set to whole kb/s.
+        assert_eq!(c_earth.rate(), BitRate::from_bps(10_039_000));
+    }
+
+    #[test]
+    fn nothing_happens_before_a_round_trip_has_passed() {
+        let mut c_earth = c_earth(Pace::RoundTrip);
+        c_earth.update(at(0), 1500.0, TARGET, RTT);
+        c_earth.update(at(199), 75_000.0, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
+        assert_eq!(c_earth.next_timeout(75_000.0), Some(at(200)));
+    }
+
+    #[test]
+    fn an_idle_link_falls_quiet() {
+        let mut c_earth = c_earth(Pace::RoundTrip);
+        assert_eq!(c_earth.next_timeout(0.0), None);
+        c_earth.update(at(0), 1500.0, TARGET, RTT);
+        c_earth.update(at(200), 10_000.0, TARGET, RTT);
+        assert_eq!(c_earth.next_timeout(0.0), Some(at(400)));
+        c_earth.update(at(400), 0.0, TARGET, RTT);
+        assert_eq!(c_earth.next_timeout(0.0), None);
+    }
+
+    #[test]
+    fn the_rate_stays_between_its_clamps() {
+        let mut c_earth = c_earth(Pace::Event);
+        c_earth.update(at(1), 1e9, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(20));
+        for k in 0..10 {
+            c_earth.update(at(2 + k), if k % 2 == 0 { 0.0 } else { 45_000.0 }, TARGET, RTT);
+        }
+        // Each fall to an empty queue takes 8 x 45,000 / 0.2 = 1.8 Mb/s, each rise to 45 kB a tenth of that; the first all there was.
+        assert!(c_earth.rate() < BitRate::from_mbps(12), "{}", c_earth.rate());
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let good = CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20));
+        let wrong = |config: CEarthConfig| CEarth::new(&config).unwrap_err().field;
+        assert_eq!(wrong(CEarthConfig { min: BitRate::from_bps(0), ..good.clone() }), "min_rate");
+        assert_eq!(wrong(CEarthConfig { max: BitRate::from_bps(5), ..good.clone() }), "min_rate");
+        assert_eq!(wrong(CEarthConfig { gamma: f64::NAN, ..good.clone() }), "gamma");
+        assert_eq!(wrong(CEarthConfig { initial: Some(BitRate::from_mbps(21)), ..good }), "initial_rate");
+    }
+}

@@ -1,0 +1,229 @@
+//! N: how many flows load a gateway, without a state per flow (g-router section 2.3).
+
+use super::FlowKey;
+use crate::ConfigError;
+use netlull_units::{Duration, Instant};
+
+/// Where N comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FlowCountConfig {
+    /// Given.
+    Fixed(f64),
+    /// Equation (5) as printed, from this value of N at the start. It telescopes to N_0 swnd_0 C_k / (C_0 swnd_k): nothing is
+    /// measured.
+    Printed(f64),
+    /// Linear counting of the flows seen in each interval.
+    LinearCounting {
+        /// The length of an interval: longer than a round trip, shorter than the time for which a number of flows stays. Default 1 s.
+        interval: Duration,
+        /// Bits in the map, a power of two. Default 4096: up to some 10,000 flows.
+        bits: usize,
+    },
+}
+
+impl Default for FlowCountConfig {
+    fn default() -> Self {
+        Self::LinearCounting { interval: Duration::from_secs(1), bits: 4096 }
+    }
+}
+
+/// N, an estimate of the number of active flows; never below 1.
+#[derive(Clone, Debug)]
+pub enum FlowCount {
+    /// Never changes.
+    Fixed(f64),
+    /// Equation (5).
+    Printed(f64),
+    /// Measured.
+    Measured(LinearCounting),
+}
+
+impl FlowCount {
+    /// The estimator that `config` asks for.
+    ///
+    /// # Errors
+    /// Names the field that is out of range, its value and what was expected.
+    pub fn new(config: &FlowCountConfig, start: Instant) -> Result<Self, ConfigError> {
+        let at_least_one = |flows: f64| {
+            if flows >= 1.0 && flows.is_finite() {
+                Ok(flows)
+            } else {
+                Err(ConfigError::new("flows", flows, "a number from 1 up"))
+            }
+        };
+        match *config {
+            FlowCountConfig::Fixed(flows) => Ok(Self::Fixed(at_least_one(flows)?)),
+            FlowCountConfig::Printed(flows) => Ok(Self::Printed(at_least_one(flows)?)),
+            FlowCountConfig::LinearCounting { interval, bits } => {
+                Ok(Self::Measured(LinearCounting::new(interval, bits, start)?))
+            }
+        }
+    }
+
+    /// N.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        match self {
+            Self::Fixed(flows) | Self::Printed(flows) => *flows,
+            Self::Measured(counting) => counting.value(),
+        }
+    }
+
+    /// A data segment of `flow` has come.
+    pub fn saw(&mut self, now: Instant, flow: FlowKey) {
+        if let Self::Measured(counting) = self {
+            counting.saw(now, flow);
+        }
+    }
+
+    /// Equation (5): N_k = N_{k-1} swnd_{k-1} C_k / (swnd_k C_{k-1}), windows in bytes, rates in bit/s.
+    pub fn update(&mut self, windows: (f64, f64), rates: (f64, f64)) {
+        if let Self::Printed(flows) = self {
+            *flows = (*flows * windows.0 * rates.1 / (windows.1 * rates.0)).max(1.0);
+        }
+    }
+}
+
+/// Linear counting (Whang, Vander-Zanden and Taylor 1990): each flow sets one bit of m; with z of them still clear at the end of an
+/// interval the number of flows is about -m ln(z/m).
+#[derive(Clone, Debug)]
+pub struct LinearCounting {
+    map: Box<[u64]>,
+    set: usize,
+    interval: Duration,
+    ends: Instant,
+    /// The estimate of the last interval that had a flow; `None` before the first has ended.
+    last: Option<f64>,
+}
+
+impl LinearCounting {
+    /// An empty map.
+    ///
+    /// # Errors
+    /// If `interval` is nothing or `bits` is no power of two from 64 to 2^20.
+    pub fn new(interval: Duration, bits: usize, start: Instant) -> Result<Self, ConfigError> {
+        if interval.is_zero() {
+            return Err(ConfigError::new("interval", interval, "more than nothing"));
+        }
+        if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
+            return Err(ConfigError::new("bits", bits, "a power of two from 64 to 1048576"));
+        }
+        Ok(Self { map: vec![0; bits / 64].into_boxed_slice(), set: 0, interval, ends: start + interval, last: None })
+    }
+
+    /// The estimate of the last interval in which there were flows; of the one in progress, while it is the first. At least 1.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        self.last.unwrap_or_else(|| self.so_far()).max(1.0)
+    }
+
+    fn saw(&mut self, now: Instant, flow: FlowKey) {
+        if now >= self.ends {
+            self.end_intervals(now);
+        }
+        let bit = mixed(flow) as usize & (64 * self.map.len() - 1);
+        let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
+        self.set += usize::from(*word & mask == 0);
+        *word |= mask;
+    }
+
+    fn end_intervals(&mut self, now: Instant) {
+        if self.set > 0 {
+            self.last = Some(self.so_far());
+            self.map.fill(0);
+            self.set = 0;
+        }
+        let missed = (now - self.ends).as_nanos() / self.interval.as_nanos();
+        self.ends += self.interval * missed + self.interval;
+    }
+
+    /// -m ln(z/m); with no bit clear, what one clear bit would say.
+    #[allow(clippy::cast_precision_loss)]
+    fn so_far(&self) -> f64 {
+        let bits = 64 * self.map.len();
+        let clear = (bits - self.set).max(1);
+        -(bits as f64) * libm::log(clear as f64 / bits as f64)
+    }
+}
+
+/// Spreads a key over 64 bits (the finaliser of SplitMix64, Steele, Lea and Flood 2014).
+fn mixed(key: FlowKey) -> u64 {
+    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    key ^ (key >> 31)
+}
+
+#[cfg(test)]
+#[allow(clippy::float_cmp, clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn counted(flows: u64, bits: usize) -> f64 {
+        let mut counting = LinearCounting::new(Duration::from_secs(1), bits, Instant::ZERO).unwrap();
+        for packet in 0..3 * flows {
+            counting.saw(at(1), (packet % flows) << 16 | 0x0a);
+        }
+        counting.saw(at(1000), 1);
+        counting.value()
+    }
+
+    #[test]
+    fn flows_are_counted_not_packets() {
+        for flows in [1, 20, 100, 1000, 8000] {
+            // Standard error sqrt(m (exp(t) - t - 1)) with t = n/m (Whang et al. 1990, theorem 3.1): 1.8 for 100 flows, 30 for 8000.
+            let load = flows as f64 / 4096.0;
+            let error = (4096.0 * (load.exp() - load - 1.0)).sqrt();
+            let counted = counted(flows, 4096);
+            assert!((counted - flows as f64).abs() < 4.0 * error + 0.01, "{flows}: {counted}");
+        }
+    }
+
+    #[test]
+    fn a_full_map_gives_a_number_still() {
+        // 64 bits, 10,000 flows: all are set; 64 ln 64 = 266.2.
+        assert!((counted(10_000, 64) - 64.0 * 64.0_f64.ln()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_last_interval_counts_until_the_next_has_ended() {
+        let mut counting = LinearCounting::new(Duration::from_secs(1), 4096, Instant::ZERO).unwrap();
+        assert_eq!(counting.value(), 1.0, "nobody seen");
+        for flow in 0..50 {
+            counting.saw(at(10), flow);
+        }
+        assert!((counting.value() - 50.0).abs() < 4.0, "the first interval counts while it lasts");
+        counting.saw(at(1500), 3);
+        assert!((counting.value() - 50.0).abs() < 4.0, "one flow so far in the second");
+        // The second ended with one flow; three empty ones follow and say nothing.
+        counting.saw(at(5500), 3);
+        assert!((counting.value() - 1.0).abs() < 0.01, "{}", counting.value());
+    }
+
+    #[test]
+    fn equation_5_telescopes_to_where_it_began() {
+        // N_0 swnd_0 / C_0 = N_k swnd_k / C_k whatever happens between: 20 x 10,000 / 10e6 = N x 25,000 / 5e6, N = 4.
+        let mut flows = FlowCount::new(&FlowCountConfig::Printed(20.0), Instant::ZERO).unwrap();
+        let steps = [(10_000.0, 10e6), (7000.0, 12e6), (31_000.0, 9e6), (25_000.0, 5e6)];
+        for pair in steps.windows(2) {
+            flows.update((pair[0].0, pair[1].0), (pair[0].1, pair[1].1));
+        }
+        assert!((flows.value() - 4.0).abs() < 1e-12);
+        for flow in 0..100 {
+            flows.saw(at(1), flow);
+        }
+        assert!((flows.value() - 4.0).abs() < 1e-12, "it sees nothing");
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let wrong = |config| FlowCount::new(&config, Instant::ZERO).unwrap_err().field;
+        assert_eq!(wrong(FlowCountConfig::Fixed(0.5)), "flows");
+        assert_eq!(wrong(FlowCountConfig::Printed(f64::INFINITY)), "flows");
+        assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::ZERO, bits: 64 }), "interval");
+        assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::from_secs(1), bits: 100 }), "bits");
+    }
+}

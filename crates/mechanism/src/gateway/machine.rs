@@ -1,0 +1,165 @@
+//! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2).
+
+use super::{
+    Awm, AwmConfig, CEarth, CEarthConfig, FlowCount, FlowCountConfig, GatewayAction, GatewayEvent, RoundTrip,
+    RoundTripConfig, SegmentView,
+};
+use crate::rate::{QueueCount, QueueView};
+use crate::{ConfigError, Machine};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// What a gateway consists of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatewayConfig {
+    /// AWM, which also has the target of C-EARTH.
+    pub awm: AwmConfig,
+    /// C-EARTH; `None`: the link keeps its rate.
+    pub c_earth: Option<CEarthConfig>,
+    /// N.
+    pub flows: FlowCountConfig,
+    /// RTT; only C-EARTH needs it.
+    pub round_trip: RoundTripConfig,
+    /// What q counts. Default [`QueueCount::Waiting`] (reading).
+    pub queue: QueueCount,
+    /// The link's rate at the start, in bit/s, where C-EARTH does not choose it.
+    pub link_rate: BitRate,
+}
+
+/// The G-Router: AWM, and C-EARTH if there is one. Its rate is C, its window swnd.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    awm: Awm,
+    c_earth: Option<CEarth>,
+    flows: FlowCount,
+    round_trip: RoundTrip,
+    count: QueueCount,
+    /// q in bytes, as of the last event.
+    queue: f64,
+    rate: BitRate,
+    changes: u64,
+    rate_action: Option<GatewayAction>,
+    window_action: Option<GatewayAction>,
+}
+
+impl Gateway {
+    /// A gateway before an empty queue.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range or contradicts another.
+    pub fn new(config: &GatewayConfig, start: Instant) -> Result<Self, ConfigError> {
+        let c_earth = config.c_earth.as_ref().map(CEarth::new).transpose()?;
+        let rate = c_earth.as_ref().map_or(config.link_rate, CEarth::rate);
+        if rate.is_zero() {
+            return Err(ConfigError::new("link_rate", rate, "a rate above zero"));
+        }
+        let mut gateway = Self {
+            awm: Awm::new(&config.awm, start)?,
+            c_earth,
+            flows: FlowCount::new(&config.flows, start)?,
+            round_trip: RoundTrip::new(&config.round_trip)?,
+            count: config.queue,
+            queue: 0.0,
+            rate,
+            changes: 0,
+            rate_action: None,
+            window_action: None,
+        };
+        gateway.round_trip.update(gateway.flows.value(), gateway.awm.window(), rate.as_f64());
+        Ok(gateway)
+    }
+
+    /// C in bit/s.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    /// swnd in bytes.
+    #[must_use]
+    pub fn window(&self) -> f64 {
+        self.awm.window()
+    }
+
+    /// N.
+    #[must_use]
+    pub fn flows(&self) -> f64 {
+        self.flows.value()
+    }
+
+    /// RTT.
+    #[must_use]
+    pub fn round_trip(&self) -> Duration {
+        self.round_trip.value()
+    }
+
+    /// How many rate changes there have been.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn see(&mut self, queue: QueueView) {
+        let bytes = match self.count {
+            QueueCount::Waiting => queue.waiting,
+            QueueCount::WaitingAndInService => queue.waiting + queue.in_service,
+        };
+        self.queue = bytes.as_u64() as f64;
+    }
+
+    /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).
+    fn update(&mut self, now: Instant) {
+        let (flows, window, rate) = (self.flows.value(), self.awm.window(), self.rate);
+        self.round_trip.update(flows, window, rate.as_f64());
+        if let Some(c_earth) = &mut self.c_earth {
+            c_earth.update(now, self.queue, self.awm.target(), self.round_trip.value());
+            let (next, pause) = (c_earth.rate(), c_earth.transition());
+            if next != rate {
+                self.awm.rescale(rate, next);
+                self.rate = next;
+                self.changes += 1;
+                self.rate_action = Some(GatewayAction::SetRate { rate: next, pause });
+            }
+        }
+        self.awm.update(now, self.queue, flows);
+        self.flows.update((window, self.awm.window()), (rate.as_f64(), self.rate.as_f64()));
+    }
+
+    fn forward(&mut self, now: Instant, segment: &SegmentView) {
+        self.flows.saw(now, segment.flow);
+        self.round_trip.forward(now, segment);
+    }
+
+    fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
+        self.round_trip.backward(now, segment);
+        self.window_action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
+    }
+}
+
+impl Machine for Gateway {
+    type Event = GatewayEvent;
+    type Action = GatewayAction;
+
+    fn handle(&mut self, now: Instant, event: GatewayEvent) {
+        let queue = match event {
+            GatewayEvent::Acknowledgement { segment, window } => return self.rewrite(now, &segment, window),
+            GatewayEvent::Arrival { queue, segment, .. } => {
+                if let Some(segment) = &segment {
+                    self.forward(now, segment);
+                }
+                queue
+            }
+            GatewayEvent::Departure { queue } | GatewayEvent::Timeout { queue } => queue,
+        };
+        self.see(queue);
+        self.update(now);
+    }
+
+    fn poll_action(&mut self) -> Option<GatewayAction> {
+        self.rate_action.take().or_else(|| self.window_action.take())
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.c_earth.as_ref().and_then(|c_earth| c_earth.next_timeout(self.queue))
+    }
+}

@@ -1,0 +1,183 @@
+//! Controllers in the world: what happens on their links is told to them, what they ask for is done.
+
+use super::parts::Controlled;
+use super::world::World;
+use crate::net::packet::{LinkId, Packet};
+use crate::net::transmitter::RateChange;
+use crate::probe::GatewaySample;
+use crate::scenario::Mechanism;
+use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
+use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
+use netlull_mechanism::{ConfigError, Machine};
+use netlull_tcp::{Flags, Segment};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// A controller of any kind.
+pub(super) enum Controller {
+    PractRa(PractRa),
+    Earth(Earth),
+    Gateway(Box<Gateway>),
+}
+
+impl Controller {
+    /// The machine of a mechanism at the start of the run.
+    pub fn new(mechanism: &Mechanism) -> Result<Self, ConfigError> {
+        Ok(match mechanism {
+            Mechanism::PractRa(config) => Self::PractRa(PractRa::new(config, Instant::ZERO)?),
+            Mechanism::Earth(config) => Self::Earth(Earth::new(config.clone(), Instant::ZERO)?),
+            Mechanism::Gateway(config) => Self::Gateway(Box::new(Gateway::new(config, Instant::ZERO)?)),
+        })
+    }
+
+    /// When to wake it, if nothing happens before.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::PractRa(machine) => machine.next_timeout(),
+            Self::Earth(machine) => machine.next_timeout(),
+            Self::Gateway(machine) => machine.next_timeout(),
+        }
+    }
+
+    /// Tells it what happened on its link, to which packet, if one has come; gives the rate and pause it asks for.
+    #[inline]
+    fn told(&mut self, now: Instant, event: RateEvent, packet: Option<&Packet>) -> Option<(BitRate, Duration)> {
+        let action = match self {
+            Self::PractRa(machine) => handled(machine, now, event),
+            Self::Earth(machine) => handled(machine, now, event),
+            Self::Gateway(machine) => return told_gateway(machine, now, event, packet),
+        };
+        action.map(|RateAction::SetRate { rate, pause }| (rate, pause))
+    }
+}
+
+/// A machine asks for one change of rate at most.
+#[inline]
+fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
+    machine.handle(now, event);
+    let action = machine.poll_action();
+    debug_assert!(machine.poll_action().is_none(), "two actions for one event");
+    action
+}
+
+fn told_gateway(
+    gateway: &mut Gateway,
+    now: Instant,
+    event: RateEvent,
+    packet: Option<&Packet>,
+) -> Option<(BitRate, Duration)> {
+    let event = match event {
+        RateEvent::Arrival { admission, queue, .. } => {
+            GatewayEvent::Arrival { admission, queue, segment: packet.and_then(seen) }
+        }
+        RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
+        RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
+    };
+    match handled(gateway, now, event) {
+        Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
+        Some(GatewayAction::SetWindow(_)) | None => None,
+    }
+}
+
+/// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+fn seen(packet: &Packet) -> Option<SegmentView> {
+    let Segment { flags, ts_val, ts_ecr, .. } = packet.segment;
+    let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
+        (true, true) => SegmentKind::SynAck,
+        (true, false) => SegmentKind::Syn,
+        (false, true) => SegmentKind::Other,
+        (false, false) => return None,
+    };
+    let stamped = flags.contains(Flags::HAS_TIMESTAMPS);
+    let timestamps = stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr });
+    Some(SegmentView { flow: u64::from(packet.agent / 2), kind, timestamps })
+}
+
+/// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
+/// one MTU holds.
+fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
+    let units = window.as_u64().div_ceil(1 << shift);
+    u16::try_from(units).map_or(field, |units| units.min(field))
+}
+
+impl World {
+    /// A controller's timeout has come.
+    pub(super) fn wake_controller(&mut self, index: usize) {
+        let queue = self.links[self.controllers[index].link as usize].queue_view();
+        self.control(index, RateEvent::Timeout { queue }, None);
+    }
+
+    /// Tells a controller what happened and does what it asks for.
+    #[inline]
+    pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
+        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
+        if let Some((rate, pause)) = machine.told(self.now, event, packet) {
+            let change = RateChange { rate, pause, in_service: *in_service };
+            self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
+        }
+        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
+        let slot = self.slots.controller(index);
+        if self.schedule.at(slot) != wake {
+            self.schedule.set(slot, wake);
+        }
+    }
+
+    /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
+    #[inline(never)]
+    pub(super) fn steer(&mut self, link: LinkId, packet: &mut Packet) {
+        let Some(segment) = seen(packet).filter(|segment| segment.kind != SegmentKind::Syn) else { return };
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        let shift = if segment.kind == SegmentKind::SynAck { 0 } else { self.window_shift(packet.agent as usize ^ 1) };
+        for index in 0..self.controllers.len() {
+            if self.controllers[index].acknowledgements != Some(link) {
+                continue;
+            }
+            let Controller::Gateway(gateway) = &mut self.controllers[index].machine else { continue };
+            let window = Bytes::new(u64::from(packet.segment.window) << shift);
+            if let Some(GatewayAction::SetWindow(window)) =
+                handled(gateway.as_mut(), self.now, GatewayEvent::Acknowledgement { segment, window })
+            {
+                packet.segment.window = window_field(window, shift, packet.segment.window);
+            }
+        }
+    }
+
+    /// What gateways suggest and estimate at the end of a bin.
+    pub(super) fn sample_gateways(&mut self, now: Instant) {
+        let Some(table) = &mut self.observers.gateways else { return };
+        for Controlled { link, machine, .. } in &self.controllers {
+            if let Controller::Gateway(gateway) = machine
+                && self.observers.links.contains(link)
+            {
+                let sample = GatewaySample {
+                    window: gateway.window(),
+                    flows: gateway.flows(),
+                    round_trip: gateway.round_trip(),
+                };
+                table.push(now, *link, sample);
+            }
+        }
+    }
+
+    /// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.
+    fn window_shift(&self, agent: usize) -> u8 {
+        match self.endpoints.get(agent) {
+            Some(endpoint) => endpoint.window_shift(),
+            None => self.requests.window_shift(agent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_rounded_up_to_the_scale_and_never_raised() {
+        assert_eq!(window_field(Bytes::new(1500), 0, 65_535), 1500);
+        // 1500 / 128 = 11.7: 12 units are 1536 B.
+        assert_eq!(window_field(Bytes::new(1500), 7, 500), 12);
+        assert_eq!(window_field(Bytes::new(1500), 7, 11), 11);
+        assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
+    }
+}

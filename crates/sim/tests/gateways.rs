@@ -1,0 +1,152 @@
+//! Gateways that steer TCP's windows, and EARTH, in the simulator.
+
+mod common;
+
+use common::{outcome, scenario};
+use netlull_sim::run::{Unwatched, run};
+use serde_json::{Value, json};
+
+/// `flows` uploads from s over N1-N2 (10 Mb/s, 98 ms, 100 packets of 1000 B) to d; the way back takes 1 ms: BDP 10 Mb/s x 100 ms = 125 packets.
+fn uploads(controller: &Value, flows: u32, tcp: &Value) -> Value {
+    let mut json = json!({
+        "duration": "60 s", "warm_up": "20 s", "mtu": "1000 B", "nodes": ["s", "N1", "N2", "d"],
+        "link": [
+            { "from": "s", "to": "N1", "duplex": true, "rate": "1 Gb/s", "delay": "500 us", "buffer": "unlimited" },
+            { "from": "N1", "to": "N2", "rate": "10 Mb/s", "delay": "98 ms", "buffer": "100 packets" },
+            { "from": "N2", "to": "N1", "rate": "10 Mb/s", "delay": "1 ms", "buffer": "unlimited" },
+            { "from": "N2", "to": "d", "duplex": true, "rate": "1 Gb/s", "buffer": "unlimited" },
+        ],
+        "flow": [{ "kind": "tcp", "name": "t", "from": "s", "to": "d", "count": flows, "spacing": "50 ms" }],
+        "tcp": tcp,
+        "probe": { "interval": "100 ms", "links": ["N1-N2"] },
+    });
+    if !controller.is_null() {
+        json["link"][1]["controller"] = controller.clone();
+    }
+    json
+}
+
+/// The summary's entry of N1-N2, and the summary.
+fn bottleneck(json: &Value) -> (Value, Value) {
+    let scenario = scenario(json).expect("a scenario");
+    let found = run(&scenario, &mut Unwatched, None).expect("a run");
+    let summary = serde_json::to_value(&found.summary).expect("a summary");
+    let link = summary["links"].as_array().expect("a list").iter().find(|link| link["name"] == "N1-N2");
+    (link.expect("the bottleneck").clone(), summary)
+}
+
+fn number(value: &Value, field: &str) -> f64 {
+    value[field].as_f64().expect("a number")
+}
+
+fn awm(initial_window: &str) -> Value {
+    json!({ "kind": "awm", "target": "50 packets", "initial_window": initial_window, "flows": { "kind": "fixed", "count": 20 } })
+}
+
+#[test]
+fn awm_keeps_the_queue_at_its_target_without_losses() {
+    let (without, _) = bottleneck(&uploads(&Value::Null, 20, &json!({})));
+    assert!(number(&without, "dropped_packets") > 100.0, "TCP alone fills the buffer: {without}");
+    // 20 windows of 9.4 kB and their queue fill the pipe and half of the buffer: (125 + 50) kB / 20 = 8.75 kB of data and 0.04 kB of
+    // headers to the packet. It starts near there, at 12 kB.
+    let (with, _) = bottleneck(&uploads(&awm("12 kB"), 20, &json!({})));
+    assert_eq!(number(&with, "dropped_packets"), 0.0);
+    assert!(number(&with, "utilisation") > 0.999, "{with}");
+    let queue = number(&with, "mean_queue_packets");
+    assert!((queue - 50.0).abs() < 5.0, "{queue}");
+}
+
+#[test]
+fn a_window_larger_than_a_flow_uses_changes_nothing() {
+    // One flow of 64 kB at most: AWM suggests more from the start, so every byte is as without it, but for the link's own kind.
+    let quiet = json!({ "kind": "awm", "target": "99 packets", "initial_window": "1 GB", "flows": { "kind": "fixed", "count": 1 } });
+    let tcp = json!({ "receive_buffer": "64 kB" });
+    let (_, without) = bottleneck(&uploads(&Value::Null, 1, &tcp));
+    let (_, with) = bottleneck(&uploads(&quiet, 1, &tcp));
+    assert_eq!(without["flows"], with["flows"]);
+}
+
+#[test]
+fn windows_are_never_below_the_floor_whatever_the_scale() {
+    // A window scale of 7 (8 MB / 64 kB = 128): 1000 B are 8 units of 128 B, 1024 B. A target of one packet leaves no window but the floor.
+    for buffer in ["64 kB", "8 MB"] {
+        let tight = json!({ "kind": "awm", "target": "1 packets", "beta": "100 Mb/s", "initial_window": "1 kB", "flows": { "kind": "fixed", "count": 20 } });
+        let mut json = uploads(&tight, 40, &json!({ "receive_buffer": buffer }));
+        json["duration"] = "30 s".into();
+        let (link, summary) = bottleneck(&json);
+        // 40 flows with a segment each per round trip of 100 ms: 40 x 8 kb / 0.1 s = 3.2 Mb/s. None is starved.
+        assert!(number(&link, "throughput_bps") > 2.5e6, "{link}");
+        for flow in summary["flows"].as_array().expect("a list") {
+            assert!(number(flow, "goodput_bps") > 2e4, "{flow}");
+        }
+    }
+}
+
+#[test]
+fn the_g_router_brings_its_rate_down_to_a_bottleneck_further_on() {
+    // C-EARTH takes |dq| / RTT off per round trip at most, so from 10 to 5 Mb/s it takes tens of seconds.
+    let g_router = json!({ "kind": "g_router", "target": "20 packets", "min_rate": "1 Mb/s", "beta": "1 Mb/s", "queue": "waiting_and_in_service",
+        "pace": "event", "round_trip": { "kind": "fixed", "time": "100 ms" } });
+    let mut json = uploads(&g_router, 20, &json!({}));
+    json["link"][3]["rate"] = "5 Mb/s".into();
+    json["link"][3]["buffer"] = "50 packets".into();
+    let (link, _) = bottleneck(&json);
+    let rate = number(&link, "mean_rate_bps");
+    assert!((4e6..7e6).contains(&rate), "{rate}");
+    assert!(number(&link, "rate_changes") > 10.0);
+}
+
+#[test]
+fn earth_walks_down_when_nobody_sends_and_up_when_its_queue_grows() {
+    let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" }, "threshold": "80 packets" });
+    let mut json = uploads(&earth, 5, &json!({}));
+    let (busy, _) = bottleneck(&json);
+    assert!(number(&busy, "mean_rate_bps") > 6e6, "{busy}");
+    // Nobody sends before the last millisecond: nine steps of 100 ms, then 1 Mb/s.
+    json["flow"][0]["start"] = "49.999 s".into();
+    json["duration"] = "50 s".into();
+    let (idle, _) = bottleneck(&json);
+    assert_eq!((number(&idle, "mean_rate_bps"), number(&idle, "rate_changes")), (1e6, 0.0), "after the warm-up");
+}
+
+#[test]
+fn a_gateway_serves_requests_and_stands_beside_others_watched_or_not() {
+    let mut json = uploads(&awm("8 kB"), 3, &json!({ "timestamps": true }));
+    json["duration"] = "25 s".into();
+    json["link"][2]["controller"] =
+        json!({ "kind": "awm", "target": "10 packets", "floor": "1 kB", "initial_window": "5 kB" });
+    json["link"][2]["buffer"] = "20 packets".into();
+    for (name, from, to) in [("web", "s", "d"), ("back", "d", "s")] {
+        let flow = json!({ "kind": "requests", "name": name, "from": from, "to": to, "offered": "2 Mb/s",
+            "size": { "kind": "exponential", "mean": "20 kB" } });
+        json["flow"].as_array_mut().expect("a list").push(flow);
+    }
+    outcome(json);
+}
+
+#[test]
+fn gateways_that_cannot_be_are_refused_with_field_value_and_expectation() {
+    let refusal = |controller: Value| {
+        scenario(&uploads(&controller, 1, &json!({}))).map(|_| ()).expect_err("must be refused").to_string()
+    };
+    let with = |fields: Value| {
+        let mut controller = json!({ "kind": "g_router", "target": "50 packets", "min_rate": "1 Mb/s",
+            "round_trip": { "kind": "fixed", "time": "100 ms" } });
+        controller.as_object_mut().expect("a table").extend(fields.as_object().expect("a table").clone());
+        refusal(controller)
+    };
+    let at = "link.N1-N2.controller.";
+    for (found, expected) in [
+        (with(json!({ "target": "0 packets" })), "target: is 0 B; expected more than nothing"),
+        (with(json!({ "target": "unlimited" })), "target: is unlimited; expected packets or data"),
+        (with(json!({ "gamma": 1.5 })), "gamma: is 1.5; expected a number between 0 and 1"),
+        (with(json!({ "min_rate": "20 Mb/s" })), "min_rate: is 20 Mb/s; expected at most the highest rate (10 Mb/s)"),
+        (with(json!({ "round_trip": { "kind": "fixed", "time": "0 s" } })), "round_trip: is 0"),
+        (with(json!({ "round_trip": { "kind": "guess" } })), "round_trip.kind: \"guess\" is unknown"),
+        (with(json!({ "flows": { "kind": "linear_counting", "bits": 100 } })), "bits: is 100; expected a power of two"),
+        (with(json!({ "acknowledgements": "N2-d" })), "acknowledgements: \"N2-d\" does not end where this link begins"),
+        (with(json!({ "acknowledgements": "magic" })), "acknowledgements: \"magic\" is no link"),
+    ] {
+        assert!(found.starts_with(at) && found.contains(expected), "{found:?} has not {expected:?}");
+    }
+}
