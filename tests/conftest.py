@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from netlull import Scenario
 from netlull.cli import main
+
+# No timed assertions: machines are shared.
+settings.register_profile("netlull", deadline=None)
+settings.load_profile("netlull")
 
 ROOT = Path(__file__).resolve().parents[1]
 
