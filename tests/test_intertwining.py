@@ -152,6 +152,28 @@ def test_a_scope_bounds_the_seeds_of_every_experiment() -> None:
     assert set(seeds) == {3}
 
 
+@pytest.mark.parametrize("scope", ["quick", "full"])
+def test_a_number_of_seeds_reaches_every_experiment_that_has_several(scope: str) -> None:
+    paper = load(FOLDER)
+    # The study asks for 5 seeds, the figures for 10, quick for 3 of either.
+    found = plan(paper, paper.quick if scope == "quick" else None, seeds=7).sweep
+    assert {experiment.get("seeds", found["seeds"]) for experiment in found["experiment"]} == {7}
+
+
+def test_an_experiment_in_which_nothing_is_random_keeps_its_one_seed() -> None:
+    found = plan(load(FOLDER.parent / "troubled-marriage-2016"), None, seeds=7).sweep
+    seeds = {experiment["name"]: experiment.get("seeds", found["seeds"]) for experiment in found["experiment"]}
+    assert {name for name, number in seeds.items() if number == 1} == {"single", "single-tcponly"}
+    assert set(seeds.values()) == {1, 7}
+
+
+def test_one_seed_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    # With one seed there is no interval: every claim that asks for one would be told to fail.
+    with pytest.raises(papers.PaperError, match=r"intertwining-2012: seeds: 1 is too few: .*; expected at least 2"):
+        papers.reproduce([str(FOLDER)], out=tmp_path / "out", seeds=1)
+    assert not (tmp_path / "out").exists()
+
+
 def test_readings_run_the_three_scenarios_without_the_study() -> None:
     paper = load(FOLDER)
     assert set(plan(paper, paper.vary).experiments) == set(SCENARIOS)
