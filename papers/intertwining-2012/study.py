@@ -185,11 +185,13 @@ def fronts(evidence: Evidence, study: Study) -> Figure:
         panels = drawn.subplots(len(MODELS), len(at), squeeze=False)
         for row, (metric, model) in zip(panels, MODELS.items(), strict=True):
             for axes, load in zip(row, at, strict=True):
-                for colour, line in enumerate(study.lines):
-                    _draw_line(axes, line.label, priced(evidence, line, load, metric), COLOURS[colour])
+                points = [priced(evidence, line, load, metric) for line in study.lines]
+                for colour, (line, found) in enumerate(zip(study.lines, points, strict=True)):
+                    _draw_line(axes, line.label, found, COLOURS[colour])
                 axes.set_title(f"load {load:g}, {model}", loc="left", fontsize=7.5)
                 log_y(axes)
                 axes.margins(0.14)
+                _name(axes, points)
         for axes in panels[-1]:
             axes.set_xlabel("Energy saved (%)")
         for row in panels:
@@ -209,19 +211,47 @@ def _draw_line(axes: Axes, label: str, points: Sequence[Priced], colour: str) ->
     axes.plot(
         [point.saving.mean for point in best], [point.inflation.mean for point in best], color=colour, linewidth=0.9
     )
-    _name(axes, [*best, *(point for point in points if point not in best)], colour)
 
 
-def _name(axes: Axes, points: Sequence[Priced], colour: str) -> None:
-    """Names points, the first ones first; one that would lie on a name already there goes without."""
-    x, y = [point.saving.mean for point in points], [np.log(point.inflation.mean) for point in points]
-    wide, high = max(np.ptp(x), 1e-9), max(np.ptp(y), 1e-9)
-    named: list[tuple[float, float]] = []
-    for point, place in zip(points, zip(x, y, strict=True), strict=True):
-        if all(abs(place[0] - a) > 0.12 * wide or abs(place[1] - b) > 0.07 * high for a, b in named):
-            named.append(place)
-            at = (point.saving.mean, point.inflation.mean)
-            axes.annotate(point.name, at, (2.5, 2.5), textcoords="offset points", fontsize=5.5, color=colour)
+NAME_PT = 5.5
+OFFSETS_PT = ((2.5, 2.5), (2.5, -6.5), (-2.5, 2.5), (-2.5, -6.5), (2.5, 9.0), (2.5, -13.0), (-2.5, 9.0), (-2.5, -13.0))
+"""Where a name may begin (or end, where it is to the left) beside its point."""
+
+
+def _name(axes: Axes, lines: Sequence[Sequence[Priced]]) -> None:
+    """Names points, those of fronts first, each where it covers no other name and no point; else it goes without."""
+    axes.autoscale_view()
+    to_points = 72 / axes.figure.dpi
+    places = {
+        (line, point.name): axes.transData.transform((point.saving.mean, point.inflation.mean)) * to_points
+        for line, points in enumerate(lines)
+        for point in points
+    }
+    taken = [(x - 1.5, y - 1.5, x + 1.5, y + 1.5) for x, y in places.values()]
+    firsts = [(line, point) for line, points in enumerate(lines) for point in front(points)]
+    rest = [(line, point) for line, points in enumerate(lines) for point in points if (line, point) not in firsts]
+    for line, point in [*firsts, *rest]:
+        x, y = places[line, point.name]
+        wide = 0.56 * NAME_PT * len(point.name)
+        for right, up in OFFSETS_PT:
+            left = x + right - (wide if right < 0 else 0)
+            box = (left, y + up, left + wide, y + up + NAME_PT)
+            if not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                axes.annotate(
+                    point.name,
+                    (point.saving.mean, point.inflation.mean),
+                    (right, up),
+                    textcoords="offset points",
+                    fontsize=NAME_PT,
+                    color=COLOURS[line],
+                    ha="right" if right < 0 else "left",
+                )
+                break
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _half(value: Interval) -> float:
