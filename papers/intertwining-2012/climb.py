@@ -1,4 +1,8 @@
-"""How high practRA can climb: what its two conditions for a step up ask of a queue that the buffer bounds."""
+"""How high practRA can climb at most: what its conditions for a step up ask of a queue that the buffer bounds.
+
+An upper bound: a buffer counts packets, and every waiting packet is taken to be 1500 B here. With web load many are
+shorter (SYNs, last segments): a full buffer holds fewer bits, and the simulator may stay below.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,12 @@ FLOOR_PACKETS = 5
 
 
 def buffer_bits(bdp: float) -> float:
-    """What may wait in a buffer of so many bandwidth-delay products, rounded to packets as the simulator does."""
+    """The most that may wait in a buffer of so many bandwidth-delay products: its whole packets, each of 1500 B."""
     return max(math.floor(bdp * BDP_PACKETS + 0.5), FLOOR_PACKETS) * PACKET_BITS
 
 
 def highest_rate(buffer: float, d: float, forecast: float, rates: Sequence[float] = RATES_BPS) -> float:
-    """The highest rate that can be reached from the lowest, in bit/s.
+    """The rate above which practRA cannot climb from the lowest, in bit/s: an upper bound of what it reaches.
 
     A step from r_i to r_(i+1) needs q / r_i > d or (delta rf + q) / r_(i+1) > d - delta, and q is at most the buffer:
     it can be taken only while r_i < B / d or r_(i+1) < (B + delta rf) / (d - delta). Once the link has stepped down, it
@@ -34,8 +38,3 @@ def highest_rate(buffer: float, d: float, forecast: float, rates: Sequence[float
         else:
             break
     return reached
-
-
-def ceiling_bps(buffer: float, d: float, forecast: float) -> float:
-    """The same without steps: (B + delta rf) / (d - delta), in bit/s."""
-    return (buffer + TRANSITION_S * forecast) / (d - TRANSITION_S)

@@ -179,9 +179,16 @@ def compared(case: Case, stored: dict[tuple[str, int], Numbers]) -> Iterator[tup
         mean = statistics.fmean(other[name] for other in theirs)
         error = statistics.stdev(gaps) / math.sqrt(len(gaps))
         fits = abs(statistics.fmean(gaps)) <= 3 * error + TOLERANCE[name] * mean
-        share = statistics.fmean(gaps) / mean if mean else 0.0
-        line = f"{case!s:<36}{name:<20}{mean:>14.6g}{mean + statistics.fmean(gaps):>14.6g}{share:>+9.2%}"
-        yield f"{line} +- {error / max(mean, 1e-9):.2%}{'' if fits else '  OUT OF TOLERANCE'}", fits
+        line = f"{case!s:<36}{name:<20}{mean:>14.6g}{mean + statistics.fmean(gaps):>14.6g}"
+        line += difference(statistics.fmean(gaps), error, mean)
+        yield f"{line}{'' if fits else '  OUT OF TOLERANCE'}", fits
+
+
+def difference(gap: float, error: float, reference: float) -> str:
+    """A difference and its standard error: relative, or as they are where there is nothing to relate them to."""
+    if reference == 0:
+        return f"{gap:>+9.2g} +- {error:.2g}"
+    return f"{gap / reference:>+9.2%} +- {error / reference:.2%}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netlull import Scenario
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from netlull.papers.documents import Alternative, Paper, Scope
+
+LEAST_SEEDS = 2
+"""A 95 % interval over seeds needs two."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +48,21 @@ class Plan:
 
 
 def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: Sequence[Alternative] = ()) -> Plan:
-    """The whole sweep, or the part in `scope`; `seeds` replaces the number of seeds wherever there are several."""
+    """The whole sweep, or the part in `scope`; `seeds` replaces the number of seeds wherever there are several.
+
+    Raises:
+        PaperError: one seed for a paper with randomness, whose claims are judged by intervals over seeds; or the scope
+            or a change does not fit the sweep.
+    """
     folder = paper.info.folder
     sweep = read_data(folder / "sweep.toml")
     sweep["scenario"] = "scenario.toml"
     for change in changes:
         sweep = _with_axes(folder, sweep, change)
-    if scope is not None:
-        sweep = _within(folder, sweep, scope)
     if seeds is not None:
-        sweep["seeds"] = seeds
+        sweep = _with_seeds(folder, sweep, seeds)
+    if scope is not None:
+        sweep = _within(folder, sweep, scope if seeds is None else replace(scope, seeds=seeds))
     return Plan(_scenario(folder, changes), sweep)
 
 
@@ -78,6 +86,22 @@ def _with_axes(folder: Path, sweep: Mapping[str, Any], change: Alternative) -> d
             raise PaperError(f"{where}: axis {axis.get('name')!r} is not in sweep.toml; expected one of {listed}")
         axes[names.index(axis["name"])] = dict(axis)
     return {**sweep, "axis": axes}
+
+
+def _with_seeds(folder: Path, sweep: Mapping[str, Any], seeds: int) -> dict[str, Any]:
+    """So many seeds in each experiment that has several; one that has a single seed has no randomness and keeps it."""
+    experiments = [dict(item) for item in sweep.get("experiment", [])]
+    for item in experiments:
+        own = item.get("seeds")
+        random = own is None or (len(own) if isinstance(own, list) else own) > 1
+        if random and seeds < LEAST_SEEDS:
+            where = f"{folder.name}: seeds: {seeds} is too few"
+            raise PaperError(
+                f"{where}: claims are judged by 95 % intervals over seeds; expected at least {LEAST_SEEDS}"
+            )
+        if random and own is not None:
+            item["seeds"] = seeds
+    return {**sweep, "seeds": seeds, "experiment": experiments}
 
 
 def _within(folder: Path, sweep: Mapping[str, Any], scope: Scope) -> dict[str, Any]:

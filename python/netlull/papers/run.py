@@ -47,14 +47,14 @@ def reproduce(
         keys: the papers.
         scope: "quick" (the paper's own figures, few seeds) or "full" (everything).
         out: the folder for runs, figures and reports.
-        seeds: replaces the number of seeds wherever there is randomness.
+        seeds: replaces the number of seeds wherever there is randomness; at least 2 there.
         workers: runs at a time; default the number of cores.
         cluster: where sweeps run instead; time series and figures are made here.
         readings: also reruns the quick grid with every alternative reading.
         progress: told of each run that ends.
 
     Raises:
-        PaperError: a key is unknown, or a paper folder is wrong.
+        PaperError: a key is unknown, a paper folder is wrong, or there are too few seeds to judge a paper's claims.
     """
     if scope not in SCOPES:
         raise PaperError(f'scope "{scope}" is unknown; expected one of: {", ".join(SCOPES)}')
@@ -66,7 +66,8 @@ def reproduce(
     if not folders:
         raise PaperError("there are no papers: no folder `papers` was found")
     job = _Job(scope, Path(out), seeds, workers, cluster, readings, progress)
-    return [job.reproduce(load(folder)) for folder in folders]
+    planned = [(paper, job.planned(paper)) for paper in map(load, folders)]
+    return [job.reproduce(paper, its_plan) for paper, its_plan in planned]
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,12 @@ class _Job:
     readings: bool
     progress: Watcher | None
 
-    def reproduce(self, paper: Paper) -> PaperOutcome:
+    def planned(self, paper: Paper) -> Plan:
+        return plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
+
+    def reproduce(self, paper: Paper, planned: Plan) -> PaperOutcome:
         started_s, started_cpu_s = time.monotonic(), time.process_time()
         folder = self.out / paper.info.key
-        planned = plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
         evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
         claims = judged(evidence)
         drawings = list(source.module_of(paper.info.folder, "figures").figures(evidence))
@@ -129,6 +132,8 @@ class _Job:
         grid = found.evidence.grid
         quick = self.scope == "quick"
         scope = f"--quick: {paper.quick.description}." if quick else f"--full: {paper.full}."
+        if self.seeds is not None:
+            scope += f" Here with --seeds {self.seeds}: so many wherever there is randomness."
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
         manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin())
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
