@@ -12,6 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
+from netlull.cli.warned import warn
 
 if TYPE_CHECKING:
     from netlull.result import Result
@@ -78,7 +79,7 @@ def simulate(scenario: Scenario) -> Result:
 
     monitor = Monitor()
     for warning in scenario.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
         # They have been told.
         warnings.simplefilter("ignore")

@@ -11,6 +11,7 @@ import click
 
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
+from netlull.cli.warned import warnings_told
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -52,12 +53,8 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    with place.reached(workers) as where:
+    with warnings_told(), place.reached(workers) as where:
         result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
-    for what in result.damaged:
-        click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
-    for what in result.rebuilt:
-        click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
     if report:
         from netlull.report.sweeps import sweep_report
 
@@ -69,6 +66,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
             "reused": result.reused,
             "measured": [{"from": window.warm_up, "to": window.duration} for window in result.windows],
             "unmet": list(result.unmet),
+            "warnings": list(result.warnings),
             "rows": result.table.to_pylist(),
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

@@ -126,7 +126,7 @@ def _until(result: SweepResult) -> list[Fact]:
 
 
 def _notes(result: SweepResult) -> list[str]:
-    notes = []
+    notes = [f"{text[:1].upper()}{text[1:]}." for text in result.warnings]
     counts = [row["runs"] for row in _rows(result)]
     single = sum(count == 1 for count in counts)
     few = sum(1 < count < _FEW_SEEDS for count in counts)

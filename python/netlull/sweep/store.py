@@ -84,6 +84,11 @@ class Store:
                 with _writing(folder / JOURNAL):
                     journal.close()
 
+    def mended(self) -> list[str]:
+        """What was wrong, in words, with what becomes of it."""
+        repeated = [f"{what}; its run is repeated" for what in self.damaged]
+        return [*repeated, *(f"{what}; it is written anew" for what in self.rebuilt)]
+
     def kept(self, key: str) -> Kept | None:
         """What is known of a run that was finished when the store was opened; None if it was not."""
         if key not in self._contents.lines:

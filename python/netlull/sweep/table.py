@@ -117,6 +117,7 @@ class SweepResult:
         unmet: tuple[str, ...] = (),
         until: Until | None = None,
         energy: pa.Table | None = None,
+        warnings: tuple[str, ...] = (),
     ) -> None:
         """For `Sweep.run` and `SweepResult.load`."""
         self.table = table
@@ -137,6 +138,8 @@ class SweepResult:
         """The part of each run that was measured, without its warm-up; each that occurs."""
         self.energy = energy
         """Where the joules went: a row per point, link whose rate varied and power model; None if that is not known."""
+        self.warnings = warnings
+        """What its scenarios were warned of (`Scenario.warnings`), with the points."""
         self.until = until
         """The conditions that the seeds were to fulfil, if there were any."""
         self.unmet = unmet
@@ -174,6 +177,7 @@ class SweepResult:
             reused=table.num_rows,
             windows=tuple(Window(each["from"], each["to"]) for each in document.get("measured", ())),
             unmet=tuple(document.get("unmet", ())),
+            warnings=tuple(document.get("warnings", ())),
             until=Until.of(until["conditions"], until["most_seeds"]) if until else None,
         )
         result.units = {axis["name"]: axis["unit"] for axis in document["axes"]}
