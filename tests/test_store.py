@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -208,10 +209,14 @@ size = { kind = "empirical", file = "sizes.csv" }
 
 def limited(sweep_file: Path, store: Path, most_bytes: int) -> subprocess.CompletedProcess[str]:
     """A sweep whose files cannot grow beyond a size: to it that is a full disk."""
-    command = [sys.executable, "-m", "netlull", "sweep", str(sweep_file), "--out", str(store), "--workers", "2"]
+    return limited_command(most_bytes, "sweep", sweep_file, "--out", store, "--workers", "2")
+
+
+def limited_command(most_bytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """A command whose files cannot grow beyond a size."""
     limit = (most_bytes, most_bytes)
     return subprocess.run(
-        command,
+        [sys.executable, "-m", "netlull", *map(str, arguments)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),  # one thread
         capture_output=True,
         text=True,
@@ -255,6 +260,36 @@ def test_a_disk_too_full_for_a_file(
     assert not (store / name).exists()
     printed("sweep", sweep_file, "--out", store)
     assert (store / name).exists()
+
+
+def test_numbers_are_printed_where_the_report_cannot_be_written(
+    sweep_file: Path, tmp_path: Path, printed: Printed
+) -> None:
+    store = tmp_path / "store"
+    told = printed("sweep", sweep_file, "--out", store, "--seeds", "1")
+    others = max(path.stat().st_size for path in store.iterdir() if path.name != "report.html")
+    assert (store / "report.html").stat().st_size > others + 1000
+    (store / "report.html").unlink()
+    ended = limited_command(others + 1000, "sweep", sweep_file, "--out", store, "--seeds", "1")
+    assert ended.stdout == told.replace("6 runs simulated, 0 taken", "0 runs simulated, 6 taken")
+    assert ended.stderr == f"netlull: {store}/report.html: cannot be written: File too large\n"
+    assert ended.returncode == 2
+    again = limited_command(others + 1000, "report", store)
+    assert (again.stdout, again.stderr) == ("", ended.stderr)
+    assert not any(".partial-" in path.name for path in store.iterdir())
+
+
+@pytest.mark.parametrize("most_bytes", [1, 500, 2000, 5000])
+def test_a_run_names_the_file_that_a_full_disk_does_not_take(small_file: Path, tmp_path: Path, most_bytes: int) -> None:
+    out = tmp_path / "out"
+    ended = limited_command(most_bytes, "run", small_file, "--out", out)
+    found = re.fullmatch(rf"netlull: {re.escape(str(out))}/(\S+): cannot be written: .*File too large\n", ended.stderr)
+    assert found is not None, ended.stderr
+    assert ".partial" not in ended.stderr
+    assert (
+        found[1].startswith(("figures/", "summary.json", "links.", "flows.", "manifest.json")) or "parquet" in found[1]
+    )
+    assert (ended.returncode, list(tmp_path.glob(".out*")), out.exists()) == (2, [], False)
 
 
 def test_a_sweep_killed_again_and_again_gives_the_same_bytes(

@@ -65,10 +65,12 @@ def _stage(out: Path) -> contextlib.AbstractContextManager[Path]:
 
 
 def _write(result: Result, stage: Path) -> None:
+    from netlull.output import writing
     from netlull.plot import run_figures
 
     figures = stage / "figures"
-    figures.mkdir()
+    with writing(figures):
+        figures.mkdir()
     run_figures(result, figures)
     result.write_into(stage)
 

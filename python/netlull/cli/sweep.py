@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import click
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 from netlull.cli.warned import warnings_told
+from netlull.errors import OutputError
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -55,10 +57,26 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     store = out or Path("out") / _name(file)
     with warnings_told(), place.reached(workers) as where:
         result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
-    if report:
-        from netlull.report.sweeps import sweep_report
+    # A report that cannot be written must not take the numbers with it.
+    unwritten = _report(store) if report else None
+    _print(result, store, as_json=as_json)
+    if unwritten is not None:
+        sys.stdout.flush()
+        raise unwritten
 
+
+def _report(store: Path) -> OutputError | None:
+    """Writes the sweep's report; what is said if that cannot be."""
+    from netlull.report.sweeps import sweep_report
+
+    try:
         sweep_report(store)
+    except OutputError as error:
+        return error
+    return None
+
+
+def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
     if as_json:
         document = {
             "store": str(store),

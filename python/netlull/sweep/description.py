@@ -122,11 +122,9 @@ def write_description(folder: Path, document: Mapping[str, Any]) -> None:
         OutputError: the disk is full, for example; what was there before stays.
     """
     path = folder / DESCRIPTION
-    try:
-        with output.staged_file(path) as stage:
-            output.write_json(stage, {**document, _CHECK: _checksum(document)})
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    text = output.json_text({**document, _CHECK: _checksum(document)})
+    with output.staged_file(path) as stage:
+        stage.write_text(text, encoding="utf-8")
 
 
 def _checksum(document: Mapping[str, Any]) -> str:
