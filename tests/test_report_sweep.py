@@ -130,6 +130,66 @@ def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path,
     assert "sweep.json: is missing" in refused("report", store / "nowhere")
 
 
+SAMPLE = """
+scenario = "small.toml"
+seeds = 3
+[metrics]
+goodput_bps = "flow.tcp.goodput_bps"
+[sample]
+kind = "latin_hypercube"
+points = 4
+[[sample.axis]]
+name = "delay"
+unit = "ms"
+path = "link.a-b.delay"
+from = "1 ms"
+to = "50 ms"
+scale = "log"
+[[sample.axis]]
+name = "noise"
+unit = "Mb/s"
+path = "flow.noise.rate"
+from = "1 Mb/s"
+to = "8 Mb/s"
+[[axis]]
+name = "control"
+[[axis.point]]
+value = "TCP+PC"
+[[axis.point]]
+value = "TCPonly"
+unset = ["link.a-b.controller"]
+"""
+
+
+def test_a_sample_has_points_over_each_axis_and_a_colour_for_what_crosses_it(
+    small_file: Path, printed: Printed, tmp_path: Path
+) -> None:
+    file = small_file.parent / "sweep.toml"
+    file.write_text(SAMPLE)
+    printed("sweep", file, "--out", tmp_path / "store")
+    result = SweepResult.load(tmp_path / "store")
+    assert result.sampled == ("delay", "noise")
+    found = metric_figure(result, "goodput_bps")
+    assert found is not None
+    assert (found.x, found.by, found.left_out) == (("delay", "noise"), "control", 0)
+    charts = charts_of(found.figure)
+    # 1 to 50 ms are 1.7 decades, 1 to 8 Mb/s are 0.9.
+    assert [(chart.x_label, chart.log_x) for chart in charts] == [("delay (ms)", True), ("noise (Mb/s)", False)]
+    rows = result.summarise().to_pylist()
+    for chart, axis in zip(charts, found.x, strict=True):
+        assert [(series.label, series.kind) for series in chart.series] == [("TCP+PC", "points"), ("TCPonly", "points")]
+        for series in chart.series:
+            mine = [row for row in rows if row["control"] == series.label]
+            assert (len(mine), list(series.n)) == (4, [3] * 4)
+            assert list(series.x) == [row[axis] for row in mine]
+            for values, name in ((series.y, ""), (series.low, "_low"), (series.high, "_high")):
+                assert list(values) == pytest.approx([row[f"goodput_bps{name}"] / 1e6 for row in mine])
+    for axes in found.figure.axes:
+        assert {line.get_linestyle() for line in axes.lines} == {"None"}
+    html = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
+    assert "Over delay and noise, a panel each, a colour for each control." in html
+
+
 def test_no_report_is_written_where_none_is_wanted(small_file: Path, printed: Printed, tmp_path: Path) -> None:
     file = small_file.parent / "sweep.toml"
     file.write_text(SWEEP)
@@ -180,7 +240,7 @@ def test_plain_lines_are_told_from_the_axes_and_anything_else_keeps_the_figure_a
 def test_a_metric_has_a_curve_per_name_over_the_axis_of_numbers() -> None:
     found = metric_figure(result(), "goodput_bps")
     assert found is not None
-    assert (found.x, found.by, found.left_out) == ("buffer", "tcp", 0)
+    assert (found.x, found.by, found.left_out) == (("buffer",), "tcp", 0)
     (chart,) = charts_of(found.figure)
     assert [series.label for series in chart.series] == ["new_reno", "cubic"]
     # Seeds 1 and 2 at (new_reno, 1 BDP): 1.1 and 1.2 Mb/s.

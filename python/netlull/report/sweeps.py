@@ -150,9 +150,10 @@ def _figures(result: SweepResult) -> Section:
             continue
         colours = f", a colour for each {found.by}" if found.by else ""
         more = f" {found.left_out} more panels are in the table only." if found.left_out else ""
-        caption = f"Over {found.x}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t).{more}"
+        places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
+        caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
-        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption, svg_text(drawn), charts_of(drawn)))
+        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn)))
     return Section("figures", "Figures", figures=blocks)
 
 

@@ -290,6 +290,7 @@ class Sweep:
             unmet=unmet,
             until=until,
             warnings=warnings_of(points),
+            sampled=() if self.design is None else self.design.sampled_axes,
             energy=energy,
         )
 
@@ -315,7 +316,7 @@ class Sweep:
             ],
         }
         if self.design is not None:
-            described["design"] = self.design.description
+            described["design"] = {**self.design.description, "axes": [axis.name for axis in self.design.axes]}
         if until is not None:
             described["until"] = {
                 "conditions": [str(each) for each in until.conditions],
