@@ -15,9 +15,10 @@ from netlull import SweepResult
 from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
-from netlull.report.ledger import PARTS, ledger, ledger_figure
+from netlull.report.ledger import PARTS, averaged_over, ledger, ledger_figure, ledger_section
 from netlull.report.sweeps import sweep_report
 from netlull.stats import Interval
+from netlull.sweep import Window
 from test_plot_sweep import result
 from test_report import checked
 
@@ -119,6 +120,30 @@ def test_bars_of_the_ledger_stand_on_each_other() -> None:
         ("transitions", [3], [4]),
     ]
     assert chart.names == ["all points"]
+
+
+def test_the_ledger_says_what_it_averages_over() -> None:
+    row = {"experiment": "e", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0, "total_j": 7.0}
+    row |= dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0), strict=True))
+    loads = ("0.9", "0.1", "0.5", "0.3", "0.7")
+    rows = [
+        {**row, "control_label": control, "load_label": load, "length_label": length}
+        for control in ("TCP+PC", "TCPonly")
+        for load in loads
+        for length in ("1 s", "2 s")
+    ]
+    energy = pa.Table.from_pylist(rows)
+    assert averaged_over(energy) == ["load 0.1 to 0.9 (5 points)", "length 1 s, 2 s"]
+    section = ledger_section(energy, [Window("0 s", "1 s"), Window("0 s", "2 s")])
+    assert section is not None
+    said = (
+        " Each is a mean over load 0.1 to 0.9 (5 points), over length 1 s, 2 s. "
+        "The measured parts of the runs differ in length: 0 s to 1 s, 0 s to 2 s."
+    )
+    assert [block.caption.endswith(said) for block in (*section.tables, *section.figures)] == [True, True]
+    # Nothing is averaged over but seeds where every axis tells scenarios apart, or an experiment has one point of it.
+    assert averaged_over(energy.slice(0, 1)) == []
+    assert averaged_over(energy.drop_columns(["load_label", "length_label"])) == []
 
 
 def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path, refused: Callable[..., str]) -> None:

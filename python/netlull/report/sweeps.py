@@ -13,7 +13,7 @@ from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
-from netlull.report.ledger import ledger_section
+from netlull.report.ledger import ledger_section, span
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
 from netlull.sweep.description import DESCRIPTION, JOURNAL
 from netlull.sweep.table import Cost, SweepResult, window_words
@@ -51,7 +51,7 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int
     """The page of a sweep; `document` is what its store says, `cost` the number of runs there and theirs."""
     scenario = document.get("scenario", {})
     notes, figures = _notes(result), _figures(result)
-    ledger = ledger_section(result.energy)
+    ledger = ledger_section(result.energy, result.windows)
     return Page(
         title=str(scenario.get("name") or "sweep"),
         subtitle=str(scenario.get("description") or ""),
@@ -106,7 +106,7 @@ def _axis_facts(result: SweepResult) -> list[Fact]:
     facts = []
     for axis in result.axes:
         labels = [label for label in dict.fromkeys(result.table[f"{axis}_label"].to_pylist()) if label is not None]
-        shown = ", ".join(labels) if len(labels) <= 24 else f"{len(labels)} points, {labels[0]} ... {labels[-1]}"
+        shown = ", ".join(labels) if len(labels) <= 24 else span(labels)
         unit = f" ({result.units[axis]})" if result.units.get(axis) else ""
         facts.append(Fact(f"axis {axis}{unit}", shown))
     return facts
