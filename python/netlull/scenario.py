@@ -261,10 +261,10 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: there is no such file; expected one that exists") from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a file") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is no UTF-8 text") from None
+        raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -126,7 +126,8 @@ def _until(result: SweepResult) -> list[Fact]:
 
 
 def _notes(result: SweepResult) -> list[str]:
-    notes = [f"{text[:1].upper()}{text[1:]}." for text in result.warnings]
+    # Warnings and doubts begin with the name of a field or a metric, which keeps its case.
+    notes = [f"{text}." for text in result.warnings]
     counts = [row["runs"] for row in _rows(result)]
     single = sum(count == 1 for count in counts)
     few = sum(1 < count < _FEW_SEEDS for count in counts)
@@ -137,7 +138,7 @@ def _notes(result: SweepResult) -> list[str]:
             f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds: their intervals are wide and rest on "
             "the assumption that runs are normally distributed."
         )
-    notes += [f"{text[:1].upper()}{text[1:]}." for text in result.doubts() if not text.startswith("only")]
+    notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
     notes += [f"Seeds given up: {text}." for text in result.unmet]
     return notes
 
