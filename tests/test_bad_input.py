@@ -174,7 +174,7 @@ def test_a_bad_sweep_is_refused(refused: Refused, small_file: Path, rest: str, s
         ("flow.tcp.goodput_bps", "flow.tcp.kind", ["metrics.goodput", "is no number"]),
         ("[metrics]\n", "seeds = 0\n[metrics]\n", ["seeds", "0", "1 or more"]),
         ("[metrics]\n", "seeds = []\n[metrics]\n", ["seeds", "empty"]),
-        ("[metrics]\n", "seeds = [1, 1]\n[metrics]\n", ["seeds", "twice"]),
+        ("[metrics]\n", "seeds = [1, 1]\n[metrics]\n", ["seeds: holds 1 twice", "expected"]),
         ("[metrics]\n", "seeds = [-1]\n[metrics]\n", ["seeds", "-1", "out of range"]),
         ("small.toml", "other.toml", ["other.toml", "no such file"]),
         ('scenario = "small.toml"', "", ["scenario", "missing"]),

@@ -145,7 +145,7 @@ def test_sweep_names_damaged_lines(sweep_file: Path, tmp_path: Path, capsys: pyt
         journal.write(b"half a li")
     capsys.readouterr()
     assert main(["sweep", str(sweep_file), "--out", str(tmp_path / "store")]) == 0
-    assert "journal.jsonl line 5 is truncated; its run was repeated" in capsys.readouterr().err
+    assert "journal.jsonl line 5 is truncated; its run is repeated" in capsys.readouterr().err
 
 
 def test_list_shows_every_kind(printed: Printed) -> None:

@@ -15,9 +15,10 @@ from netlull import SweepResult
 from netlull.plot import Curve, Panel, Trace, charts_of, draw_traces, figure, panel_grid, styled
 from netlull.plot.charts import Series, record
 from netlull.plot.panels import metric_figure
-from netlull.report.ledger import PARTS, ledger, ledger_figure
+from netlull.report.ledger import PARTS, averaged_over, ledger, ledger_figure, ledger_section
 from netlull.report.sweeps import sweep_report
 from netlull.stats import Interval
+from netlull.sweep import Window
 from test_plot_sweep import result
 from test_report import checked
 
@@ -121,6 +122,30 @@ def test_bars_of_the_ledger_stand_on_each_other() -> None:
     assert chart.names == ["all points"]
 
 
+def test_the_ledger_says_what_it_averages_over() -> None:
+    row = {"experiment": "e", "link": "a", "model": "fs", "runs": 2, "reference_j": 20.0, "total_j": 7.0}
+    row |= dict(zip(PARTS, (1.0, 2.0, 0.0, 4.0), strict=True))
+    loads = ("0.9", "0.1", "0.5", "0.3", "0.7")
+    rows = [
+        {**row, "control_label": control, "load_label": load, "length_label": length}
+        for control in ("TCP+PC", "TCPonly")
+        for load in loads
+        for length in ("1 s", "2 s")
+    ]
+    energy = pa.Table.from_pylist(rows)
+    assert averaged_over(energy) == ["load 0.1 to 0.9 (5 points)", "length 1 s, 2 s"]
+    section = ledger_section(energy, [Window("0 s", "1 s"), Window("0 s", "2 s")])
+    assert section is not None
+    said = (
+        " Each is a mean over load 0.1 to 0.9 (5 points), over length 1 s, 2 s. "
+        "The measured parts of the runs differ in length: 0 s to 1 s, 0 s to 2 s."
+    )
+    assert [block.caption.endswith(said) for block in (*section.tables, *section.figures)] == [True, True]
+    # Nothing is averaged over but seeds where every axis tells scenarios apart, or an experiment has one point of it.
+    assert averaged_over(energy.slice(0, 1)) == []
+    assert averaged_over(energy.drop_columns(["load_label", "length_label"])) == []
+
+
 def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path, refused: Callable[..., str]) -> None:
     (store / "energy.parquet").write_bytes(b"x")
     assert "energy.parquet: is truncated or damaged; run the sweep again" in refused("report", store)
@@ -128,6 +153,66 @@ def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path,
     assert "results.parquet: is missing" in refused("report", store)
     assert "expected a name that ends in .html" in refused("report", store, "--out", "x.pdf")
     assert "sweep.json: is missing" in refused("report", store / "nowhere")
+
+
+SAMPLE = """
+scenario = "small.toml"
+seeds = 3
+[metrics]
+goodput_bps = "flow.tcp.goodput_bps"
+[sample]
+kind = "latin_hypercube"
+points = 4
+[[sample.axis]]
+name = "delay"
+unit = "ms"
+path = "link.a-b.delay"
+from = "1 ms"
+to = "50 ms"
+scale = "log"
+[[sample.axis]]
+name = "noise"
+unit = "Mb/s"
+path = "flow.noise.rate"
+from = "1 Mb/s"
+to = "8 Mb/s"
+[[axis]]
+name = "control"
+[[axis.point]]
+value = "TCP+PC"
+[[axis.point]]
+value = "TCPonly"
+unset = ["link.a-b.controller"]
+"""
+
+
+def test_a_sample_has_points_over_each_axis_and_a_colour_for_what_crosses_it(
+    small_file: Path, printed: Printed, tmp_path: Path
+) -> None:
+    file = small_file.parent / "sweep.toml"
+    file.write_text(SAMPLE)
+    printed("sweep", file, "--out", tmp_path / "store")
+    result = SweepResult.load(tmp_path / "store")
+    assert result.sampled == ("delay", "noise")
+    found = metric_figure(result, "goodput_bps")
+    assert found is not None
+    assert (found.x, found.by, found.left_out) == (("delay", "noise"), "control", 0)
+    charts = charts_of(found.figure)
+    # 1 to 50 ms are 1.7 decades, 1 to 8 Mb/s are 0.9.
+    assert [(chart.x_label, chart.log_x) for chart in charts] == [("delay (ms)", True), ("noise (Mb/s)", False)]
+    rows = result.summarise().to_pylist()
+    for chart, axis in zip(charts, found.x, strict=True):
+        assert [(series.label, series.kind) for series in chart.series] == [("TCP+PC", "points"), ("TCPonly", "points")]
+        for series in chart.series:
+            mine = [row for row in rows if row["control"] == series.label]
+            assert (len(mine), list(series.n)) == (4, [3] * 4)
+            assert list(series.x) == [row[axis] for row in mine]
+            for values, name in ((series.y, ""), (series.low, "_low"), (series.high, "_high")):
+                assert list(values) == pytest.approx([row[f"goodput_bps{name}"] / 1e6 for row in mine])
+    for axes in found.figure.axes:
+        assert {line.get_linestyle() for line in axes.lines} == {"None"}
+    html = (tmp_path / "store" / "report.html").read_text(encoding="utf-8")
+    assert "Over delay and noise, a panel each, a colour for each control." in html
 
 
 def test_no_report_is_written_where_none_is_wanted(small_file: Path, printed: Printed, tmp_path: Path) -> None:
@@ -180,7 +265,7 @@ def test_plain_lines_are_told_from_the_axes_and_anything_else_keeps_the_figure_a
 def test_a_metric_has_a_curve_per_name_over_the_axis_of_numbers() -> None:
     found = metric_figure(result(), "goodput_bps")
     assert found is not None
-    assert (found.x, found.by, found.left_out) == ("buffer", "tcp", 0)
+    assert (found.x, found.by, found.left_out) == (("buffer",), "tcp", 0)
     (chart,) = charts_of(found.figure)
     assert [series.label for series in chart.series] == ["new_reno", "cubic"]
     # Seeds 1 and 2 at (new_reno, 1 BDP): 1.1 and 1.2 Mb/s.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -18,10 +19,12 @@ import polars as pl
 import pytest
 
 from conftest import start
-from netlull import Axis, OutputError, ResultError, Scenario, Sweep, SweepError, SweepResult
+from netlull import Axis, NetlullWarning, OutputError, ResultError, Scenario, Sweep, SweepError, SweepResult
 from netlull.sweep.journal import read
 
 Printed = Callable[..., str]
+pytestmark = pytest.mark.filterwarnings("ignore::netlull.NetlullWarning")
+
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
 RATE = Axis("rate", "flow.noise.rate", ["2 Mb/s", "8 Mb/s"], unit="Mb/s")
 
@@ -79,7 +82,7 @@ def flip(path: Path) -> None:
     path.write_bytes(bytes(raw))
 
 
-@pytest.mark.parametrize("name", ["sweep.json", "results.parquet"])
+@pytest.mark.parametrize("name", ["sweep.json", "results.parquet", "energy.parquet"])
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "another", "missing", "empty", "noise"])
 def test_a_damaged_file_is_found_named_and_written_anew(sweep: Sweep, tmp_path: Path, name: str, damage: str) -> None:
     store, other = tmp_path / "store", tmp_path / "other"
@@ -102,13 +105,12 @@ def test_a_damaged_file_is_found_named_and_written_anew(sweep: Sweep, tmp_path: 
             path.write_bytes(b"\x00" * 1000)
     if path.exists() and path.read_bytes() == before:
         pytest.fail("nothing was damaged")
-    with pytest.raises(ResultError, match=r"sweep\.json|results\.parquet"):
+    with pytest.raises(ResultError, match=r"sweep\.json|results\.parquet|energy\.parquet"):
         SweepResult.load(store)
     again = sweep.run(store)
-    # A sound sweep.json of another sweep shows by the table that is not its own.
-    named = "results.parquet" if damage == "another" else name
-    assert len(again.rebuilt) == 1
-    assert again.rebuilt[0].startswith(f"{named}: is ")
+    # A sound sweep.json of another sweep shows by the tables that are not its own.
+    named = ["results.parquet", "energy.parquet"] if (name, damage) == ("sweep.json", "another") else [name]
+    assert [told.partition(": is ")[0] for told in again.rebuilt] == named
     assert (again.executed, again.damaged) == (0, ())
     assert path.read_bytes() == before
     assert SweepResult.load(store).table.equals(whole.table)
@@ -141,8 +143,26 @@ def test_the_command_names_what_it_wrote_anew(
     truncate(store / "results.parquet")
     assert main(["sweep", str(sweep_file), "--out", str(store), "--seeds", "1"]) == 0
     told = capsys.readouterr().err
-    assert told.startswith(f"netlull: {store}: results.parquet: is truncated or damaged: it has ")
-    assert told.endswith("; it was written anew\n")
+    assert told.startswith(f"warning: {store}: results.parquet: is truncated or damaged: it has ")
+    assert told.endswith("; it is written anew\n")
+
+
+def test_damage_is_named_before_the_first_run(sweep: Sweep, tmp_path: Path) -> None:
+    sweep.run(tmp_path)
+    journal = tmp_path / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join([*lines[:2], lines[2].replace(b'"seed"', b'"sead"'), *lines[3:]]))
+    truncate(tmp_path / "energy.parquet")
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.warns(NetlullWarning) as told, pytest.raises(KeyboardInterrupt):
+        sweep.run(tmp_path, progress=interrupt)
+    first, second = (str(warning.message) for warning in told)
+    assert first == f"{tmp_path}: journal.jsonl line 3 is damaged: its checksum is wrong; its run is repeated"
+    assert second.startswith(f"{tmp_path}: energy.parquet: is truncated or damaged: it has ")
+    assert second.endswith("; it is written anew")
 
 
 def test_a_table_of_an_earlier_sweep_is_not_taken_for_this_one(sweep: Sweep, tmp_path: Path) -> None:
@@ -189,10 +209,14 @@ size = { kind = "empirical", file = "sizes.csv" }
 
 def limited(sweep_file: Path, store: Path, most_bytes: int) -> subprocess.CompletedProcess[str]:
     """A sweep whose files cannot grow beyond a size: to it that is a full disk."""
-    command = [sys.executable, "-m", "netlull", "sweep", str(sweep_file), "--out", str(store), "--workers", "2"]
+    return limited_command(most_bytes, "sweep", sweep_file, "--out", store, "--workers", "2")
+
+
+def limited_command(most_bytes: int, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """A command whose files cannot grow beyond a size."""
     limit = (most_bytes, most_bytes)
     return subprocess.run(
-        command,
+        [sys.executable, "-m", "netlull", *map(str, arguments)],
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),  # one thread
         capture_output=True,
         text=True,
@@ -228,12 +252,45 @@ def test_a_disk_too_full_for_a_file(
         assert small < most_bytes
     ended = limited(sweep_file, store, most_bytes)
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"netlull: {store / name}: cannot be written: ")
-    assert ended.stderr.count("\n") == 1
+    *warned, line = ended.stderr.splitlines()
+    assert line.startswith(f"netlull: {store / name}: cannot be written: ")
+    missing = f"warning: {store}: results.parquet: is missing; it is written anew"
+    assert warned == ([missing] if name == "results.parquet" else [])
     assert not any(".partial-" in path.name for path in store.iterdir())
     assert not (store / name).exists()
     printed("sweep", sweep_file, "--out", store)
     assert (store / name).exists()
+
+
+def test_numbers_are_printed_where_the_report_cannot_be_written(
+    sweep_file: Path, tmp_path: Path, printed: Printed
+) -> None:
+    store = tmp_path / "store"
+    told = printed("sweep", sweep_file, "--out", store, "--seeds", "1")
+    others = max(path.stat().st_size for path in store.iterdir() if path.name != "report.html")
+    assert (store / "report.html").stat().st_size > others + 1000
+    (store / "report.html").unlink()
+    ended = limited_command(others + 1000, "sweep", sweep_file, "--out", store, "--seeds", "1")
+    assert ended.stdout == told.replace("6 runs simulated, 0 taken", "0 runs simulated, 6 taken")
+    assert ended.stderr == f"netlull: {store}/report.html: cannot be written: File too large\n"
+    assert ended.returncode == 2
+    again = limited_command(others + 1000, "report", store)
+    assert (again.stdout, again.stderr) == ("", ended.stderr)
+    assert not any(".partial-" in path.name for path in store.iterdir())
+
+
+@pytest.mark.parametrize("most_bytes", [1, 500, 2000, 5000])
+def test_a_run_names_the_file_that_a_full_disk_does_not_take(
+    small_file: Path, tmp_path: Path, printed: Printed, most_bytes: int
+) -> None:
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    printed("run", small_file, "--out", whole)
+    ended = limited_command(most_bytes, "run", small_file, "--out", out)
+    found = re.fullmatch(rf"netlull: {re.escape(str(out))}/(\S+): cannot be written: .*File too large\n", ended.stderr)
+    assert found is not None, ended.stderr
+    assert ".partial" not in ended.stderr
+    assert (whole / found[1]).is_file()
+    assert (ended.returncode, list(tmp_path.glob(".out*")), out.exists()) == (2, [], False)
 
 
 def test_a_sweep_killed_again_and_again_gives_the_same_bytes(

@@ -201,6 +201,7 @@ def test_an_interrupted_sweep_resumes_to_the_same_table(sweep: Sweep, tmp_path: 
     assert whole_bytes == resumed_bytes
 
 
+@pytest.mark.filterwarnings("ignore::netlull.NetlullWarning")
 def test_a_damaged_line_is_named_and_its_run_repeated(sweep: Sweep, tmp_path: Path) -> None:
     whole = sweep.run(tmp_path / "store")
     journal = tmp_path / "store" / "journal.jsonl"
@@ -217,6 +218,7 @@ def test_a_damaged_line_is_named_and_its_run_repeated(sweep: Sweep, tmp_path: Pa
     assert sweep.run(tmp_path / "store").damaged == ()
 
 
+@pytest.mark.filterwarnings("ignore::netlull.NetlullWarning")
 def test_a_truncated_table_is_named_and_rebuilt(sweep: Sweep, tmp_path: Path) -> None:
     whole = sweep.run(tmp_path / "store")
     table = tmp_path / "store" / "results.parquet"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from conftest import ROOT
 from netlull.cli import main
 from netlull.cli.tables import print_summary
 from netlull.errors import InputError
+from netlull.ready import ready
 
 
 def network(flow: Any, **fields: Any) -> dict[str, Any]:
@@ -109,10 +111,10 @@ def _toml(links: list[dict[str, Any]]) -> str:
         ("1000 0.5\n2000 x\n", "sizes.csv, line 2: 'x' is no number"),
         ("1000 0.5\n2000.5 1\n", "sizes.csv, line 2: 2000.5 is no number of bytes"),
         ("1000 0.5\n2000 1.5\n", "sizes.csv, line 2: 1.5 is out of range"),
-        ("1000 0.5 7\n", "sizes.csv, line 1: '1000 0.5 7' is no line of two columns"),
+        ("1000 0.5 7\n", "sizes.csv, line 1: '1000 0.5 7' is no line of two columns; expected two numbers"),
         ("\n# nothing\n", "sizes.csv: has no points"),
         ("bytes,p\n", "sizes.csv: has no points"),
-        (b"\xff\xfe\x00", "sizes.csv: is no UTF-8 text"),
+        (b"\xff\xfe\x00", "sizes.csv: is no UTF-8 text; expected a text file"),
         ("0 0.5\n2000 1\n", r"flow.web.size.cdf.0: is 0 B"),
     ],
 )
@@ -261,3 +263,52 @@ def test_a_load_of_one_or_more_is_warned_of(tmp_path: Path, capsys: pytest.Captu
         assert busy.with_values({"flow.web.offered": "9 Mb/s"}).run().warnings == ()
         assert main(["run", "web-load", "--set", "duration=11 s", "--set", "flow.web.offered=12 Mb/s"]) == 0
     assert capsys.readouterr().err.startswith("warning: link.N1-N2: requests offer 12.000 Mb/s")
+
+
+SWEPT = """
+scenario = "web-load"
+[metrics]
+done = "flow.web.requests_completed"
+[[axis]]
+name = "offered"
+path = "flow.web.offered"
+values = ["1 Mb/s", "11 Mb/s", "12 Mb/s"]
+[[axis]]
+name = "length"
+path = "duration"
+values = ["11 s"]
+"""
+
+
+def test_a_sweep_names_the_points_whose_load_is_one_or_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, store = tmp_path / "sweep.toml", tmp_path / "store"
+    file.write_text(SWEPT)
+    assert main(["sweep", str(file), "--out", str(store), "--json"]) == 0
+    said = capsys.readouterr()
+    (line,) = said.err.splitlines()
+    assert line.startswith("warning: link.N1-N2: requests offer 11.000 Mb/s of data to 10 Mb/s, a load of 1.100; ")
+    places = "sweep at offered=11 Mb/s, length=11 s; sweep at offered=12 Mb/s, length=11 s"
+    assert line.endswith(f" (2 of 3 points: {places}; the numbers are those of the first)")
+    warned = line.removeprefix("warning: ")
+    assert json.loads(said.out)["warnings"] == [warned]
+    assert netlull.SweepResult.load(store).warnings == (warned,)
+    html = (store / "report.html").read_text(encoding="utf-8")
+    assert f"<p>{warned}.</p>" in html
+    # A resumed sweep, and one from Python, say it again.
+    with pytest.warns(netlull.NetlullWarning, match=r"2 of 3 points") as told:
+        again = netlull.Sweep.from_file(file).run(store)
+    assert (len(told), again.warnings, again.rebuilt) == (1, (warned,), ())
+    # So does whoever compares its points.
+    assert main(["compare", str(store), "--by", "offered=1 Mb/s,11 Mb/s"]) == 0
+    assert capsys.readouterr().err == f"{line}\n"
+
+
+def test_compared_scenarios_are_warned_of_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ready()["web-load"].read_text().replace('"8 Mb/s"', '"12 Mb/s"')
+    busy, calm = tmp_path / "busy.toml", tmp_path / "calm.toml"
+    busy.write_text(re.sub(r'duration = "[^"]*"', 'duration = "11 s"', text))
+    calm.write_text(busy.read_text().replace('"12 Mb/s"', '"1 Mb/s"'))
+    metric = "flow.web.requests_completed"
+    assert main(["compare", str(busy), str(calm), "--seeds", "2", "--metric", metric]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("warning: busy.toml: link.N1-N2: requests offer 12.000 Mb/s")

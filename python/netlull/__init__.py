@@ -47,7 +47,15 @@ if TYPE_CHECKING:
         VegasBounds,
         WebSearchSize,
     )
-    from netlull.errors import ClusterError, FieldPathError, InputError, OutputError, ResultError, SweepError
+    from netlull.errors import (
+        ClusterError,
+        FieldPathError,
+        InputError,
+        NetlullWarning,
+        OutputError,
+        ResultError,
+        SweepError,
+    )
     from netlull.result import Result
     from netlull.scenario import Scenario
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
@@ -80,6 +88,7 @@ __all__ = [
     "LognormalComponent",
     "LognormalSize",
     "Monitor",
+    "NetlullWarning",
     "OutputError",
     "ParetoSize",
     "Point",
@@ -125,7 +134,7 @@ _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
-    "netlull.errors": "ClusterError FieldPathError InputError OutputError ResultError SweepError",
+    "netlull.errors": "ClusterError FieldPathError InputError NetlullWarning OutputError ResultError SweepError",
     "netlull.result": "Result",
     "netlull.scenario": "Scenario",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",

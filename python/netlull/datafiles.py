@@ -69,7 +69,9 @@ def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
         if text:
             columns = [column.strip() for column in text.split(",")] if "," in text else text.split()
             if len(columns) != 2:  # the two columns
-                raise InputError(f"{path}, line {number}: {line.strip()!r} is no line of two columns")
+                raise InputError(
+                    f"{path}, line {number}: {line.strip()!r} is no line of two columns; expected two numbers"
+                )
             yield f"{path}, line {number}", columns
 
 
@@ -150,7 +152,7 @@ def _recorded(path: Path) -> list[list[Any]]:
     try:
         table = pq.read_table(path)
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: there is no such file; expected a recorded arrivals.parquet") from None
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: is no Parquet file: {error}") from None
     missing = {"time_ns", "bytes"} - set(table.column_names)

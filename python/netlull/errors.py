@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterError", "FieldPathError", "InputError", "OutputError", "ResultError", "SweepError"]
+__all__ = [
+    "ClusterError",
+    "FieldPathError",
+    "InputError",
+    "NetlullWarning",
+    "OutputError",
+    "ResultError",
+    "SweepError",
+]
 
 
 class InputError(ValueError):
@@ -27,3 +35,7 @@ class OutputError(InputError):
 
 class ClusterError(InputError):
     """A cluster cannot be reached or used, or what runs there cannot be used; finished runs are in the store."""
+
+
+class NetlullWarning(UserWarning):
+    """Something that may be meant, but usually is not, or that was mended."""

@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST",
     "file_record",
+    "json_text",
     "prepare_file",
     "read_description",
     "refuse_working_folder",
     "staged_file",
     "staged_folder",
     "write_json",
+    "writing",
 ]
 
 MANIFEST = "manifest.json"
@@ -44,21 +46,25 @@ def staged_folder(folder: Path, *, kind: str) -> Iterator[Path]:
     _check_replaceable(folder, kind)
     stage = folder.with_name(f".{folder.name}.partial-{os.getpid()}")
     try:
-        with _as_output_error(folder):
+        with writing(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
             shutil.rmtree(stage, ignore_errors=True)
             stage.mkdir()
-        yield stage
+        try:
+            yield stage
+        except OutputError as error:
+            # Named by where it would have been in the end.
+            raise OutputError(str(error).replace(str(stage), str(folder))) from None
         # A run takes its time: somebody may have put files there meanwhile.
         _check_replaceable(folder, kind)
-        with _as_output_error(folder):
+        with writing(folder):
             _replace_folder(stage, folder)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
 def _check_replaceable(folder: Path, kind: str) -> None:
-    with _as_output_error(folder):
+    with writing(folder):
         if not os.path.lexists(folder):
             return
         if not folder.is_dir():
@@ -140,10 +146,9 @@ def staged_file(path: Path) -> Iterator[Path]:
     stage = path.with_name(f".{path.name}.partial-{os.getpid()}")
     try:
         prepare_file(path)
-        with _as_output_error(path):
+        with writing(path):
             stage.touch()
-        yield stage
-        with _as_output_error(path):
+            yield stage
             stage.replace(path)
     finally:
         with contextlib.suppress(OSError):
@@ -156,14 +161,19 @@ def prepare_file(path: Path) -> None:
     Raises:
         OutputError: the folder cannot be made, or `path` is a folder.
     """
-    with _as_output_error(path):
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise OutputError(f"{path}: is a folder; expected a file to write to")
 
 
 @contextlib.contextmanager
-def _as_output_error(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Names the file that the block writes.
+
+    Raises:
+        OutputError: it cannot be written: the disk is full, for example.
+    """
     try:
         yield
     except OSError as error:
@@ -171,8 +181,19 @@ def _as_output_error(path: Path) -> Iterator[None]:
 
 
 def write_json(path: Path, document: object) -> None:
-    """Writes readable JSON; the same document gives the same bytes."""
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    """Writes readable JSON; the same document gives the same bytes.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    text = json_text(document)
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
+
+
+def json_text(document: object) -> str:
+    """Readable JSON; the same document gives the same text."""
+    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def file_record(path: Path) -> dict[str, object]:

@@ -206,7 +206,9 @@ class Result:
         output.write_json(folder / SUMMARY, self.summary)
         tables = {"links": self.links, "flows": self.flows} | {name: self.series(name) for name in self._series}
         for name, table in tables.items():
-            pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+            path = folder / f"{name}.parquet"
+            with output.writing(path):
+                pq.write_table(table, path, compression="zstd")
         names = [SUMMARY, *(f"{name}.parquet" for name in tables)]
         manifest = {
             "format": _FORMAT,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
 from netlull.datafiles import inline
-from netlull.errors import FieldPathError, InputError
+from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class Scenario:
     ) -> Result:
         """Simulates the scenario. Other Python threads go on meanwhile; Ctrl-C stops it with KeyboardInterrupt.
 
-        Each of the scenario's `warnings` becomes a Python warning.
+        Each of the scenario's `warnings` becomes a `NetlullWarning`.
 
         Args:
             seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
@@ -223,7 +223,7 @@ class Scenario:
         changes = {field: value for field, value in changes.items() if value is not None}
         scenario = self.with_values(changes) if changes else self
         for warning in scenario.warnings:
-            warnings.warn(warning, stacklevel=2)
+            warnings.warn(warning, NetlullWarning, stacklevel=2)
         raw = _engine.run(scenario.canonical(), None, monitor)
         return Result.from_raw(raw, scenario)
 
@@ -261,10 +261,10 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file") from None
+        raise InputError(f"{path}: there is no such file; expected one that exists") from None
     except IsADirectoryError:
         raise InputError(f"{path}: is a folder; expected a file") from None
     except UnicodeDecodeError:
-        raise InputError(f"{path}: is no UTF-8 text") from None
+        raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None

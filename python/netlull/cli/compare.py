@@ -11,6 +11,7 @@ import click
 
 from netlull.cli.inputs import choices, json_option, load_scenario
 from netlull.cli.progress import bar
+from netlull.cli.warned import warn, warnings_told
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,14 +76,23 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
 
 def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Any) -> Comparison:
     from netlull.compare import compare_points, only
-    from netlull.sweep import SweepResult
 
     axis, equals, labels = by.partition("=")
-    result = only(SweepResult.load(store), choices(where))
+    result = only(_loaded(store), choices(where))
     pair = _pair(result, axis.strip(), labels) if equals else None
     if pair is None:
         raise InputError(f'--by "{by}": expected axis=X,Y, two points of an axis')
     return compare_points(result, axis.strip(), *pair, metrics, options)
+
+
+def _loaded(store: Path, name: str = "") -> SweepResult:
+    """A sweep that ran; what its scenarios were warned of is said again, after `name` if there is one."""
+    from netlull.sweep import SweepResult
+
+    result = SweepResult.load(store)
+    for text in result.warnings:
+        warn(f"{name}: {text}" if name else text)
+    return result
 
 
 def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None:
@@ -100,7 +110,6 @@ def _two(
     first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, seeds: int | None
 ) -> Comparison:
     from netlull.compare import compare, only
-    from netlull.sweep import SweepResult
 
     folders = [Path(given).is_dir() for given in (first, second)]
     if folders[0] != folders[1]:
@@ -110,11 +119,13 @@ def _two(
     if all(folders):
         if seeds is not None:
             raise InputError("--seeds: sweeps have run; expected two scenarios")
-        a, b = (only(SweepResult.load(folder), choices(where)) for folder in (first, second))
+        a, b = (
+            only(_loaded(Path(given), name), choices(where)) for given, name in zip((first, second), names, strict=True)
+        )
         return compare(a, b, metrics, options, names)
     if where:
         raise InputError(f'--where "{where[0]}": scenarios have no axes; expected two sweeps')
-    a, b = _run(first, second, metrics, seeds or _SEEDS)
+    a, b = _run((first, second), names, metrics, seeds or _SEEDS)
     return compare(a, b, (), options, names)
 
 
@@ -124,7 +135,7 @@ def _names(first: str, second: str) -> tuple[str, str]:
     return (short[0], short[1]) if short[0] != short[1] else (first, second)
 
 
-def _run(first: str, second: str, metrics: Sequence[str], seeds: int) -> list[SweepResult]:
+def _run(files: Sequence[str], names: Sequence[str], metrics: Sequence[str], seeds: int) -> list[SweepResult]:
     """Both scenarios with the same seeds."""
     from netlull.sweep import Sweep
 
@@ -132,12 +143,11 @@ def _run(first: str, second: str, metrics: Sequence[str], seeds: int) -> list[Sw
         listed = "netlull run FILE --json lists all"
         raise InputError(f"--metric: is missing; expected a path such as flow.web.mean_completion_s ({listed})")
     sweeps = [
-        Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics})
-        for file in (first, second)
+        Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics}) for file in files
     ]
     results = []
     for place, sweep in enumerate(sweeps):
-        with bar("compare") as show:
+        with bar("compare") as show, warnings_told(names[place]):
 
             def shown(progress: Progress, place: int = place) -> None:
                 runs = f"{place * seeds + progress.done}/{2 * seeds} runs"

@@ -10,6 +10,7 @@ import click
 
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
+from netlull.cli.warned import warnings_told
 
 if TYPE_CHECKING:
     from netlull.papers import JudgedClaim, PaperOutcome
@@ -49,7 +50,7 @@ def reproduce_command(  # one per option
             show(progress.fraction, f"{progress.done}/{progress.total} runs")
 
         try:
-            with place.reached(workers) as where:
+            with warnings_told(), place.reached(workers) as where:
                 outcomes = reproduce(
                     keys,
                     scope=scope,

@@ -12,6 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
+from netlull.cli.warned import warn
 
 if TYPE_CHECKING:
     from netlull.result import Result
@@ -64,10 +65,12 @@ def _stage(out: Path) -> contextlib.AbstractContextManager[Path]:
 
 
 def _write(result: Result, stage: Path) -> None:
+    from netlull.output import writing
     from netlull.plot import run_figures
 
     figures = stage / "figures"
-    figures.mkdir()
+    with writing(figures):
+        figures.mkdir()
     run_figures(result, figures)
     result.write_into(stage)
 
@@ -78,7 +81,7 @@ def simulate(scenario: Scenario) -> Result:
 
     monitor = Monitor()
     for warning in scenario.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        warn(warning)
     with bar(scenario.name) as show, watched(monitor, show), warnings.catch_warnings():
         # They have been told.
         warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ import click
 
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
+from netlull.cli.warned import warnings_told
+from netlull.errors import OutputError
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -52,16 +55,28 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
-    with place.reached(workers) as where:
+    with warnings_told(), place.reached(workers) as where:
         result = _run(sweep, store, Asked(workers, where, until or None, most_seeds))
-    for what in result.damaged:
-        click.echo(f"netlull: {store}: {what}; its run was repeated", err=True)
-    for what in result.rebuilt:
-        click.echo(f"netlull: {store}: {what}; it was written anew", err=True)
-    if report:
-        from netlull.report.sweeps import sweep_report
+    # A report that cannot be written must not take the numbers with it.
+    unwritten = _report(store) if report else None
+    _print(result, store, as_json=as_json)
+    if unwritten is not None:
+        sys.stdout.flush()
+        raise unwritten
 
+
+def _report(store: Path) -> OutputError | None:
+    """Writes the sweep's report; what is said if that cannot be."""
+    from netlull.report.sweeps import sweep_report
+
+    try:
         sweep_report(store)
+    except OutputError as error:
+        return error
+    return None
+
+
+def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
     if as_json:
         document = {
             "store": str(store),
@@ -69,6 +84,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
             "reused": result.reused,
             "measured": [{"from": window.warm_up, "to": window.duration} for window in result.windows],
             "unmet": list(result.unmet),
+            "warnings": list(result.warnings),
             "rows": result.table.to_pylist(),
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))

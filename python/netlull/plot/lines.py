@@ -122,6 +122,15 @@ def _set_x(axes: Axes, panel: Panel) -> None:
         axes.xaxis.set_major_formatter(_plain_number)
 
 
+def log_x(axes: Axes) -> None:
+    """As `log_y`."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(_plain_number)
+    axes.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axes.xaxis.set_minor_formatter(_plain_number)
+    axes.tick_params(axis="x", which="minor", labelsize=6.5)
+
+
 def log_y(axes: Axes) -> None:
     """A logarithmic axis whose ticks are plain numbers: every power of ten, and 2 and 5 times that between them."""
     axes.set_yscale("log")

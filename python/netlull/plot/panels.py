@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netlull.plot.style import DOUBLE_COLUMN, figure, legend_above, styled
-from netlull.plot.sweep import draw_names, draw_numbers
+from netlull.plot.sweep import draw_metric
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +27,11 @@ Rows = list[dict[str, Any]]
 
 @dataclass(frozen=True)
 class MetricFigure:
-    """A figure, the axis along which it goes, and how many panels there was no room for."""
+    """A figure, the axes along which it goes, and how many panels there was no room for."""
 
     figure: Figure
-    x: str
+    x: tuple[str, ...]
+    """One, or those of a sample."""
     by: str | None
     left_out: int
 
@@ -45,7 +46,8 @@ class _Panel:
 def metric_figure(result: SweepResult, metric: str) -> MetricFigure | None:
     """The metric over the axis with most numbers, a curve per point of another axis, a panel per point of the rest.
 
-    A sweep whose points lie on no grid (a sample) has a panel of points per axis. None if no point has an axis.
+    A sample has a panel of points per axis along which it was drawn, a colour per point of an axis that crosses it.
+    None if no point has an axis.
     """
     rows: Rows = result.summarise().to_pylist()
     used = [axis for axis in result.axes if len({row[f"{axis}_label"] for row in rows} - {None}) > 1]
@@ -54,20 +56,24 @@ def metric_figure(result: SweepResult, metric: str) -> MetricFigure | None:
     numeric = [axis for axis in used if not any(isinstance(row[axis], str) for row in rows)]
     x = max(numeric or used, key=lambda axis: len({row[f"{axis}_label"] for row in rows}))
     others = [axis for axis in used if axis != x]
-    if _is_sample(rows, x, others):
-        panels, by = [_Panel("", axis, {"": _with(rows, axis)}) for axis in used], None
-    else:
-        by = _coloured(rows, others)
-        panels = _panels(_with(rows, x), x, by, [axis for axis in others if axis != by])
-    return MetricFigure(_drawn(result, metric, panels[:_MOST_PANELS]), x, by, max(0, len(panels) - _MOST_PANELS))
+    drawn_along = [axis for axis in used if axis in result.sampled]
+    if not drawn_along and _is_scattered(rows, x, others):
+        drawn_along = numeric or used
+    joined, along = not drawn_along, tuple(drawn_along or [x])
+    others = [axis for axis in used if axis not in along]
+    by = _coloured(rows, others)
+    rest = [axis for axis in others if axis != by]
+    panels = [panel for axis in along for panel in _panels(_with(rows, axis), axis, by, rest)]
+    drawn = _drawn(result, metric, panels[:_MOST_PANELS], joined=joined)
+    return MetricFigure(drawn, along, by, max(0, len(panels) - _MOST_PANELS))
 
 
 def _with(rows: Rows, axis: str) -> Rows:
     return [row for row in rows if row[f"{axis}_label"] is not None]
 
 
-def _is_sample(rows: Rows, x: str, others: Sequence[str]) -> bool:
-    """Whether hardly any two points differ in `x` alone."""
+def _is_scattered(rows: Rows, x: str, others: Sequence[str]) -> bool:
+    """Whether hardly any two points differ in `x` alone, as in a list."""
     places = {(row["experiment"], *(row[f"{axis}_label"] for axis in others)) for row in _with(rows, x)}
     return len(others) > 0 and len(places) > _MOST_PANELS and len(places) > 0.5 * len(_with(rows, x))
 
@@ -89,7 +95,7 @@ def _panels(rows: Rows, x: str, by: str | None, rest: Sequence[str]) -> list[_Pa
     return [_Panel(title, x, curves) for title, curves in found.items()]
 
 
-def _drawn(result: SweepResult, metric: str, panels: Sequence[_Panel]) -> Figure:
+def _drawn(result: SweepResult, metric: str, panels: Sequence[_Panel], *, joined: bool) -> Figure:
     columns = min(len(panels), _COLUMNS)
     lines = math.ceil(len(panels) / columns)
     width = DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7
@@ -97,8 +103,7 @@ def _drawn(result: SweepResult, metric: str, panels: Sequence[_Panel]) -> Figure
         drawn = figure(width, 0.5 + (2.4 if columns < _COLUMNS else 2.2) * lines)
         used = [axes for line in drawn.subplots(lines, columns, squeeze=False) for axes in line]
         for axes, panel in zip(used, panels, strict=False):
-            named = any(isinstance(row[panel.x], str) for rows in panel.curves.values() for row in rows)
-            (draw_names if named else draw_numbers)(axes, result, panel.curves, panel.x, metric)
+            draw_metric(axes, result, panel.curves, panel.x, metric, joined=joined)
             axes.set_title(panel.title, loc="left")
         for axes in used[len(panels) :]:
             axes.set_axis_off()

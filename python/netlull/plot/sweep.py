@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
 from netlull.plot.charts import Series, record
-from netlull.plot.lines import Curve, Panel, draw_curves
+from netlull.plot.lines import Curve, Panel, draw_curves, log_x
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
 from netlull.words import near
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from netlull.sweep import SweepResult
 
-__all__ = ["draw_names", "draw_numbers", "metric_label", "sweep_figure"]
+__all__ = ["draw_metric", "metric_label", "sweep_figure"]
 
 _UNITS = {
     "_bps": ("Mb/s", 1e6),
@@ -48,7 +48,7 @@ def sweep_figure(
 ) -> Figure:
     """A panel per metric over the axis `x`, a curve per point of the axis `by`, other axes at the points of `where`.
 
-    An axis of numbers has lines and bands, one of names has points with bars.
+    An axis of numbers has lines and bands, one of names and one of a sample has points with bars.
 
     Raises:
         InputError: an axis, a point or a metric is unknown, or several points of the sweep fall on one of the figure.
@@ -62,14 +62,13 @@ def sweep_figure(
     curves: dict[str, Rows] = {}
     for row in rows:
         curves.setdefault(row[f"{by}_label"] if by else "", []).append(row)
-    named = any(isinstance(row[x], str) for row in rows)
     count = math.ceil(len(chosen) / _COLUMNS)
     columns = min(len(chosen), _COLUMNS)
     with styled():
         drawn = figure(DOUBLE_COLUMN if columns > 1 else DOUBLE_COLUMN * 0.7, 0.5 + 2.5 * count)
         used = [axes for line in drawn.subplots(count, columns, squeeze=False) for axes in line]
         for axes, metric in zip(used, chosen, strict=False):
-            (draw_names if named else draw_numbers)(axes, result, curves, x, metric)
+            draw_metric(axes, result, curves, x, metric, joined=x not in result.sampled)
         for axes in used[len(chosen) :]:
             axes.set_axis_off()
         if by:
@@ -128,17 +127,68 @@ def _leave_room(axes: Axes, values: Sequence[Interval]) -> None:
         axes.set_ylim(0, 1.06 * max(edges))
 
 
+def draw_metric(
+    axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str, *, joined: bool
+) -> None:
+    """A metric over an axis, whatever it is of; points that are not `joined` lie on no line."""
+    if any(isinstance(row[x], str) for rows in curves.values() for row in rows):
+        draw_names(axes, result, curves, x, metric)
+    elif joined:
+        draw_numbers(axes, result, curves, x, metric)
+    else:
+        draw_points(axes, result, curves, x, metric)
+
+
+def _is_log(places: Sequence[float]) -> bool:
+    return min(places) > 0 and math.log10(max(places) / min(places)) > _DECADES_OF_A_LOG_AXIS
+
+
+def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
+    """A metric over an axis of numbers whose points were drawn: each by itself, with its interval."""
+    text, scale = metric_label(metric)
+    drawn: list[Interval] = []
+    for index, (name, rows) in enumerate(curves.items()):
+        values = [_interval(row, metric, scale) for row in rows]
+        _mark(axes, name, [float(row[x]) for row in rows], values, index)
+        drawn += values
+    if _is_log([row[x] for rows in curves.values() for row in rows]):
+        log_x(axes)
+    axes.set_xlabel(_axis_label(result, x))
+    axes.set_ylabel(text)
+    _leave_room(axes, drawn)
+
+
+def _mark(axes: Axes, name: str, places: Sequence[float], values: Sequence[Interval], index: int) -> None:
+    """Points with bars; `index` is their colour and marker."""
+    halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
+    bars = axes.errorbar(
+        places,
+        [value.mean for value in values],
+        yerr=halves if any(halves) else None,
+        label=name or None,
+        color=COLOURS[index % len(COLOURS)],
+        marker=MARKERS[index % len(MARKERS)],
+        markerfacecolor=COLOURS[index % len(COLOURS)] if index < len(COLOURS) else "white",
+        linestyle="",
+        capsize=2.5,
+        elinewidth=0.9,
+    )
+    colour = index % len(COLOURS)
+    means, lows, highs = ([getattr(value, side) for value in values] for side in ("mean", "low", "high"))
+    told = Series(name, places, means, lows, highs, [value.n for value in values], colour, "points")
+    record(axes, told, bars.get_children())
+
+
 def draw_numbers(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: str, metric: str) -> None:
     """A metric over an axis of numbers: lines and bands; the axis is logarithmic where its points span decades."""
     text, scale = metric_label(metric)
     places = [row[x] for rows in curves.values() for row in rows]
-    log = min(places) > 0 and math.log10(max(places) / min(places)) > _DECADES_OF_A_LOG_AXIS
     lines = []
     for colour, (name, rows) in enumerate(curves.items()):
         ordered = sorted(rows, key=lambda row: float(row[x]))
         values = [_interval(row, metric, scale) for row in ordered]
         lines.append(Curve(name, [row[x] for row in ordered], values, colour, dashed=colour >= len(COLOURS)))
-    draw_curves(axes, Panel("", _axis_label(result, x), text, lines, log_x=log, y_from=0))
+    draw_curves(axes, Panel("", _axis_label(result, x), text, lines, log_x=_is_log(places), y_from=0))
     _leave_room(axes, [value for line in lines for value in line.y])
 
 
@@ -150,24 +200,8 @@ def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: s
     for index, (name, rows) in enumerate(curves.items()):
         shift = _SPREAD * ((index + 0.5) / len(curves) - 0.5)
         values = [_interval(row, metric, scale) for row in rows]
-        halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
         places = [names.index(row[f"{x}_label"]) + shift for row in rows]
-        bars = axes.errorbar(
-            places,
-            [value.mean for value in values],
-            yerr=halves if any(halves) else None,
-            label=name or None,
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
-            markerfacecolor=COLOURS[index % len(COLOURS)] if index < len(COLOURS) else "white",
-            linestyle="",
-            capsize=2.5,
-            elinewidth=0.9,
-        )
-        colour = index % len(COLOURS)
-        means, lows, highs = ([getattr(value, side) for value in values] for side in ("mean", "low", "high"))
-        told = Series(name, places, means, lows, highs, [value.n for value in values], colour, "points")
-        record(axes, told, bars.get_children())
+        _mark(axes, name, places, values, index)
         drawn += values
     long = max(len(name) for name in names) > _LONG_LABEL or len(names) > _LONG_LABEL
     axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["PARTS", "Entry", "ledger", "ledger_figure", "ledger_section", "ledger_table"]
+    from netlull.sweep.table import Window
+
+__all__ = ["PARTS", "Entry", "averaged_over", "ledger", "ledger_figure", "ledger_section", "ledger_table", "span"]
 
 PARTS = {
     "static_j": "static",
@@ -28,6 +30,7 @@ PARTS = {
 """The parts of a link's energy by their fields in a run's summary."""
 _MOST_BARS = 24
 _COLUMNS = 3
+_FEW_POINTS = 4
 
 
 @dataclass(frozen=True)
@@ -50,23 +53,58 @@ def ledger(energy: pa.Table) -> list[Entry]:
     Where that is one scenario only, the points of the first axis are told apart instead.
     """
     rows = energy.to_pylist()
-    labels = [name for name in energy.column_names if name.endswith("_label")]
-    named = [name for name in labels if any(row[name] is not None and _is_name(row[name]) for row in rows)]
-    entries = _by(rows, named)
-    if len({entry.scenario for entry in entries}) > 1:
-        return entries
-    return next(
-        (found for name in labels if len({row[name] for row in rows}) > 1 for found in [_by(rows, [name])]), entries
-    )
+    return _by(rows, _told_apart(rows))
 
 
-def _is_name(label: str) -> bool:
-    """False for a number, with or without a unit."""
+def _told_apart(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns of labels that make scenarios; the others are averaged over."""
+    labels = _label_columns(rows)
+    named = [name for name in labels if any(row[name] is not None and _number(row[name]) is None for row in rows)]
+    if len({entry.scenario for entry in _by(rows, named)}) > 1:
+        return named
+    return next(([name] for name in labels if len({row[name] for row in rows}) > 1), named)
+
+
+def _label_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [name for name in (rows[0] if rows else ()) if name.endswith("_label")]
+
+
+def averaged_over(energy: pa.Table) -> list[str]:
+    """The axes that a scenario of the ledger is a mean over, with their points: `load 0.1 to 0.9 (9 points)`."""
+    rows = energy.to_pylist()
+    apart = _told_apart(rows)
+    several = len({row["experiment"] for row in rows}) > 1
+    told = []
+    for name in (name for name in _label_columns(rows) if name not in apart):
+        mixed: dict[tuple[str, ...], dict[str, None]] = {}
+        for row in rows:
+            if row[name] is not None:
+                place = (row["experiment"] if several else "", *(str(row[other]) for other in apart))
+                mixed.setdefault(place, {})[row[name]] = None
+        if any(len(labels) > 1 for labels in mixed.values()):
+            points = dict.fromkeys(label for labels in mixed.values() for label in labels)
+            told.append(f"{name.removesuffix('_label')} {span(list(points))}")
+    return told
+
+
+def span(labels: Sequence[str]) -> str:
+    """Points of an axis in few words: `1 ms, 2 ms`, or `1 ms to 50 ms (30 points)`, by number if they are numbers."""
+    if len(labels) <= _FEW_POINTS:
+        return ", ".join(labels)
+    numbers = [_number(label) for label in labels]
+    units = {label.partition(" ")[2] for label in labels}
+    if len(units) == 1 and None not in numbers:
+        labels = sorted(labels, key=lambda label: _number(label) or 0.0)
+        return f"{labels[0]} to {labels[-1]} ({len(labels)} points)"
+    return f"{labels[0]} ... {labels[-1]} ({len(labels)} points)"
+
+
+def _number(label: str) -> float | None:
+    """Of a label that is a number, with or without a unit; None for a name."""
     try:
-        float(label.split(maxsplit=1)[0])
+        return float(label.split(maxsplit=1)[0])
     except (ValueError, IndexError):
-        return True
-    return False
+        return None
 
 
 def _by(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> list[Entry]:
@@ -89,26 +127,38 @@ def _entry(key: tuple[str, str, str], rows: Sequence[Mapping[str, Any]]) -> Entr
     return Entry(*key, runs, parts, mean("total_j"), mean("reference_j"))
 
 
-def ledger_section(energy: pa.Table | None) -> Section | None:
+def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> Section | None:
     """The ledger of a sweep as a section of its report; None if no link's rate varied, or energy is not known."""
     if energy is None or not energy.num_rows:
         return None
-    entries = ledger(energy)
+    entries, over = ledger(energy), _over(energy, windows)
     drawn = ledger_figure(entries)
     figures = []
     if drawn is not None:
         caption = "Parts of the energy of a run, by power model and scenario; the scales differ from model to model."
+        caption += over
         figures = [FigureBlock("ledger-figure", "Where the joules went", caption, svg_text(drawn), charts_of(drawn))]
     text = [
         "Static power flows whatever the rate; the rate-dependent part is what rate scaling can save; bits and packets "
         "cost what they cost; transitions are the time between two rates, at the power of the higher unless the "
         "scenario says otherwise. Links whose rate never varied are left out."
     ]
-    return Section("ledger", "Where the joules went", text, [ledger_table(entries)], figures)
+    return Section("ledger", "Where the joules went", text, [ledger_table(entries, over)], figures)
 
 
-def ledger_table(entries: Sequence[Entry]) -> TableBlock:
-    """The ledger as a table; the parts of a row add up to its total."""
+def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
+    """A sentence on what a scenario is a mean over; empty if over seeds alone."""
+    axes = averaged_over(energy)
+    if not axes:
+        return ""
+    lengths = list(dict.fromkeys((window.warm_up, window.duration) for window in windows))
+    listed = span([f"{warm_up} to {duration}" for warm_up, duration in lengths])
+    unlike = f" The measured parts of the runs differ in length: {listed}." if len(lengths) > 1 else ""
+    return f" Each is a mean over {', over '.join(axes)}.{unlike}"
+
+
+def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
+    """The ledger as a table; the parts of a row add up to its total; `over` says what the means are over."""
     header = ["Scenario", "Link", "Power model", *(f"{name} (J)" for name in PARTS.values()), "total (J)", "saved (%)"]
     rows = []
     for entry in entries:
@@ -119,6 +169,7 @@ def ledger_table(entries: Sequence[Entry]) -> TableBlock:
         "Energy of a run in joules, means over the runs of each scenario. Saved: against the same link always at its "
         "maximum rate. A model without a stated power has 1 W there."
     )
+    caption += over
     return TableBlock(caption, header, rows, sortable=True)
 
 

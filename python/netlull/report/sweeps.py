@@ -13,7 +13,7 @@ from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
 from netlull.plot.sweep import metric_label
-from netlull.report.ledger import ledger_section
+from netlull.report.ledger import ledger_section, span
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
 from netlull.sweep.description import DESCRIPTION, JOURNAL
 from netlull.sweep.table import Cost, SweepResult, window_words
@@ -51,7 +51,7 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int
     """The page of a sweep; `document` is what its store says, `cost` the number of runs there and theirs."""
     scenario = document.get("scenario", {})
     notes, figures = _notes(result), _figures(result)
-    ledger = ledger_section(result.energy)
+    ledger = ledger_section(result.energy, result.windows)
     return Page(
         title=str(scenario.get("name") or "sweep"),
         subtitle=str(scenario.get("description") or ""),
@@ -106,7 +106,7 @@ def _axis_facts(result: SweepResult) -> list[Fact]:
     facts = []
     for axis in result.axes:
         labels = [label for label in dict.fromkeys(result.table[f"{axis}_label"].to_pylist()) if label is not None]
-        shown = ", ".join(labels) if len(labels) <= 24 else f"{len(labels)} points, {labels[0]} ... {labels[-1]}"
+        shown = ", ".join(labels) if len(labels) <= 24 else span(labels)
         unit = f" ({result.units[axis]})" if result.units.get(axis) else ""
         facts.append(Fact(f"axis {axis}{unit}", shown))
     return facts
@@ -126,7 +126,8 @@ def _until(result: SweepResult) -> list[Fact]:
 
 
 def _notes(result: SweepResult) -> list[str]:
-    notes = []
+    # Warnings and doubts begin with the name of a field or a metric, which keeps its case.
+    notes = [f"{text}." for text in result.warnings]
     counts = [row["runs"] for row in _rows(result)]
     single = sum(count == 1 for count in counts)
     few = sum(1 < count < _FEW_SEEDS for count in counts)
@@ -137,7 +138,7 @@ def _notes(result: SweepResult) -> list[str]:
             f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds: their intervals are wide and rest on "
             "the assumption that runs are normally distributed."
         )
-    notes += [f"{text[:1].upper()}{text[1:]}." for text in result.doubts() if not text.startswith("only")]
+    notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
     notes += [f"Seeds given up: {text}." for text in result.unmet]
     return notes
 
@@ -150,9 +151,10 @@ def _figures(result: SweepResult) -> Section:
             continue
         colours = f", a colour for each {found.by}" if found.by else ""
         more = f" {found.left_out} more panels are in the table only." if found.left_out else ""
-        caption = f"Over {found.x}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t).{more}"
+        places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
+        caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
-        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption, svg_text(drawn), charts_of(drawn)))
+        blocks.append(FigureBlock(f"metric-{len(blocks)}", metric, caption + more, svg_text(drawn), charts_of(drawn)))
     return Section("figures", "Figures", figures=blocks)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -131,8 +132,9 @@ def check_seeds(seeds: int | Sequence[int], where: str) -> tuple[int, ...]:
         chosen = tuple(_engine.check_seed(seed, where) for seed in chosen)
     except _engine.ScenarioError as error:
         raise SweepError(str(error)) from None
-    if len(set(chosen)) != len(chosen):
-        raise SweepError(f"{where}: holds a seed twice")
+    doubled, times = Counter(chosen).most_common(1)[0]
+    if times > 1:
+        raise SweepError(f"{where}: holds {doubled} {'twice' if times == 2 else f'{times} times'}; expected each once")
     return chosen
 
 

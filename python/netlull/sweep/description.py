@@ -49,7 +49,7 @@ class Description:
 
 
 def describe(folder: Path, description: Mapping[str, Any]) -> Description:
-    """Looks at sweep.json and the table of an earlier sweep; writes sweep.json if it says something else.
+    """Looks at sweep.json and the tables of an earlier sweep; writes sweep.json if it says something else.
 
     A table that belongs to another sweep.json than the one there is not taken for a result.
 
@@ -65,7 +65,7 @@ def describe(folder: Path, description: Mapping[str, Any]) -> Description:
 
 
 def _earlier(folder: Path) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """The sweep.json that is there, if it is sound, and what is wrong with it or the table."""
+    """The sweep.json that is there, if it is sound, and what is wrong with it or the tables."""
     try:
         found = read_checked(folder)
     except FileNotFoundError:
@@ -73,8 +73,8 @@ def _earlier(folder: Path) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
         return None, (f"{DESCRIPTION}: is missing",) if lost else ()
     except ResultError as error:
         return None, (str(error),)
-    damage = table_damage(folder, found)
-    return found, () if damage is None else (damage,)
+    damage = (table_damage(folder, found, name) for name in (TABLE, ENERGY))
+    return found, tuple(filter(None, damage))
 
 
 def read_checked(folder: Path) -> dict[str, Any]:
@@ -97,21 +97,21 @@ def read_checked(folder: Path) -> dict[str, Any]:
     return document
 
 
-def table_damage(folder: Path, document: Mapping[str, Any]) -> str | None:
-    """What is wrong with the table, by the checksum in sweep.json; None if all is well or no table is expected."""
-    record = document.get("files", {}).get(TABLE)
+def table_damage(folder: Path, document: Mapping[str, Any], name: str = TABLE) -> str | None:
+    """What is wrong with a table, by the checksum in sweep.json; None if all is well or no table is expected."""
+    record = document.get("files", {}).get(name)
     if record is None:
         return None
     try:
-        found = output.file_record(folder / TABLE)
+        found = output.file_record(folder / name)
     except FileNotFoundError:
-        return f"{TABLE}: is missing"
+        return f"{name}: is missing"
     except OSError as error:
-        return f"{TABLE}: cannot be read: {error.strerror or error}"
+        return f"{name}: cannot be read: {error.strerror or error}"
     if found["bytes"] != record["bytes"]:
-        return f"{TABLE}: is truncated or damaged: it has {found['bytes']} bytes, {DESCRIPTION} says {record['bytes']}"
+        return f"{name}: is truncated or damaged: it has {found['bytes']} bytes, {DESCRIPTION} says {record['bytes']}"
     if found["sha256"] != record["sha256"]:
-        return f"{TABLE}: is damaged: its checksum is not the one in {DESCRIPTION}"
+        return f"{name}: is damaged: its checksum is not the one in {DESCRIPTION}"
     return None
 
 
@@ -122,11 +122,9 @@ def write_description(folder: Path, document: Mapping[str, Any]) -> None:
         OutputError: the disk is full, for example; what was there before stays.
     """
     path = folder / DESCRIPTION
-    try:
-        with output.staged_file(path) as stage:
-            output.write_json(stage, {**document, _CHECK: _checksum(document)})
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
+    text = output.json_text({**document, _CHECK: _checksum(document)})
+    with output.staged_file(path) as stage:
+        stage.write_text(text, encoding="utf-8")
 
 
 def _checksum(document: Mapping[str, Any]) -> str:

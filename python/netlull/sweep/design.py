@@ -121,6 +121,11 @@ class Design:
         """Where each point is, in order."""
         self.description: dict[str, Any] = {}
 
+    @property
+    def sampled_axes(self) -> tuple[str, ...]:
+        """The axes of a sample; none of a list."""
+        return tuple(axis.name for axis in self.axes) if self.where == "sample" else ()
+
     @classmethod
     def listed(cls, columns: Sequence[Column], rows: Sequence[Any]) -> Self:
         """Points as rows of values, one value per column.

@@ -6,19 +6,21 @@ import contextlib
 import functools
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
-from netlull.errors import FieldPathError, InputError, SweepError
+from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
 from netlull.sweep.execution import Progress, Threads, default_workers
 from netlull.sweep.running import Running
 from netlull.sweep.store import Store
 from netlull.sweep.table import SweepResult, Window, build_table
 from netlull.sweep.until import Until
+from netlull.sweep.warned import warnings_of
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
@@ -224,6 +226,8 @@ class Sweep:
     ) -> SweepResult:
         """Runs what is missing, on all cores; the table is the same whatever the workers and the interruptions.
 
+        What its scenarios are warned of becomes a `NetlullWarning` each, with the points; so does damage in the store.
+
         Args:
             store: a folder that keeps finished runs, so that the sweep resumes; None keeps nothing.
             workers: runs at a time; default one per core.
@@ -248,6 +252,8 @@ class Sweep:
         if stop is not None:
             stop.check(self.metrics)
         points = self.points()
+        for text in warnings_of(points):
+            warnings.warn(text, NetlullWarning, stacklevel=2)
         with contextlib.ExitStack() as stack:
             if isinstance(cluster, str):
                 from netlull.cluster import open_cluster
@@ -256,6 +262,8 @@ class Sweep:
             # After the cluster was reached: where it was not, nothing is written.
             description = self.description(stop, points)
             opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
+            for text in () if opened is None else opened.mended():
+                warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
             hire = functools.partial(Threads, count=workers or default_workers()) if cluster is None else cluster.hire
             return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
 
@@ -281,12 +289,15 @@ class Sweep:
             windows=_windows(points),
             unmet=unmet,
             until=until,
+            warnings=warnings_of(points),
+            sampled=() if self.design is None else self.design.sampled_axes,
             energy=energy,
         )
 
     def description(self, until: Until | None = None, points: Sequence[Point] | None = None) -> dict[str, Any]:
         """The sweep as its store describes it; `points` are its own, if they have been made."""
-        windows = _windows(self.points() if points is None else points)
+        points = self.points() if points is None else points
+        windows = _windows(points)
         described: dict[str, Any] = {
             "metrics": self.metrics,
             "axes": [
@@ -305,13 +316,16 @@ class Sweep:
             ],
         }
         if self.design is not None:
-            described["design"] = self.design.description
+            described["design"] = {**self.design.description, "axes": [axis.name for axis in self.design.axes]}
         if until is not None:
             described["until"] = {
                 "conditions": [str(each) for each in until.conditions],
                 "most_seeds": until.most_seeds,
             }
         described["measured"] = [{"from": window.warm_up, "to": window.duration} for window in windows]
+        warned = warnings_of(points)
+        if warned:
+            described["warnings"] = list(warned)
         described["scenario"] = self.scenario.to_dict()
         return described
 

@@ -68,7 +68,7 @@ class Store:
             OutputError: it cannot be written, or holds other files.
             SweepError: another process is writing to it.
         """
-        with _writing(folder):
+        with output.writing(folder):
             output.refuse_working_folder(folder)
             folder.mkdir(parents=True, exist_ok=True)
             check_ours(folder)
@@ -81,8 +81,13 @@ class Store:
             try:
                 yield cls(folder, journal, contents, written)
             finally:
-                with _writing(folder / JOURNAL):
+                with output.writing(folder / JOURNAL):
                     journal.close()
+
+    def mended(self) -> list[str]:
+        """What was wrong, in words, with what becomes of it."""
+        repeated = [f"{what}; its run is repeated" for what in self.damaged]
+        return [*repeated, *(f"{what}; it is written anew" for what in self.rebuilt)]
 
     def kept(self, key: str) -> Kept | None:
         """What is known of a run that was finished when the store was opened; None if it was not."""
@@ -99,7 +104,7 @@ class Store:
         """
         # Joined as text: to read a summary and write it again would take longer than a short run.
         record = f'{{"key":"{run.job.key}","seed":{run.job.seed},"cpu_s":{run.cpu_s:.6f},"summary":{run.summary}}}'
-        with _writing(self._folder / JOURNAL):
+        with output.writing(self._folder / JOURNAL):
             self._journal.append(record.encode())
 
     def write_tables(self, table: pa.Table, energy: pa.Table, unmet: Sequence[str] = ()) -> None:
@@ -116,17 +121,9 @@ class Store:
         import pyarrow.parquet as pq
 
         path = self._folder / name
-        with _writing(path), output.staged_file(path) as stage:
+        with output.staged_file(path) as stage:
             pq.write_table(table, stage, compression="zstd")
             return output.file_record(stage)
-
-
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager

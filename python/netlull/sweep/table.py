@@ -117,6 +117,8 @@ class SweepResult:
         unmet: tuple[str, ...] = (),
         until: Until | None = None,
         energy: pa.Table | None = None,
+        warnings: tuple[str, ...] = (),
+        sampled: tuple[str, ...] = (),
     ) -> None:
         """For `Sweep.run` and `SweepResult.load`."""
         self.table = table
@@ -137,6 +139,10 @@ class SweepResult:
         """The part of each run that was measured, without its warm-up; each that occurs."""
         self.energy = energy
         """Where the joules went: a row per point, link whose rate varied and power model; None if that is not known."""
+        self.warnings = warnings
+        """What its scenarios were warned of (`Scenario.warnings`), with the points."""
+        self.sampled = sampled
+        """The axes along which its points were drawn (`[sample]`): no two of them lie on a line."""
         self.until = until
         """The conditions that the seeds were to fulfil, if there were any."""
         self.unmet = unmet
@@ -174,6 +180,8 @@ class SweepResult:
             reused=table.num_rows,
             windows=tuple(Window(each["from"], each["to"]) for each in document.get("measured", ())),
             unmet=tuple(document.get("unmet", ())),
+            warnings=tuple(document.get("warnings", ())),
+            sampled=_sampled(document.get("design", {})),
             until=Until.of(until["conditions"], until["most_seeds"]) if until else None,
         )
         result.units = {axis["name"]: axis["unit"] for axis in document["axes"]}
@@ -239,6 +247,10 @@ def _description(folder: Path) -> dict[str, Any]:
         raise ResultError(f"{folder / DESCRIPTION}: is missing; expected the folder of a sweep") from None
     except ResultError as error:
         raise ResultError(f"{folder}/{error}; {_REBUILD}") from None
+
+
+def _sampled(design: Mapping[str, Any]) -> tuple[str, ...]:
+    return () if design.get("kind") == "list" else tuple(design.get("axes", ()))
 
 
 def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
