@@ -58,8 +58,8 @@ def test_unsteered_acknowledgements_take_the_other_way_and_no_others_do() -> Non
         point for point in Sweep.from_file(SWEEP).points() if str(point.values.get("unsteered")) in {"1", "1.0"}
     )
     run = point.scenario.with_values({"duration": "25 s", "warm_up": "0 s"}).run(1)
-    # An acknowledgement for each segment of 948 B of the one flow that came, up to those on their way, and nothing else.
+    # An acknowledgement for each segment of 948 B that came of the one flow, with duplicates, and nothing else.
     segments = run.flow("unsteered")["delivered_bytes"] / 948
     assert segments > 500
-    assert 0 <= segments - run.link("servers-others")["delivered_packets"] < 150
+    assert abs(segments - run.link("servers-others")["delivered_packets"]) < 150
     assert run.link("router-homes")["delivered_packets"] > 5 * segments
