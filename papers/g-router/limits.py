@@ -11,6 +11,8 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 from netlull.stats import Interval, mean_interval
 
+from .limits_notes import NOTES
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -28,6 +30,8 @@ LINK = "router-internet"
 CONTROLS = {0: "no control", 1: "AWM", 2: "G-Router, per event", 3: "G-Router, per RTT"}
 STEERED = {value: label for value, label in CONTROLS.items() if value}
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
+
+__all__ = ["NOTES", "SECTIONS", "figures", "tables"]
 
 SECTIONS = {
     "floor": "Many flows: the floor of one MTU",
@@ -226,7 +230,7 @@ def over_time(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def _traces(evidence: Evidence, runs: dict[str, str], until: float) -> Figure:
-    rows = 3
+    rows = 3 if len(runs) > 1 else 2
     with styled():
         drawn = figure(height=1.5 * rows + 0.5)
         panels = drawn.subplots(rows, len(runs), sharex=True, squeeze=False)
@@ -240,7 +244,7 @@ def _traces(evidence: Evidence, runs: dict[str, str], until: float) -> Figure:
                 ("queue", time, link["queue_packets"].to_numpy(), "Packets", 1),
                 ("service rate", time, link["rate_bps"].to_numpy() / 1e6, "Mb/s", 2),
             ]
-            for row, (label, at, value, unit, colour) in enumerate(quantities):
+            for row, (label, at, value, unit, colour) in enumerate(quantities[:rows]):
                 traces = [Trace(label, at, value, colour, width=0.9)]
                 if label == "queue":
                     traces.append(Trace("T", np.array([0.0, until]), np.array([float(TARGET)] * 2), 6, width=0.8))
@@ -414,11 +418,7 @@ def recovery(evidence: Evidence) -> Drawn:
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The numbers of the pictures."""
-    many = Lines(evidence, "many", "flows", "control", CONTROLS)
-    header = ["control", "flows", "queue (packets)", "lost (%)", "C (Mb/s)"]
-    yield Tabled(
-        "floor", "Many flows", header, many.rows(("queue_packets", 1, 1), ("loss", 100, 2), ("mean_rate_bps", 1e-6, 2))
-    )
+    yield Tabled("floor", "Many flows", *_floor_table(evidence))
     wake = Lines(evidence, "wake", "before", "steered", STEERED)
     header = ["control", "before: -1 nothing, 0 silence, Mb/s", "drops in 30 s", "queue (packets)", "carried (Mb/s)"]
     yield Tabled(
@@ -433,6 +433,19 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     yield Tabled("web", "Short flows", header, short.rows(*columns))
     yield Tabled("settled", "The rate that greedy flows find (Mb/s)", *_settled_table(evidence))
     yield Tabled("recovery", "Loss recovery", *_recovery_table(evidence))
+
+
+def _floor_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
+    def row(flows: float) -> list[str]:
+        none, awm, router = (Cell.of("many", control=control, flows=flows) for control in (0, 1, 2))
+        late = Cell.of("delayed", flows=flows)
+        queues = [number(evidence.grid.interval(cell, "queue_packets")) for cell in (awm, router, late)]
+        lost = [number(evidence.grid.interval(cell, "loss", 100), digits=2) for cell in (none, awm, router, late)]
+        return [f"{flows:g}", f"{queue_of(flows):g}", *queues, *lost]
+
+    who = ["AWM", "G-Router", "AWM, delayed ACKs"]
+    header = ["flows", "queue: closed form", *who, "lost (%): no control", *who]
+    return header, [row(x) for x in evidence.grid.values("many", "flows")]
 
 
 def _settled_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
@@ -456,7 +469,3 @@ def _recovery_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
                 rows.append([where, name, f"{lost:g}", *timeouts, *times])
     header = ["company", "sender", "lost together", "timeouts per place", "with AWM", "seconds per place", "with AWM"]
     return header, rows
-
-
-NOTES: dict[str, tuple[str, ...]] = {}
-"""Words for the report's sections."""
