@@ -418,7 +418,10 @@ def recovery(evidence: Evidence) -> Drawn:
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The numbers of the pictures."""
-    yield Tabled("floor", "Many flows", *_floor_table(evidence))
+    caption = (
+        "Many flows: the queue in packets (closed form; AWM; G-Router per event; AWM, delayed ACKs) and what is lost"
+    )
+    yield Tabled("floor", caption, *_floor_table(evidence))
     wake = Lines(evidence, "wake", "before", "steered", STEERED)
     header = ["control", "before: -1 nothing, 0 silence, Mb/s", "drops in 30 s", "queue (packets)", "carried (Mb/s)"]
     yield Tabled(
@@ -443,8 +446,8 @@ def _floor_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
         lost = [number(evidence.grid.interval(cell, "loss", 100), digits=2) for cell in (none, awm, router, late)]
         return [f"{flows:g}", f"{queue_of(flows):g}", *queues, *lost]
 
-    who = ["AWM", "G-Router", "AWM, delayed ACKs"]
-    header = ["flows", "queue: closed form", *who, "lost (%): no control", *who]
+    who = ["AWM", "G-R.", "late ACKs"]
+    header = ["flows", "queue", *who, "lost (%): none", *who]
     return header, [row(x) for x in evidence.grid.values("many", "flows")]
 
 
