@@ -6,8 +6,8 @@ NOTES: dict[str, tuple[str, ...]] = {
         "less than one MTU, so N MTU are in flight at least. Where that is more than C RTT + T the queue is "
         "N MTU - C RTT, whatever T: control ends at N = (C RTT + T) / MTU, 175 flows here, and packets are "
         "lost again from (C RTT + B) / MTU = 225 on. The simulator agrees: 50.6 packets with 175 flows, "
-        "73.8 with 200, 98.8 with 225. A slower link has a shorter pipe: at 4 Mb/s a hundred flows are too "
-        "many. Even then a floor of one segment loses far less than no control (0.05 % to 9.8 % with 250 "
+        "73.8 with 200, 98.8 with 225. A slower link has a shorter pipe: at 4 Mb/s control ends at 100 "
+        "flows. Even then a floor of one segment loses far less than no control (0.05 % to 9.8 % with 250 "
         "flows).",
         "With delayed acknowledgements one segment in flight waits for the receiver's timer (200 ms), two "
         "do not. Between one and two segments control becomes a switch: losses begin with 140 flows and "
