@@ -3,6 +3,7 @@
 use super::ahead::{AgentAhead, Ahead, Parts};
 use super::control::Controller;
 use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::world::World;
@@ -86,6 +87,7 @@ impl World {
                 delivered: Vec::new(),
                 rate_changes: Vec::new(),
             },
+            marks: Marks::new(scenario),
             observers,
             ahead,
         };
@@ -129,7 +131,8 @@ impl World {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
-        self.set_horizon(self.schedule.at(self.slots.probe()).min(self.schedule.at(self.slots.warm_up())));
+        self.schedule.set(self.slots.mark(), self.marks.next());
+        self.set_next_horizon();
     }
 }
 

@@ -6,6 +6,7 @@ mod control;
 pub(crate) use build::longest_run;
 mod outcome;
 mod parts;
+mod phases;
 mod pool;
 mod recording;
 mod requests;
@@ -16,6 +17,7 @@ mod summary;
 mod world;
 
 pub use outcome::{RunError, RunOutcome};
+pub use phases::{ByName, FlowPhase, LinkPhase, PhaseSummary};
 pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 

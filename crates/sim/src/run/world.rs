@@ -3,6 +3,7 @@
 use super::ahead::Ahead;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
@@ -38,6 +39,7 @@ pub struct World {
     pub(super) controllers: Vec<Controlled>,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
+    pub(super) marks: Marks,
     pub(super) observers: Observers,
     pub(super) ahead: Ahead,
 }
@@ -68,6 +70,7 @@ impl World {
                 Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
+                Owner::Mark => self.mark(),
                 Owner::Probe => self.sample(),
                 Owner::Beat => {
                     self.events -= 1;
@@ -374,11 +377,16 @@ impl World {
     }
 
     /// Counters have been read: links may run ahead until that happens again.
-    fn read(&mut self) {
-        let bin = self.schedule.at(self.slots.probe());
-        let warm_up = self.schedule.at(self.slots.warm_up());
-        self.set_horizon(bin.min(warm_up));
+    pub(super) fn read(&mut self) {
+        self.set_next_horizon();
         self.take_on_held();
+    }
+
+    /// The horizon: the next instant at which counters are read.
+    pub(super) fn set_next_horizon(&mut self) {
+        let looks = [self.slots.probe(), self.slots.warm_up(), self.slots.mark()];
+        let next = looks.map(|slot| self.schedule.at(slot)).into_iter().min();
+        self.set_horizon(next.unwrap_or(Instant::NEVER));
     }
 
     /// Every counter as it stands.
