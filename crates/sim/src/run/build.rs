@@ -74,7 +74,7 @@ impl World {
             scheduled_links,
             agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
-            connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
+            connections: scenario.tcp_flows.iter().map(Connection::new).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
             requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),

@@ -1,6 +1,7 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
 mod ahead;
+mod application;
 mod build;
 mod control;
 pub(crate) use build::longest_run;

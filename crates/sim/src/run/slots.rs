@@ -4,9 +4,10 @@
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
 //! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
 //! of their places (`run/pool.rs`), sender before receiver; (6) requests' connections that learn of dropped packets, in
-//! the order of their agents; (7) traffic sources, connections that open and requests, in the order of the flows; (8) the
-//! start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was not due before. So a packet that leaves a full buffer at t makes room for one that
-//! arrives at t, and a probe sees the state after everything else.
+//! the order of their agents; (7) traffic sources, connections that open, their applications and requests, in the order
+//! of the flows; (8) the start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was
+//! not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
+//! state after everything else.
 
 use crate::engine::schedule::Slot;
 
@@ -25,7 +26,7 @@ pub(super) enum Owner {
     Timer(usize),
     /// Packets of requests that were dropped: their connections learn of it.
     Settlement,
-    /// A flow: its start, its next datagram or its next request.
+    /// A flow: its start, what its application does next, its next datagram or its next request.
     Source(usize),
     /// Measurement starts.
     WarmUp,

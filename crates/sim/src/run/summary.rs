@@ -568,14 +568,16 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
 
 fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
     let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
+    let connection = &world.connections[flow];
+    let written = connection.application.as_ref().and_then(|application| application.written());
     TcpLedger {
         name: scenario.tcp_flows[flow].path.name.clone(),
         acknowledged: sender.bytes_acked(),
         delivered: receiver.bytes_delivered(),
         sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,
-        size: match world.connections[flow].size {
+        size: written.or(match connection.size {
             TransferSize::Endless => None,
             TransferSize::Bytes(bytes) => Some(bytes.as_u64()),
-        },
+        }),
     }
 }

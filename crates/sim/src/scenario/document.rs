@@ -390,6 +390,20 @@ pub struct TcpFlowDocument {
     /// How much each sends.
     #[serde(default)]
     pub size: TransferSize,
+    /// From then on the application of the first connection writes nothing more, and the connection closes when all is
+    /// acknowledged that was written before; default never. Without `write_rate` that is what has been sent by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity<Duration>>,
+    /// The application of each further connection stops this much later; default 0 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_spacing: Option<Quantity<Duration>>,
+    /// The application writes at this constant rate, data without headers, from the opening on; default as fast as TCP
+    /// sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Quantity<BitRate>>,
+    /// How much it writes at once; default the data of a full segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<Quantity<Bytes>>,
     /// TCP options of this flow, over the scenario's.
     #[serde(default)]
     pub tcp: TcpDocument,

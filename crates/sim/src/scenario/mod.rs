@@ -13,7 +13,7 @@ pub use quantity::{BufferSize, Quantity, TransferSize};
 pub use read::read_document;
 pub use resolve::{
     ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, PhaseSpec, ProbeSpec,
-    Recording, RequestFlow, Scenario, TcpFlow,
+    Recording, RequestFlow, Scenario, TcpFlow, Writes,
 };
 
 /// The JSON Schema of a scenario document, for editors.

@@ -190,8 +190,29 @@ pub struct TcpFlow {
     pub jitter: Duration,
     /// How much it sends.
     pub size: TransferSize,
+    /// Its application writes nothing from here on.
+    pub stop: Instant,
+    /// Its application writes so much at such a rate; otherwise as fast as TCP sends.
+    pub writes: Option<Writes>,
     /// TCP options.
     pub config: netlull_tcp::Config,
+}
+
+impl TcpFlow {
+    /// Whether its application does anything after the opening.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.writes.is_some() || self.stop != Instant::NEVER
+    }
+}
+
+/// What an application writes: `size` bytes when the connection opens and again and again after 8 `size` / `rate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Data per second.
+    pub rate: BitRate,
+    /// Data of one write, bytes.
+    pub size: u32,
 }
 
 /// When a datagram source sends.
