@@ -38,8 +38,13 @@ def followed(evidence: Evidence, cell: Cell, phase: str) -> Interval:
     return ratios(evidence, cell, f"{phase}_rate_bps", OVER, f"{phase}_throughput_bps")
 
 
+def scaled(interval: Interval, scale: float) -> Interval:
+    """In another unit."""
+    return Interval(interval.mean * scale, interval.low * scale, interval.high * scale, interval.n)
+
+
 def _percent(interval: Interval, digits: int = 2) -> str:
-    return f"{number(Interval(interval.mean * 100, interval.low * 100, interval.high * 100), digits)} %"
+    return number(scaled(interval, 100), "%", digits)
 
 
 def _each(part: Callable[[str], Part]) -> list[Part]:
@@ -100,7 +105,7 @@ def near_target(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         said = f"{name.capitalize()}: standard deviation {deviation:.1f} packets."
         parts.append(Part(f"{way}-small", deviation <= tolerance["deviation"], said))
         lost = evidence.grid.interval(case(1, way), "drop_fraction", 1e6)
-        said = f"{name.capitalize()}: {number(lost, 0)} packets in a million dropped."
+        said = f"{name.capitalize()}: {number(lost, digits=0)} packets in a million dropped."
         parts.append(Part(f"{way}-lossless", lost.mean <= tolerance["drop_fraction"] * 1e6, said))
     return parts
 
@@ -128,7 +133,11 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         )
         after = followed(evidence, cell, "after")
         parts.append(
-            Part(f"{way}-after", abs(after.mean - 1) <= tolerance["settled"], f"after {_percent(after, 1)} of the demand.")
+            Part(
+                f"{way}-after",
+                abs(after.mean - 1) <= tolerance["settled"],
+                f"after {_percent(after, 1)} of the demand.",
+            )
         )
     return parts
 
@@ -141,7 +150,7 @@ def fewer_losses(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         said = f"{name.capitalize()}: {_percent(fewer, 1)} fewer packets lost at the Internet node."
         parts.append(Part(f"{way}-fewer", fewer.high >= tolerance["reduction"], said))
         queue = evidence.grid.interval(case(2, way), "node_queue_packets")
-        said = f"{name.capitalize()}: its queue is {number(queue, 1)} packets on average."
+        said = f"{name.capitalize()}: its queue is {number(queue, digits=1)} packets on average."
         parts.append(Part(f"{way}-short", queue.mean < tolerance["queue"], said))
     return parts
 
@@ -152,8 +161,12 @@ def stays_full(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     after = evidence.grid.interval(NONE, "node_after_queue_packets")
     drops = evidence.grid.interval(NONE, "node_drops")
     return [
-        Part("full", full.mean >= tolerance["full"], f"{number(full, 1)} of 100 packets on average, {number(drops, 0)} dropped;"),
-        Part("empty", after.mean < tolerance["empty"], f"{number(after, 1)} packets afterwards."),
+        Part(
+            "full",
+            full.mean >= tolerance["full"],
+            f"{number(full, digits=1)} of 100 packets on average, {number(drops, digits=0)} dropped;",
+        ),
+        Part("empty", after.mean < tolerance["empty"], f"{number(after, digits=1)} packets afterwards."),
     ]
 
 

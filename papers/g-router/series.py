@@ -1,4 +1,4 @@
-"""What the recorded runs say over time: service rate, demand, queues, suggested window and estimates, in bins of a second."""
+"""What the recorded runs say over time: service rate, demand, queues, suggested window and estimates."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from netlull.plot import bin_rate
 
 if TYPE_CHECKING:
     from netlull.papers import Recorded
@@ -44,17 +46,7 @@ def queue_deviation(recorded: Recorded, from_s: float) -> float:
 def throughput(recorded: Recorded, link: str, width_s: float = 5.0) -> tuple[Floats, Floats]:
     """What a link delivers, in bins of this width: their middles (s) and bit/s."""
     found = rows(recorded, "link", link)
-    time, delivered = floats(found, "time_s"), floats(found, "delivered_bytes")
-    step = round(width_s / time[0])
-    count = len(time) // step
-    sums = delivered[: count * step].reshape(count, step).sum(axis=1)
-    return time[step - 1 : count * step : step] - width_s / 2, 8 * sums / width_s
-
-
-def drops(recorded: Recorded, link: str) -> tuple[Floats, Floats]:
-    """Packets dropped at a link by bin: time (s) and number."""
-    found = rows(recorded, "link", link)
-    return floats(found, "time_s"), floats(found, "dropped_packets")
+    return bin_rate(floats(found, "time_s"), floats(found, "delivered_bytes"), width_s)
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
@@ -64,6 +56,6 @@ def service(recorded: Recorded) -> tuple[Floats, Floats]:
 
 
 def suggested(recorded: Recorded, name: str) -> tuple[Floats, Floats]:
-    """What the gateway suggests or estimates (window_bytes, flows, round_trip_s) at the ends of bins; time (s) first."""
+    """What the gateway suggests or estimates at the ends of bins: time (s) and the column."""
     found = rows(recorded, "gateway", ROUTER)
     return floats(found, "time_s"), floats(found, name)

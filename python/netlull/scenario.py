@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.elements import Flow, Link, Power, Phase, Probe, Recording, TcpOptions
+    from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
     from netlull.result import Result
 
 __all__ = ["Scenario"]
