@@ -26,6 +26,15 @@ use netlull_units::{BitRate, Bytes, Duration};
 /// A flow as a gateway tells it from others: a hash of its addresses and ports. The same for both directions.
 pub type FlowKey = u64;
 
+/// Spreads a number over 64 bits (SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014).
+#[must_use]
+pub fn spread(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 /// What a gateway reads in a TCP segment that passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentView {

@@ -66,6 +66,15 @@ impl RoundTrip {
         }
     }
 
+    /// RTT in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        match self {
+            Self::Fixed(time) | Self::Printed(time) => time.as_secs_f64(),
+            Self::Measured(probe) => probe.seconds,
+        }
+    }
+
     /// Equation (7): RTT_k = N_{k-1} swnd_{k-1} / C_{k-1}; swnd in bytes, C in bit/s.
     pub fn update(&mut self, flows: f64, window: f64, rate: f64) {
         if let Self::Printed(time) = self {

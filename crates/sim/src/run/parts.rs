@@ -2,11 +2,12 @@
 
 use super::ahead::AgentAhead;
 use super::control::Controller;
+use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
-use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, GatewayTable, Recorder, SenderProbe};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
 use crate::scenario::{Capacity, TransferSize};
 use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
@@ -117,8 +118,8 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
-    /// Looks at gateways, if there are any.
-    pub gateways: Option<Box<GatewayTable>>,
+    /// Looks at gateways and at what they estimate, if there are any.
+    pub gateways: Option<Box<GatewayProbe>>,
     /// Looks at packets that are offered to some links.
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.

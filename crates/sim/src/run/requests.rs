@@ -140,6 +140,7 @@ impl World {
         match opened {
             Ok(place) => {
                 let number = 2 * (pool.first_place + place);
+                self.flow_keys.opened((self.requests.first_agent + number) / 2, pool.opened().0);
                 pool.places[place].on_way += 1;
                 self.attend(PooledAgent { pool: index, place, role: Role::Sender }, number);
             }

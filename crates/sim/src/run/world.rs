@@ -1,6 +1,7 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
 use super::ahead::Ahead;
+use super::control::FlowKeys;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::requests::Requests;
@@ -36,6 +37,7 @@ pub struct World {
     pub(super) sources: Vec<DatagramSource>,
     pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
+    pub(super) flow_keys: FlowKeys,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
     pub(super) observers: Observers,
@@ -369,6 +371,7 @@ impl World {
         for pool in &mut self.requests.pools {
             pool.start_measuring();
         }
+        self.restart_accounts();
         self.baseline = self.counters_now();
         self.read();
     }
