@@ -138,7 +138,10 @@ impl Gateway {
     }
 
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
-        self.flows.saw(now, segment.flow);
+        // Acknowledgements on their way to a sender load nobody's window.
+        if segment.data {
+            self.flows.saw(now, segment.flow);
+        }
         self.round_trip.forward(now, segment);
     }
 

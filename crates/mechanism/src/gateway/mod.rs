@@ -42,8 +42,21 @@ pub struct SegmentView {
     pub flow: FlowKey,
     /// Its part in the handshake.
     pub kind: SegmentKind,
+    /// The sequence number behind it: that of its first byte, and its length with SYN and FIN (RFC 9293 section 3.3.1).
+    pub end: u32,
+    /// The sequence number that it acknowledges; 0 if it has no ACK flag.
+    pub acknowledged: u32,
+    /// Whether it carries data.
+    pub data: bool,
     /// Its timestamps option (RFC 7323 section 3), if it has one.
     pub timestamps: Option<Timestamps>,
+}
+
+impl SegmentView {
+    /// Whether it will be acknowledged for what it carries: data, or SYN.
+    fn occupies(&self) -> bool {
+        self.data || self.kind == SegmentKind::Syn
+    }
 }
 
 /// A segment's part in the handshake (RFC 9293 section 3.5).

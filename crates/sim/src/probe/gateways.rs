@@ -23,10 +23,10 @@ pub struct GatewayTruth {
     pub active: u32,
     /// Connections that offered a segment with data to the link in the bin.
     pub seen: u32,
-    /// The mean over segments of the round-trip times that the active senders have measured (SRTT), in seconds: the data that they have
-    /// under way over the rate at which it goes round (Little's law). NaN if there are none.
+    /// The mean, over the segments acknowledged in the bin, of the times from a segment's sending to its acknowledgement's arrival at the
+    /// sender, in seconds. Segments about a loss do not count. NaN if there are none.
     pub round_trip: f64,
-    /// The mean over these senders, each counted once. NaN if there are none.
+    /// The mean over flows of that mean, in seconds. NaN if there are none.
     pub mean_flow_round_trip: f64,
 }
 

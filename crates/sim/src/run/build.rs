@@ -250,14 +250,17 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         };
         Box::new(Replay::new(scenario.links.iter().map(line).collect()))
     });
+    let gateways = GatewayProbe::new(scenario).map(Box::new);
+    let senders = SenderProbe::new(senders, &chosen).map(Box::new);
     Observers {
         recorder: Recorder::new(probe.interval, events, scenario.links.len(), flows),
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
-        gateways: GatewayProbe::new(scenario).map(Box::new),
+        follows: gateways.is_some() || senders.is_some(),
+        gateways,
         arrivals,
-        senders: SenderProbe::new(senders, &chosen).map(Box::new),
+        senders,
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -139,7 +139,7 @@ impl FlowKeys {
 
 /// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
 fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
-    let Segment { flags, ts_val, ts_ecr, .. } = packet.segment;
+    let Segment { flags, ts_val, ts_ecr, seq, ack, len, .. } = packet.segment;
     let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
         (true, true) => SegmentKind::SynAck,
         (true, false) => SegmentKind::Syn,
@@ -148,7 +148,14 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     };
     let stamped = flags.contains(Flags::HAS_TIMESTAMPS);
     let timestamps = stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr });
-    Some(SegmentView { flow: keys.of(packet.agent as usize / 2), kind, timestamps })
+    Some(SegmentView {
+        flow: keys.of(packet.agent as usize / 2),
+        kind,
+        end: seq.advanced_by(u64::from(packet.segment.sequence_len())).as_u32(),
+        acknowledged: if flags.contains(Flags::ACK) { ack.as_u32() } else { 0 },
+        data: len > 0,
+        timestamps,
+    })
 }
 
 /// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of

@@ -1,7 +1,7 @@
 //! The parts of a world that are not links: agents, connections, what varies rates, who observes.
 
 use super::ahead::AgentAhead;
-use super::control::Controller;
+use super::control::{Controller, FlowKeys};
 use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
@@ -124,6 +124,8 @@ pub(super) struct Observers {
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
+    /// Whether somebody follows what TCP's senders send.
+    pub follows: bool,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -166,11 +168,34 @@ impl Observers {
     }
 
     #[cold]
-    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
-        if let Some(senders) = &mut self.senders
-            && agent.is_multiple_of(2)
-        {
+    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
+        if !agent.is_multiple_of(2) {
+            return;
+        }
+        if let Some(senders) = &mut self.senders {
             senders.sent(now, agent / 2, segment, endpoint);
+        }
+        self.timed(now, agent / 2, segment, endpoint, keys);
+    }
+
+    /// A connection, of requests or not, sends a segment.
+    #[cold]
+    pub fn timed(&mut self, now: Instant, connection: usize, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
+        if let Some(gateways) = &mut self.gateways
+            && segment.len > 0
+        {
+            gateways.sent(now, connection, keys.of(connection), sender);
+        }
+    }
+
+    /// A flow's sender has heard of its peer.
+    #[cold]
+    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
+        if let Some(senders) = &mut self.senders {
+            senders.turned(now, flow, sender);
+        }
+        if let Some(gateways) = &mut self.gateways {
+            gateways.turned(now, flow, sender);
         }
     }
 

@@ -207,8 +207,8 @@ impl World {
         let mut packet = Packet::default();
         while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
-            if self.observers.senders.is_some() {
-                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent]);
+            if self.observers.follows {
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent], &self.flow_keys);
             }
             self.send(now, agent, &mut packet);
         }
@@ -232,8 +232,8 @@ impl World {
                 self.observers.window(now, flow, cwnd, endpoint.ssthresh());
             }
         }
-        if let Some(senders) = &mut self.observers.senders {
-            senders.turned(now, flow, endpoint);
+        if self.observers.follows {
+            self.observers.turned(now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
             connection.completed = Some(now);
