@@ -122,7 +122,7 @@ class Result:
 
     @property
     def links(self) -> pa.Table:
-        """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_window_bytes`, ..."""
+        """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_flows`, ..."""
         return _wide_table([_without_null_gateway(link) for link in self.summary["links"]])
 
     @property

@@ -1,4 +1,4 @@
-"""The networks on which estimates are held against the truth: a situation, the flows in it, a gateway with its estimators."""
+"""The networks on which estimates are held against the truth: a situation, its flows, a gateway with its estimators."""
 
 from __future__ import annotations
 
@@ -34,13 +34,11 @@ class Cell:
     scaled: bool = False
     """C-EARTH between 1 Mb/s and C_max; otherwise the rate is fixed: AWM alone."""
     rtts_ms: tuple[float, ...] = (100.0,)
-    """Two-way propagation, in turns over the hosts; half of it before the gateway, half behind."""
+    """Two-way propagation, in turns over the hosts; half of the shortest lies behind the gateway."""
     access_mbps: float = 1000.0
     """Of each host, upwards. Below 1000 every flow has a host of its own."""
     far_mbps: float = 1000.0
     """Of the link behind the gateway's."""
-    far_steps: tuple[tuple[float, float], ...] = ()
-    """Instants in s and the far link's rates from then on, in Mb/s."""
     buffer_packets: int = 100
     """Of the gateway's link; the target is half of it."""
     delayed_ack: bool = False
@@ -49,8 +47,9 @@ class Cell:
     requests_per_s: float = 0.0
     pareto: bool = False
     joining: int = 0
-    """Flows that open at 20 s and end when each has sent `joining_kb`."""
+    """Flows that open at 30 s and end when each has sent `joining_kb`."""
     joining_kb: float = 0.0
+    joining_rtt_ms: float = 100.0
     duration_s: float = 80.0
     warm_up_s: float = 20.0
     bin_s: float = 1.0
@@ -86,7 +85,7 @@ class Cell:
             "mtu": "1000 B",
             "nodes": [*hosts, "gateway", "inside", "far", "server"],
             "link": [*(self._access(host, rtt) for host, rtt in hosts.items()), *self._inner(controller)],
-            "flow": self._flows(list(hosts)),
+            "flow": self._flows([host for host in hosts if host != "guest"]),
             "tcp": {"congestion_control": "new_reno", "timestamps": True, "delayed_ack": self.delayed_ack},
             "probe": {"interval": f"{self.bin_s} s", "links": [LINK]},
         }
@@ -94,10 +93,11 @@ class Cell:
     def _hosts(self) -> dict[str, float]:
         """Hosts and their round trips in ms."""
         count = max(self.flows, 1) if self.access_mbps < 1000.0 else len(self.rtts_ms)
-        return {f"host-{index}": self.rtts_ms[index % len(self.rtts_ms)] for index in range(count)}
+        hosts = {f"host-{index}": self.rtts_ms[index % len(self.rtts_ms)] for index in range(count)}
+        return {**hosts, "guest": self.joining_rtt_ms} if self.joining else hosts
 
     def _access(self, host: str, rtt_ms: float) -> Table:
-        # Up and down, half of the round trip less what the inner links take (3 ms each way, half of 100 ms behind the gateway).
+        # Half of the round trip, less what lies behind the gateway.
         return {
             "from": host,
             "to": "gateway",
@@ -108,15 +108,12 @@ class Cell:
         }
 
     def _behind_ms(self) -> float:
-        """One way from the gateway to the server, ms."""
+        """One way from the gateway to the server, ms: half of the shortest round trip is spent there."""
         return min(self.rtts_ms) / 4
 
     def _inner(self, controller: Table) -> list[Table]:
         behind = self._behind_ms() / 2
         far: Table = {"rate": f"{self.far_mbps} Mb/s"}
-        if self.far_steps:
-            steps = [{"at": f"{at} s", "rate": f"{rate} Mb/s"} for at, rate in self.far_steps]
-            far["capacity"] = {"kind": "steps", "steps": steps}
         buffer = f"{self.buffer_packets} packets"
         return [
             {
@@ -146,12 +143,11 @@ class Cell:
             common = {"kind": "tcp", "from": host, "to": "server", "jitter": "2 s"}
             if share:
                 flows.append({**common, "name": f"long-{index}", "count": share})
-            joining = len(range(index, self.joining, len(hosts)))
-            if joining:
-                size = {"size": f"{self.joining_kb} kB", "start": "30 s", "jitter": "100 ms"}
-                flows.append({**common, "name": f"joins-{index}", "count": joining, **size})
             if self.requests_per_s:
                 flows.append(self._requests(host, f"web-{index}", len(hosts)))
+        if self.joining:
+            join = {"size": f"{self.joining_kb} kB", "start": "30 s", "jitter": "100 ms", "count": self.joining}
+            flows.append({"kind": "tcp", "name": "joins", "from": "guest", "to": "server", **join})
         return flows
 
     def _requests(self, host: str, name: str, hosts: int) -> Table:
@@ -183,10 +179,10 @@ def cells() -> dict[str, Cell]:
         found[f"g-router-{flows}"] = gateway.with_(title="flows limited by the G-Router", flows=flows, scaled=True)
     for flows in (1, 5, 20, 100):
         found[f"far-{flows}"] = far.with_(flows=flows)
-    found["mixed-20"] = gateway.with_(title="round trips of 20 to 300 ms", flows=24, rtts_ms=SPREAD_RTTS_MS)
-    found["mixed-far-20"] = far.with_(title="the same behind 5 Mb/s", flows=24, rtts_ms=SPREAD_RTTS_MS)
+    found["mixed-24"] = gateway.with_(title="round trips of 20 to 300 ms", flows=24, rtts_ms=SPREAD_RTTS_MS)
+    found["mixed-far-24"] = far.with_(title="the same behind 5 Mb/s", flows=24, rtts_ms=SPREAD_RTTS_MS)
     found["delayed-ack-20"] = gateway.with_(title="delayed acknowledgements", delayed_ack=True)
-    found["delayed-ack-mixed-20"] = found["mixed-20"].with_(title="both", delayed_ack=True)
+    found["delayed-ack-mixed-24"] = found["mixed-24"].with_(title="both", delayed_ack=True)
     access = gateway.with_(title="flows limited by 1 Mb/s of their own", access_mbps=1.0, rate_mbps=30.0, scaled=True)
     found["access-5"] = access.with_(flows=5)
     found["access-20"] = access.with_(flows=20)
