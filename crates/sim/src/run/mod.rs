@@ -1,5 +1,6 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
+mod account;
 mod ahead;
 mod application;
 mod build;
@@ -15,8 +16,10 @@ mod requests;
 mod requests_tests;
 mod slots;
 mod summary;
+mod truth;
 mod world;
 
+pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{ByName, FlowPhase, LinkPhase, PhaseSummary};
 pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};

@@ -1,5 +1,6 @@
 //! Totals and means of a run, over the time measured, and the ledger for its verifier.
 
+use super::account::GatewaySummary;
 use super::phases::{ByName, PhaseSummary, phases};
 use super::pool::{Completions, Pool};
 use super::world::World;
@@ -116,6 +117,8 @@ pub struct LinkSummary {
     pub mean_wait_s: f64,
     /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
+    /// The gateway that steers TCP here; null where there is none.
+    pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
     pub energy: Energies,
 }
@@ -333,6 +336,7 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
         residency: residences(&residency),
+        gateway: world.gateway_summary(index),
         energy: energy(scenario, spec, &residency, traffic),
     }
 }

@@ -1,6 +1,7 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
 use super::ahead::Ahead;
+use super::control::FlowKeys;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
@@ -37,6 +38,7 @@ pub struct World {
     pub(super) sources: Vec<DatagramSource>,
     pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
+    pub(super) flow_keys: FlowKeys,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
     pub(super) marks: Marks,
@@ -208,8 +210,8 @@ impl World {
         let mut packet = Packet::default();
         while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
-            if self.observers.senders.is_some() {
-                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent]);
+            if self.observers.follows {
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent], &self.flow_keys);
             }
             self.send(now, agent, &mut packet);
         }
@@ -233,8 +235,8 @@ impl World {
                 self.observers.window(now, flow, cwnd, endpoint.ssthresh());
             }
         }
-        if let Some(senders) = &mut self.observers.senders {
-            senders.turned(now, flow, endpoint);
+        if self.observers.follows {
+            self.observers.turned(now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.all_written && endpoint.all_acked() {
             connection.completed = Some(now);
@@ -385,6 +387,7 @@ impl World {
         for pool in &mut self.requests.pools {
             pool.start_measuring();
         }
+        self.restart_accounts();
         self.baseline = self.counters_now();
         self.read();
     }
