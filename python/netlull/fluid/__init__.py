@@ -1,0 +1,13 @@
+"""Fluid models: what delay-differential equations say of a mechanism, beside the packets.
+
+`AwmFluid` is Active Window Management with window-limited flows (docs/models/g-router.md, "Fluid model").
+The linear theory needs NumPy and SciPy alone; `AwmFluid.solve` needs the extra `netlull[fluid]`.
+"""
+
+from __future__ import annotations
+
+from netlull.fluid.awm import AwmFluid
+from netlull.fluid.integrate import FluidRun
+from netlull.fluid.loop import Crossing, Loop
+
+__all__ = ["AwmFluid", "Crossing", "FluidRun", "Loop"]
