@@ -9,5 +9,6 @@ from __future__ import annotations
 from netlull.fluid.awm import AwmFluid
 from netlull.fluid.integrate import FluidRun
 from netlull.fluid.loop import Crossing, Loop
+from netlull.fluid.maps import MAP_AXES, StabilityMap, stability_map
 
-__all__ = ["AwmFluid", "Crossing", "FluidRun", "Loop"]
+__all__ = ["MAP_AXES", "AwmFluid", "Crossing", "FluidRun", "Loop", "StabilityMap", "stability_map"]

@@ -13,7 +13,7 @@ from netlull.fluid.loop import Crossing, Loop
 if TYPE_CHECKING:
     from netlull.fluid.integrate import FluidRun
 
-__all__ = ["AwmFluid", "Arrivals"]
+__all__ = ["Arrivals", "AwmFluid"]
 
 Arrivals = Literal["ack_clock", "rate"]
 """How windows become arrivals: see `AwmFluid.arrivals`."""
@@ -45,7 +45,7 @@ class AwmFluid:
     mtu_bytes: float = 1000.0
     """One packet, and the floor of the window, in bytes."""
     sender_delay_s: float = 0.0
-    """d: from the gateway's writing of a window to the queue's receiving what it allows, in s: to the sender and back."""
+    """d: from the gateway to a sender and back to the queue, in s: a window written now acts there d later."""
     burst_packets: float | None = None
     """m: packets of one flow that arrive in a row. None: the whole window, as slow start leaves it."""
     segments_per_ack: float = 1.0
@@ -62,6 +62,7 @@ class AwmFluid:
     """
 
     def __post_init__(self) -> None:
+        """Checks every field."""
         for name in ("rate_bps", "flows", "round_trip_s", "target_bytes", "beta_bps", "mtu_bytes"):
             value = getattr(self, name)
             if not (_is_number(value) and 0 < value < math.inf):
@@ -76,7 +77,7 @@ class AwmFluid:
             )
         if not (_is_number(self.segments_per_ack) and 1 <= self.segments_per_ack < math.inf):
             raise InputError(f"segments_per_ack: is {self.segments_per_ack!r}; expected a number from 1")
-        if self.burst_packets is not None and not (_is_number(self.burst_packets) and 1 <= self.burst_packets):
+        if self.burst_packets is not None and not (_is_number(self.burst_packets) and self.burst_packets >= 1):
             raise InputError(f"burst_packets: is {self.burst_packets!r}; expected a number from 1, or None")
         if self.arrivals not in get_args(Arrivals):
             raise InputError(f"arrivals: is {self.arrivals!r}; expected {' or '.join(get_args(Arrivals))}")
@@ -93,7 +94,7 @@ class AwmFluid:
 
     @property
     def window_bytes(self) -> float:
-        """swnd in equilibrium: (C R + T) / N, in bytes."""
+        """The suggested window in equilibrium: (C R + T) / N, in bytes."""
         return self.rate * self.loaded_round_trip_s / self.flows
 
     @property
@@ -116,8 +117,9 @@ class AwmFluid:
     def ack_gaps_s(self) -> tuple[float, float, float]:
         """(delta, g, Delta) in s: between acknowledgements in a burst, to the next burst, and from burst to burst.
 
-        A burst of m packets takes m MTU / C, and each of N flows sends one in turn: Delta = N m MTU / C. With k segments
-        to an acknowledgement delta = k MTU / C, m / k acknowledgements come in a burst, and g = Delta - (m/k - 1) delta.
+        A burst of m packets takes m MTU / C, and each of N flows sends one in turn: Delta = N m MTU / C. With k
+        segments to an acknowledgement delta = k MTU / C, m / k acknowledgements come in a burst, and
+        g = Delta - (m / k - 1) delta.
         """
         packet = self.mtu_bytes / self.rate
         every = self.flows * self.burst * packet

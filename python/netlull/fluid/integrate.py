@@ -84,7 +84,10 @@ def _system(model: AwmFluid, start: float) -> Any:
     system.add_past_point(0.0, *_settled(model, start, served, 0))
     system.generate_lambdas(simplify=False)
     system.set_integration_parameters(
-        rtol=_RELATIVE, atol=_ABSOLUTE_PACKETS * model.mtu_bytes, first_step=1e-4, max_step=model.loaded_round_trip_s / 8
+        rtol=_RELATIVE,
+        atol=_ABSOLUTE_PACKETS * model.mtu_bytes,
+        first_step=1e-4,
+        max_step=model.loaded_round_trip_s / 8,
     )
     # The windows' derivative jumps at 0 s; the steps of the integrator shrink where that comes round.
     system.initial_discontinuities_handled = True
@@ -124,7 +127,7 @@ def _ack_clock(model: AwmFluid) -> list[Any]:
 
 
 def _rate(model: AwmFluid) -> list[Any]:
-    """q and swnd; nothing held back; D for the same shape."""
+    """As `_ack_clock`, but nothing is held back: e stays 0."""
     import symengine
     from jitcdde import t, y
 
@@ -149,7 +152,7 @@ def _service(model: AwmFluid, queue: Any, arriving: Any) -> tuple[Any, Any]:
 
 
 def _window_change(model: AwmFluid, queue: Any, window: Any, change: Any) -> Any:
-    """swnd' by equations (1) and (2), nothing below the floor."""
+    """What equations (1) and (2) make of swnd, in bytes/s; nothing below the floor."""
     import symengine
 
     zero, one = symengine.Integer(0), symengine.Integer(1)
