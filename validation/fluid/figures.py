@@ -61,7 +61,7 @@ def panel(case: Case, multiple: float) -> QueuePanel:
     late = time >= time[-1] - SHOWN_S
     last = fluid.time_s >= fluid.time_s[-1] - SHOWN_S
     return QueuePanel(
-        f"β = {multiple:g} bound, d = {case.sender_delay_s * 1e3:.0f} ms",
+        f"{multiple:g} bound, d = {case.sender_delay_s * 1e3:.0f} ms",
         (time[late] - time[late][0], queue[late]),
         (fluid.time_s[last] - fluid.time_s[last][0], fluid.queue_bytes[last] / MTU_BYTES),
         case.target_packets,

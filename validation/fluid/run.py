@@ -14,11 +14,11 @@ import itertools
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 import numpy as np
-from packets import Case, Measured, measure
+from packets import Case, Measured, mean_window_age_s, measure
 
 HERE = Path(__file__).parent
 MULTIPLES = (0.25, 0.5, 0.8, 0.95, 1.05, 1.25, 2.0, 4.0)
@@ -138,6 +138,25 @@ def table(rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def ages(chosen: Sequence[Case]) -> str:
+    """How old the windows in force are, at a beta far below either bound."""
+    lines = [
+        "The mean age of the windows in force in ms, seen as segments leave: measured; in the model with whole windows",
+        "as bursts; in the model with interleaved flows. Then packets of a flow in a row, measured, and a whole window.",
+        "",
+        f"{'case':<37} {'measured':>9} {'bursts':>7} {'error':>6} {'interleaved':>12} {'in a row':>9} {'window':>7}",
+    ]
+    for case in chosen:
+        beta = 0.3 * min(bound_bps(case, bound) for bound in BOUNDS)
+        age, row = mean_window_age_s(case, beta, SEEDS[0])
+        bursts, single = case.fluid.window_age_s, replace(case.fluid, burst_packets=1.0).window_age_s
+        lines.append(
+            f"{case!s:<37} {age * 1e3:>9.1f} {bursts * 1e3:>7.1f} {age / bursts - 1:>+6.0%} {single * 1e3:>12.1f}"
+            f" {row:>9.1f} {case.fluid.burst:>7.1f}"
+        )
+    return "\n".join(lines) + "\n"
+
+
 def write(rows: Sequence[Row], path: Path) -> None:
     """Every row as CSV."""
     names = [field.name for field in fields(Measured)]
@@ -159,9 +178,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     some = [case for case in cases() if not chosen.quick or str(case) in QUICK]
     rows = simulate(some, SEEDS[:1] if chosen.quick else SEEDS)
     print(table(rows))
+    aged = ages(some)
+    print(aged)
     if chosen.store:
         write(rows, HERE / "stored" / "packets.csv")
         (HERE / "stored" / "edges.txt").write_text(table(rows))
+        (HERE / "stored" / "ages.txt").write_text(aged)
     if chosen.figures is not None:
         from figures import draw
 

@@ -132,6 +132,12 @@ class AwmFluid:
         return max(self.burst / self.segments_per_ack, 1.0)
 
     @property
+    def window_age_s(self) -> float:
+        """How long ago the windows in force were set, on average, at the sender: sum gap^2 / (2 Delta), in s."""
+        inside, between, every = self.ack_gaps_s
+        return ((self._acks - 1) * inside**2 + between**2) / (2 * every)
+
+    @property
     def arrival_taps(self) -> tuple[tuple[float, float], ...]:
         """The taps (delay in s, gain in 1/s) of arrivals' dependence on N swnd.
 

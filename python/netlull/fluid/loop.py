@@ -77,6 +77,12 @@ class Loop:
             found: Values = -s - s * (s + self.leak_per_s) / transfer
         return found
 
+    def _imaginary_part(self, omega: float) -> float:
+        """|H|^2 times the imaginary part of b at j omega: the same sign, and no pole where H is 0."""
+        s = np.array([1j * omega])
+        transfer, _ = self._transfer(s)
+        return float(-((s * (s + self.leak_per_s) + s * transfer) * np.conj(transfer)).imag[0])
+
     @cached_property
     def crossing(self) -> Crossing:
         """The smallest b above zero with a root on the imaginary axis.
@@ -92,7 +98,7 @@ class Loop:
         for index in turns[np.argsort(np.abs(b[turns]))][:12]:
             root = float(
                 brentq(
-                    lambda w: float(self._b_on_the_axis(np.array([w])).imag[0]),
+                    self._imaginary_part,
                     omega[index],
                     omega[index + 1],
                     xtol=1e-13,
