@@ -142,7 +142,7 @@ def ages(chosen: Sequence[Case]) -> str:
     """How old the windows in force are, at a beta far below either bound."""
     lines = [
         "The mean age of the windows in force in ms, seen as segments leave: measured; in the model with whole windows",
-        "as bursts; in the model with interleaved flows. Then packets of a flow in a row, measured, and a whole window.",
+        "as bursts; in the model with interleaved flows. Then a flow's packets in a row, measured, and a whole window.",
         "",
         f"{'case':<37} {'measured':>9} {'bursts':>7} {'error':>6} {'interleaved':>12} {'in a row':>9} {'window':>7}",
     ]

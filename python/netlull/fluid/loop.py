@@ -138,7 +138,8 @@ class Loop:
         starts = starts[np.argsort(-starts.real)][:12].astype(np.complex128)
         roots = self._polished(np.concatenate([starts, self._about_the_crossing()]), b_per_s)
         best = roots[np.argmax(roots.real)]
-        return complex(best.real, abs(best.imag))
+        oscillates = abs(best.imag) > 1e-9 * abs(best)  # what rounding leaves of a real root's does not
+        return complex(best.real, abs(best.imag) if oscillates else 0.0)
 
     def _about_the_crossing(self) -> Values:
         """Starts near the root that crosses first, which may oscillate too fast for the discretisation."""
