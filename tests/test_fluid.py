@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from dataclasses import replace
@@ -117,6 +118,27 @@ def test_the_rightmost_root_is_left_of_the_axis_just_below_the_bound(
     fluid = fluid.with_beta(multiple * fluid.critical_beta_bps())
     assert (fluid.eigenvalue().real < 0) == fluid.stable == (multiple < 1)
     assert math.isinf(fluid.settling_time_s()) == (multiple > 1)
+
+
+def test_no_root_lies_right_of_the_rightmost() -> None:
+    # The change of arg F around a box right of the root counts the roots in it (argument principle): none; one more with
+    # the root inside. F = s + (s + b) K(s) exp(-s d), here from the definition of K.
+    fluid = model(sender_delay_s=0.04, beta_bps=15e6)
+    inside, between, every = fluid.ack_gaps_s
+    burst, root = fluid.burst, fluid.eigenvalue()
+
+    def roots_between(left: float, right: float) -> int:
+        top, side = 400.0, np.linspace(0, 1, 20_001)
+        corners = [complex(left, 1e-6), complex(right, 1e-6), complex(right, top), complex(left, top)]
+        corners.append(corners[0])
+        s = np.concatenate([a + (b - a) * side for a, b in itertools.pairwise(corners)])
+        ages = ((burst - 1) * (1 - np.exp(-s * inside)) + 1 - np.exp(-s * between)) / (s * every)
+        values = s + (s + fluid.b_per_s) * ages * np.exp(-s * 0.04)
+        return round(float(np.diff(np.unwrap(np.angle(values))).sum()) / (2 * math.pi))
+
+    assert root.real > 0
+    assert roots_between(root.real + 0.05, 100.0) == 0
+    assert roots_between(root.real - 0.05, 100.0) == 1
 
 
 @pytest.mark.parametrize(

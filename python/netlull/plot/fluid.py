@@ -44,7 +44,7 @@ def stability_figure(maps: Sequence[StabilityMap], columns: int = 2) -> Figure:
         for axes in used[len(maps) :]:
             axes.set_axis_off()
         bar = drawn.colorbar(meshes[0], ax=used[: len(maps)], shrink=0.8, pad=0.01, extend="both")
-        bar.set_label("growth per round trip R₀ (below 0: dies out)")
+        bar.set_label("growth per R₀ (below 0: dies out)")
         legend_above(drawn, used[: len(maps)])
     return drawn
 
