@@ -41,6 +41,17 @@ def test_the_python_page_runs() -> None:
     assert Result.load("out/my-run").summary["seed"] == 7
 
 
+def test_the_fluid_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in _blocks("fluid.md", "python"):
+        exec(compile(block, "fluid.md", "exec"), names)  # noqa: S102  # our own page
+    assert names["awm"].stable
+    # 40 kB off at first, and a time constant of about 2 T / beta = 0.8 s: exp(-2 / 0.8) x 40 kB = 3.3 kB off after 2 s.
+    assert 45e3 < names["run"].queue_bytes[-1] < 50e3
+    assert (tmp_path / "stability.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
 def test_the_tcp_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     options, sweep = _blocks("tcp.md", "toml")

@@ -524,5 +524,15 @@ class Probe:
     flows: Sequence[str] | None = None
 
 
+@dataclass(frozen=True)
+class Phase:
+    """A part of the run that is measured on its own, from a time to a time; default from the warm-up, to the end."""
+
+    name: str
+    _: KW_ONLY
+    from_: str | None = None
+    to: str | None = None
+
+
 Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay
 """Any source of traffic."""

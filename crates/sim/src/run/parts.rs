@@ -2,12 +2,13 @@
 
 use super::ahead::AgentAhead;
 use super::application::{self, Application};
-use super::control::Controller;
+use super::control::{Controller, FlowKeys};
+use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
-use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, GatewayTable, Recorder, SenderProbe};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
 use crate::scenario::{Capacity, TcpFlow, TransferSize};
 use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
@@ -122,12 +123,14 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
-    /// Looks at gateways, if there are any.
-    pub gateways: Option<Box<GatewayTable>>,
+    /// Looks at gateways and at what they estimate, if there are any.
+    pub gateways: Option<Box<GatewayProbe>>,
     /// Looks at packets that are offered to some links.
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
+    /// Whether somebody follows what TCP's senders send.
+    pub follows: bool,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -196,11 +199,34 @@ impl Observers {
     }
 
     #[cold]
-    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
-        if let Some(senders) = &mut self.senders
-            && agent.is_multiple_of(2)
-        {
+    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
+        if !agent.is_multiple_of(2) {
+            return;
+        }
+        if let Some(senders) = &mut self.senders {
             senders.sent(now, agent / 2, segment, endpoint);
+        }
+        self.timed(now, agent / 2, segment, endpoint, keys);
+    }
+
+    /// A connection, of requests or not, sends a segment.
+    #[cold]
+    pub fn timed(&mut self, now: Instant, connection: usize, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
+        if let Some(gateways) = &mut self.gateways
+            && segment.len > 0
+        {
+            gateways.sent(now, connection, keys.of(connection), sender);
+        }
+    }
+
+    /// A flow's sender has heard of its peer.
+    #[cold]
+    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
+        if let Some(senders) = &mut self.senders {
+            senders.turned(now, flow, sender);
+        }
+        if let Some(gateways) = &mut self.gateways {
+            gateways.turned(now, flow, sender);
         }
     }
 

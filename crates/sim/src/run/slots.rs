@@ -30,6 +30,8 @@ pub(super) enum Owner {
     Source(usize),
     /// Measurement starts.
     WarmUp,
+    /// A phase begins or ends.
+    Mark,
     /// A probe's bin ends.
     Probe,
     /// Datagrams that are drawn and that nothing else has asked for.
@@ -73,7 +75,7 @@ impl Slots {
     }
 
     pub fn count(&self) -> usize {
-        self.warm_up as usize + 3
+        self.warm_up as usize + 4
     }
 
     pub fn departure(index: usize) -> Slot {
@@ -109,12 +111,16 @@ impl Slots {
         self.warm_up
     }
 
-    pub fn probe(&self) -> Slot {
+    pub fn mark(&self) -> Slot {
         self.warm_up + 1
     }
 
-    pub fn beat(&self) -> Slot {
+    pub fn probe(&self) -> Slot {
         self.warm_up + 2
+    }
+
+    pub fn beat(&self) -> Slot {
+        self.warm_up + 3
     }
 
     /// Whose slot it is; the common ones are found first.
@@ -139,6 +145,8 @@ impl Slots {
             Owner::Source(from(self.sources))
         } else if slot == self.warm_up {
             Owner::WarmUp
+        } else if slot == self.mark() {
+            Owner::Mark
         } else if slot == self.probe() {
             Owner::Probe
         } else {
@@ -168,6 +176,7 @@ mod tests {
             Owner::Source(0),
             Owner::Source(1),
             Owner::WarmUp,
+            Owner::Mark,
             Owner::Probe,
             Owner::Beat,
         ];

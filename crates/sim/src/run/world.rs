@@ -1,8 +1,10 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
 use super::ahead::Ahead;
+use super::control::FlowKeys;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
@@ -36,8 +38,10 @@ pub struct World {
     pub(super) sources: Vec<DatagramSource>,
     pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
+    pub(super) flow_keys: FlowKeys,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
+    pub(super) marks: Marks,
     pub(super) observers: Observers,
     pub(super) ahead: Ahead,
 }
@@ -68,6 +72,7 @@ impl World {
                 Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
+                Owner::Mark => self.mark(),
                 Owner::Probe => self.sample(),
                 Owner::Beat => {
                     self.events -= 1;
@@ -205,8 +210,8 @@ impl World {
         let mut packet = Packet::default();
         while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
-            if self.observers.senders.is_some() {
-                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent]);
+            if self.observers.follows {
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent], &self.flow_keys);
             }
             self.send(now, agent, &mut packet);
         }
@@ -230,8 +235,8 @@ impl World {
                 self.observers.window(now, flow, cwnd, endpoint.ssthresh());
             }
         }
-        if let Some(senders) = &mut self.observers.senders {
-            senders.turned(now, flow, endpoint);
+        if self.observers.follows {
+            self.observers.turned(now, flow, endpoint);
         }
         if connection.completed.is_none() && connection.all_written && endpoint.all_acked() {
             connection.completed = Some(now);
@@ -382,16 +387,22 @@ impl World {
         for pool in &mut self.requests.pools {
             pool.start_measuring();
         }
+        self.restart_accounts();
         self.baseline = self.counters_now();
         self.read();
     }
 
     /// Counters have been read: links may run ahead until that happens again.
-    fn read(&mut self) {
-        let bin = self.schedule.at(self.slots.probe());
-        let warm_up = self.schedule.at(self.slots.warm_up());
-        self.set_horizon(bin.min(warm_up));
+    pub(super) fn read(&mut self) {
+        self.set_next_horizon();
         self.take_on_held();
+    }
+
+    /// The horizon: the next instant at which counters are read.
+    pub(super) fn set_next_horizon(&mut self) {
+        let looks = [self.slots.probe(), self.slots.warm_up(), self.slots.mark()];
+        let next = looks.map(|slot| self.schedule.at(slot)).into_iter().min();
+        self.set_horizon(next.unwrap_or(Instant::NEVER));
     }
 
     /// Every counter as it stands.

@@ -79,6 +79,23 @@ pub struct Document {
     /// Time series to record. Recording never changes a run.
     #[serde(default)]
     pub probe: ProbeDocument,
+    /// Parts of the run that are measured on their own, beside the whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phase: Vec<PhaseDocument>,
+}
+
+/// A part of the run, measured on its own. Phases may overlap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseDocument {
+    /// Its name, in metrics such as `phase.NAME.link.LINK.mean_rate_bps`.
+    pub name: String,
+    /// When it begins; default the end of the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Quantity<Duration>>,
+    /// When it ends; default the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Quantity<Duration>>,
 }
 
 /// How thoroughly a run is checked for conservation.

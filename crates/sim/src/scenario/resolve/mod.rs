@@ -6,6 +6,7 @@ mod links;
 mod load;
 mod losses;
 mod paths;
+mod phases;
 mod power;
 mod queueing;
 mod recording;
@@ -64,6 +65,19 @@ pub struct Scenario {
     pub probe: ProbeSpec,
     /// A run before, which records what a flow replays.
     pub recording: Option<Recording>,
+    /// Parts of the run that are measured on their own.
+    pub phases: Vec<PhaseSpec>,
+}
+
+/// A part of the run, within the time measured.
+#[derive(Clone, Debug)]
+pub struct PhaseSpec {
+    /// Its name.
+    pub name: String,
+    /// When it begins.
+    pub from: Instant,
+    /// When it ends.
+    pub to: Instant,
 }
 
 /// A run before this one.
@@ -374,6 +388,7 @@ impl Scenario {
             power: named_models(document)?,
             probe,
             recording: None,
+            phases: phases::phases(document)?,
         };
         let longest = crate::run::longest_run(&scenario);
         if scenario.duration > longest {
