@@ -86,12 +86,14 @@ impl Awm {
     }
 
     /// swnd in bytes.
+    #[inline]
     #[must_use]
     pub fn window(&self) -> f64 {
         self.window
     }
 
     /// T in bytes.
+    #[inline]
     #[must_use]
     pub fn target(&self) -> f64 {
         self.target
@@ -99,6 +101,7 @@ impl Awm {
 
     /// Event k: the queue holds `queue` bytes now and `flows` flows load it (N, at least 1). Equations (1) and (2):
     /// swnd_k = max(swnd_{k-1} + DQ_k + DT_k, MTU).
+    #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, flows: f64) {
         let change =
             queue_term(self.queue, queue, flows) + target_term(self.beta, now - self.at, self.target, queue, flows);
@@ -112,6 +115,7 @@ impl Awm {
     }
 
     /// awnd <- min(awnd, swnd): what to write in place of `advertised`, if that is more than what is suggested.
+    #[inline]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn instead_of(&self, advertised: Bytes) -> Option<Bytes> {

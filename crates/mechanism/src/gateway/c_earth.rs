@@ -117,10 +117,10 @@ impl CEarth {
 
     /// C in bit/s, rounded to the granularity within the clamps.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     pub fn rate(&self) -> BitRate {
-        // C lies between C_min and C_max, which are whole numbers of bits.
-        let steps = libm::floor(self.rate / self.granularity + 0.5);
+        // C lies between C_min and C_max, which are whole numbers of bits: the cast takes the fraction off, as floor would.
+        let steps = (self.rate / self.granularity + 0.5) as u64 as f64;
         BitRate::from_bps((steps * self.granularity).clamp(self.min, self.max) as u64)
     }
 
@@ -130,15 +130,22 @@ impl CEarth {
         self.transition
     }
 
-    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`.
-    pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) {
+    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`. True if the
+    /// rate has been computed anew.
+    #[inline]
+    pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) -> bool {
         if self.pace == Pace::RoundTrip {
             let ends = *self.due.get_or_insert(now + round_trip);
             if now < ends {
-                return;
+                return false;
             }
             self.due = Some(now + round_trip);
         }
+        self.compute(queue, target, round_trip);
+        true
+    }
+
+    fn compute(&mut self, queue: f64, target: f64, round_trip: Duration) {
         let change = rate_change(self.queue, queue, target, self.gamma, round_trip);
         self.rate = (self.rate + change).clamp(self.min, self.max);
         self.queue = queue;
@@ -146,6 +153,7 @@ impl CEarth {
 
     /// When the rate is to be computed with no event before: a round trip's end, unless nothing can come of it, the queue being
     /// empty as at its beginning.
+    #[inline]
     #[must_use]
     pub fn next_timeout(&self, queue: f64) -> Option<Instant> {
         if queue > 0.0 || self.queue > 0.0 { self.due } else { None }

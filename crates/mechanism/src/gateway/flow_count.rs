@@ -61,6 +61,7 @@ impl FlowCount {
     }
 
     /// N.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
         match self {
@@ -70,6 +71,7 @@ impl FlowCount {
     }
 
     /// A data segment of `flow` has come.
+    #[inline]
     pub fn saw(&mut self, now: Instant, flow: FlowKey) {
         if let Self::Measured(counting) = self {
             counting.saw(now, flow);
@@ -77,6 +79,7 @@ impl FlowCount {
     }
 
     /// Equation (5): N_k = N_{k-1} swnd_{k-1} C_k / (swnd_k C_{k-1}), windows in bytes, rates in bit/s.
+    #[inline]
     pub fn update(&mut self, windows: (f64, f64), rates: (f64, f64)) {
         if let Self::Printed(flows) = self {
             *flows = (*flows * windows.0 * rates.1 / (windows.1 * rates.0)).max(1.0);
@@ -92,8 +95,10 @@ pub struct LinearCounting {
     set: usize,
     interval: Duration,
     ends: Instant,
-    /// The estimate of the last interval that had a flow; `None` before the first has ended.
-    last: Option<f64>,
+    /// Whether an interval that had a flow has ended.
+    has_ended: bool,
+    /// The estimate of the last such interval; before, of the one in progress. At least 1.
+    estimate: f64,
 }
 
 impl LinearCounting {
@@ -108,28 +113,44 @@ impl LinearCounting {
         if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
             return Err(ConfigError::new("bits", bits, "a power of two from 64 to 1048576"));
         }
-        Ok(Self { map: vec![0; bits / 64].into_boxed_slice(), set: 0, interval, ends: start + interval, last: None })
+        Ok(Self {
+            map: vec![0; bits / 64].into_boxed_slice(),
+            set: 0,
+            interval,
+            ends: start + interval,
+            has_ended: false,
+            estimate: 1.0,
+        })
     }
 
     /// The estimate of the last interval in which there were flows; of the one in progress, while it is the first. At least 1.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
-        self.last.unwrap_or_else(|| self.so_far()).max(1.0)
+        self.estimate
     }
 
+    #[inline]
     fn saw(&mut self, now: Instant, flow: FlowKey) {
         if now >= self.ends {
             self.end_intervals(now);
         }
         let bit = mixed(flow) as usize & (64 * self.map.len() - 1);
         let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
-        self.set += usize::from(*word & mask == 0);
-        *word |= mask;
+        if *word & mask == 0 {
+            *word |= mask;
+            self.set += 1;
+            if !self.has_ended {
+                self.estimate = self.so_far();
+            }
+        }
     }
 
+    #[inline(never)]
     fn end_intervals(&mut self, now: Instant) {
         if self.set > 0 {
-            self.last = Some(self.so_far());
+            self.estimate = self.so_far();
+            self.has_ended = true;
             self.map.fill(0);
             self.set = 0;
         }
@@ -137,12 +158,12 @@ impl LinearCounting {
         self.ends += self.interval * missed + self.interval;
     }
 
-    /// -m ln(z/m); with no bit clear, what one clear bit would say.
+    /// -m ln(z/m); with no bit clear, what one clear bit would say; at least 1.
     #[allow(clippy::cast_precision_loss)]
     fn so_far(&self) -> f64 {
         let bits = 64 * self.map.len();
         let clear = (bits - self.set).max(1);
-        -(bits as f64) * libm::log(clear as f64 / bits as f64)
+        (-(bits as f64) * libm::log(clear as f64 / bits as f64)).max(1.0)
     }
 }
 

@@ -58,15 +58,17 @@ impl RoundTrip {
     }
 
     /// RTT.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> Duration {
         match self {
             Self::Fixed(time) | Self::Printed(time) => *time,
-            Self::Measured(probe) => Duration::from_secs_f64(probe.seconds).unwrap_or(Duration::MAX),
+            Self::Measured(probe) => probe.time,
         }
     }
 
     /// Equation (7): RTT_k = N_{k-1} swnd_{k-1} / C_{k-1}; swnd in bytes, C in bit/s.
+    #[inline]
     pub fn update(&mut self, flows: f64, window: f64, rate: f64) {
         if let Self::Printed(time) = self {
             *time = Duration::from_secs_f64(8.0 * flows * window / rate).unwrap_or(Duration::MAX);
@@ -74,6 +76,7 @@ impl RoundTrip {
     }
 
     /// A segment goes the way of the data.
+    #[inline]
     pub fn forward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
             probe.forward(now, segment);
@@ -81,6 +84,7 @@ impl RoundTrip {
     }
 
     /// A segment comes back.
+    #[inline]
     pub fn backward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
             probe.backward(now, segment);
@@ -105,6 +109,8 @@ pub struct Probe {
     state: State,
     /// The average in seconds.
     seconds: f64,
+    /// The same to the nanosecond.
+    time: Duration,
     samples: u64,
 }
 
@@ -127,7 +133,7 @@ enum State {
 
 impl Probe {
     fn new(method: Method, initial: Duration) -> Self {
-        Self { method, state: State::Idle, seconds: initial.as_secs_f64(), samples: 0 }
+        Self { method, state: State::Idle, seconds: initial.as_secs_f64(), time: initial, samples: 0 }
     }
 
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
@@ -177,6 +183,7 @@ impl Probe {
 
     fn sample(&mut self, seconds: f64) {
         self.seconds = if self.samples == 0 { seconds } else { (1.0 - WEIGHT) * self.seconds + WEIGHT * seconds };
+        self.time = Duration::from_secs_f64(self.seconds).unwrap_or(Duration::MAX);
         self.samples += 1;
     }
 }
