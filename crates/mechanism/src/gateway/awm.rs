@@ -120,7 +120,7 @@ impl Awm {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn instead_of(&self, advertised: Bytes) -> Option<Bytes> {
         // swnd lies between MTU and the largest window: the cast is exact but for its fraction.
-        let suggested = Bytes::new(self.window as u64);
+        let suggested = Bytes::new(u64::from(self.window as u32));
         (advertised > suggested).then_some(suggested)
     }
 }

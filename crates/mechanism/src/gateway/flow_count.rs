@@ -95,6 +95,8 @@ pub struct LinearCounting {
     set: usize,
     interval: Duration,
     ends: Instant,
+    /// Whose bit was looked at last in this interval.
+    last_seen: Option<FlowKey>,
     /// Whether an interval that had a flow has ended.
     has_ended: bool,
     /// The estimate of the last such interval; before, of the one in progress. At least 1.
@@ -118,6 +120,7 @@ impl LinearCounting {
             set: 0,
             interval,
             ends: start + interval,
+            last_seen: None,
             has_ended: false,
             estimate: 1.0,
         })
@@ -135,6 +138,14 @@ impl LinearCounting {
         if now >= self.ends {
             self.end_intervals(now);
         }
+        // Segments of a flow often follow each other.
+        if self.last_seen != Some(flow) {
+            self.last_seen = Some(flow);
+            self.mark(flow);
+        }
+    }
+
+    fn mark(&mut self, flow: FlowKey) {
         let bit = mixed(flow) as usize & (64 * self.map.len() - 1);
         let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
         if *word & mask == 0 {
@@ -153,6 +164,7 @@ impl LinearCounting {
             self.has_ended = true;
             self.map.fill(0);
             self.set = 0;
+            self.last_seen = None;
         }
         let missed = (now - self.ends).as_nanos() / self.interval.as_nanos();
         self.ends += self.interval * missed + self.interval;

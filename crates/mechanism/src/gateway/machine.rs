@@ -108,7 +108,7 @@ impl Gateway {
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).
-    #[inline]
+    #[inline(always)]
     fn update(&mut self, now: Instant) {
         let (flows, window, rate) = (self.flows.value(), self.awm.window(), self.rate);
         self.round_trip.update(flows, window, rate.as_f64());
@@ -133,13 +133,13 @@ impl Gateway {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
         self.flows.saw(now, segment.flow);
         self.round_trip.forward(now, segment);
     }
 
-    #[inline]
+    #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
         self.round_trip.backward(now, segment);
         self.action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
@@ -150,7 +150,7 @@ impl Machine for Gateway {
     type Event = GatewayEvent;
     type Action = GatewayAction;
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Instant, event: GatewayEvent) {
         let queue = match event {
             GatewayEvent::Acknowledgement { segment, window } => return self.rewrite(now, &segment, window),

@@ -40,7 +40,7 @@ impl Controller {
     }
 
     /// Tells it what happened on its link, to which packet, if one has come; gives the rate and pause it asks for.
-    #[inline]
+    #[inline(always)]
     fn told(&mut self, now: Instant, event: RateEvent, packet: Option<&Packet>) -> Option<(BitRate, Duration)> {
         let action = match self {
             Self::PractRa(machine) => handled(machine, now, event),
@@ -52,7 +52,7 @@ impl Controller {
 }
 
 /// A machine asks for one change of rate at most.
-#[inline]
+#[inline(always)]
 fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
     machine.handle(now, event);
     let action = machine.poll_action();
@@ -60,6 +60,7 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
     action
 }
 
+#[inline(always)]
 fn told_gateway(
     gateway: &mut Gateway,
     now: Instant,
@@ -80,6 +81,7 @@ fn told_gateway(
 }
 
 /// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+#[inline(always)]
 fn seen(packet: &Packet) -> Option<SegmentView> {
     let Segment { flags, ts_val, ts_ecr, .. } = packet.segment;
     let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
@@ -108,8 +110,23 @@ impl World {
     }
 
     /// Tells a controller what happened and does what it asks for.
-    #[inline]
+    #[inline(never)]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
+        self.tell(index, event, packet);
+    }
+
+    /// The same for a packet that came or went: a gateway, which has more to do than other controllers, is told on the spot, where the
+    /// kind of event is known as this is compiled.
+    #[inline(always)]
+    pub(super) fn control_often(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
+        match self.controllers[index].machine {
+            Controller::Gateway(_) => self.tell(index, event, packet),
+            Controller::PractRa(_) | Controller::Earth(_) => self.control(index, event, packet),
+        }
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
         let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
         if let Some((rate, pause)) = machine.told(self.now, event, packet) {
             let change = RateChange { rate, pause, in_service: *in_service };
