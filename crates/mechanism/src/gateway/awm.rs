@@ -76,10 +76,10 @@ impl Awm {
     pub fn new(config: &AwmConfig, start: Instant) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
-            window: bytes(config.initial_window).min(LARGEST_WINDOW),
-            target: bytes(config.target),
+            window: config.initial_window.as_f64().min(LARGEST_WINDOW),
+            target: config.target.as_f64(),
             beta: config.beta.as_f64() / 8.0,
-            floor: bytes(config.floor),
+            floor: config.floor.as_f64(),
             queue: 0.0,
             at: start,
         })
@@ -133,11 +133,6 @@ fn queue_term(before: f64, queue: f64, flows: f64) -> f64 {
 /// DT_k = beta (t_k - t_{k-1}) (T - q_k) / (N T) in bytes.
 fn target_term(beta: f64, passed: Duration, target: f64, queue: f64, flows: f64) -> f64 {
     beta * passed.as_secs_f64() * (target - queue) / (flows * target)
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn bytes(amount: Bytes) -> f64 {
-    amount.as_u64() as f64
 }
 
 #[cfg(test)]

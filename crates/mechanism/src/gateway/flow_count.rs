@@ -237,6 +237,19 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_is_counted_anew_in_every_interval() {
+        // The same flow, and nobody else, in three intervals: -4096 ln(4095/4096) = 1.0001 in each.
+        let mut counting = LinearCounting::new(Duration::from_secs(1), 4096, Instant::ZERO).unwrap();
+        for interval in 0..3 {
+            counting.saw(at(1000 * interval), 9);
+            counting.saw(at(1000 * interval + 500), 9);
+            assert_eq!(counting.set, 1, "in the interval that began at {interval} s");
+        }
+        counting.saw(at(3000), 9);
+        assert!((counting.value() - 1.0001).abs() < 1e-4, "{}", counting.value());
+    }
+
+    #[test]
     fn equation_5_telescopes_to_where_it_began() {
         // N_0 swnd_0 / C_0 = N_k swnd_k / C_k whatever happens between: 20 x 10,000 / 10e6 = N x 25,000 / 5e6, N = 4.
         let mut flows = FlowCount::new(&FlowCountConfig::Printed(20.0), Instant::ZERO).unwrap();

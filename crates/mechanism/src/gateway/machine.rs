@@ -98,13 +98,12 @@ impl Gateway {
     }
 
     #[inline]
-    #[allow(clippy::cast_precision_loss)]
     fn see(&mut self, queue: QueueView) {
         let bytes = match self.count {
             QueueCount::Waiting => queue.waiting,
             QueueCount::WaitingAndInService => queue.waiting + queue.in_service,
         };
-        self.queue = bytes.as_u64() as f64;
+        self.queue = bytes.as_f64();
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).

@@ -7,7 +7,7 @@ use crate::net::transmitter::RateChange;
 use crate::probe::GatewaySample;
 use crate::scenario::Mechanism;
 use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
+use netlull_mechanism::rate::{Admission, Earth, PractRa, QueueView, RateAction, RateEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -40,7 +40,7 @@ impl Controller {
     }
 
     /// Tells it what happened on its link, to which packet, if one has come; gives the rate and pause it asks for.
-    #[inline(always)]
+    #[inline]
     fn told(&mut self, now: Instant, event: RateEvent, packet: Option<&Packet>) -> Option<(BitRate, Duration)> {
         let action = match self {
             Self::PractRa(machine) => handled(machine, now, event),
@@ -60,7 +60,6 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
     action
 }
 
-#[inline(always)]
 fn told_gateway(
     gateway: &mut Gateway,
     now: Instant,
@@ -74,7 +73,13 @@ fn told_gateway(
         RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
         RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
     };
-    match handled(gateway, now, event) {
+    rate_change(handled(gateway, now, event))
+}
+
+/// The rate and the pause that an action asks for.
+#[inline(always)]
+fn rate_change(action: Option<GatewayAction>) -> Option<(BitRate, Duration)> {
+    match action {
         Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
         Some(GatewayAction::SetWindow(_)) | None => None,
     }
@@ -98,7 +103,8 @@ fn seen(packet: &Packet) -> Option<SegmentView> {
 /// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
 /// one MTU holds.
 fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
-    let units = window.as_u64().div_ceil(1 << shift);
+    // No window is near 2^64.
+    let units = (window.as_u64() + (1 << shift) - 1) >> shift;
     u16::try_from(units).map_or(field, |units| units.min(field))
 }
 
@@ -112,27 +118,54 @@ impl World {
     /// Tells a controller what happened and does what it asks for.
     #[inline(never)]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
-        self.tell(index, event, packet);
+        let change = self.controllers[index].machine.told(self.now, event, packet);
+        self.controlled(index, change);
     }
 
-    /// The same for a packet that came or went: a gateway, which has more to do than other controllers, is told on the spot, where the
-    /// kind of event is known as this is compiled.
+    /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
+    /// look at what kind of event it is.
     #[inline(always)]
-    pub(super) fn control_often(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
-        match self.controllers[index].machine {
-            Controller::Gateway(_) => self.tell(index, event, packet),
-            Controller::PractRa(_) | Controller::Earth(_) => self.control(index, event, packet),
+    pub(super) fn took(&mut self, index: usize, link: LinkId, packet: &Packet) {
+        let queue = self.links[link as usize].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index].machine {
+            return self.gateway_took(index, queue, packet);
         }
+        let (size, admission) = (Bytes::new(u64::from(packet.size)), Admission::Accepted);
+        self.control(index, RateEvent::Arrival { size, admission, queue }, Some(packet));
+    }
+
+    #[inline(never)]
+    fn gateway_took(&mut self, index: usize, queue: QueueView, packet: &Packet) {
+        let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment: seen(packet) };
+        self.tell_gateway(index, event);
+    }
+
+    /// A packet has left a link with a controller.
+    #[inline(always)]
+    pub(super) fn gone(&mut self, index: usize, link: LinkId) {
+        let queue = self.links[link as usize].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index].machine {
+            return self.tell_gateway(index, GatewayEvent::Departure { queue });
+        }
+        self.control(index, RateEvent::Departure { queue }, None);
     }
 
     #[inline(always)]
-    fn tell(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
-        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
-        if let Some((rate, pause)) = machine.told(self.now, event, packet) {
+    fn tell_gateway(&mut self, index: usize, event: GatewayEvent) {
+        let Controller::Gateway(gateway) = &mut self.controllers[index].machine else { return };
+        let change = rate_change(handled(gateway.as_mut(), self.now, event));
+        self.controlled(index, change);
+    }
+
+    /// A controller has been told something: changes the rate of its link, if it asks for that, and looks after its timer.
+    #[inline(always)]
+    fn controlled(&mut self, index: usize, change: Option<(BitRate, Duration)>) {
+        let Controlled { link, machine, in_service, .. } = &self.controllers[index];
+        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
+        if let Some((rate, pause)) = change {
             let change = RateChange { rate, pause, in_service: *in_service };
             self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
         }
-        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
         let slot = self.slots.controller(index);
         if self.schedule.at(slot) != wake {
             self.schedule.set(slot, wake);
@@ -140,7 +173,7 @@ impl World {
     }
 
     /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
-    #[inline(never)]
+    #[inline]
     pub(super) fn steer(&mut self, link: LinkId, packet: &mut Packet) {
         let Some(segment) = seen(packet).filter(|segment| segment.kind != SegmentKind::Syn) else { return };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
@@ -195,6 +228,8 @@ mod tests {
         // 1500 / 128 = 11.7: 12 units are 1536 B.
         assert_eq!(window_field(Bytes::new(1500), 7, 500), 12);
         assert_eq!(window_field(Bytes::new(1500), 7, 11), 11);
+        // Nothing to round: 1536 B are 12 units, and 1537 B 13.
+        assert_eq!((window_field(Bytes::new(1536), 7, 500), window_field(Bytes::new(1537), 7, 500)), (12, 13));
         assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
     }
 }

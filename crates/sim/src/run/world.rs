@@ -124,11 +124,8 @@ impl World {
     /// A link that schedules its departures has taken a packet.
     #[inline]
     fn held(&mut self, index: LinkId, packet: &Packet) {
-        let link = &self.links[index as usize];
-        if let Some(controller) = link.controller {
-            let (size, admission) = (Bytes::new(u64::from(packet.size)), rate::Admission::Accepted);
-            let event = RateEvent::Arrival { size, admission, queue: link.queue_view() };
-            self.control_often(controller as usize, event, Some(packet));
+        if let Some(controller) = self.links[index as usize].controller {
+            self.took(controller as usize, index, packet);
         }
     }
 
@@ -258,8 +255,7 @@ impl World {
             self.discarded(link as LinkId, &packet);
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
-            let queue = self.links[link].queue_view();
-            self.control_often(controller as usize, RateEvent::Departure { queue }, None);
+            self.gone(controller as usize, link as LinkId);
         }
     }
 

@@ -1,7 +1,7 @@
 //! The short way does what the general code does: two connections side by side, one of which never takes it, get the
 //! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
 
-use super::super::fast::Prediction;
+use super::super::fast::{Polled, Prediction};
 use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, Reading, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -13,6 +13,8 @@ struct Twins {
     general: Endpoint,
     /// Segments that took the short way.
     predicted: u64,
+    /// Questions what to send that the short way answered, and all.
+    answered: (u64, u64),
 }
 
 /// Everything but what tells the twins apart.
@@ -23,7 +25,7 @@ fn state(endpoint: &Endpoint) -> String {
 impl Twins {
     fn new(endpoint: Endpoint) -> Self {
         let general = Endpoint { general_only: true, ..endpoint.clone() };
-        Self { short: endpoint, general, predicted: 0 }
+        Self { short: endpoint, general, predicted: 0, answered: (0, 0) }
     }
 
     fn each(&mut self, call: impl Fn(&mut Endpoint)) {
@@ -47,6 +49,9 @@ impl Twins {
     fn send(&mut self, now: Instant) -> Vec<Segment> {
         let mut sent = Vec::new();
         loop {
+            let polled = self.short.clone().poll_predicted(now, &mut Segment::default());
+            self.answered.0 += u64::from(!matches!(polled, Polled::Unknown));
+            self.answered.1 += 1;
             let (one, other) = (self.short.poll_transmit(now), self.general.poll_transmit(now));
             assert_eq!(one, other);
             self.compare();
@@ -67,6 +72,8 @@ enum Fate {
     /// Goes behind the next.
     Late,
     Marked,
+    /// A gateway has written at most so much into its window field.
+    Steered(u16),
     /// Arrives, and then once more as something else.
     Forged {
         ack: i32,
@@ -92,6 +99,8 @@ fn fate() -> impl Strategy<Value = Fate> {
         1 => Just(Fate::Twice),
         1 => Just(Fate::Late),
         1 => Just(Fate::Marked),
+        // Room for part of a segment, for some, for all.
+        20 => prop_oneof![0..3000_u16, 0..30_000_u16, any::<u16>()].prop_map(Fate::Steered),
         1 => forged.prop_map(|(ack, seq, len, window, bits, ts)| {
             let flags = [Flags::PSH, Flags::ECE, Flags::CWR, Flags::FIN, Flags::CE].into_iter().enumerate();
             let set = flags.filter(|(bit, _)| bits >> (3 * bit) & 7 == 7);
@@ -225,6 +234,10 @@ impl Path {
                 segment.flags = segment.flags | Flags::CE;
                 self.deliver(end, &segment);
             }
+            Fate::Steered(window) => {
+                segment.window = segment.window.min(window);
+                self.deliver(end, &segment);
+            }
             Fate::Forged { ack, seq, len, window, flags, ts } => {
                 self.deliver(end, &segment);
                 let step = |number: SeqNr, by: i32| number.advanced_by(i64::from(by).cast_unsigned());
@@ -297,6 +310,28 @@ fn most_segments_take_the_short_way() {
                 assert!(end.predicted - before > 200, "{} of 1000 after a loss: {lost}", end.predicted - before);
             }
         }
+    }
+}
+
+/// A gateway writes another window into every acknowledgement, which leaves room for a part of a segment nearly always.
+#[test]
+fn windows_that_change_do_not_stop_the_short_way() {
+    for timestamps in [false, true] {
+        // Without a shift: windows in bytes.
+        let config = Config { timestamps, receive_buffer: Bytes::new(65_535), ..Config::ns2() };
+        let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+        for step in 0..2000_u16 {
+            if step == 1000 {
+                path.ends.iter_mut().for_each(|end| (end.predicted, end.answered) = (0, (0, 0)));
+            }
+            // From 20 to 30 kB and back in steps of 37 B: it shrinks by less than a segment at a time.
+            let distance = (37 * (step % 540)).abs_diff(10_000);
+            assert!(path.step(Fate::Steered(20_000 + distance)));
+        }
+        let sender = &path.ends[0];
+        assert!(sender.predicted > 400, "{} of about 500 acknowledgements", sender.predicted);
+        let (answered, asked) = sender.answered;
+        assert!(answered * 100 > asked * 95, "{answered} of {asked}");
     }
 }
 
