@@ -3,7 +3,7 @@
 use super::parts::Controlled;
 use super::world::World;
 use crate::net::packet::{LinkId, Packet};
-use crate::net::transmitter::RateChange;
+use crate::net::transmitter::{InService, RateChange};
 use crate::probe::GatewaySample;
 use crate::scenario::Mechanism;
 use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
@@ -118,8 +118,10 @@ impl World {
     /// Tells a controller what happened and does what it asks for.
     #[inline(never)]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
-        let change = self.controllers[index].machine.told(self.now, event, packet);
-        self.controlled(index, change);
+        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
+        let change = machine.told(self.now, event, packet);
+        let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
+        self.controlled(index, (link, in_service), change, wake);
     }
 
     /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
@@ -152,21 +154,29 @@ impl World {
 
     #[inline(always)]
     fn tell_gateway(&mut self, index: usize, event: GatewayEvent) {
-        let Controller::Gateway(gateway) = &mut self.controllers[index].machine else { return };
+        let Controlled { link, machine: Controller::Gateway(gateway), in_service, .. } = &mut self.controllers[index]
+        else {
+            return;
+        };
         let change = rate_change(handled(gateway.as_mut(), self.now, event));
-        self.controlled(index, change);
+        let (link, in_service, wake) = (*link, *in_service, gateway.next_timeout());
+        self.controlled(index, (link, in_service), change, wake);
     }
 
     /// A controller has been told something: changes the rate of its link, if it asks for that, and looks after its timer.
     #[inline(always)]
-    fn controlled(&mut self, index: usize, change: Option<(BitRate, Duration)>) {
-        let Controlled { link, machine, in_service, .. } = &self.controllers[index];
-        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
+    fn controlled(
+        &mut self,
+        index: usize,
+        (link, in_service): (LinkId, InService),
+        change: Option<(BitRate, Duration)>,
+        wake: Option<Instant>,
+    ) {
         if let Some((rate, pause)) = change {
-            let change = RateChange { rate, pause, in_service: *in_service };
-            self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
+            let change = RateChange { rate, pause, in_service };
+            self.links[link as usize].change_rate(self.now, change, &mut self.schedule);
         }
-        let slot = self.slots.controller(index);
+        let (slot, wake) = (self.slots.controller(index), wake.unwrap_or(Instant::NEVER));
         if self.schedule.at(slot) != wake {
             self.schedule.set(slot, wake);
         }
