@@ -144,12 +144,17 @@ impl World {
 
     /// A packet has left a link with a controller.
     #[inline(always)]
-    pub(super) fn gone(&mut self, index: usize, link: LinkId) {
+    pub(super) fn let_go(&mut self, index: usize, link: LinkId) {
         let queue = self.links[link as usize].queue_view();
         if let Controller::Gateway(_) = self.controllers[index].machine {
-            return self.tell_gateway(index, GatewayEvent::Departure { queue });
+            return self.gateway_let_go(index, queue);
         }
         self.control(index, RateEvent::Departure { queue }, None);
+    }
+
+    #[inline(never)]
+    fn gateway_let_go(&mut self, index: usize, queue: QueueView) {
+        self.tell_gateway(index, GatewayEvent::Departure { queue });
     }
 
     #[inline(always)]

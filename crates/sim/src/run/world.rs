@@ -255,7 +255,7 @@ impl World {
             self.discarded(link as LinkId, &packet);
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
-            self.gone(controller as usize, link as LinkId);
+            self.let_go(controller as usize, link as LinkId);
         }
     }
 
