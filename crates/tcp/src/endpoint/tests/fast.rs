@@ -161,13 +161,17 @@ struct Path {
     on_way: [VecDeque<(Instant, Segment)>; 2],
     now: Instant,
     delay: Duration,
+    /// No window field passes that is larger. With less than two segments half of the largest window is less than one (RFC 9293
+    /// section 3.8.6.2.1 rule 3).
+    cap: u16,
 }
 
 impl Path {
     fn new(config: &Config, iss: u32, delay: Duration, size: Data, closes: bool) -> Self {
         let client = Twins::new(Endpoint::client(config, SeqNr::new(iss)));
         let server = Twins::new(Endpoint::server(config, SeqNr::new(iss.wrapping_mul(77))));
-        let mut path = Self { ends: [client, server], on_way: Default::default(), now: Instant::ZERO, delay };
+        let mut path =
+            Self { ends: [client, server], on_way: Default::default(), now: Instant::ZERO, delay, cap: u16::MAX };
         path.ends[0].each(|endpoint| endpoint.open(Instant::ZERO));
         path.ends[0].each(|endpoint| endpoint.send(size));
         if closes {
@@ -218,6 +222,7 @@ impl Path {
     fn step(&mut self, fate: Fate) -> bool {
         let Some(end) = self.advance() else { return false };
         let Some((at, mut segment)) = self.on_way[end].pop_front() else { return false };
+        segment.window = segment.window.min(self.cap);
         match fate {
             Fate::Arrives => self.deliver(end, &segment),
             Fate::Lost => {}
@@ -280,11 +285,13 @@ proptest! {
         delay in 0..30_000_000_u64,
         size in prop_oneof![Just(Data::Endless), (1..300_000_u64).prop_map(Data::Bytes), (1..100_u64).prop_map(|n| Data::Bytes(n * 1000))],
         closes in any::<bool>(),
+        cap in prop_oneof![2 => Just(u16::MAX), 1 => 100..3000_u16],
         fates in prop::collection::vec(fate(), 1..400),
     ) {
         prop_assert!(config.validate().is_ok());
         let closes = closes && size != Data::Endless;
         let mut path = Path::new(&config, iss, Duration::from_nanos(delay), size, closes);
+        path.cap = cap;
         for fate in fates {
             if !path.step(fate) {
                 break;
@@ -333,6 +340,35 @@ fn windows_that_change_do_not_stop_the_short_way() {
         let (answered, asked) = sender.answered;
         assert!(answered * 100 > asked * 95, "{answered} of {asked}");
     }
+}
+
+/// RFC 9293 section 3.8.6.2.1 rule 3: half of the largest window goes out although it is no full segment, also while something is in
+/// flight.
+#[test]
+fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
+    let base = Config::default().with_algorithm(Algorithm::NewReno);
+    let (delayed_ack, receive_buffer) = (DelayedAck::Off, Bytes::new(65_535));
+    let config = Config { timestamps: false, nagle: false, delayed_ack, receive_buffer, ..base };
+    let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+    path.cap = 1000;
+    // Handshake, and some segments of 1000 B, all that the window lets pass.
+    for _ in 0..10 {
+        assert!(path.step(Fate::Arrives));
+    }
+    while path.on_way[0].is_empty() {
+        assert!(path.step(Fate::Arrives));
+    }
+    let (_, acknowledgement) = path.on_way[0].pop_front().unwrap();
+    path.deliver(0, &Segment { window: 1000, ..acknowledgement });
+    assert_eq!(path.on_way[1].back().unwrap().1.len, 1000);
+    // The window is opened to twice what is in flight: room for 1000 B, half of the largest so far.
+    let (sent, flight) = (path.on_way[1].len(), path.ends[0].short.flight());
+    path.deliver(0, &Segment { window: 2000, ..acknowledgement });
+    assert_eq!((flight, path.on_way[1].len()), (1000, sent + 1));
+    assert_eq!(path.on_way[1].back().unwrap().1.len, 1000);
+    // To 2600 B there would be room for 600 B, less than half: nothing goes out.
+    path.deliver(0, &Segment { window: 2600, ..acknowledgement });
+    assert_eq!(path.on_way[1].len(), sent + 1);
 }
 
 /// Where cache lines of 64 bytes begin: what is said to lie together does.
