@@ -99,7 +99,14 @@ fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: Ro
     let mut count = 0;
     for line in recorded().lines {
         let stamps = Timestamps { value: count, echo: count.saturating_sub(50) };
-        let segment = SegmentView { flow: u64::from(count % 20), kind: SegmentKind::Other, timestamps: Some(stamps) };
+        let segment = SegmentView {
+            flow: u64::from(count % 20),
+            kind: SegmentKind::Other,
+            end: 1460 * count,
+            acknowledged: 1460 * count.saturating_sub(50),
+            data: true,
+            timestamps: Some(stamps),
+        };
         match line.event {
             RateEvent::Arrival { admission, queue, .. } => {
                 events.push((line.now, GatewayEvent::Arrival { admission, queue, segment: Some(segment) }));

@@ -1,6 +1,6 @@
 //! N: how many flows load a gateway, without a state per flow (g-router section 2.3).
 
-use super::FlowKey;
+use super::{FlowKey, spread};
 use crate::ConfigError;
 use netlull_units::{Duration, Instant};
 
@@ -146,7 +146,7 @@ impl LinearCounting {
     }
 
     fn mark(&mut self, flow: FlowKey) {
-        let bit = mixed(flow) as usize & (64 * self.map.len() - 1);
+        let bit = spread(flow) as usize & (64 * self.map.len() - 1);
         let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
         if *word & mask == 0 {
             *word |= mask;
@@ -177,13 +177,6 @@ impl LinearCounting {
         let clear = (bits - self.set).max(1);
         (-(bits as f64) * libm::log(clear as f64 / bits as f64)).max(1.0)
     }
-}
-
-/// Spreads a key over 64 bits (the finaliser of SplitMix64, Steele, Lea and Flood 2014).
-fn mixed(key: FlowKey) -> u64 {
-    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    key ^ (key >> 31)
 }
 
 #[cfg(test)]
