@@ -3,6 +3,7 @@
 use super::ahead::{AgentAhead, Ahead, Parts};
 use super::control::{Controller, FlowKeys};
 use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Population, Slots};
 use super::truth::GatewayProbe;
@@ -74,7 +75,7 @@ impl World {
             scheduled_links,
             agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
-            connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
+            connections: scenario.tcp_flows.iter().map(Connection::new).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
             requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
@@ -88,6 +89,7 @@ impl World {
                 delivered: Vec::new(),
                 rate_changes: Vec::new(),
             },
+            marks: Marks::new(scenario),
             observers,
             ahead,
         };
@@ -131,7 +133,8 @@ impl World {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
-        self.set_horizon(self.schedule.at(self.slots.probe()).min(self.schedule.at(self.slots.warm_up())));
+        self.schedule.set(self.slots.mark(), self.marks.next());
+        self.set_next_horizon();
     }
 }
 

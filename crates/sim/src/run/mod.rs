@@ -2,11 +2,13 @@
 
 mod account;
 mod ahead;
+mod application;
 mod build;
 mod control;
 pub(crate) use build::longest_run;
 mod outcome;
 mod parts;
+mod phases;
 mod pool;
 mod recording;
 mod requests;
@@ -19,6 +21,7 @@ mod world;
 
 pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
+pub use phases::{ByName, FlowPhase, LinkPhase, PhaseSummary};
 pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 

@@ -1,6 +1,7 @@
 //! The parts of a world that are not links: agents, connections, what varies rates, who observes.
 
 use super::ahead::AgentAhead;
+use super::application::{self, Application};
 use super::control::{Controller, FlowKeys};
 use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
@@ -8,7 +9,7 @@ use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
 use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
-use crate::scenario::{Capacity, TransferSize};
+use crate::scenario::{Capacity, TcpFlow, TransferSize};
 use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::{BitRate, Instant};
@@ -58,6 +59,10 @@ impl AgentCounters {
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub size: TransferSize,
+    /// If it does something after the opening.
+    pub application: Option<Box<Application>>,
+    /// Whether all that will ever be written has been.
+    pub all_written: bool,
     pub opened: Option<Instant>,
     pub completed: Option<Instant>,
     /// The congestion window in bytes, and since when.
@@ -134,8 +139,34 @@ pub(super) struct Observers {
 }
 
 impl Connection {
-    pub fn new(size: TransferSize) -> Self {
-        Self { size, opened: None, completed: None, cwnd: 0, cwnd_since: Instant::ZERO, cwnd_area: 0.0 }
+    pub fn new(flow: &TcpFlow) -> Self {
+        Self {
+            size: flow.size,
+            application: Application::new(flow),
+            all_written: false,
+            opened: None,
+            completed: None,
+            cwnd: 0,
+            cwnd_since: Instant::ZERO,
+            cwnd_area: 0.0,
+        }
+    }
+
+    /// When its application does something next.
+    pub fn next_action(&self) -> Instant {
+        self.application.as_ref().map_or(Instant::NEVER, |application| application.next())
+    }
+
+    /// Its application hands over what there is as it opens.
+    pub fn hand_over(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.all_written = application::hand_over(self.application.as_deref_mut(), self.size, now, endpoint);
+    }
+
+    /// Its application does what is due.
+    pub fn act(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if let Some(application) = &mut self.application {
+            self.all_written = application.act(now, endpoint);
+        }
     }
 
     /// Adds the time since the last change at the window it had.
