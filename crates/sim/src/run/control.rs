@@ -291,7 +291,7 @@ impl World {
     pub(super) fn restart_accounts(&mut self) {
         for controlled in &mut self.controllers {
             if let Controller::Gateway(steering) = &mut controlled.machine {
-                steering.account.restart(self.now);
+                steering.account.restart(self.now, &steering.machine);
             }
         }
     }
