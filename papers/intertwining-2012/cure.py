@@ -117,9 +117,10 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     if all(room.loads(evidence) for room in ROOMS):
         caption = (
             "Load 0.8, the G-Router with one computation per packet, one run of each, the first 100 s. (a) The rate. "
-            "(b) The queue at N1: 42 packets fill the paper's buffer. (c) Connections counted in a second. Once the "
-            "buffer is full of SYNs of 40 B, its 42 packets are 1.7 kB, far below T = 31.5 kB: C-EARTH takes the "
-            "link for idle."
+            "(b) The queue at N1. (c) Connections counted in a second. C-EARTH wants 0.95 T = 29.9 kB in the queue. "
+            "The paper's buffer has places for 42 packets: if they have 713 B or less on average, a full buffer is "
+            "below the target, and the rate goes down. Connections that do not get through send SYNs of 40 B again; "
+            "what leaves has 587 B on average then, 975 B without control."
         )
         title = "Why the rate does not come back: bytes and packets"
         yield Drawn("cure-why", title, caption, settling(evidence), SECTION)

@@ -26,6 +26,7 @@ SECTION = "cure"
 TITLE = "Beyond the paper: the G-Router"
 RTT = (1.0, 10.0, 50.0, 100.0)
 MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
+BUFFER_PACKETS = 33
 TARGET_PACKETS = 16.5
 """T, in packets of 1500 B."""
 MOST_PACKETS = 150.0
@@ -242,6 +243,7 @@ def _story(panels: Sequence[Axes], recorded: Recorded, title: str, until: float)
     level = Trace("T", np.array(window), np.array([TARGET_PACKETS] * 2), colour=1, width=1.2)
     waiting = Trace("queue", series.floats(link, "time_s"), series.floats(link, "queue_packets"), colour=5, width=0.8)
     draw_traces(queue, [level, waiting], "Queue at N1", "Queue (packets)", window)
+    queue.set_ylim(0, BUFFER_PACKETS + 2)
     flow = series.of_flow(recorded, "flow")
     suggested = _packets("swnd", gateway, "window_bytes", 3)
     own = _packets("TCP's cwnd", flow, "cwnd_bytes", 0)
