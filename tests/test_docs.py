@@ -41,6 +41,17 @@ def test_the_python_page_runs() -> None:
     assert Result.load("out/my-run").summary["seed"] == 7
 
 
+def test_the_fluid_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in _blocks("fluid.md", "python"):
+        exec(compile(block, "fluid.md", "exec"), names)  # noqa: S102  # our own page
+    assert names["awm"].stable
+    # 40 kB off at first, and a time constant of about 2 T / beta = 0.8 s: exp(-2 / 0.8) x 40 kB = 3.3 kB off after 2 s.
+    assert 45e3 < names["run"].queue_bytes[-1] < 50e3
+    assert (tmp_path / "stability.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
 def test_the_tcp_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     options, sweep = _blocks("tcp.md", "toml")
@@ -132,7 +143,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, web, recording, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, stopped, web, recording, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -146,11 +157,16 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     links = [*tomllib.loads(lossy)["link"], scenario.to_dict()["link"][1]]
     run = Scenario.from_dict(scenario.to_dict() | {"link": links, "warm_up": "0 s"}).run()
     assert run.link("sender-router")["lost_packets"] == 3
-    # The fifth one is more traffic for the first one's network.
+    # The fifth and the sixth one are more traffic for the first one's network. The first upload stops after 30 of 60 s
+    # at 500 kb/s, written in pieces of 10 kB: 188 of them (187 x 160 ms = 29.92 s), and closes.
+    flows = [*scenario.to_dict()["flow"], *tomllib.loads(stopped)["flow"]]
+    run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
+    assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
+    assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
     busy = scenario.to_dict() | {"flow": flows}
     assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0
-    # The sixth one replays the fifth one's, in the network of the second.
+    # The seventh one replays the sixth one's, in the network of the second.
     replayed = tomllib.loads(recording)
     links = [scenario.to_dict()["link"][0], *tomllib.loads(controlled)["link"]]
     assert Scenario.from_dict(busy | replayed | {"link": links}).run().flow("replay")["packets_sent"] > 0

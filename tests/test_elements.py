@@ -53,6 +53,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.VegasBounds: "VegasDocument",
     netlull.Power: "PowerDocument",
     netlull.Probe: "ProbeDocument",
+    netlull.Phase: "PhaseDocument",
 }
 
 

@@ -32,6 +32,18 @@ def test_null_is_nan_and_what_is_missing_is_named() -> None:
         metrics.of(summary(b=0.1))
 
 
+def test_points_without_a_gateway_have_none_of_its_numbers() -> None:
+    def under(gateway: dict[str, float] | None) -> dict[str, Any]:
+        return {"links": [{"name": "a", "gateway": gateway}], "flows": []}
+
+    metrics = Metrics({"n": "link.a.gateway.mean_flows"})
+    assert math.isnan(metrics.of(under(None))["n"])
+    assert metrics.of(under({"mean_flows": 7.0})) == {"n": 7.0}
+    assert math.isnan(metrics.of(under(None))["n"])
+    with pytest.raises(SweepError, match=r'"flows" is no field of link\.a\.gateway; it has mean_flows'):
+        Metrics({"n": "link.a.gateway.flows"}).of(under({"mean_flows": 7.0}))
+
+
 def test_a_word_and_a_table_are_no_numbers() -> None:
     with pytest.raises(SweepError, match=r"metrics\.v: verify: is no number: it is 'ledger'"):
         Metrics({"v": "verify"}).of(summary(a=0.1))

@@ -36,6 +36,21 @@ def test_the_stored_tables_are_what_the_command_prints(closed_forms: subprocess.
         assert path.read_text() in closed_forms.stdout, f"{path.name} is out of date; run analytic/run.py --store"
 
 
+def test_packets_and_the_fluid_model_are_compared_on_both_sides_of_the_bound() -> None:
+    done = run("fluid/run.py", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    edges, ages = done.stdout.split("The mean age")
+    far, near = (next(line for line in edges.splitlines() if f"d {delay} ms" in line) for delay in ("80", " 2"))
+    # Case, quiet, then three edges "a .. b": in multiples of the model's bound the queue moves and fills about 1.
+    below, above = (float(far.split(" .. ")[index].split()[place]) for index, place in ((1, -1), (2, 0)))
+    assert 0.5 <= below < above <= 1.25
+    assert near.split(" .. ")[3].startswith("inf"), "beside its senders it stands four times 1.707 T / R_0"
+    # Both ages are within 5 % of those of whole windows in bursts.
+    errors = [float(line.split("%")[0].split()[-1]) for line in ages.splitlines() if "%" in line]
+    assert len(errors) == 2
+    assert all(abs(error) <= 5 for error in errors)
+
+
 def test_netlull_agrees_with_the_stored_results_of_ns2() -> None:
     done = run("ns2/run.py")
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         LognormalComponent,
         LognormalSize,
         ParetoSize,
+        Phase,
         Poisson,
         Power,
         Practra,
@@ -91,6 +92,7 @@ __all__ = [
     "NetlullWarning",
     "OutputError",
     "ParetoSize",
+    "Phase",
     "Point",
     "Poisson",
     "Power",
@@ -127,7 +129,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
-    "Awm Earth GRouter Link LognormalComponent LognormalSize ParetoSize Poisson Power Practra Probe RateSteps "
+    "Awm Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe RateSteps "
     "Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {

@@ -305,7 +305,11 @@ class TcpOptions:
 
 @dataclass(frozen=True)
 class Tcp:
-    """One TCP connection, or `count` of them, `spacing` apart; `size` is `"endless"` or an amount of data."""
+    """One TCP connection, or `count` of them, `spacing` apart; `size` is `"endless"` or an amount of data.
+
+    If they are given, the application stops at `stop`, `stop_spacing` later each, and writes `write_size` at a time at
+    the bit rate `write_rate`.
+    """
 
     kind: ClassVar[str] = "tcp"
     name: str
@@ -317,6 +321,10 @@ class Tcp:
     spacing: str | None = None
     jitter: str | None = None
     count: int | None = None
+    stop: str | None = None
+    stop_spacing: str | None = None
+    write_rate: str | None = None
+    write_size: str | None = None
     tcp: TcpOptions | None = None
 
 
@@ -514,6 +522,16 @@ class Probe:
     arrivals: Sequence[str] | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of the run that is measured on its own, from a time to a time; default from the warm-up, to the end."""
+
+    name: str
+    _: KW_ONLY
+    from_: str | None = None
+    to: str | None = None
 
 
 Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay

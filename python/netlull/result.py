@@ -47,12 +47,13 @@ _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
 def metric(summary: Mapping[str, Any], path: str) -> float:
     """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
 
-    NaN where the summary has null, such as the completion time of a transfer that did not complete.
+    NaN where the summary has null, such as the completion time of a transfer that did not complete, or anything under
+    `gateway` of a link without one.
 
     Raises:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
     """
-    value = get(_by_path(summary), path)
+    value = _below(_by_path(summary), path)
     if value is None:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -68,6 +69,19 @@ def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
         FieldPathError: the path leads nowhere; says what there is.
     """
     return keys_to(_by_path(summary), path)
+
+
+def _below(node: dict[str, Any], path: str) -> Any:
+    """What is at `path`; None also below a gateway that is not there."""
+    link, gateway, _ = path.partition(".gateway.")
+    if gateway and path.startswith("link.") and _is_without_gateway(node["link"], link.removeprefix("link.")):
+        return None
+    return get(node, path)
+
+
+def _is_without_gateway(links: list[dict[str, Any]], name: str) -> bool:
+    found = [link for link in links if link["name"] == name]
+    return bool(found) and found[0].get("gateway") is None
 
 
 def _by_path(summary: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,8 +122,8 @@ class Result:
 
     @property
     def links(self) -> pa.Table:
-        """One row per link; energy as columns `energy.MODEL.total_j`, `energy.MODEL.saving`, ..."""
-        return _wide_table(self.summary["links"])
+        """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_flows`, ..."""
+        return _wide_table([_without_null_gateway(link) for link in self.summary["links"]])
 
     @property
     def flows(self) -> pa.Table:
@@ -278,11 +292,16 @@ def _flattened(value: Any, path: str = "") -> dict[str, Any]:
     return flat
 
 
+def _without_null_gateway(link: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in link.items() if key != "gateway" or value is not None}
+
+
 def _wide_table(entries: list[dict[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
     rows = [_flattened(entry) for entry in entries]
-    columns = {name: [row.get(name) for row in rows] for name in rows[0]} if rows else {}
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = {name: [row.get(name) for row in rows] for name in names}
     arrays = {name: pa.array(values) for name, values in columns.items()}
     missing = pa.null()
     return pa.table(

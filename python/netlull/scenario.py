@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.elements import Flow, Link, Power, Probe, Recording, TcpOptions
+    from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
     from netlull.result import Result
 
 __all__ = ["Scenario"]
@@ -52,6 +52,7 @@ class Scenario:
         power: Iterable[Power | Mapping[str, object]] | None = None,
         probe: Probe | Mapping[str, object] | None = None,
         recording: Recording | Mapping[str, object] | None = None,
+        phases: Iterable[Phase | Mapping[str, object]] = (),
     ) -> None:
         fields = {
             "name": name,
@@ -68,6 +69,7 @@ class Scenario:
             "power": None if power is None else list(power),
             "probe": probe,
             "recording": recording,
+            "phase": list(phases) or None,
         }
         self._adopt({key: value for key, value in fields.items() if value is not None})
 

@@ -57,7 +57,16 @@ fn configs() -> impl Strategy<Value = GatewayConfig> {
 fn segments() -> impl Strategy<Value = SegmentView> {
     let kind = prop_oneof![1 => Just(SegmentKind::Syn), 1 => Just(SegmentKind::SynAck), 6 => Just(SegmentKind::Other)];
     let stamps = prop::option::of((any::<u32>(), any::<u32>()).prop_map(|(value, echo)| Timestamps { value, echo }));
-    (0_u64..40, kind, stamps).prop_map(|(flow, kind, timestamps)| SegmentView { flow, kind, timestamps })
+    // Few numbers, so that some acknowledge others.
+    let numbers = (prop_oneof![0_u32..20, any::<u32>()], prop_oneof![0_u32..20, any::<u32>()], any::<bool>());
+    (0_u64..40, kind, numbers, stamps).prop_map(|(flow, kind, (end, acknowledged, data), timestamps)| SegmentView {
+        flow,
+        kind,
+        end,
+        acknowledged,
+        data,
+        timestamps,
+    })
 }
 
 fn events() -> impl Strategy<Value = Vec<(u64, GatewayEvent)>> {

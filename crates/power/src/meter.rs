@@ -165,6 +165,28 @@ impl Residency {
         self.in_transition.iter().map(|t| t.time).sum()
     }
 
+    /// What came after `earlier`, a residency of the same meter that was read before.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let before = |rate: BitRate| {
+            let found = earlier.in_service.binary_search_by_key(&rate, |part| part.rate);
+            found.map_or(Duration::ZERO, |at| earlier.in_service[at].time)
+        };
+        let pause_before = |pair: (BitRate, BitRate)| {
+            let found = earlier.in_transition.binary_search_by_key(&pair, |part| (part.old, part.new));
+            found.map_or(Duration::ZERO, |at| earlier.in_transition[at].time)
+        };
+        let service = self.in_service.iter().map(|part| RateTime { time: part.time - before(part.rate), ..*part });
+        let transition = self.in_transition.iter();
+        let transition =
+            transition.map(|part| TransitionTime { time: part.time - pause_before((part.old, part.new)), ..*part });
+        Self {
+            in_service: service.filter(|part| !part.time.is_zero()).collect(),
+            in_transition: transition.filter(|part| !part.time.is_zero()).collect(),
+            changes: self.changes - earlier.changes,
+        }
+    }
+
     /// The mean of the rate the link was set to, in bit/s; a transition counts at its new rate. Zero over no time.
     ///
     /// The sum is exact in whole bit nanoseconds; only the division rounds.

@@ -68,12 +68,31 @@ fn router_link() -> impl Strategy<Value = Value> {
     })
 }
 
+/// TCP flows whose application stops or writes at a rate of its own; some of its times are those of packets and timers.
+fn application() -> impl Strategy<Value = Value> {
+    let fields = prop_oneof![
+        Just(json!({ "stop": "200 ms" })),
+        Just(json!({ "count": 2, "stop": "310 ms", "stop_spacing": "100 ms", "size": "2 MB" })),
+        Just(json!({ "write_rate": "8 Mb/s", "write_size": "1 kB" })),
+        Just(json!({ "write_rate": "30 Mb/s", "stop": "250 ms" })),
+        Just(
+            json!({ "write_rate": "1 Mb/s", "write_size": "300 B", "size": "40 kB", "tcp": { "congestion_control": "cubic" } })
+        ),
+        Just(json!({ "write_rate": "2 Mb/s", "write_size": "100 kB", "tcp": { "congestion_control": "bbr" } })),
+    ];
+    fields.prop_map(|mut fields| {
+        fields["kind"] = "tcp".into();
+        fields
+    })
+}
+
 fn flow() -> impl Strategy<Value = Value> {
     let ends = (prop_oneof![Just("a"), Just("b")], prop_oneof![Just("y"), Just("z")], any::<bool>());
     let kind = prop_oneof![
         3 => Just(json!({ "kind": "tcp" })),
         2 => Just(json!({ "kind": "tcp", "count": 3, "size": "300 kB", "jitter": "1 s" })),
         1 => Just(json!({ "kind": "tcp", "tcp": { "congestion_control": "bbr" } })),
+        3 => application(),
         1 => Just(json!({ "kind": "cbr", "rate": "2 Mb/s" })),
         1 => Just(json!({ "kind": "poisson", "rate": "3 Mb/s", "packet": "400 B" })),
         2 => Just(json!({ "kind": "requests", "offered": "3 Mb/s", "size": { "kind": "pareto", "mean": "20 kB", "shape": 1.35, "max": "1 MB" } })),
@@ -189,6 +208,7 @@ fn any_network() -> impl Strategy<Value = Value> {
 fn any_flow() -> impl Strategy<Value = Value> {
     let kind = prop_oneof![
         3 => Just(json!({ "kind": "tcp" })),
+        3 => application(),
         3 => prop_oneof![Just("6 Mb/s"), Just("7 Mb/s"), Just("1 Mb/s")].prop_map(|rate| json!({ "kind": "cbr", "rate": rate })),
         1 => Just(json!({ "kind": "poisson", "rate": "3 Mb/s", "packet": "400 B" })),
         1 => Just(json!({ "kind": "bursts", "rate": "8 Mb/s", "cycle": "50 ms", "mean_on": "10 ms" })),

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{outcome, scenario};
-use netlull_sim::run::{Unwatched, run};
+use common::{floats, outcome, scenario, table};
+use netlull_sim::run::{RunOutcome, Unwatched, run};
 use serde_json::{Value, json};
 
 /// `flows` uploads from s over N1-N2 (10 Mb/s, 98 ms, 100 packets of 1000 B) to d; the way back takes 1 ms: BDP 10 Mb/s x 100 ms = 125 packets.
@@ -149,4 +149,78 @@ fn gateways_that_cannot_be_are_refused_with_field_value_and_expectation() {
     ] {
         assert!(found.starts_with(at) && found.contains(expected), "{found:?} has not {expected:?}");
     }
+}
+
+fn gateway(found: &RunOutcome, column: &str) -> Vec<f64> {
+    floats(table(found, "gateway"), column)
+}
+
+/// `per_second` requests of a segment each, from s to d, and nothing else; N counted over 10 s.
+fn requests(per_second: u32) -> Value {
+    let counting = json!({ "kind": "linear_counting", "interval": "10 s" });
+    let mut json = uploads(&json!({ "kind": "awm", "target": "50 packets", "flows": counting }), 1, &json!({}));
+    json["flow"] = json!([{ "kind": "requests", "name": "web", "from": "s", "to": "d",
+        "offered": format!("{} kb/s", 4 * per_second), "size": { "kind": "fixed", "size": "500 B" } }]);
+    json["probe"] = json!({ "interval": "10 s", "links": ["N1-N2"], "requests": true });
+    json
+}
+
+#[test]
+fn connections_that_follow_each_other_at_one_place_are_different_flows() {
+    // 20 a second, each of half a second at most: some ten places for the 200 connections of each interval.
+    let found = outcome(requests(20));
+    let open = found.summary.flows[0].most_open.expect("a number");
+    assert!(open < 40, "{open}");
+    let seen = gateway(&found, "seen_flows");
+    let counted = gateway(&found, "flows");
+    // At the end of a bin the estimate is that of the one before. Standard error of 200 flows in 4096 bits: sqrt(4096 (e^t - t - 1)) with
+    // t = 200/4096 (Whang et al. 1990): 2.2; four of them, and what lies on the borders: the bins end where the intervals do.
+    for (seen, counted) in seen.iter().zip(&counted[1..]) {
+        assert!(*seen > 100.0 && (seen - counted).abs() < 4.0 * 2.2 + 2.0, "{seen} {counted}");
+    }
+}
+
+#[test]
+fn the_true_round_trip_is_that_of_the_path() {
+    let mut json = requests(1);
+    // 540 B from s: 4.32 us at 1 Gb/s, 432 us at 10 Mb/s, 4.32 us at 1 Gb/s; 40 B back: 0.32 us, 32 us, 0.32 us; 100 ms of propagation:
+    // 100.47328 ms. A segment that meets another waits for 432 us, as few do.
+    json["tcp"] = json!({ "delayed_ack": false });
+    let found = outcome(json);
+    let truth = gateway(&found, "true_round_trip_s");
+    for seconds in truth {
+        assert!((0.100_473_28..0.100_6).contains(&seconds), "{seconds}");
+    }
+}
+
+#[test]
+fn what_is_true_is_not_seen_by_what_runs() {
+    let controller = json!({ "kind": "g_router", "target": "50 packets", "min_rate": "1 Mb/s",
+        "round_trip": { "kind": "timestamps", "initial": "200 ms" } });
+    let mut json = uploads(&controller, 5, &json!({ "timestamps": true }));
+    json["duration"] = "25 s".into();
+    let web = json!({ "kind": "requests", "name": "web", "from": "s", "to": "d", "offered": "1 Mb/s",
+        "size": { "kind": "exponential", "mean": "20 kB" } });
+    json["flow"].as_array_mut().expect("a list").push(web);
+    let (_, watched) = bottleneck(&json);
+    json.as_object_mut().expect("a table").remove("probe");
+    assert_eq!(bottleneck(&json).1, watched);
+}
+
+#[test]
+fn the_summary_says_what_a_gateway_did() {
+    let (link, summary) = bottleneck(&uploads(&awm("12 kB"), 20, &json!({})));
+    let gateway = &link["gateway"];
+    assert!((number(gateway, "mean_flows") - 20.0).abs() < 1e-9, "given: {gateway}");
+    assert_eq!(number(gateway, "floor_share"), 0.0);
+    assert_eq!(number(gateway, "final_rate_bps"), 10e6);
+    // What is on the way: 10 Mb/s x 100 ms and the queue of 50 packets, 175 packets of 960 B: 8.4 kB for each of 20, rounded down to
+    // segments by each sender, so up to one more.
+    let window = number(gateway, "mean_window_bytes");
+    assert!((8.4e3..8.4e3 + 960.0).contains(&window), "{window}");
+    // Of 40 s at 1250 packets a second, an acknowledgement for each or each second; all of them say less than the 64 kB and more of the receivers.
+    let (seen, rewritten) = (number(gateway, "acknowledgements"), number(gateway, "rewritten_acknowledgements"));
+    assert!((24_000.0..52_000.0).contains(&seen) && seen == rewritten, "{gateway}");
+    let others = summary["links"].as_array().expect("a list").iter().filter(|link| link["name"] != "N1-N2");
+    assert!(others.into_iter().all(|link| link["gateway"].is_null()));
 }

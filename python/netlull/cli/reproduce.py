@@ -11,8 +11,11 @@ import click
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 from netlull.cli.warned import warnings_told
+from netlull.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netlull.papers import JudgedClaim, PaperOutcome
     from netlull.sweep import Progress
 
@@ -27,22 +30,23 @@ __all__ = ["reproduce_command"]
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds where there is randomness.")
 @click.option("--readings", is_flag=True, help="Also vary the readings where the paper is silent.")
+@click.option("--study", "studies", multiple=True, metavar="NAME", help="Only this further study of the paper.")
 @cluster_options
 @json_option
-def reproduce_command(  # one per option
+def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
     keys: tuple[str, ...],
     scope: str,
     out: Path,
     workers: int | None,
     seeds: int | None,
     readings: bool,
+    studies: tuple[str, ...],
     place: Place,
     as_json: bool,
 ) -> None:
     """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report."""
-    from netlull.errors import InputError
     from netlull.papers import PaperError
-    from netlull.papers.run import reproduce
+    from netlull.papers.run import reproduce, reproduce_studies
 
     with bar("reproduce") as show:
 
@@ -51,16 +55,18 @@ def reproduce_command(  # one per option
 
         try:
             with warnings_told(), place.reached(workers) as where:
-                outcomes = reproduce(
-                    keys,
-                    scope=scope,
-                    out=out,
-                    seeds=seeds,
-                    workers=workers if where is None else None,
-                    cluster=where,
-                    readings=readings,
-                    progress=shown,
-                )
+                common: dict[str, Any] = {
+                    "scope": scope,
+                    "out": out,
+                    "seeds": seeds,
+                    "workers": workers if where is None else None,
+                    "cluster": where,
+                    "progress": shown,
+                }
+                if studies:
+                    outcomes = [reproduce_studies(_only(keys, readings=readings), studies, **common)]
+                else:
+                    outcomes = reproduce(keys, readings=readings, **common)
         except PaperError as error:
             raise InputError(str(error)) from None
     if as_json:
@@ -69,10 +75,22 @@ def reproduce_command(  # one per option
     for outcome in outcomes:
         click.secho(f"{outcome.key}: {outcome.title}", bold=True)
         click.echo(f"{outcome.scope}: {outcome.runs} runs in {outcome.time}\n")
-        click.echo(outcome.table())
+        if outcome.claims:
+            click.echo(outcome.table())
+        if outcome.studies:
+            click.echo(f"studies: {', '.join(outcome.studies)}")
         if outcome.readings:
             click.echo(f"\n{outcome.readings}")
         click.echo(f"report: {outcome.report}")
+
+
+def _only(keys: Sequence[str], *, readings: bool) -> str:
+    """The paper whose studies are asked for."""
+    if readings:
+        raise InputError("--readings: varies the paper's own sweep; expected it without --study")
+    if len(keys) != 1:
+        raise InputError(f"--study: {len(keys)} papers are named; expected the KEY of the one whose study it is")
+    return keys[0]
 
 
 def _document(outcome: PaperOutcome) -> dict[str, Any]:
@@ -84,6 +102,7 @@ def _document(outcome: PaperOutcome) -> dict[str, Any]:
         "cpu_s": outcome.time.cpu_s,
         "simulated_cpu_s": outcome.time.simulated.cpu_s,
         "simulated_packet_hops": outcome.time.simulated.packet_hops,
+        "studies": list(outcome.studies),
         "claims": [_claim(claim) for claim in outcome.claims],
         "report": str(outcome.report),
         "figures": [str(path) for path in outcome.figures],

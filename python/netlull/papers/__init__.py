@@ -3,7 +3,7 @@
 A folder under `papers/` says what a paper claims and how to run it; see papers/README.md for its files.
 """
 
-from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Tolerance, load
+from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Study, Tolerance, load
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import (
     Drawn,
@@ -38,6 +38,7 @@ __all__ = [
     "Part",
     "Reading",
     "Recorded",
+    "Study",
     "Tabled",
     "Time",
     "Tolerance",
@@ -48,13 +49,14 @@ __all__ = [
     "load",
     "number",
     "reproduce",
+    "reproduce_studies",
 ]
 
 
 def __getattr__(name: str) -> object:
-    """`reproduce` is loaded when it is used: listing papers needs no simulator."""
-    if name == "reproduce":
-        from netlull.papers.run import reproduce
+    """What reproduces is loaded when it is used: listing papers needs no simulator."""
+    if name in {"reproduce", "reproduce_studies"}:
+        from netlull.papers import run
 
-        return reproduce
+        return getattr(run, name)
     raise AttributeError(f"module 'netlull.papers' has no attribute {name!r}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.papers.toml import Fields, PaperError, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """Every paper folder has these files."""
@@ -42,6 +42,23 @@ class Scope:
     experiments: tuple[str, ...]
     keep: Mapping[str, tuple[float, ...]]
     seeds: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """A further study of a paper: a sweep of its own, drawn by a module of its own as sections of the report."""
+
+    name: str
+    title: str
+    full: str
+    """What the whole sweep runs, in words."""
+    scenario: str
+    sweep: str
+    module: str
+    quick: Scope | None
+    """What `--quick` runs; without it the whole sweep."""
+    series: tuple[SeriesRun, ...]
+    series_interval: str
 
 
 @dataclass(frozen=True)
@@ -132,6 +149,15 @@ class Paper:
     claims: tuple[Claim, ...]
     readings: tuple[Reading, ...]
     search_over: tuple[str, ...]
+    studies: tuple[Study, ...] = ()
+
+    def study(self, name: str) -> Study:
+        """One of its studies."""
+        for study in self.studies:
+            if study.name == name:
+                return study
+        known = ", ".join(study.name for study in self.studies) or "none"
+        raise PaperError(f'{self.info.key}: study "{name}" is unknown; expected one of: {known}')
 
 
 def load(folder: Path) -> Paper:
@@ -147,7 +173,7 @@ def load(folder: Path) -> Paper:
     info = _info(top, folder)
     readings, search_over = _readings(folder / "readings.toml")
     quick = _scope(top.table("quick"))
-    series = top.table("series")
+    series, series_interval = _recorded(top)
     paper = Paper(
         info=info,
         authors=tuple(top.texts("authors")),
@@ -161,13 +187,13 @@ def load(folder: Path) -> Paper:
         figures=tuple(_figure(item) for item in top.tables("figure", "id")),
         quick=quick,
         vary=_scope(top.table("vary")) if "vary" in top.names() else quick,
-        series=tuple(_series(item) for item in series.tables("run", "name")),
-        series_interval=series.text("interval"),
+        series=series,
+        series_interval=series_interval,
         claims=_claims(folder / "claims.toml"),
         readings=readings,
         search_over=search_over,
+        studies=tuple(_study(item, folder) for item in top.tables("study", "name")),
     )
-    series.close()
     top.close()
     return paper
 
@@ -199,6 +225,45 @@ def _scope(item: Fields) -> Scope:
     made = Scope(item.text("description"), tuple(item.texts("experiments")), keep, item.whole("seeds", 1))
     item.close()
     return made
+
+
+def _recorded(item: Fields) -> tuple[tuple[SeriesRun, ...], str]:
+    """The runs whose time series are recorded, and the width of their bins."""
+    series = item.table("series")
+    runs, interval = tuple(_series(run) for run in series.tables("run", "name")), series.text("interval")
+    series.close()
+    return runs, interval
+
+
+def _study(item: Fields, folder: Path) -> Study:
+    name = item.text("name")
+    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+        raise item.wrong("name", f'is "{name}"; expected lower-case letters, digits and hyphens')
+    series: tuple[tuple[SeriesRun, ...], str] = ((), "")
+    if "series" in item.names():
+        series = _recorded(item)
+    made = Study(
+        name=name,
+        title=item.text("title"),
+        full=item.text("full"),
+        scenario=_file(item, "scenario", f"{name}-scenario.toml", folder),
+        sweep=_file(item, "sweep", f"{name}-sweep.toml", folder),
+        module=_file(item, "drawing", f"{name}.py", folder).removesuffix(".py"),
+        quick=_scope(item.table("quick")) if "quick" in item.names() else None,
+        series=series[0],
+        series_interval=series[1],
+    )
+    item.close()
+    return made
+
+
+def _file(item: Fields, field: str, default: str, folder: Path) -> str:
+    """The name of a file of the paper's folder."""
+    name = item.text(field, default=default)
+    suffix = Path(default).suffix
+    if Path(name).name != name or not name.endswith(suffix) or not (folder / name).is_file():
+        raise item.wrong(field, f'is "{name}"; expected a {suffix} file of the paper\'s folder')
+    return name
 
 
 def _series(item: Fields) -> SeriesRun:

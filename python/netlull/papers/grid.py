@@ -46,6 +46,11 @@ class Grid:
             self._cells.setdefault(Cell.of(experiment, **point), {})[int(self._columns["seed"][row])] = row
         self.runs = table.num_rows
 
+    @property
+    def experiments(self) -> list[str]:
+        """The experiments that ran, in the sweep's order."""
+        return list(dict.fromkeys(cell.experiment for cell in self._cells))
+
     def cells(self, experiment: str) -> list[Cell]:
         """The points of an experiment, in the sweep's order."""
         return [cell for cell in self._cells if cell.experiment == experiment]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from netlull import Result, Sweep
 from netlull.papers import source
+from netlull.papers.documents import Study
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import Evidence, Headline, JudgedClaim, Recorded, Watcher, judge
 from netlull.papers.toml import PaperError
@@ -36,11 +37,15 @@ def measure(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> Evidence:
-    """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series."""
+    """Runs what the plan asks for and the store (default: in the folder) does not hold yet, and records time series.
+
+    The plan is the paper's own, or that of one of its studies.
+    """
     sweep = Sweep.from_file(planned.write(folder))
     result = sweep.run(store or folder / STORE, workers=workers, cluster=cluster, progress=progress)
-    wanted = [run for run in paper.series if run.experiment in planned.experiments]
-    series, cost = _record(paper, wanted, sweep, workers)
+    named = paper if planned.study is None else planned.study
+    wanted = [run for run in named.series if run.experiment in planned.experiments]
+    series, cost = _record(paper, named, wanted, sweep, workers)
     return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost, result.energy)
 
 
@@ -63,7 +68,7 @@ def headlines(paper: Paper) -> Sequence[Headline]:
 
 
 def _record(
-    paper: Paper, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
+    paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
 ) -> tuple[dict[str, Recorded], Cost]:
     """Runs the points whose time series are asked for."""
     if not wanted:
@@ -72,12 +77,13 @@ def _record(
         Cell.of(point.experiment, **{axis: float(value) for axis, value in point.values.items()}): point.scenario
         for point in sweep.points()
     }
-    probe = {"interval": paper.series_interval, "drops": True}
+    probe = {"interval": named.series_interval, "drops": True}
 
     def recorded(run: SeriesRun) -> tuple[Result, Cost]:
         place = Cell.of(run.experiment, **run.point)
         if place not in at:
-            where = f"{paper.info.folder.name}/paper.toml: series.run.{run.name}"
+            study = f"study.{named.name}." if isinstance(named, Study) else ""
+            where = f"{paper.info.folder.name}/paper.toml: {study}series.run.{run.name}"
             raise PaperError(f"{where}: {place} is no point of the sweep")
         began = time.thread_time()
         result = at[place].run(SERIES_SEED, probe=probe)

@@ -148,6 +148,8 @@ class PaperOutcome:
     runs: int
     time: Time
     readings: str = ""
+    studies: tuple[str, ...] = ()
+    """Further studies that the report holds; without claims, it holds nothing else."""
 
     def table(self) -> str:
         """The claims as a text table: paper, ours, verdict."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from netlull import __version__
@@ -16,11 +16,21 @@ from netlull.report.ledger import ledger_section
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netlull.papers.documents import Paper
+    from netlull.papers.documents import Paper, Study
     from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, Tabled, Time
 
 _TITLES = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix"}
 """The sections of a page, in order; a paper's `figures.SECTIONS` replaces them. The appendix follows the readings."""
+
+
+@dataclass(frozen=True)
+class StudyFindings:
+    """What a further study found: its evidence, and each drawing with its SVG."""
+
+    study: Study
+    evidence: Evidence
+    drawings: Sequence[tuple[Drawn, str]]
+    scenario: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class Findings:
     claims: Sequence[JudgedClaim]
     drawings: Sequence[tuple[Drawn, str]]
     variations: Variations | None = None
+    studies: Sequence[StudyFindings] = ()
 
 
 def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: Mapping[str, str]) -> Page:
@@ -48,7 +59,11 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
         scope=scope,
         facts=[Fact(name, value) for name, value in paper.parameters.items()],
         claims=[_claim(paper, claim) for claim in found.claims],
-        sections=[*(section for section in filled if section.id != "appendix"), *_ledger(found)],
+        sections=[
+            *(section for section in filled if section.id != "appendix"),
+            *(section for study in found.studies for section in _study_sections(paper, study)),
+            *_ledger(found),
+        ],
         readings=_readings(paper),
         reading_tables=_reading_tables(found.variations, paper),
         appendix=[section for section in filled if section.id == "appendix"],
@@ -57,20 +72,80 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
     )
 
 
+def studies_page(paper: Paper, found: Sequence[StudyFindings], *, scope: str, manifest: Mapping[str, str]) -> Page:
+    """A page of studies alone, without the paper's claims."""
+    return Page(
+        title=paper.info.title,
+        subtitle=f"{_source(paper)} Here: {', '.join(findings.study.title for findings in found)}.",
+        summary=paper.summary,
+        scope=scope,
+        facts=[],
+        claims=[],
+        sections=[section for study in found for section in _study_sections(paper, study)],
+        readings=[],
+        reading_tables=[],
+        appendix=[],
+        manifest=[Fact(name, value) for name, value in manifest.items()],
+        scenario=found[0].scenario,
+    )
+
+
+def _study_sections(paper: Paper, found: StudyFindings) -> list[Section]:
+    """One section, with the study's title, unless its module has `SECTIONS`. Names get the study's in front."""
+    study = found.study
+    module = source.module_of(paper.info.folder, study.module)
+    tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
+    notes: Mapping[str, Sequence[str]] = getattr(module, "NOTES", {})
+    titles: Mapping[str, str] = getattr(module, "SECTIONS", {"figures": study.title})
+    sections = [_section(name, title, found.drawings, tables, notes) for name, title in titles.items()]
+    return [
+        replace(
+            section,
+            id=f"{study.name}-{section.id}",
+            figures=[replace(figure, id=f"{study.name}-{figure.id}") for figure in section.figures],
+        )
+        for section in sections
+        if section.figures or section.tables
+    ]
+
+
+def study_facts(found: Sequence[StudyFindings]) -> dict[str, str]:
+    """How much each study ran, for the manifest."""
+    return {
+        f"study {findings.study.name}": f"{findings.evidence.grid.runs:,} runs, seeds {_seeds(_seeds_of(findings))}"
+        for findings in found
+    }
+
+
+def _seeds_of(found: StudyFindings) -> list[int]:
+    grid = found.evidence.grid
+    return sorted({seed for experiment in grid.experiments for seed in grid.seeds(experiment)})
+
+
 def manifest(
     evidence: Evidence, scope: str, seeds: Sequence[int], spent: Time, origin: Mapping[str, str | None]
 ) -> dict[str, str]:
     """What produced the page."""
     hops = evidence.grid.total("packet_hops")
+    made = made_by(scope, spent, origin)
+    time = made.pop("time")
+    return {
+        **made,
+        "seeds": _seeds(seeds),
+        "runs in the sweep": f"{evidence.grid.runs:,}",
+        "recorded runs": str(len(evidence.series)),
+        "packet-hops in the sweep": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
+        "time": time,
+    }
+
+
+def made_by(scope: str, spent: Time, origin: Mapping[str, str | None]) -> dict[str, str]:
+    """What every manifest says."""
     return {
         "netlull": __version__,
         "engine": origin.get("engine") or "unknown",
         "commit": origin.get("commit") or "unknown",
         "scope": scope,
-        "seeds": _seeds(seeds),
-        "runs in the sweep": f"{evidence.grid.runs:,}",
-        "recorded runs": str(len(evidence.series)),
-        "packet-hops in the sweep": "unknown" if math.isnan(hops) else f"{hops:,.0f}",
         "time": f"{spent} (runs found in the store are not simulated again)",
     }
 

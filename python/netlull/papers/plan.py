@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from netlull.papers.documents import Alternative, Paper, Scope
+    from netlull.papers.documents import Alternative, Paper, Scope, Study
 
 LEAST_SEEDS = 2
 """A 95 % interval over seeds needs two."""
@@ -27,6 +27,8 @@ class Plan:
 
     scenario: str
     sweep: Mapping[str, Any]
+    study: Study | None = None
+    """Whose it is, if it is not the paper's own."""
 
     @property
     def axes(self) -> list[str]:
@@ -47,6 +49,25 @@ class Plan:
         return path
 
 
+@dataclass(frozen=True)
+class _Source:
+    """The files that a plan is made of, and where its scope is written."""
+
+    folder: Path
+    scenario: str = "scenario.toml"
+    sweep: str = "sweep.toml"
+    scope: str = ""
+
+    def wrong_scope(self, field: str, message: str) -> PaperError:
+        return PaperError(f"{self.folder.name}/paper.toml: {self.scope}quick.{field}: {message}")
+
+
+def plan_study(paper: Paper, study: Study, scope: Scope | None, seeds: int | None = None) -> Plan:
+    """As `plan`, of one of the paper's studies."""
+    files = _Source(paper.info.folder, study.scenario, study.sweep, f"study.{study.name}.")
+    return replace(_plan(files, scope, seeds), study=study)
+
+
 def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: Sequence[Alternative] = ()) -> Plan:
     """The whole sweep, or the part in `scope`; `seeds` replaces the number of seeds wherever there are several.
 
@@ -54,20 +75,23 @@ def plan(paper: Paper, scope: Scope | None, seeds: int | None = None, changes: S
         PaperError: one seed for a paper with randomness, whose claims are judged by intervals over seeds; or the scope
             or a change does not fit the sweep.
     """
-    folder = paper.info.folder
-    sweep = read_data(folder / "sweep.toml")
+    return _plan(_Source(paper.info.folder), scope, seeds, changes)
+
+
+def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequence[Alternative] = ()) -> Plan:
+    folder = source.folder
+    sweep = read_data(folder / source.sweep)
     sweep["scenario"] = "scenario.toml"
     for change in changes:
         sweep = _with_axes(folder, sweep, change)
     if seeds is not None:
         sweep = _with_seeds(folder, sweep, seeds)
     if scope is not None:
-        sweep = _within(folder, sweep, scope if seeds is None else replace(scope, seeds=seeds))
-    return Plan(_scenario(folder, changes), sweep)
+        sweep = _within(source, sweep, scope if seeds is None else replace(scope, seeds=seeds))
+    return Plan(_scenario(folder / source.scenario, changes), sweep)
 
 
-def _scenario(folder: Path, changes: Sequence[Alternative]) -> str:
-    path = folder / "scenario.toml"
+def _scenario(path: Path, changes: Sequence[Alternative]) -> str:
     values: dict[str, Any] = {}
     for change in changes:
         values |= dict(change.set) | dict.fromkeys(change.unset)
@@ -104,28 +128,27 @@ def _with_seeds(folder: Path, sweep: Mapping[str, Any], seeds: int) -> dict[str,
     return {**sweep, "seeds": seeds, "experiment": experiments}
 
 
-def _within(folder: Path, sweep: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
+def _within(source: _Source, sweep: Mapping[str, Any], scope: Scope) -> dict[str, Any]:
     experiments = [copy.deepcopy(item) for item in sweep.get("experiment", []) if item["name"] in scope.experiments]
     missing = set(scope.experiments) - {item["name"] for item in experiments}
     if missing:
-        raise PaperError(f"{folder.name}/paper.toml: quick.experiments: {min(missing)!r} is not in sweep.toml")
+        raise source.wrong_scope("experiments", f"{min(missing)!r} is not in {source.sweep}")
     for item in experiments:
         if isinstance(item.get("seeds"), int):
             item["seeds"] = min(item["seeds"], scope.seeds)
     used = {axis for item in experiments for axis in item["axes"]}
-    axes = [_kept(folder, axis, scope.keep) for axis in sweep.get("axis", []) if axis["name"] in used]
+    axes = [_kept(source, axis, scope.keep) for axis in sweep.get("axis", []) if axis["name"] in used]
     return {**sweep, "seeds": scope.seeds, "axis": axes, "experiment": experiments}
 
 
-def _kept(folder: Path, axis: Mapping[str, Any], keep: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
+def _kept(source: _Source, axis: Mapping[str, Any], keep: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
     name = axis["name"]
     if name not in keep:
         return dict(axis)
     field = "point" if "point" in axis else "values"
     entries = [entry for entry in axis[field] if _number(entry, str(axis.get("unit", ""))) in keep[name]]
     if len(entries) != len(keep[name]):
-        where = f"{folder.name}/paper.toml: quick.keep.{name}"
-        raise PaperError(f"{where}: {list(keep[name])} are not all values of that axis")
+        raise source.wrong_scope(f"keep.{name}", f"{list(keep[name])} are not all values of that axis")
     return {**axis, field: entries}
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from netlull.output import staged_file
 from netlull.papers import pages, source
-from netlull.papers.documents import Paper, load
+from netlull.papers.documents import Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
 from netlull.papers.measure import judged, measure
-from netlull.papers.outcome import PaperOutcome, Time, Watcher
-from netlull.papers.pages import Findings
-from netlull.papers.plan import Plan, plan
+from netlull.papers.outcome import Drawn, Evidence, PaperOutcome, Time, Watcher
+from netlull.papers.pages import Findings, StudyFindings
+from netlull.papers.plan import Plan, plan, plan_study
 from netlull.papers.toml import PaperError
 from netlull.plot import save_all
 from netlull.provenance import origin
 from netlull.report import write
-from netlull.sweep import default_workers
+from netlull.sweep import Cost, default_workers
 from netlull.sweep.axes import MOST_SEEDS
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from netlull.cluster import Cluster
 
 SCOPES = ("quick", "full")
+STUDIES = "studies"
+"""The folder of a paper's further studies in its output."""
 
 
 def reproduce(
@@ -45,7 +47,7 @@ def reproduce(
 
     Args:
         keys: the papers.
-        scope: "quick" (the paper's own figures, few seeds) or "full" (everything).
+        scope: "quick" (the paper's own figures, few seeds) or "full" (everything, a paper's further studies, too).
         out: the folder for runs, figures and reports.
         seeds: replaces the number of seeds wherever there is randomness; at least 2 there.
         workers: runs at a time; default the number of cores.
@@ -56,18 +58,45 @@ def reproduce(
     Raises:
         PaperError: a key is unknown, a paper folder is wrong, or there are too few seeds to judge a paper's claims.
     """
+    _check(scope, seeds)
+    folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
+    if not folders:
+        raise PaperError("there are no papers: no folder `papers` was found")
+    job = _Job(scope, Path(out), seeds, workers, cluster, readings, progress)
+    planned = [(paper, job.planned(paper), job.all_studies(paper)) for paper in map(load, folders)]
+    return [job.reproduce(*its_plan) for its_plan in planned]
+
+
+def reproduce_studies(
+    key: str,
+    names: Sequence[str],
+    *,
+    scope: str = "quick",
+    out: Path,
+    seeds: int | None = None,
+    workers: int | None = None,
+    cluster: Cluster | None = None,
+    progress: Watcher | None = None,
+) -> PaperOutcome:
+    """Runs further studies of a paper alone, with a report of their own under `out/KEY/studies/`; else as `reproduce`.
+
+    Raises:
+        PaperError: the key or a study is unknown, the paper folder is wrong, or there are too few seeds.
+    """
+    _check(scope, seeds)
+    paper = load(source.folder_of(key))
+    job = _Job(scope, Path(out), seeds, workers, cluster, readings=False, progress=progress)
+    chosen = [(study, job.planned_study(paper, study)) for study in map(paper.study, dict.fromkeys(names))]
+    return job.study(paper, chosen)
+
+
+def _check(scope: str, seeds: int | None) -> None:
     if scope not in SCOPES:
         raise PaperError(f'scope "{scope}" is unknown; expected one of: {", ".join(SCOPES)}')
     if seeds is not None and seeds < 1:
         raise PaperError(f"seeds: {seeds} is too few; expected at least 1")
     if seeds is not None and seeds > MOST_SEEDS:
         raise PaperError(f"seeds: {seeds} is too many; expected at most {MOST_SEEDS} seeds")
-    folders = [source.folder_of(key) for key in keys] if keys else [info.folder for info in source.find()]
-    if not folders:
-        raise PaperError("there are no papers: no folder `papers` was found")
-    job = _Job(scope, Path(out), seeds, workers, cluster, readings, progress)
-    planned = [(paper, job.planned(paper)) for paper in map(load, folders)]
-    return [job.reproduce(paper, its_plan) for paper, its_plan in planned]
 
 
 @dataclass(frozen=True)
@@ -85,31 +114,82 @@ class _Job:
     def planned(self, paper: Paper) -> Plan:
         return plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
 
-    def reproduce(self, paper: Paper, planned: Plan) -> PaperOutcome:
-        started_s, started_cpu_s = time.monotonic(), time.process_time()
+    def all_studies(self, paper: Paper) -> list[tuple[Study, Plan]]:
+        """What the whole of a paper has beside its own sweep."""
+        return [(study, self.planned_study(paper, study)) for study in paper.studies if self.scope == "full"]
+
+    def planned_study(self, paper: Paper, study: Study) -> Plan:
+        return plan_study(paper, study, study.quick if self.scope == "quick" else None, self.seeds)
+
+    def reproduce(self, paper: Paper, planned: Plan, studies: Sequence[tuple[Study, Plan]]) -> PaperOutcome:
+        """The paper, with its claims, and these studies."""
+        clock = _Clock()
         folder = self.out / paper.info.key
         evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
         claims = judged(evidence)
-        drawings = list(source.module_of(paper.info.folder, "figures").figures(evidence))
-        files = save_all(
-            [(drawn.id, drawn.figure) for drawn in drawings], folder / "figures", self.workers or default_workers()
-        )
-        shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]
+        shown, files = self._drawn(evidence, "figures", folder / "figures")
+        found, more = self._studies(paper, studies)
         variations = self._readings(paper, folder)
-        simulated = evidence.cost if variations is None else evidence.cost + variations.cost
-        spent = Time(time.monotonic() - started_s, time.process_time() - started_cpu_s, simulated)
-        report = self._report(paper, planned, Findings(evidence, claims, shown, variations), spent)
+        simulated = sum((study.evidence.cost for study in found), evidence.cost)
+        spent = clock.spent(simulated if variations is None else simulated + variations.cost)
+        report = self._report(paper, planned, Findings(evidence, claims, shown, variations, found), spent)
         return PaperOutcome(
             key=paper.info.key,
             title=paper.info.title,
             claims=claims,
             report=report,
-            figures=[path for pair in files for path in pair],
+            figures=[*files, *more],
             scope=self.scope,
-            runs=evidence.grid.runs + len(evidence.series),
+            runs=_runs(evidence, *(study.evidence for study in found)),
             time=spent,
             readings=as_text(variations, paper) if variations else "",
+            studies=tuple(study.study.name for study in found),
         )
+
+    def study(self, paper: Paper, studies: Sequence[tuple[Study, Plan]]) -> PaperOutcome:
+        """These studies alone, with a report of their own."""
+        clock = _Clock()
+        found, files = self._studies(paper, studies)
+        spent = clock.spent(sum((study.evidence.cost for study in found), Cost()))
+        names = [study.study.name for study in found]
+        manifest = {**pages.made_by(self.scope, spent, origin()), **pages.study_facts(found)}
+        page = pages.studies_page(paper, found, scope=self._scope_of(found), manifest=manifest)
+        return PaperOutcome(
+            key=paper.info.key,
+            title=paper.info.title,
+            claims=[],
+            report=write(page, self.out / paper.info.key / STUDIES / f"{'-'.join(names)}.html"),
+            figures=files,
+            scope=self.scope,
+            runs=_runs(*(study.evidence for study in found)),
+            time=spent,
+            studies=tuple(names),
+        )
+
+    def _studies(self, paper: Paper, studies: Sequence[tuple[Study, Plan]]) -> tuple[list[StudyFindings], list[Path]]:
+        found, files = [], []
+        for study, planned in studies:
+            folder = self.out / paper.info.key / STUDIES / study.name
+            evidence = measure(
+                paper,
+                planned,
+                folder,
+                workers=self.workers,
+                cluster=self.cluster,
+                progress=self.progress,
+            )
+            shown, drawn = self._drawn(evidence, study.module, folder / "figures")
+            found.append(StudyFindings(study, evidence, shown, planned.scenario))
+            files += drawn
+        return found, files
+
+    def _drawn(self, evidence: Evidence, module: str, folder: Path) -> tuple[list[tuple[Drawn, str]], list[Path]]:
+        """A module's drawings with their SVG, and the files they were saved in."""
+        drawings = list(source.module_of(evidence.paper.info.folder, module).figures(evidence))
+        named = [(drawn.id, drawn.figure) for drawn in drawings]
+        files = save_all(named, folder, self.workers or default_workers())
+        shown = [(drawn, svg.read_text(encoding="utf-8")) for drawn, (svg, _) in zip(drawings, files, strict=True)]
+        return shown, [path for pair in files for path in pair]
 
     def _readings(self, paper: Paper, folder: Path) -> Variations | None:
         if not self.readings:
@@ -132,9 +212,37 @@ class _Job:
         grid = found.evidence.grid
         quick = self.scope == "quick"
         scope = f"--quick: {paper.quick.description}." if quick else f"--full: {paper.full}."
-        if self.seeds is not None:
-            scope += f" Here with --seeds {self.seeds}: so many wherever there is randomness."
+        if found.studies:
+            scope += f" {self._scope_of(found.studies)}"
+        elif self.seeds is not None:
+            scope += f" {self._with_seeds()}"
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
-        manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin())
+        manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin()) | pages.study_facts(found.studies)
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
         return write(page, self.out / paper.info.key / "report.html")
+
+    def _scope_of(self, found: Sequence[StudyFindings]) -> str:
+        """What studies ran, in words."""
+        quick = self.scope == "quick"
+        told = []
+        for study in (findings.study for findings in found):
+            part = study.quick if quick else None
+            told.append(f"Study {study.name}: {study.full if part is None else part.description}.")
+        return " ".join([*told, *([self._with_seeds()] if self.seeds is not None else [])])
+
+    def _with_seeds(self) -> str:
+        return f"Here with --seeds {self.seeds}: so many wherever there is randomness."
+
+
+class _Clock:
+    """Starts when it is made."""
+
+    def __init__(self) -> None:
+        self._wall_s, self._cpu_s = time.monotonic(), time.process_time()
+
+    def spent(self, simulated: Cost) -> Time:
+        return Time(time.monotonic() - self._wall_s, time.process_time() - self._cpu_s, simulated)
+
+
+def _runs(*evidence: Evidence) -> int:
+    return sum(found.grid.runs + len(found.series) for found in evidence)

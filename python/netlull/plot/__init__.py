@@ -8,7 +8,7 @@ from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
-from netlull.plot.series import Trace, bin_rate, draw_traces
+from netlull.plot.series import Trace, bin_rate, draw_traces, shade
 from netlull.plot.style import (
     COLOURS,
     DOUBLE_COLUMN,
@@ -46,6 +46,7 @@ __all__ = [
     "save",
     "save_all",
     "save_as",
+    "shade",
     "styled",
     "svg_text",
     "sweep_figure",

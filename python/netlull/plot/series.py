@@ -62,6 +62,16 @@ def _series(trace: Trace) -> Series:
     )
 
 
+def shade(axes: Axes, from_s: float, to_s: float, label: str) -> None:
+    """Shades a stretch of time over the axes' whole height, which must be set by now."""
+    low, high = axes.get_ylim()
+    area = axes.fill_between([from_s, to_s], low, high, color="#dddddd", alpha=0.6, linewidth=0, zorder=0, label=label)
+    axes.set_ylim(low, high)
+    middle = (low + high) / 2
+    series = Series(label, [from_s, to_s], [middle] * 2, low=[low] * 2, high=[high] * 2, colour="#dddddd")
+    record(axes, series, [area])
+
+
 def bin_rate(time_s: Floats, amount_bytes: Floats, width_s: float) -> tuple[Floats, Floats]:
     """Sums bytes counted at the end of short bins into wider bins.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, SweepError
@@ -80,6 +81,8 @@ class Metrics:
         except FieldPathError as error:
             hint = f"{_alike(summary, path)}netlull run FILE --json lists all metrics"
             raise SweepError(f"metrics.{column}: {error}; {hint}") from None
+        if math.isnan(value):
+            return value
         keys = metric_keys(summary, path)
         if len(keys) > 1:
             self._places[column] = _Place(summary, keys)

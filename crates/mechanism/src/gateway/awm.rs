@@ -91,6 +91,12 @@ impl Awm {
         self.window
     }
 
+    /// Whether the window is the smallest that is ever suggested.
+    #[must_use]
+    pub fn is_at_floor(&self) -> bool {
+        self.window <= self.floor
+    }
+
     /// T in bytes.
     #[must_use]
     pub fn target(&self) -> f64 {

@@ -1,6 +1,6 @@
 //! N: how many flows load a gateway, without a state per flow (g-router section 2.3).
 
-use super::FlowKey;
+use super::{FlowKey, spread};
 use crate::ConfigError;
 use netlull_units::{Duration, Instant};
 
@@ -121,7 +121,7 @@ impl LinearCounting {
         if now >= self.ends {
             self.end_intervals(now);
         }
-        let bit = mixed(flow) as usize & (64 * self.map.len() - 1);
+        let bit = spread(flow) as usize & (64 * self.map.len() - 1);
         let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
         self.set += usize::from(*word & mask == 0);
         *word |= mask;
@@ -144,13 +144,6 @@ impl LinearCounting {
         let clear = (bits - self.set).max(1);
         -(bits as f64) * libm::log(clear as f64 / bits as f64)
     }
-}
-
-/// Spreads a key over 64 bits (the finaliser of SplitMix64, Steele, Lea and Flood 2014).
-fn mixed(key: FlowKey) -> u64 {
-    let key = (key ^ (key >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let key = (key ^ (key >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    key ^ (key >> 31)
 }
 
 #[cfg(test)]

@@ -80,6 +80,12 @@ impl Gateway {
         self.awm.window()
     }
 
+    /// Whether swnd is at its floor: with more flows nothing is controlled any more.
+    #[must_use]
+    pub fn is_at_floor(&self) -> bool {
+        self.awm.is_at_floor()
+    }
+
     /// N.
     #[must_use]
     pub fn flows(&self) -> f64 {
@@ -90,6 +96,12 @@ impl Gateway {
     #[must_use]
     pub fn round_trip(&self) -> Duration {
         self.round_trip.value()
+    }
+
+    /// RTT in seconds.
+    #[must_use]
+    pub fn round_trip_seconds(&self) -> f64 {
+        self.round_trip.seconds()
     }
 
     /// How many rate changes there have been.
@@ -126,7 +138,10 @@ impl Gateway {
     }
 
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
-        self.flows.saw(now, segment.flow);
+        // Acknowledgements on their way to a sender load nobody's window.
+        if segment.data {
+            self.flows.saw(now, segment.flow);
+        }
         self.round_trip.forward(now, segment);
     }
 

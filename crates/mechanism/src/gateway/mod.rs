@@ -26,6 +26,15 @@ use netlull_units::{BitRate, Bytes, Duration};
 /// A flow as a gateway tells it from others: a hash of its addresses and ports. The same for both directions.
 pub type FlowKey = u64;
 
+/// Spreads a number over 64 bits (SplitMix64: Steele, Lea and Flood, Fast splittable pseudorandom number generators, 2014).
+#[must_use]
+pub fn spread(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
 /// What a gateway reads in a TCP segment that passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SegmentView {
@@ -33,8 +42,21 @@ pub struct SegmentView {
     pub flow: FlowKey,
     /// Its part in the handshake.
     pub kind: SegmentKind,
+    /// The sequence number behind it: that of its first byte, and its length with SYN and FIN (RFC 9293 section 3.3.1).
+    pub end: u32,
+    /// The sequence number that it acknowledges; 0 if it has no ACK flag.
+    pub acknowledged: u32,
+    /// Whether it carries data.
+    pub data: bool,
     /// Its timestamps option (RFC 7323 section 3), if it has one.
     pub timestamps: Option<Timestamps>,
+}
+
+impl SegmentView {
+    /// Whether it will be acknowledged for what it carries: data, or SYN.
+    fn occupies(&self) -> bool {
+        self.data || self.kind == SegmentKind::Syn
+    }
 }
 
 /// A segment's part in the handshake (RFC 9293 section 3.5).

@@ -1,6 +1,6 @@
 //! RTT: the round-trip time of the flows that cross a gateway, without a state per flow (g-router section 2.4).
 
-use super::{FlowKey, SegmentKind, SegmentView};
+use super::{FlowKey, SegmentKind, SegmentView, spread};
 use crate::ConfigError;
 use netlull_units::{Duration, Instant};
 
@@ -11,12 +11,12 @@ pub enum RoundTripConfig {
     Fixed(Duration),
     /// Equation (7) as printed: N_{k-1} swnd_{k-1} / C_{k-1}. With equation (5) this is what it was at the start, for ever.
     Printed,
-    /// From SYN to the end of the handshake, of one connection at a time.
+    /// From SYN to the end of the handshake.
     Handshake {
         /// RTT before the first sample.
         initial: Duration,
     },
-    /// From timestamps echoed (RFC 7323), of one flow at a time.
+    /// From a segment to its acknowledgement, and on to the segment that this has released, known by the timestamps it echoes (RFC 7323).
     Timestamps {
         /// RTT before the first sample.
         initial: Duration,
@@ -30,15 +30,12 @@ pub enum RoundTrip {
     Fixed(Duration),
     /// Equation (7).
     Printed(Duration),
-    /// Measured on one flow after another.
-    Measured(Probe),
+    /// Measured on some of the flows.
+    Measured(Box<Probe>),
 }
 
 /// A sample that is not complete by then is given up, so that a connection that ends or pauses does not stop the measurement.
 const PATIENCE: Duration = Duration::from_secs(3);
-
-/// The weight of a sample: 1/8, as of TCP's own (RFC 6298 section 2).
-const WEIGHT: f64 = 0.125;
 
 impl RoundTrip {
     /// The estimator that `config` asks for.
@@ -52,8 +49,12 @@ impl RoundTrip {
         Ok(match *config {
             RoundTripConfig::Fixed(time) => Self::Fixed(some(time)?),
             RoundTripConfig::Printed => Self::Printed(Duration::ZERO),
-            RoundTripConfig::Handshake { initial } => Self::Measured(Probe::new(Method::Handshake, some(initial)?)),
-            RoundTripConfig::Timestamps { initial } => Self::Measured(Probe::new(Method::Timestamps, some(initial)?)),
+            RoundTripConfig::Handshake { initial } => {
+                Self::Measured(Box::new(Probe::new(Method::Handshake, some(initial)?)))
+            }
+            RoundTripConfig::Timestamps { initial } => {
+                Self::Measured(Box::new(Probe::new(Method::Timestamps, some(initial)?)))
+            }
         })
     }
 
@@ -63,6 +64,15 @@ impl RoundTrip {
         match self {
             Self::Fixed(time) | Self::Printed(time) => *time,
             Self::Measured(probe) => Duration::from_secs_f64(probe.seconds).unwrap_or(Duration::MAX),
+        }
+    }
+
+    /// RTT in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        match self {
+            Self::Fixed(time) | Self::Printed(time) => time.as_secs_f64(),
+            Self::Measured(probe) => probe.seconds,
         }
     }
 
@@ -94,96 +104,245 @@ enum Method {
     Timestamps,
 }
 
-/// One sample at a time: out to the receiver and back, then on to the sender and back.
+/// Samples on a few flows at a time, each in two halves: out to the receiver and back, then on to the sender and back.
 ///
 /// ```text
-///   Idle ── segment goes out ──► Out ── its answer comes back ──► Back ── what that released goes out ──► Idle, a sample
+///   Idle ── segment goes out ──► Out ── it is acknowledged ──► Back ── what that released goes out ──► Idle, a sample
 /// ```
+///
+/// A flow has the slot that its key says; in a slot one sample follows another, of whichever flow sends then. So flows are drawn by the
+/// segments that they send, as equation (6) weighs them: r = N swnd / RTT with 1/RTT the mean of theirs.
 #[derive(Clone, Debug)]
 pub struct Probe {
     method: Method,
-    state: State,
-    /// The average in seconds.
+    slots: [Slot; SLOTS],
+    /// How many samples have ended or been given up.
+    rests: u64,
+    /// From a segment to its acknowledgement.
+    out: Mean,
+    /// From an acknowledgement to the segment that it released.
+    back: Mean,
+    /// The shortest time, in seconds, from an acknowledgement to a segment that may have waited for its application.
+    least_back: f64,
+    /// RTT in seconds.
     seconds: f64,
-    samples: u64,
+}
+
+/// How many flows are measured at once. With one slot a sample takes a round trip, so that the mean is of a few flows only.
+const SLOTS: usize = 16;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    state: State,
+    /// Segments that could have begun a sample, since the last one began.
+    passed: u32,
+    /// What the sample weighs: the segments of the one before. Without that, a flow in a slot of its own would count more often than
+    /// those that share one; those of its own time would not do, for they are more the longer it takes.
+    weight: f64,
+    /// So many segments are passed over before the next sample begins, unless it has become this late.
+    skip: u32,
+    until: Instant,
+}
+
+impl Slot {
+    /// A segment that may begin a sample.
+    fn begin(&mut self, now: Instant, method: Method, segment: &SegmentView) {
+        if !begins(method, segment) {
+            return;
+        }
+        if self.skip > 0 && now < self.until && method == Method::Timestamps {
+            self.skip -= 1;
+            return;
+        }
+        (self.weight, self.passed) = (f64::from(self.passed.max(1)), 0);
+        self.state = State::Out { flow: segment.flow, since: now, end: segment.end, highest: segment.end };
+    }
+
+    /// The flow that is measured sends on.
+    fn sent(&mut self, segment: &SegmentView, measured: u32, behind: u32) {
+        if let State::Out { highest, .. } = &mut self.state
+            && is_after(segment.end, behind)
+        {
+            *highest = segment.end;
+        } else if segment.occupies() && !is_after(segment.end, measured) {
+            // Sent again: which of the two will be acknowledged is not known (Karn; RFC 6298 section 3).
+            self.state = State::Idle;
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// The segment's TSval is to be echoed.
     Out {
         flow: FlowKey,
-        value: u32,
         since: Instant,
+        /// The sequence number behind the segment.
+        end: u32,
+        /// The one behind what the flow has sent since.
+        highest: u32,
     },
-    /// The answer's TSval is to be echoed.
     Back {
         flow: FlowKey,
-        value: u32,
         since: Instant,
+        /// When the segment went out.
+        began: Instant,
+        /// The sequence number behind all that the flow had sent when it came.
+        highest: u32,
+        /// The acknowledgement's TSval.
+        value: u32,
+        answers: Answer,
     },
+}
+
+/// What an acknowledgement has released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// The end of the handshake: at once.
+    Handshake,
+    /// Data, more of which was under way: a segment for a segment.
+    Clocked,
+    /// Data after all of it had been acknowledged: the application may not have had any.
+    Doubtful,
 }
 
 impl Probe {
     fn new(method: Method, initial: Duration) -> Self {
-        Self { method, state: State::Idle, seconds: initial.as_secs_f64(), samples: 0 }
+        let idle = Slot { state: State::Idle, passed: 0, weight: 1.0, skip: 0, until: Instant::ZERO };
+        Self {
+            method,
+            slots: [idle; SLOTS],
+            rests: 0,
+            out: Mean::default(),
+            back: Mean::default(),
+            least_back: f64::INFINITY,
+            seconds: initial.as_secs_f64(),
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn slot(flow: FlowKey) -> usize {
+        spread(flow) as usize % SLOTS
     }
 
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
-        match self.state {
-            State::Back { flow, value, since } if flow == segment.flow && self.ends(segment, value) => {
-                self.sample((now - since).as_secs_f64());
-                self.state = State::Idle;
+        let index = Self::slot(segment.flow);
+        let slot = &mut self.slots[index];
+        slot.passed += u32::from(begins(self.method, segment));
+        match slot.state {
+            State::Idle => slot.begin(now, self.method, segment),
+            State::Out { flow, end, highest, .. } if flow == segment.flow => slot.sent(segment, end, highest),
+            State::Back { flow, since, began, highest, value, answers } if flow == segment.flow => {
+                let Some(is_sample) = released(segment, value, answers) else { return };
+                // What is sent again waited for a loss to be found.
+                if is_sample && (answers == Answer::Handshake || is_after(segment.end, highest)) {
+                    let weight = slot.weight;
+                    self.sample_back(now, now - since, answers, weight);
+                }
+                self.rest(now, index, now - began);
             }
-            State::Out { since, .. } | State::Back { since, .. } if now - since > PATIENCE => self.state = State::Idle,
-            _ => {}
-        }
-        if self.state == State::Idle
-            && let Some(value) = self.begins(segment)
-        {
-            self.state = State::Out { flow: segment.flow, value, since: now };
+            State::Out { since, .. } | State::Back { since, .. } if now - since > PATIENCE => {
+                self.rest(now, index, Duration::ZERO);
+            }
+            State::Out { .. } | State::Back { .. } => {}
         }
     }
 
-    fn backward(&mut self, _now: Instant, segment: &SegmentView) {
-        let State::Out { flow, value, since } = self.state else { return };
-        if flow != segment.flow {
+    /// A sample that took so long is over or given up. The next begins with one of as many segments as there were since this one began, so
+    /// that it does not always fall on the same place in a flow's bursts, and after a while with any, should the traffic have ebbed.
+    #[allow(clippy::cast_possible_truncation)]
+    fn rest(&mut self, now: Instant, index: usize, lasted: Duration) {
+        self.rests += 1;
+        let slot = &mut self.slots[index];
+        slot.state = State::Idle;
+        slot.skip = (spread(self.rests) % (u64::from(slot.passed) + 1)) as u32;
+        slot.until = now + lasted * 4;
+    }
+
+    fn backward(&mut self, now: Instant, segment: &SegmentView) {
+        let slot = &mut self.slots[Self::slot(segment.flow)];
+        let State::Out { flow, since, end, highest } = slot.state else { return };
+        if flow != segment.flow || is_after(end, segment.acknowledged) {
             return;
         }
-        match (self.method, segment.timestamps) {
-            (Method::Handshake, _) if segment.kind == SegmentKind::SynAck => {
-                self.state = State::Back { flow, value: 0, since }
-            }
-            (Method::Timestamps, Some(stamps)) if reached(stamps.echo, value) => {
-                self.state = State::Back { flow, value: stamps.value, since };
-            }
-            _ => {}
+        let answers = match segment.kind {
+            SegmentKind::SynAck => Answer::Handshake,
+            _ if is_after(highest, segment.acknowledged) => Answer::Clocked,
+            _ => Answer::Doubtful,
+        };
+        let value = segment.timestamps.map_or(0, |stamps| stamps.value);
+        slot.state = State::Back { flow, since: now, began: since, highest, value, answers };
+        let weight = slot.weight;
+        self.out.add(now, (now - since).as_secs_f64(), weight);
+        self.update();
+    }
+
+    fn sample_back(&mut self, now: Instant, time: Duration, answers: Answer, weight: f64) {
+        let seconds = time.as_secs_f64();
+        match answers {
+            Answer::Handshake | Answer::Clocked => self.back.add(now, seconds, weight),
+            Answer::Doubtful => self.least_back = self.least_back.min(seconds),
         }
+        self.update();
     }
 
-    /// What a segment that begins a sample has to be echoed with.
-    fn begins(&self, segment: &SegmentView) -> Option<u32> {
-        match self.method {
-            Method::Handshake => (segment.kind == SegmentKind::Syn).then_some(0),
-            Method::Timestamps => segment.timestamps.map(|stamps| stamps.value),
+    /// RTT is the sum of both halves, once there are both.
+    fn update(&mut self) {
+        let back = self.back.value().unwrap_or(self.least_back);
+        if let Some(out) = self.out.value()
+            && back.is_finite()
+        {
+            self.seconds = out + back;
         }
-    }
-
-    /// Whether a segment on its way out is what the answer has released.
-    fn ends(&self, segment: &SegmentView, value: u32) -> bool {
-        self.method == Method::Handshake || segment.timestamps.is_some_and(|stamps| reached(stamps.echo, value))
-    }
-
-    fn sample(&mut self, seconds: f64) {
-        self.seconds = if self.samples == 0 { seconds } else { (1.0 - WEIGHT) * self.seconds + WEIGHT * seconds };
-        self.samples += 1;
     }
 }
 
-/// Whether an echo is of `value` or of a later one, modulo 2^32 (RFC 7323 section 5.2).
-fn reached(echo: u32, value: u32) -> bool {
-    echo.wrapping_sub(value) < 1 << 31
+/// Whether a segment begins a sample.
+fn begins(method: Method, segment: &SegmentView) -> bool {
+    match method {
+        Method::Handshake => segment.kind == SegmentKind::Syn,
+        Method::Timestamps => segment.timestamps.is_some() && segment.occupies(),
+    }
+}
+
+/// Whether a segment is what an acknowledgement with this TSval has released: `None` if not yet, `Some(false)` if a later
+/// acknowledgement has, so that the time says nothing.
+fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> {
+    if answers == Answer::Handshake {
+        return Some(true);
+    }
+    let stamps = segment.timestamps.filter(|_| segment.data)?;
+    let later = stamps.echo.wrapping_sub(value);
+    (later < 1 << 31).then_some(later == 0)
+}
+
+/// Whether a sequence number lies behind another (RFC 9293 section 3.4).
+fn is_after(one: u32, other: u32) -> bool {
+    one != other && one.wrapping_sub(other) < 1 << 31
+}
+
+/// A mean in which a sample counts less the older it is: e^-1 after [`MEMORY`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Mean {
+    sum: f64,
+    weight: f64,
+    at: Instant,
+}
+
+/// Longer than the round trips of most paths, shorter than what queues behind a gateway take to fill.
+const MEMORY: Duration = Duration::from_secs(1);
+
+impl Mean {
+    fn add(&mut self, now: Instant, value: f64, weight: f64) {
+        let keep = libm::exp(-(now - self.at).as_secs_f64() / MEMORY.as_secs_f64());
+        self.sum = keep * self.sum + weight * value;
+        self.weight = keep * self.weight + weight;
+        self.at = now;
+    }
+
+    fn value(&self) -> Option<f64> {
+        (self.weight > 0.0).then(|| self.sum / self.weight)
+    }
 }
 
 #[cfg(test)]
@@ -196,70 +355,189 @@ mod tests {
         Instant::ZERO + Duration::from_millis(millis)
     }
 
-    fn segment(flow: FlowKey, kind: SegmentKind, value: u32, echo: u32) -> SegmentView {
-        SegmentView { flow, kind, timestamps: Some(Timestamps { value, echo }) }
+    /// Data up to `end`, or a bare acknowledgement if that is 0.
+    fn out(flow: FlowKey, end: u32, value: u32, echo: u32) -> SegmentView {
+        let timestamps = Some(Timestamps { value, echo });
+        SegmentView { flow, kind: SegmentKind::Other, end, acknowledged: 1, data: end > 0, timestamps }
     }
 
-    fn data(flow: FlowKey, value: u32, echo: u32) -> SegmentView {
-        segment(flow, SegmentKind::Other, value, echo)
+    fn ack(flow: FlowKey, acknowledged: u32, value: u32) -> SegmentView {
+        let timestamps = Some(Timestamps { value, echo: 0 });
+        SegmentView { flow, kind: SegmentKind::Other, end: 1, acknowledged, data: false, timestamps }
+    }
+
+    fn shake(flow: FlowKey, kind: SegmentKind) -> SegmentView {
+        SegmentView { flow, kind, end: 1, acknowledged: 1, data: false, timestamps: None }
     }
 
     fn estimator(config: &RoundTripConfig) -> RoundTrip {
         RoundTrip::new(config).unwrap()
     }
 
+    fn stamped() -> RoundTrip {
+        estimator(&RoundTripConfig::Timestamps { initial: Duration::from_millis(500) })
+    }
+
+    /// Whatever was drawn, the next segment begins a sample.
+    fn awaken(rtt: &mut RoundTrip) {
+        let RoundTrip::Measured(probe) = rtt else { unreachable!() };
+        probe.slots.iter_mut().for_each(|slot| slot.skip = 0);
+    }
+
+    /// A sample of `flow` that begins at `from` ms: acknowledged after `there` ms, the next segment another `back` ms later.
+    fn sample(rtt: &mut RoundTrip, flow: FlowKey, from: u64, (there, back): (u64, u64)) {
+        awaken(rtt);
+        let now = from as u32;
+        rtt.forward(at(from), &out(flow, 1000 + now, now, 0));
+        rtt.forward(at(from), &out(flow, 1500 + now, now, 0));
+        rtt.backward(at(from + there), &ack(flow, 1000 + now, 7000 + now));
+        rtt.forward(at(from + there + back), &out(flow, 2000 + now, now, 7000 + now));
+    }
+
     #[test]
     fn timestamps_give_both_halves_of_the_path() {
-        let mut rtt = estimator(&RoundTripConfig::Timestamps { initial: Duration::from_millis(100) });
-        // Out at 10 ms; the acknowledgement is back at 70 ms; what it released passes at 210 ms: 200 ms in all.
-        rtt.forward(at(10), &data(7, 1000, 0));
-        rtt.backward(at(70), &data(7, 5000, 1000));
-        rtt.forward(at(75), &data(7, 1060, 4900));
-        assert_eq!(rtt.value(), Duration::from_millis(100), "an echo of an older segment ends nothing");
-        rtt.forward(at(210), &data(7, 1130, 5000));
-        assert_eq!(rtt.value(), Duration::from_millis(200));
-        // That segment began the next sample: back at 250, on at 530: 320 ms, of which an eighth: 0.875 x 200 + 0.125 x 320 = 215.
-        rtt.backward(at(250), &data(7, 5100, 1130));
-        rtt.forward(at(530), &data(7, 1200, 5100));
-        assert!((rtt.value().as_secs_f64() - 0.215).abs() < 1e-9);
+        let mut rtt = stamped();
+        // Out at 10 ms; acknowledged at 70 ms; what that released passes at 210 ms: 60 + 140 ms.
+        rtt.forward(at(10), &out(7, 1000, 10, 0));
+        rtt.forward(at(11), &out(7, 2000, 11, 0));
+        rtt.backward(at(70), &ack(7, 1000, 5000));
+        rtt.forward(at(75), &out(7, 3000, 75, 4900));
+        assert_eq!(rtt.value(), Duration::from_millis(500), "an older acknowledgement released that");
+        rtt.forward(at(210), &out(7, 4000, 210, 5000));
+        assert!((rtt.seconds() - 0.2).abs() < 1e-12, "{rtt:?}");
+    }
+
+    #[test]
+    fn older_samples_count_less() {
+        // 60 + 40 ms, done at 100 ms, then 100 + 80 ms from 1000 ms on. The halves end at 60 and 1100 ms, and at 100 and 1180 ms:
+        // The first counts as one, the second for the two segments since the first and its own: three.
+        // out = (60 e^-1.04 + 3 x 100) / (e^-1.04 + 3) = 95.8 ms, back = (40 e^-1.08 + 3 x 80) / (e^-1.08 + 3) = 75.9 ms.
+        let mut rtt = stamped();
+        sample(&mut rtt, 7, 0, (60, 40));
+        sample(&mut rtt, 7, 1000, (100, 80));
+        let mean = |old: f64, new: f64, age: f64| (old * (-age).exp() + 3.0 * new) / ((-age).exp() + 3.0);
+        let expected = mean(0.06, 0.1, 1.04) + mean(0.04, 0.08, 1.08);
+        assert!((rtt.seconds() - expected).abs() < 1e-12 && (expected - 0.1717).abs() < 1e-4, "{}", rtt.seconds());
+    }
+
+    #[test]
+    fn flows_of_one_slot_are_drawn_by_their_segments() {
+        // Three segments of a flow with 20 ms for each of one with 60 ms: three quarters of the samples are of the first, so the mean is
+        // 30 ms, with a standard deviation of 17.3 ms. A minute has some 1000 samples: 4 sigma are 4 x 17.3 / sqrt(1000) = 2.2 ms.
+        let other = (8..).find(|&flow| Probe::slot(flow) == Probe::slot(7)).unwrap();
+        let mut events: Vec<(u64, bool, SegmentView)> = Vec::new();
+        for n in 0..6000_u32 {
+            let (flow, half) = if spread(u64::from(n)) % 4 == 3 { (other, 60) } else { (7, 20) };
+            let sent = 10 * u64::from(n);
+            // A later acknowledgement has always come before the next segment: only the ways out count.
+            events.push((sent, true, out(flow, n + 1, n, 2 * n + 1)));
+            events.push((sent + half, false, ack(flow, n + 1, 2 * n)));
+        }
+        events.sort_by_key(|event| event.0);
+        let (mut rtt, mut sum, mut count) = (stamped(), 0.0, 0.0);
+        for (now, forward, segment) in events {
+            if forward {
+                rtt.forward(at(now), &segment)
+            } else {
+                rtt.backward(at(now), &segment)
+            }
+            let RoundTrip::Measured(probe) = &rtt else { unreachable!() };
+            (sum, count) = (sum + probe.out.value().unwrap_or(0.0), count + 1.0);
+        }
+        assert!((sum / count - 0.03).abs() < 0.0022, "{}", sum / count);
+    }
+
+    #[test]
+    fn what_waits_for_its_application_is_no_round_trip() {
+        let mut rtt = stamped();
+        sample(&mut rtt, 7, 0, (60, 40));
+        // A lone segment at 1000 ms, acknowledged at 1060; the next comes 700 ms later, when there is something to say: only 60 ms count.
+        awaken(&mut rtt);
+        rtt.forward(at(1000), &out(7, 5000, 1000, 0));
+        rtt.backward(at(1060), &ack(7, 5000, 9000));
+        rtt.forward(at(1760), &out(7, 6000, 1760, 9000));
+        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
+    }
+
+    #[test]
+    fn lone_segments_are_measured_by_the_shortest_wait() {
+        let mut rtt = stamped();
+        for (from, wait) in [(0, 700), (2000, 150), (4000, 900)] {
+            awaken(&mut rtt);
+            let now = from as u32;
+            rtt.forward(at(from), &out(7, 1000 + now, now, 0));
+            rtt.backward(at(from + 60), &ack(7, 1000 + now, 100 + now));
+            rtt.forward(at(from + 60 + wait), &out(7, 1001 + now, now, 100 + now));
+        }
+        // 60 ms out, and at best 150 ms on.
+        assert!((rtt.seconds() - 0.21).abs() < 1e-12, "{}", rtt.seconds());
+    }
+
+    #[test]
+    fn a_later_acknowledgement_that_released_a_segment_makes_the_sample_worthless() {
+        let mut rtt = stamped();
+        sample(&mut rtt, 7, 0, (60, 40));
+        awaken(&mut rtt);
+        rtt.forward(at(1000), &out(7, 5000, 1000, 0));
+        rtt.forward(at(1000), &out(7, 6000, 1000, 0));
+        rtt.backward(at(1060), &ack(7, 5000, 9000));
+        rtt.forward(at(1400), &out(7, 7000, 1400, 9200));
+        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
+    }
+
+    #[test]
+    fn a_segment_that_is_sent_again_is_not_measured() {
+        let mut rtt = stamped();
+        sample(&mut rtt, 7, 0, (60, 40));
+        awaken(&mut rtt);
+        rtt.forward(at(1000), &out(7, 5000, 1000, 0));
+        rtt.forward(at(1300), &out(7, 5000, 1300, 0));
+        rtt.backward(at(1310), &ack(7, 5000, 9000));
+        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
     }
 
     #[test]
     fn segments_of_other_flows_are_no_answers() {
-        let mut rtt = estimator(&RoundTripConfig::Timestamps { initial: Duration::from_millis(100) });
-        rtt.forward(at(10), &data(7, 1000, 0));
-        rtt.backward(at(20), &data(8, 5000, 1000));
-        rtt.forward(at(30), &data(8, 1000, 5000));
-        assert_eq!(rtt.value(), Duration::from_millis(100));
+        let mut rtt = stamped();
+        rtt.forward(at(10), &out(7, 1000, 10, 0));
+        rtt.backward(at(20), &ack(8, 1000, 5000));
+        rtt.forward(at(30), &out(8, 2000, 30, 5000));
+        assert_eq!(rtt.value(), Duration::from_millis(500));
     }
 
     #[test]
     fn a_flow_that_falls_silent_gives_its_place_to_another() {
-        let mut rtt = estimator(&RoundTripConfig::Timestamps { initial: Duration::from_millis(100) });
-        rtt.forward(at(10), &data(7, 1000, 0));
-        rtt.forward(at(3020), &data(8, 70, 0));
-        rtt.backward(at(3030), &data(8, 900, 70));
-        rtt.forward(at(3060), &data(8, 110, 900));
-        assert_eq!(rtt.value(), Duration::from_millis(40));
+        let other = (8..).find(|&flow| Probe::slot(flow) == Probe::slot(7)).unwrap();
+        let mut rtt = stamped();
+        rtt.forward(at(10), &out(7, 1000, 10, 0));
+        rtt.forward(at(3020), &out(other, 1, 0, 0));
+        sample(&mut rtt, other, 3030, (30, 10));
+        assert!((rtt.seconds() - 0.04).abs() < 1e-12, "{}", rtt.seconds());
     }
 
     #[test]
-    fn clocks_wrap() {
-        assert!(reached(3, u32::MAX - 5));
-        assert!(!reached(u32::MAX - 5, 3));
+    fn sequence_numbers_wrap() {
+        assert!(is_after(3, u32::MAX - 5));
+        assert!(!is_after(u32::MAX - 5, 3) && !is_after(3, 3));
     }
 
     #[test]
     fn a_handshake_is_a_sample() {
         let mut rtt = estimator(&RoundTripConfig::Handshake { initial: Duration::from_millis(100) });
-        let bare = |kind| SegmentView { flow: 3, kind, timestamps: None };
-        rtt.forward(at(0), &bare(SegmentKind::Syn));
-        rtt.backward(at(40), &bare(SegmentKind::SynAck));
-        rtt.forward(at(150), &bare(SegmentKind::Other));
-        assert_eq!(rtt.value(), Duration::from_millis(150));
-        rtt.forward(at(160), &bare(SegmentKind::Other));
-        rtt.backward(at(200), &bare(SegmentKind::Other));
-        assert_eq!(rtt.value(), Duration::from_millis(150), "data is no handshake");
+        rtt.forward(at(0), &shake(3, SegmentKind::Syn));
+        // Sent again: which of the two is answered nobody knows.
+        rtt.forward(at(1000), &shake(3, SegmentKind::Syn));
+        rtt.backward(at(1010), &shake(3, SegmentKind::SynAck));
+        rtt.forward(at(1100), &shake(3, SegmentKind::Other));
+        assert_eq!(rtt.value(), Duration::from_millis(100));
+        rtt.forward(at(2000), &shake(3, SegmentKind::Syn));
+        rtt.backward(at(2040), &shake(3, SegmentKind::SynAck));
+        rtt.forward(at(2150), &shake(3, SegmentKind::Other));
+        assert!((rtt.seconds() - 0.15).abs() < 1e-12, "{}", rtt.seconds());
+        rtt.forward(at(2160), &out(3, 1000, 0, 0));
+        rtt.backward(at(2200), &ack(3, 1000, 0));
+        rtt.forward(at(2900), &out(3, 2000, 0, 0));
+        assert!((rtt.seconds() - 0.15).abs() < 1e-12, "data is no handshake");
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod senders;
 mod tables;
 
 pub use arrivals::{ArrivalProbe, Naming};
-pub use gateways::{GatewaySample, GatewayTable};
+pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use pcapng::{CaptureError, CaptureWriter, Host};
 pub use requests::{RequestRow, RequestTable};
 pub use senders::{SenderProbe, SenderTables};

@@ -51,6 +51,8 @@ pub(super) enum AgentAhead {
     No,
     /// A TCP endpoint that is alone on its first link.
     Endpoint,
+    /// The same, with an application that acts at times of its own.
+    Writer,
     /// It counts them, and never answers.
     Sink,
 }
@@ -58,6 +60,10 @@ pub(super) enum AgentAhead {
 impl AgentAhead {
     fn endpoint_if(alone: bool) -> Self {
         if alone { Self::Endpoint } else { Self::No }
+    }
+
+    fn is_endpoint(self) -> bool {
+        matches!(self, Self::Endpoint | Self::Writer)
     }
 }
 
@@ -124,6 +130,9 @@ impl Ahead {
             let ends = meets || agents[receiver].ahead == AgentAhead::No;
             agents[sender].ahead =
                 AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen && unsteered(sender));
+            if agents[sender].ahead == AgentAhead::Endpoint && connection.acts() {
+                agents[sender].ahead = AgentAhead::Writer;
+            }
         }
         // Datagrams have no window.
         for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
@@ -135,7 +144,7 @@ impl Ahead {
             loop {
                 link = match neighbours[link as usize].feeder {
                     Feeder::Link(feeder) if runs_ahead[link as usize] => feeder,
-                    Feeder::Agent(agent) if agents[agent].ahead == AgentAhead::Endpoint => arrives_on[agent],
+                    Feeder::Agent(agent) if agents[agent].ahead.is_endpoint() => arrives_on[agent],
                     _ => return depth,
                 };
                 depth += 1;
@@ -344,6 +353,10 @@ impl World {
                             link.take_on(size);
                             return self.receive_ahead(Instant::from_nanos(arrives), packet);
                         }
+                        AgentAhead::Writer => {
+                            link.take_on(size);
+                            return self.receive_ahead_of_writes(Instant::from_nanos(arrives), packet);
+                        }
                     }
                 }
                 NextHop::Link(_) | NextHop::Unreachable => break,
@@ -448,6 +461,22 @@ impl World {
         {
             self.events += 1;
             self.time_out(endpoint.next_timeout(), agent);
+        }
+        self.receive(at, packet);
+    }
+
+    /// The same for a sender whose application acts at times of its own.
+    #[inline(never)]
+    fn receive_ahead_of_writes(&mut self, at: Instant, packet: &Packet) {
+        let sender = packet.agent as usize;
+        loop {
+            let (timer, action) = (self.endpoints[sender].next_timeout(), self.connections[sender / 2].next_action());
+            if timer.min(action) >= at {
+                break;
+            }
+            self.events += 1;
+            // In the order of the slots.
+            if timer <= action { self.time_out(timer, sender) } else { self.act(action, sender / 2) }
         }
         self.receive(at, packet);
     }

@@ -1,10 +1,12 @@
 //! From a scenario to its world.
 
 use super::ahead::{AgentAhead, Ahead, Parts};
-use super::control::Controller;
+use super::control::{Controller, FlowKeys};
 use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Population, Slots};
+use super::truth::GatewayProbe;
 use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
@@ -73,10 +75,11 @@ impl World {
             scheduled_links,
             agents,
             endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
-            connections: scenario.tcp_flows.iter().map(|flow| Connection::new(flow.size)).collect(),
+            connections: scenario.tcp_flows.iter().map(Connection::new).collect(),
             sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
             requests: Requests::new(scenario),
             controllers: controlled.iter().filter_map(|&link| controller(scenario, link)).collect(),
+            flow_keys: FlowKeys::new(scenario),
             redraws: redrawn.iter().filter_map(|&link| redraw(scenario, link)).collect(),
             baseline: Baseline {
                 at: Instant::ZERO,
@@ -86,6 +89,7 @@ impl World {
                 delivered: Vec::new(),
                 rate_changes: Vec::new(),
             },
+            marks: Marks::new(scenario),
             observers,
             ahead,
         };
@@ -129,7 +133,8 @@ impl World {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
-        self.set_horizon(self.schedule.at(self.slots.probe()).min(self.schedule.at(self.slots.warm_up())));
+        self.schedule.set(self.slots.mark(), self.marks.next());
+        self.set_next_horizon();
     }
 }
 
@@ -234,8 +239,6 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
         Box::new(ArrivalProbe::new(scenario.links.len(), recorded, chosen, names))
     });
-    let steers = |link: &LinkSpec| link.control.as_ref().is_some_and(|control| control.acknowledgements.is_some());
-    let gateways = probe.interval.is_some() && scenario.links.iter().any(steers);
     let all_links = || (0..scenario.links.len()).collect();
     let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
@@ -250,14 +253,17 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         };
         Box::new(Replay::new(scenario.links.iter().map(line).collect()))
     });
+    let gateways = GatewayProbe::new(scenario).map(Box::new);
+    let senders = SenderProbe::new(senders, &chosen).map(Box::new);
     Observers {
         recorder: Recorder::new(probe.interval, events, scenario.links.len(), flows),
         links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
         flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
         drops: probe.drops,
-        gateways: gateways.then(Box::default),
+        follows: gateways.is_some() || senders.is_some(),
+        gateways,
         arrivals,
-        senders: SenderProbe::new(senders, &chosen).map(Box::new),
+        senders,
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -1,12 +1,14 @@
 //! Controllers in the world: what happens on their links is told to them, what they ask for is done.
 
+use super::account::{Account, GatewaySummary};
 use super::parts::Controlled;
 use super::world::World;
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::RateChange;
-use crate::probe::GatewaySample;
-use crate::scenario::Mechanism;
-use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
+use crate::scenario::{Mechanism, Scenario};
+use netlull_mechanism::gateway::{
+    FlowKey, Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps, spread,
+};
 use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_tcp::{Flags, Segment};
@@ -16,7 +18,13 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 pub(super) enum Controller {
     PractRa(PractRa),
     Earth(Earth),
-    Gateway(Box<Gateway>),
+    Gateway(Box<Steering>),
+}
+
+/// A gateway and what the summary says of it.
+pub(super) struct Steering {
+    pub machine: Gateway,
+    pub account: Account,
 }
 
 impl Controller {
@@ -25,7 +33,10 @@ impl Controller {
         Ok(match mechanism {
             Mechanism::PractRa(config) => Self::PractRa(PractRa::new(config, Instant::ZERO)?),
             Mechanism::Earth(config) => Self::Earth(Earth::new(config.clone(), Instant::ZERO)?),
-            Mechanism::Gateway(config) => Self::Gateway(Box::new(Gateway::new(config, Instant::ZERO)?)),
+            Mechanism::Gateway(config) => {
+                let machine = Gateway::new(config, Instant::ZERO)?;
+                Self::Gateway(Box::new(Steering { machine, account: Account::default() }))
+            }
         })
     }
 
@@ -35,17 +46,24 @@ impl Controller {
         match self {
             Self::PractRa(machine) => machine.next_timeout(),
             Self::Earth(machine) => machine.next_timeout(),
-            Self::Gateway(machine) => machine.next_timeout(),
+            Self::Gateway(steering) => steering.machine.next_timeout(),
         }
     }
 
-    /// Tells it what happened on its link, to which packet, if one has come; gives the rate and pause it asks for.
+    /// Tells it what happened on its link, to which packet of which connection, if one has come; gives the rate and pause it
+    /// asks for.
     #[inline]
-    fn told(&mut self, now: Instant, event: RateEvent, packet: Option<&Packet>) -> Option<(BitRate, Duration)> {
+    fn told(
+        &mut self,
+        now: Instant,
+        event: RateEvent,
+        packet: Option<&Packet>,
+        keys: &FlowKeys,
+    ) -> Option<(BitRate, Duration)> {
         let action = match self {
             Self::PractRa(machine) => handled(machine, now, event),
             Self::Earth(machine) => handled(machine, now, event),
-            Self::Gateway(machine) => return told_gateway(machine, now, event, packet),
+            Self::Gateway(steering) => return told_gateway(steering, now, event, packet.and_then(|it| seen(it, keys))),
         };
         action.map(|RateAction::SetRate { rate, pause }| (rate, pause))
     }
@@ -61,27 +79,67 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
 }
 
 fn told_gateway(
-    gateway: &mut Gateway,
+    steering: &mut Steering,
     now: Instant,
     event: RateEvent,
-    packet: Option<&Packet>,
+    segment: Option<SegmentView>,
 ) -> Option<(BitRate, Duration)> {
+    let Steering { machine, account } = steering;
+    account.settle(now, machine);
     let event = match event {
-        RateEvent::Arrival { admission, queue, .. } => {
-            GatewayEvent::Arrival { admission, queue, segment: packet.and_then(seen) }
-        }
+        RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival { admission, queue, segment },
         RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
         RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
     };
-    match handled(gateway, now, event) {
+    match handled(machine, now, event) {
         Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
         Some(GatewayAction::SetWindow(_)) | None => None,
     }
 }
 
+/// What gateways tell connections by: numbers that stand for a hash of addresses and ports. Those of another seed are others, as with
+/// other hosts, and so are those of connections that follow each other at one place.
+#[derive(Default)]
+pub(super) struct FlowKeys {
+    seed: u64,
+    /// By half the number of the connection's agents; empty where there is no gateway.
+    keys: Vec<FlowKey>,
+}
+
+impl FlowKeys {
+    /// The keys of a scenario's flows.
+    pub fn new(scenario: &Scenario) -> Self {
+        let is_gateway = |mechanism: &Mechanism| matches!(mechanism, Mechanism::Gateway(_));
+        if !scenario.links.iter().filter_map(|link| link.control.as_ref()).any(|control| is_gateway(&control.mechanism))
+        {
+            return Self::default();
+        }
+        let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };
+        (0..keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
+        keys
+    }
+
+    /// The n-th connection of its flow opens at a place.
+    pub fn opened(&mut self, connection: usize, generation: u64) {
+        if self.keys.is_empty() {
+            return;
+        }
+        if connection >= self.keys.len() {
+            self.keys.resize(connection + 1, 0);
+        }
+        self.keys[connection] = spread(spread(spread(self.seed) ^ connection as u64) ^ generation);
+    }
+
+    /// The key of the connection with this number; the same for both directions.
+    #[inline]
+    pub fn of(&self, connection: usize) -> FlowKey {
+        self.keys.get(connection).copied().unwrap_or_default()
+    }
+}
+
 /// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
-fn seen(packet: &Packet) -> Option<SegmentView> {
-    let Segment { flags, ts_val, ts_ecr, .. } = packet.segment;
+fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
+    let Segment { flags, ts_val, ts_ecr, seq, ack, len, .. } = packet.segment;
     let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
         (true, true) => SegmentKind::SynAck,
         (true, false) => SegmentKind::Syn,
@@ -90,7 +148,14 @@ fn seen(packet: &Packet) -> Option<SegmentView> {
     };
     let stamped = flags.contains(Flags::HAS_TIMESTAMPS);
     let timestamps = stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr });
-    Some(SegmentView { flow: u64::from(packet.agent / 2), kind, timestamps })
+    Some(SegmentView {
+        flow: keys.of(packet.agent as usize / 2),
+        kind,
+        end: seq.advanced_by(u64::from(packet.segment.sequence_len())).as_u32(),
+        acknowledged: if flags.contains(Flags::ACK) { ack.as_u32() } else { 0 },
+        data: len > 0,
+        timestamps,
+    })
 }
 
 /// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
@@ -111,7 +176,10 @@ impl World {
     #[inline]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
         let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
-        if let Some((rate, pause)) = machine.told(self.now, event, packet) {
+        if let (Some(gateways), Some(packet)) = (&mut self.observers.gateways, packet) {
+            gateways.offered(*link, packet, &self.flow_keys);
+        }
+        if let Some((rate, pause)) = machine.told(self.now, event, packet, &self.flow_keys) {
             let change = RateChange { rate, pause, in_service: *in_service };
             self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
         }
@@ -125,38 +193,44 @@ impl World {
     /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
     #[inline(never)]
     pub(super) fn steer(&mut self, link: LinkId, packet: &mut Packet) {
-        let Some(segment) = seen(packet).filter(|segment| segment.kind != SegmentKind::Syn) else { return };
+        let Some(segment) = seen(packet, &self.flow_keys).filter(|segment| segment.kind != SegmentKind::Syn) else {
+            return;
+        };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { self.window_shift(packet.agent as usize ^ 1) };
         for index in 0..self.controllers.len() {
             if self.controllers[index].acknowledgements != Some(link) {
                 continue;
             }
-            let Controller::Gateway(gateway) = &mut self.controllers[index].machine else { continue };
+            let Controller::Gateway(steering) = &mut self.controllers[index].machine else { continue };
+            let Steering { machine, account } = steering.as_mut();
+            account.settle(self.now, machine);
+            account.acknowledgements += 1;
             let window = Bytes::new(u64::from(packet.segment.window) << shift);
             if let Some(GatewayAction::SetWindow(window)) =
-                handled(gateway.as_mut(), self.now, GatewayEvent::Acknowledgement { segment, window })
+                handled(machine, self.now, GatewayEvent::Acknowledgement { segment, window })
             {
-                packet.segment.window = window_field(window, shift, packet.segment.window);
+                let field = window_field(window, shift, packet.segment.window);
+                account.rewritten += u64::from(field != packet.segment.window);
+                packet.segment.window = field;
             }
         }
     }
 
-    /// What gateways suggest and estimate at the end of a bin.
-    pub(super) fn sample_gateways(&mut self, now: Instant) {
-        let Some(table) = &mut self.observers.gateways else { return };
-        for Controlled { link, machine, .. } in &self.controllers {
-            if let Controller::Gateway(gateway) = machine
-                && self.observers.links.contains(link)
-            {
-                let sample = GatewaySample {
-                    window: gateway.window(),
-                    flows: gateway.flows(),
-                    round_trip: gateway.round_trip(),
-                };
-                table.push(now, *link, sample);
+    /// The gateways' means begin here.
+    pub(super) fn restart_accounts(&mut self) {
+        for controlled in &mut self.controllers {
+            if let Controller::Gateway(steering) = &mut controlled.machine {
+                steering.account.restart(self.now);
             }
         }
+    }
+
+    /// What the gateway of a link did, if it has one.
+    pub(super) fn gateway_summary(&self, link: usize) -> Option<GatewaySummary> {
+        let controlled = self.controllers.iter().find(|controlled| controlled.link as usize == link)?;
+        let Controller::Gateway(steering) = &controlled.machine else { return None };
+        Some(steering.account.summarise(self.now, &steering.machine))
     }
 
     /// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.

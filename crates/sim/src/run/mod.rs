@@ -1,11 +1,14 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
+mod account;
 mod ahead;
+mod application;
 mod build;
 mod control;
 pub(crate) use build::longest_run;
 mod outcome;
 mod parts;
+mod phases;
 mod pool;
 mod recording;
 mod requests;
@@ -13,9 +16,12 @@ mod requests;
 mod requests_tests;
 mod slots;
 mod summary;
+mod truth;
 mod world;
 
+pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
+pub use phases::{ByName, FlowPhase, LinkPhase, PhaseSummary};
 pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 

@@ -1,13 +1,15 @@
 //! The parts of a world that are not links: agents, connections, what varies rates, who observes.
 
 use super::ahead::AgentAhead;
-use super::control::Controller;
+use super::application::{self, Application};
+use super::control::{Controller, FlowKeys};
+use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
-use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, GatewayTable, Recorder, SenderProbe};
-use crate::scenario::{Capacity, TransferSize};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
+use crate::scenario::{Capacity, TcpFlow, TransferSize};
 use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::{BitRate, Instant};
@@ -57,6 +59,10 @@ impl AgentCounters {
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     pub size: TransferSize,
+    /// If it does something after the opening.
+    pub application: Option<Box<Application>>,
+    /// Whether all that will ever be written has been.
+    pub all_written: bool,
     pub opened: Option<Instant>,
     pub completed: Option<Instant>,
     /// The congestion window in bytes, and since when.
@@ -117,12 +123,14 @@ pub(super) struct Observers {
     pub links: Vec<LinkId>,
     pub flows: Vec<u32>,
     pub drops: bool,
-    /// Looks at gateways, if there are any.
-    pub gateways: Option<Box<GatewayTable>>,
+    /// Looks at gateways and at what they estimate, if there are any.
+    pub gateways: Option<Box<GatewayProbe>>,
     /// Looks at packets that are offered to some links.
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
+    /// Whether somebody follows what TCP's senders send.
+    pub follows: bool,
     /// Whether there is a capture or a replay, which see every packet.
     pub watching: bool,
     pub capture: Option<CaptureWriter>,
@@ -131,8 +139,34 @@ pub(super) struct Observers {
 }
 
 impl Connection {
-    pub fn new(size: TransferSize) -> Self {
-        Self { size, opened: None, completed: None, cwnd: 0, cwnd_since: Instant::ZERO, cwnd_area: 0.0 }
+    pub fn new(flow: &TcpFlow) -> Self {
+        Self {
+            size: flow.size,
+            application: Application::new(flow),
+            all_written: false,
+            opened: None,
+            completed: None,
+            cwnd: 0,
+            cwnd_since: Instant::ZERO,
+            cwnd_area: 0.0,
+        }
+    }
+
+    /// When its application does something next.
+    pub fn next_action(&self) -> Instant {
+        self.application.as_ref().map_or(Instant::NEVER, |application| application.next())
+    }
+
+    /// Its application hands over what there is as it opens.
+    pub fn hand_over(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.all_written = application::hand_over(self.application.as_deref_mut(), self.size, now, endpoint);
+    }
+
+    /// Its application does what is due.
+    pub fn act(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if let Some(application) = &mut self.application {
+            self.all_written = application.act(now, endpoint);
+        }
     }
 
     /// Adds the time since the last change at the window it had.
@@ -165,11 +199,34 @@ impl Observers {
     }
 
     #[cold]
-    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint) {
-        if let Some(senders) = &mut self.senders
-            && agent.is_multiple_of(2)
-        {
+    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
+        if !agent.is_multiple_of(2) {
+            return;
+        }
+        if let Some(senders) = &mut self.senders {
             senders.sent(now, agent / 2, segment, endpoint);
+        }
+        self.timed(now, agent / 2, segment, endpoint, keys);
+    }
+
+    /// A connection, of requests or not, sends a segment.
+    #[cold]
+    pub fn timed(&mut self, now: Instant, connection: usize, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
+        if let Some(gateways) = &mut self.gateways
+            && segment.len > 0
+        {
+            gateways.sent(now, connection, keys.of(connection), sender);
+        }
+    }
+
+    /// A flow's sender has heard of its peer.
+    #[cold]
+    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
+        if let Some(senders) = &mut self.senders {
+            senders.turned(now, flow, sender);
+        }
+        if let Some(gateways) = &mut self.gateways {
+            gateways.turned(now, flow, sender);
         }
     }
 

@@ -140,6 +140,7 @@ impl World {
         match opened {
             Ok(place) => {
                 let number = 2 * (pool.first_place + place);
+                self.flow_keys.opened((self.requests.first_agent + number) / 2, pool.opened().0);
                 pool.places[place].on_way += 1;
                 self.attend(PooledAgent { pool: index, place, role: Role::Sender }, number);
             }
@@ -206,9 +207,18 @@ impl World {
             let counters = &mut self.agents[from].counters;
             counters.sent_packets += 1;
             counters.sent_bytes += u64::from(packet.size);
+            if self.observers.follows && end.role == Role::Sender {
+                let connection = (self.requests.first_agent + number) / 2;
+                self.observers.timed(self.now, connection, &packet.segment, &place.sender, &self.flow_keys);
+            }
             self.offer(self.now, out, &mut packet);
         };
         place.on_way -= 1;
+        if let Some(gateways) = &mut self.observers.gateways
+            && end.role == Role::Sender
+        {
+            gateways.turned(self.now, (self.requests.first_agent + number) / 2, &place.sender);
+        }
         // Lazy: an event that fires too early re-arms itself.
         let timer = self.slots.timer(self.endpoints.len() + number);
         self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());

@@ -4,9 +4,10 @@
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
 //! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
 //! of their places (`run/pool.rs`), sender before receiver; (6) requests' connections that learn of dropped packets, in
-//! the order of their agents; (7) traffic sources, connections that open and requests, in the order of the flows; (8) the
-//! start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was not due before. So a packet that leaves a full buffer at t makes room for one that
-//! arrives at t, and a probe sees the state after everything else.
+//! the order of their agents; (7) traffic sources, connections that open, their applications and requests, in the order
+//! of the flows; (8) the start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was
+//! not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
+//! state after everything else.
 
 use crate::engine::schedule::Slot;
 
@@ -25,10 +26,12 @@ pub(super) enum Owner {
     Timer(usize),
     /// Packets of requests that were dropped: their connections learn of it.
     Settlement,
-    /// A flow: its start, its next datagram or its next request.
+    /// A flow: its start, what its application does next, its next datagram or its next request.
     Source(usize),
     /// Measurement starts.
     WarmUp,
+    /// A phase begins or ends.
+    Mark,
     /// A probe's bin ends.
     Probe,
     /// Datagrams that are drawn and that nothing else has asked for.
@@ -72,7 +75,7 @@ impl Slots {
     }
 
     pub fn count(&self) -> usize {
-        self.warm_up as usize + 3
+        self.warm_up as usize + 4
     }
 
     pub fn departure(index: usize) -> Slot {
@@ -108,12 +111,16 @@ impl Slots {
         self.warm_up
     }
 
-    pub fn probe(&self) -> Slot {
+    pub fn mark(&self) -> Slot {
         self.warm_up + 1
     }
 
-    pub fn beat(&self) -> Slot {
+    pub fn probe(&self) -> Slot {
         self.warm_up + 2
+    }
+
+    pub fn beat(&self) -> Slot {
+        self.warm_up + 3
     }
 
     /// Whose slot it is; the common ones are found first.
@@ -138,6 +145,8 @@ impl Slots {
             Owner::Source(from(self.sources))
         } else if slot == self.warm_up {
             Owner::WarmUp
+        } else if slot == self.mark() {
+            Owner::Mark
         } else if slot == self.probe() {
             Owner::Probe
         } else {
@@ -167,6 +176,7 @@ mod tests {
             Owner::Source(0),
             Owner::Source(1),
             Owner::WarmUp,
+            Owner::Mark,
             Owner::Probe,
             Owner::Beat,
         ];

@@ -1,5 +1,7 @@
 //! Totals and means of a run, over the time measured, and the ledger for its verifier.
 
+use super::account::GatewaySummary;
+use super::phases::{ByName, PhaseSummary, phases};
 use super::pool::{Completions, Pool};
 use super::world::World;
 use crate::net::link::Link;
@@ -32,6 +34,8 @@ pub struct Summary {
     pub events: u64,
     /// Packets that crossed a link, each counted at each link, since the start.
     pub packet_hops: u64,
+    /// Bits that applications got per second, all flows together.
+    pub goodput_bps: f64,
     /// The run before, in which arrivals were recorded that this one replays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recording: Option<RecordingSummary>,
@@ -43,6 +47,9 @@ pub struct Summary {
     pub links: Vec<LinkSummary>,
     /// Flows, TCP first.
     pub flows: Vec<FlowSummary>,
+    /// Parts of the run by their names, if there are any.
+    #[serde(skip_serializing_if = "ByName::is_empty")]
+    pub phase: ByName<PhaseSummary>,
 }
 
 /// What was recorded in a run before. Nothing else of that run is in a summary.
@@ -110,6 +117,8 @@ pub struct LinkSummary {
     pub mean_wait_s: f64,
     /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
     pub residency: Vec<Residence>,
+    /// The gateway that steers TCP here; null where there is none.
+    pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
     pub energy: Energies,
 }
@@ -230,12 +239,15 @@ pub struct FlowSummary {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn ratio(part: u64, whole: u64) -> f64 {
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+#[allow(clippy::cast_precision_loss)]
 pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summary {
     let measured = world.now - world.baseline.at;
+    let flows: Vec<FlowSummary> =
+        (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, measured)).collect();
     Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -245,15 +257,17 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         measured_s: measured.as_secs_f64(),
         events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters(world.now).delivered_packets).sum(),
+        goodput_bps: (flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>() * 8) as f64 / measured.as_secs_f64(),
         recording: None,
         verify: scenario.verify,
         checks,
         links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, measured)).collect(),
-        flows: (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, measured)).collect(),
+        flows,
+        phase: phases(world, scenario),
     }
 }
 
-fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
+pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
     LinkCounters {
         offered_packets: now.offered_packets - then.offered_packets,
         offered_bytes: now.offered_bytes - then.offered_bytes,
@@ -322,6 +336,7 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
         residency: residences(&residency),
+        gateway: world.gateway_summary(index),
         energy: energy(scenario, spec, &residency, traffic),
     }
 }
@@ -351,7 +366,7 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
+pub(super) fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
     let reference = Residency::constant(spec.rate, residency.total());
     let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
         static_j: energy.static_.as_f64(),
@@ -557,14 +572,16 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
 
 fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
     let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
+    let connection = &world.connections[flow];
+    let written = connection.application.as_ref().and_then(|application| application.written());
     TcpLedger {
         name: scenario.tcp_flows[flow].path.name.clone(),
         acknowledged: sender.bytes_acked(),
         delivered: receiver.bytes_delivered(),
         sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,
-        size: match world.connections[flow].size {
+        size: written.or(match connection.size {
             TransferSize::Endless => None,
             TransferSize::Bytes(bytes) => Some(bytes.as_u64()),
-        },
+        }),
     }
 }

@@ -1,8 +1,10 @@
 //! The world of one run: everything that has a state, and the loop that moves it.
 
 use super::ahead::Ahead;
+use super::control::FlowKeys;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::phases::Marks;
 use super::requests::Requests;
 use super::slots::{Owner, Slots};
 use super::summary;
@@ -12,11 +14,11 @@ use crate::net::packet::{AgentId, LinkId, Packet};
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
 use crate::probe::{FlowSample, LinkSample};
-use crate::scenario::{Scenario, TransferSize};
+use crate::scenario::Scenario;
 use crate::traffic::{DatagramSource, Record};
 use crate::verify::ledger;
 use netlull_mechanism::rate::{self, RateEvent};
-use netlull_tcp::{Data, Endpoint, Segment, SeqNr, State};
+use netlull_tcp::{Endpoint, Segment, SeqNr, State};
 use netlull_units::{Bytes, Duration, Instant};
 /// Everything that has a state.
 pub struct World {
@@ -36,8 +38,10 @@ pub struct World {
     pub(super) sources: Vec<DatagramSource>,
     pub(super) requests: Requests,
     pub(super) controllers: Vec<Controlled>,
+    pub(super) flow_keys: FlowKeys,
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
+    pub(super) marks: Marks,
     pub(super) observers: Observers,
     pub(super) ahead: Ahead,
 }
@@ -68,6 +72,7 @@ impl World {
                 Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
+                Owner::Mark => self.mark(),
                 Owner::Probe => self.sample(),
                 Owner::Beat => {
                     self.events -= 1;
@@ -205,8 +210,8 @@ impl World {
         let mut packet = Packet::default();
         while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
-            if self.observers.senders.is_some() {
-                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent]);
+            if self.observers.follows {
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent], &self.flow_keys);
             }
             self.send(now, agent, &mut packet);
         }
@@ -230,10 +235,10 @@ impl World {
                 self.observers.window(now, flow, cwnd, endpoint.ssthresh());
             }
         }
-        if let Some(senders) = &mut self.observers.senders {
-            senders.turned(now, flow, endpoint);
+        if self.observers.follows {
+            self.observers.turned(now, flow, endpoint);
         }
-        if connection.completed.is_none() && connection.size != TransferSize::Endless && endpoint.all_acked() {
+        if connection.completed.is_none() && connection.all_written && endpoint.all_acked() {
             connection.completed = Some(now);
         }
     }
@@ -308,10 +313,13 @@ impl World {
         self.pump(now, agent);
     }
 
-    /// A connection opens, a datagram is due, or a request comes.
+    /// A connection opens, its application has something to do, a datagram is due, or a request comes.
     fn source(&mut self, flow: usize) {
-        if flow < self.connections.len() {
-            self.open(flow);
+        if let Some(connection) = self.connections.get(flow) {
+            match connection.opened {
+                None => self.open(flow),
+                Some(_) => self.application(flow),
+            }
             return;
         }
         if let Some(index) = flow.checked_sub(self.requests.first_flow) {
@@ -338,22 +346,32 @@ impl World {
         let connection = &mut self.connections[flow];
         connection.opened = Some(self.now);
         connection.cwnd_since = self.now;
-        let size = connection.size;
         let endpoint = &mut self.endpoints[2 * flow];
         connection.cwnd = endpoint.cwnd();
         endpoint.open(self.now);
-        match size {
-            TransferSize::Endless => endpoint.send(Data::Endless),
-            TransferSize::Bytes(bytes) => {
-                endpoint.send(Data::Bytes(bytes.as_u64()));
-                endpoint.close();
-            }
-        }
+        connection.hand_over(self.now, endpoint);
+        self.schedule.set(self.slots.source(flow), connection.next_action());
         if self.observers.recorder.records_windows() {
             let endpoint = &self.endpoints[2 * flow];
             self.observers.window(self.now, flow, endpoint.cwnd(), endpoint.ssthresh());
         }
         self.pump(self.now, 2 * flow);
+    }
+
+    /// The time of an application has come. What it had to do may have been done ahead of the run's time.
+    fn application(&mut self, flow: usize) {
+        if self.connections[flow].next_action() > self.now {
+            self.events -= 1;
+        } else {
+            self.act(self.now, flow);
+        }
+        self.schedule.set(self.slots.source(flow), self.connections[flow].next_action());
+    }
+
+    /// A connection's application does what is due.
+    pub(super) fn act(&mut self, now: Instant, flow: usize) {
+        self.connections[flow].act(now, &mut self.endpoints[2 * flow]);
+        self.pump(now, 2 * flow);
     }
 
     /// Results are measured from here.
@@ -369,16 +387,22 @@ impl World {
         for pool in &mut self.requests.pools {
             pool.start_measuring();
         }
+        self.restart_accounts();
         self.baseline = self.counters_now();
         self.read();
     }
 
     /// Counters have been read: links may run ahead until that happens again.
-    fn read(&mut self) {
-        let bin = self.schedule.at(self.slots.probe());
-        let warm_up = self.schedule.at(self.slots.warm_up());
-        self.set_horizon(bin.min(warm_up));
+    pub(super) fn read(&mut self) {
+        self.set_next_horizon();
         self.take_on_held();
+    }
+
+    /// The horizon: the next instant at which counters are read.
+    pub(super) fn set_next_horizon(&mut self) {
+        let looks = [self.slots.probe(), self.slots.warm_up(), self.slots.mark()];
+        let next = looks.map(|slot| self.schedule.at(slot)).into_iter().min();
+        self.set_horizon(next.unwrap_or(Instant::NEVER));
     }
 
     /// Every counter as it stands.

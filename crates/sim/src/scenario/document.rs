@@ -79,6 +79,23 @@ pub struct Document {
     /// Time series to record. Recording never changes a run.
     #[serde(default)]
     pub probe: ProbeDocument,
+    /// Parts of the run that are measured on their own, beside the whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phase: Vec<PhaseDocument>,
+}
+
+/// A part of the run, measured on its own. Phases may overlap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseDocument {
+    /// Its name, in metrics such as `phase.NAME.link.LINK.mean_rate_bps`.
+    pub name: String,
+    /// When it begins; default the end of the warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Quantity<Duration>>,
+    /// When it ends; default the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Quantity<Duration>>,
 }
 
 /// How thoroughly a run is checked for conservation.
@@ -373,6 +390,20 @@ pub struct TcpFlowDocument {
     /// How much each sends.
     #[serde(default)]
     pub size: TransferSize,
+    /// From then on the application of the first connection writes nothing more, and the connection closes when all is
+    /// acknowledged that was written before; default never. Without `write_rate` that is what has been sent by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Quantity<Duration>>,
+    /// The application of each further connection stops this much later; default 0 s.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_spacing: Option<Quantity<Duration>>,
+    /// The application writes at this constant rate, data without headers, from the opening on; default as fast as TCP
+    /// sends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_rate: Option<Quantity<BitRate>>,
+    /// How much it writes at once; default the data of a full segment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_size: Option<Quantity<Bytes>>,
     /// TCP options of this flow, over the scenario's.
     #[serde(default)]
     pub tcp: TcpDocument,

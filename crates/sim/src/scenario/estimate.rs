@@ -89,7 +89,8 @@ impl Scenario {
     /// Segments that a connection sends at `bps`, its whole transfer at most.
     fn segments(&self, flow: &TcpFlow, bps: f64) -> f64 {
         let mss = f64::from(flow.config.mss);
-        let sent = bps * self.seconds_from(flow.start) / (8.0 * (mss + HEADERS));
+        let written = flow.writes.map_or(f64::INFINITY, |writes| writes.rate.as_f64() * (1.0 + HEADERS / mss));
+        let sent = bps.min(written) * self.seconds_between(flow.start, flow.stop) / (8.0 * (mss + HEADERS));
         match flow.size {
             TransferSize::Endless => sent,
             TransferSize::Bytes(bytes) => sent.min((bytes.as_u64() as f64 / mss).ceil()),

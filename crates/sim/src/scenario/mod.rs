@@ -12,8 +12,8 @@ pub use error::ScenarioError;
 pub use quantity::{BufferSize, Quantity, TransferSize};
 pub use read::read_document;
 pub use resolve::{
-    ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, ProbeSpec, Recording,
-    RequestFlow, Scenario, TcpFlow,
+    ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, PhaseSpec, ProbeSpec,
+    Recording, RequestFlow, Scenario, TcpFlow, Writes,
 };
 
 /// The JSON Schema of a scenario document, for editors.

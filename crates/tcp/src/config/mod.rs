@@ -10,6 +10,7 @@ pub use options::{
     SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
 };
 
+use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
 use netlull_units::{Bytes, Duration};
 
@@ -250,6 +251,13 @@ impl Config {
             _ => {}
         }
         config
+    }
+
+    /// Data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
+    #[must_use]
+    pub fn full_segment(&self) -> u16 {
+        let options = if self.timestamps { TIMESTAMPS_PADDED } else { 0 };
+        self.mss.saturating_sub(options).max(1)
     }
 
     /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.

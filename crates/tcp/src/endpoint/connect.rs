@@ -179,6 +179,13 @@ impl Endpoint {
         rtt
     }
 
+    /// The application stops: what has not been sent by now never will be, and a FIN follows what has.
+    pub fn stop(&mut self) {
+        self.snd.queued = self.snd.queued.min(self.snd.max);
+        self.close();
+        self.predict();
+    }
+
     fn initial_window_bytes(&self) -> u64 {
         let smss = u64::from(self.snd.smss);
         // RFC 6928 section 2: one segment if the SYN or its answer was retransmitted more than once.

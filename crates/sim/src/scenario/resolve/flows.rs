@@ -1,8 +1,8 @@
 //! Flows of the document: who sends what, when, to whom.
 
 use super::{
-    ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, check_name, refuse, requests,
-    two_nodes,
+    ArrivalPattern, DatagramFlow, FASTEST, FlowPath, Nodes, RequestFlow, Result, TcpFlow, Writes, check_name, refuse,
+    requests, two_nodes,
 };
 use crate::scenario::document::{
     BurstsDocument, CbrDocument, Document, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// An IPv4 header and a UDP header.
 const DATAGRAM_HEADER: u64 = 28;
+
+/// The most that an application writes at once, bytes.
+const LARGEST_WRITE: u64 = 1_000_000_000;
 
 /// The flows of a scenario.
 #[derive(Debug, Default)]
@@ -84,15 +87,57 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
         1 => path.clone(),
         _ => FlowPath { name: format!("{}-{}", path.name, number + 1), ..path.clone() },
     };
-    Ok((0..flow.count)
-        .map(|number| TcpFlow {
-            path: numbered(number),
-            start: first + flow.spacing.0.saturating_mul(u64::from(number)),
-            jitter: flow.jitter.0,
-            size: flow.size,
-            config: config.clone(),
-        })
-        .collect())
+    let writes = writes(flow, &field, &config)?;
+    let connection = |number: u32| {
+        let start = first + flow.spacing.0.saturating_mul(u64::from(number));
+        let stop = stop(flow, &field, number, start + flow.jitter.0)?;
+        let (path, jitter, size) = (numbered(number), flow.jitter.0, flow.size);
+        Ok(TcpFlow { path, start, jitter, size, stop, writes, config: config.clone() })
+    };
+    (0..flow.count).map(connection).collect()
+}
+
+/// When the application of a connection stops, which opens at `opens` at the latest.
+fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Result<Instant> {
+    let spacing = flow.stop_spacing.map_or(Duration::ZERO, |spacing| spacing.0);
+    let Some(first) = flow.stop else {
+        if flow.stop_spacing.is_some() {
+            let message =
+                format!("is {spacing} without a `stop`; expected also `stop`, when the first connection stops");
+            return refuse(format!("{field}.stop_spacing"), message);
+        }
+        return Ok(Instant::NEVER);
+    };
+    let stop = Instant::ZERO + first.0 + spacing.saturating_mul(u64::from(number));
+    if stop <= opens {
+        let whose = match flow.count {
+            1 => String::new(),
+            _ => format!(" for connection {}", number + 1),
+        };
+        let (stop, opens) = (stop - Instant::ZERO, opens - Instant::ZERO);
+        let message = format!("is {stop}{whose}; expected a time after its start and jitter, {opens}");
+        return refuse(format!("{field}.stop"), message);
+    }
+    Ok(stop)
+}
+
+/// What the application writes at once, and how fast.
+#[allow(clippy::cast_possible_truncation)]
+fn writes(flow: &TcpFlowDocument, field: &str, config: &netlull_tcp::Config) -> Result<Option<Writes>> {
+    let Some(rate) = flow.write_rate else {
+        if let Some(size) = flow.write_size {
+            let message = format!("is {} without a `write_rate`; expected also `write_rate`", size.0);
+            return refuse(format!("{field}.write_size"), message);
+        }
+        return Ok(None);
+    };
+    let rate = in_range(&format!("{field}.write_rate"), rate.0)?;
+    let size = flow.write_size.map_or(u64::from(config.full_segment()), |size| size.0.as_u64());
+    if !(1..=LARGEST_WRITE).contains(&size) {
+        let message = format!("is {size} B; expected 1 B to {LARGEST_WRITE} B");
+        return refuse(format!("{field}.write_size"), message);
+    }
+    Ok(Some(Writes { rate, size: size as u32 }))
 }
 
 fn steady_flow(

@@ -6,6 +6,7 @@ mod links;
 mod load;
 mod losses;
 mod paths;
+mod phases;
 mod power;
 mod queueing;
 mod recording;
@@ -64,6 +65,19 @@ pub struct Scenario {
     pub probe: ProbeSpec,
     /// A run before, which records what a flow replays.
     pub recording: Option<Recording>,
+    /// Parts of the run that are measured on their own.
+    pub phases: Vec<PhaseSpec>,
+}
+
+/// A part of the run, within the time measured.
+#[derive(Clone, Debug)]
+pub struct PhaseSpec {
+    /// Its name.
+    pub name: String,
+    /// When it begins.
+    pub from: Instant,
+    /// When it ends.
+    pub to: Instant,
 }
 
 /// A run before this one.
@@ -176,8 +190,29 @@ pub struct TcpFlow {
     pub jitter: Duration,
     /// How much it sends.
     pub size: TransferSize,
+    /// Its application writes nothing from here on.
+    pub stop: Instant,
+    /// Its application writes so much at such a rate; otherwise as fast as TCP sends.
+    pub writes: Option<Writes>,
     /// TCP options.
     pub config: netlull_tcp::Config,
+}
+
+impl TcpFlow {
+    /// Whether its application does anything after the opening.
+    #[must_use]
+    pub fn acts(&self) -> bool {
+        self.writes.is_some() || self.stop != Instant::NEVER
+    }
+}
+
+/// What an application writes: `size` bytes when the connection opens and again and again after 8 `size` / `rate`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Data per second.
+    pub rate: BitRate,
+    /// Data of one write, bytes.
+    pub size: u32,
 }
 
 /// When a datagram source sends.
@@ -353,6 +388,7 @@ impl Scenario {
             power: named_models(document)?,
             probe,
             recording: None,
+            phases: phases::phases(document)?,
         };
         let longest = crate::run::longest_run(&scenario);
         if scenario.duration > longest {

@@ -32,6 +32,38 @@ fn our_fin_first() {
 }
 
 #[test]
+fn a_stop_ends_an_endless_stream_behind_what_was_sent() {
+    // An initial window of two segments is out; the third never comes, but the FIN does, which no window holds.
+    let mut t = Script::connected(&Config { initial_window: InitialWindow::Segments(2), ..plain() });
+    t.send_endless();
+    assert_eq!(t.sent(), ["0 ms 0+1000", "0 ms 1000+1000"]);
+    t.tcp.stop();
+    t.drain();
+    assert_eq!((t.sent(), t.tcp.all_acked()), (vec!["0 ms 2000+0 FIN".to_owned()], false));
+    t.ack(50, 2001);
+    assert_eq!((t.tcp.state(), t.tcp.all_acked(), t.tcp.bytes_acked()), (State::FinWait2, true, 2000));
+    assert!(t.sent().is_empty());
+}
+
+#[test]
+fn a_stop_cuts_what_was_handed_over_and_not_what_is_sent_again() {
+    // Ten segments handed over and closed, two sent and lost: the timer sends them again, then the FIN with the second.
+    let mut t = Script::connected(&Config { initial_window: InitialWindow::Segments(2), ..plain() });
+    t.tcp.send(Data::Bytes(10_000));
+    t.tcp.close();
+    t.drain();
+    assert_eq!(t.sent(), ["0 ms 0+1000", "0 ms 1000+1000"]);
+    let rto = t.tcp.next_timeout().as_nanos() / 1_000_000;
+    t.until(rto);
+    t.tcp.stop();
+    t.drain();
+    t.ack(rto + 50, 1000);
+    assert_eq!(t.sent(), [format!("{rto} ms 0+1000"), format!("{} ms 1000+1000 FIN", rto + 50)]);
+    t.ack(rto + 100, 2001);
+    assert_eq!((t.tcp.all_acked(), t.tcp.bytes_acked()), (true, 2000));
+}
+
+#[test]
 fn their_fin_first() {
     // RFC 9293 figure 12, right: CLOSE-WAIT, LAST-ACK, CLOSED. Data can be sent in CLOSE-WAIT.
     let mut t = Script::connected(&plain());

@@ -1,0 +1,135 @@
+//! What a gateway did and estimated, in time means, for the summary.
+
+use netlull_mechanism::gateway::Gateway;
+use netlull_units::Instant;
+use serde::Serialize;
+
+/// A gateway over the time measured. Means are over time.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct GatewaySummary {
+    /// swnd, the window suggested.
+    pub mean_window_bytes: f64,
+    /// Share of the time in which swnd was at its floor: more flows than it can control.
+    pub floor_share: f64,
+    /// N, the estimate.
+    pub mean_flows: f64,
+    /// RTT, the estimate.
+    pub mean_round_trip_s: f64,
+    /// Acknowledgements that came by.
+    pub acknowledgements: u64,
+    /// Those of them whose window was made smaller.
+    pub rewritten_acknowledgements: u64,
+    /// swnd at the end of the run.
+    pub final_window_bytes: f64,
+    /// N at the end of the run.
+    pub final_flows: f64,
+    /// RTT at the end of the run.
+    pub final_round_trip_s: f64,
+    /// C at the end of the run, bit/s.
+    pub final_rate_bps: u64,
+}
+
+/// Integrals over time since the measurement began; what is integrated changes with the gateway's events alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    began: Instant,
+    /// Up to when the integrals go.
+    settled: Instant,
+    /// In byte nanoseconds.
+    window: f64,
+    /// In nanoseconds.
+    at_floor: f64,
+    /// In nanoseconds.
+    flows: f64,
+    /// In second nanoseconds.
+    round_trip: f64,
+    pub acknowledgements: u64,
+    pub rewritten: u64,
+}
+
+impl Account {
+    /// Measurement begins.
+    pub fn restart(&mut self, now: Instant) {
+        *self = Self { began: now, settled: now, ..Self::default() };
+    }
+
+    /// Something is about to happen to the gateway: adds the time in which nothing did.
+    #[inline]
+    #[allow(clippy::cast_precision_loss)]
+    pub fn settle(&mut self, now: Instant, gateway: &Gateway) {
+        let passed = (now - self.settled).as_nanos() as f64;
+        self.settled = now;
+        self.window += gateway.window() * passed;
+        self.at_floor += if gateway.is_at_floor() { passed } else { 0.0 };
+        self.flows += gateway.flows() * passed;
+        self.round_trip += gateway.round_trip_seconds() * passed;
+    }
+
+    /// The means up to `now`.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn summarise(&self, now: Instant, gateway: &Gateway) -> GatewaySummary {
+        let mut whole = *self;
+        whole.settle(now, gateway);
+        let measured = (now - self.began).as_nanos().max(1) as f64;
+        GatewaySummary {
+            mean_window_bytes: whole.window / measured,
+            floor_share: whole.at_floor / measured,
+            mean_flows: whole.flows / measured,
+            mean_round_trip_s: whole.round_trip / measured,
+            acknowledgements: self.acknowledgements,
+            rewritten_acknowledgements: self.rewritten,
+            final_window_bytes: gateway.window(),
+            final_flows: gateway.flows(),
+            final_round_trip_s: gateway.round_trip_seconds(),
+            final_rate_bps: gateway.rate().as_bps(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, GatewayEvent, RoundTripConfig};
+    use netlull_mechanism::rate::{QueueCount, QueueView};
+    use netlull_mechanism::{Machine, rate};
+    use netlull_units::{BitRate, Bytes, Duration};
+
+    #[test]
+    fn windows_count_for_as_long_as_they_are_suggested() {
+        // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B come at 1 s: 5000 B (4999.0: less DT).
+        // 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
+        let awm = AwmConfig {
+            floor: Bytes::new(1000),
+            initial_window: Bytes::new(9000),
+            beta: BitRate::from_bps(8),
+            ..AwmConfig::new(Bytes::new(10_000))
+        };
+        let config = GatewayConfig {
+            awm,
+            c_earth: None,
+            flows: FlowCountConfig::Fixed(1.0),
+            round_trip: RoundTripConfig::Fixed(Duration::from_millis(200)),
+            queue: QueueCount::Waiting,
+            link_rate: BitRate::from_mbps(10),
+        };
+        let mut gateway = Gateway::new(&config, Instant::ZERO).expect("a gateway");
+        let mut account = Account::default();
+        let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
+        account.settle(at(500), &gateway);
+        account.restart(at(500));
+        for (millis, waiting) in [(1000, 4000), (3000, 9000)] {
+            account.settle(at(millis), &gateway);
+            let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::ZERO };
+            gateway.handle(
+                at(millis),
+                GatewayEvent::Arrival { admission: rate::Admission::Accepted, queue, segment: None },
+            );
+        }
+        let summary = account.summarise(at(4000), &gateway);
+        assert!((summary.mean_window_bytes - 15_500.0 / 3.5).abs() < 2.0, "{summary:?}");
+        assert!((summary.floor_share - 1.0 / 3.5).abs() < 1e-12, "{summary:?}");
+        assert!((summary.mean_flows - 1.0).abs() < 1e-12);
+        assert!((summary.mean_round_trip_s - 0.2).abs() < 1e-12);
+        assert_eq!(summary.final_rate_bps, 10_000_000);
+    }
+}

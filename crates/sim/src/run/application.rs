@@ -1,0 +1,188 @@
+//! The application of a TCP connection, which hands over its data.
+//!
+//! One that writes as fast as TCP sends hands over everything as the connection opens: what TCP has not sent yet stands for
+//! what has not been written yet. One with a rate of its own writes at times of its own, whatever TCP does; what TCP cannot
+//! send waits in the send buffer, which has no limit.
+
+use crate::scenario::{TcpFlow, TransferSize, Writes};
+use netlull_tcp::{Data, Endpoint};
+use netlull_units::{Instant, Serialiser};
+
+/// An application that does something after the opening of its connection.
+#[derive(Clone, Debug)]
+pub(super) struct Application {
+    /// Nothing is written from here on.
+    stop: Instant,
+    writer: Option<Writer>,
+}
+
+/// One that writes at a rate of its own.
+#[derive(Clone, Debug)]
+struct Writer {
+    /// When it writes next; NEVER before the opening and behind the last byte.
+    next: Instant,
+    /// From one write to the next.
+    spacing: Serialiser,
+    /// Data of one write, bytes.
+    size: u32,
+    /// Data not yet written, bytes; `u64::MAX` if there is no end of it.
+    left: u64,
+    /// Data written, bytes.
+    written: u64,
+}
+
+impl Application {
+    /// The application of `flow`; none if it does nothing after the opening.
+    pub fn new(flow: &TcpFlow) -> Option<Box<Self>> {
+        let writer = flow.writes.map(|writes| Writer::new(writes, flow.size));
+        flow.acts().then(|| Box::new(Self { stop: flow.stop, writer }))
+    }
+
+    /// When it does something next; [`Instant::NEVER`] once it has written its last byte.
+    pub fn next(&self) -> Instant {
+        self.writer.as_ref().map_or(Instant::NEVER, |writer| writer.next).min(self.stop)
+    }
+
+    /// Data that it has written; `None` if that is all that TCP has sent.
+    pub fn written(&self) -> Option<u64> {
+        self.writer.as_ref().map(|writer| writer.written)
+    }
+
+    /// Does what is due at `now`; true if it will never write again.
+    pub fn act(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
+        let last = match &mut self.writer {
+            Some(writer) if now < self.stop => writer.write(now, endpoint),
+            // What was written is sent.
+            Some(writer) => {
+                writer.next = Instant::NEVER;
+                true
+            }
+            None => {
+                endpoint.stop();
+                true
+            }
+        };
+        if last {
+            self.stop = Instant::NEVER;
+            endpoint.close();
+        }
+        last
+    }
+}
+
+impl Writer {
+    fn new(writes: Writes, size: TransferSize) -> Self {
+        let left = match size {
+            TransferSize::Endless => u64::MAX,
+            TransferSize::Bytes(bytes) => bytes.as_u64(),
+        };
+        Self { next: Instant::NEVER, spacing: Serialiser::new(writes.rate), size: writes.size, left, written: 0 }
+    }
+
+    /// The write due at `now`; true if it is the last.
+    fn write(&mut self, now: Instant, endpoint: &mut Endpoint) -> bool {
+        let bytes = u64::from(self.size).min(self.left);
+        endpoint.send(Data::Bytes(bytes));
+        self.written += bytes;
+        if self.left != u64::MAX {
+            self.left -= bytes;
+        }
+        self.next = if self.left == 0 { Instant::NEVER } else { now + self.spacing.next(self.size) };
+        self.left == 0
+    }
+}
+
+/// Hands over what there is as the connection opens; true if that is all that will ever be written.
+pub(super) fn hand_over(
+    application: Option<&mut Application>,
+    size: TransferSize,
+    now: Instant,
+    endpoint: &mut Endpoint,
+) -> bool {
+    match (application, size) {
+        (Some(application), _) if application.writer.is_some() => application.act(now, endpoint),
+        (_, TransferSize::Endless) => {
+            endpoint.send(Data::Endless);
+            false
+        }
+        (_, TransferSize::Bytes(bytes)) => {
+            endpoint.send(Data::Bytes(bytes.as_u64()));
+            endpoint.close();
+            true
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::FlowPath;
+    use netlull_tcp::{Config, SeqNr};
+    use netlull_units::{BitRate, Bytes, Duration};
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn flow(size: TransferSize, stop: Instant, writes: Option<Writes>) -> TcpFlow {
+        let path = FlowPath { name: "f".to_owned(), from: 0, to: 1 };
+        let config = Config::default();
+        TcpFlow { path, start: Instant::ZERO, jitter: Duration::ZERO, size, stop, writes, config }
+    }
+
+    /// Times of all that the application does before `until`, with what it has written by then.
+    fn story(flow: &TcpFlow, opens: Instant, until: Instant) -> Vec<(Instant, u64)> {
+        let mut application = Application::new(flow).expect("it does something");
+        let mut endpoint = Endpoint::client(&flow.config, SeqNr::new(0));
+        endpoint.open(opens);
+        hand_over(Some(&mut application), flow.size, opens, &mut endpoint);
+        let mut story = vec![(opens, application.written().unwrap_or_default())];
+        while application.next() < until {
+            let now = application.next();
+            application.act(now, &mut endpoint);
+            story.push((now, application.written().unwrap_or_default()));
+        }
+        story
+    }
+
+    /// 1000 B = 8000 bit at 1 Mb/s: a write every 8 ms.
+    const WRITES: Option<Writes> = Some(Writes { rate: BitRate::from_mbps(1), size: 1000 });
+
+    #[test]
+    fn writes_come_at_their_rate_from_the_opening_on_and_the_last_is_what_is_left() {
+        let flow = flow(TransferSize::Bytes(Bytes::new(2500)), Instant::NEVER, WRITES);
+        let written = [(at(3), 1000), (at(11), 2000), (at(19), 2500)];
+        assert_eq!(story(&flow, at(3), Instant::NEVER), written);
+    }
+
+    #[test]
+    fn nothing_is_written_from_the_stop_on() {
+        // A write would be due at the stop itself.
+        let flow = flow(TransferSize::Endless, at(16), WRITES);
+        assert_eq!(story(&flow, at(0), Instant::NEVER), [(at(0), 1000), (at(8), 2000), (at(16), 2000)]);
+    }
+
+    #[test]
+    fn an_application_that_only_stops_does_so_once() {
+        let flow = flow(TransferSize::Endless, at(5), None);
+        assert_eq!(story(&flow, at(0), Instant::NEVER), [(at(0), 0), (at(5), 0)]);
+    }
+
+    #[test]
+    fn one_that_does_nothing_more_is_none() {
+        assert!(Application::new(&flow(TransferSize::Endless, Instant::NEVER, None)).is_none());
+    }
+
+    #[test]
+    fn what_has_not_been_sent_by_the_stop_never_is() {
+        // Nothing is sent yet, so all that follows is the FIN.
+        let mut endpoint = Endpoint::client(&Config::default(), SeqNr::new(0));
+        let flow = flow(TransferSize::Bytes(Bytes::new(5000)), at(5), None);
+        let mut application = Application::new(&flow).expect("it stops");
+        endpoint.open(at(0));
+        assert!(hand_over(Some(&mut application), flow.size, at(0), &mut endpoint));
+        assert!(!endpoint.all_acked());
+        assert!(application.act(at(5), &mut endpoint));
+        assert!(endpoint.all_acked());
+    }
+}

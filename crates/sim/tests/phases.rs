@@ -1,0 +1,129 @@
+//! Parts of a run, measured on their own.
+
+mod common;
+
+use common::{close, in_words, link, outcome, scenario};
+use netlull_sim::run::{LinkPhase, RunOutcome};
+use serde_json::{Value, json};
+
+/// TCP, web requests and datagrams over a practRA link; two phases that make up the time measured, and one that is all of it.
+fn busy(phases: &Value) -> Value {
+    let controller = json!({
+        "kind": "practra", "rates": { "from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s" },
+        "transition": "2 ms", "min_interval": "16 ms", "delay_bound": "40 ms",
+    });
+    json!({
+        "duration": "12 s", "warm_up": "2 s", "seed": 7,
+        "nodes": ["a", "N1", "N2", "b"],
+        "link": [
+            { "from": "a", "to": "N1", "duplex": true, "rate": "100 Mb/s", "delay": "1 ms", "buffer": "unlimited" },
+            { "from": "N1", "to": "N2", "rate": "10 Mb/s", "delay": "20 ms", "buffer": "20 packets", "controller": controller },
+            { "from": "N2", "to": "N1", "rate": "10 Mb/s", "delay": "20 ms", "buffer": "unlimited" },
+            { "from": "N2", "to": "b", "duplex": true, "rate": "8 Mb/s", "delay": "1 ms", "buffer": "15 packets" },
+        ],
+        "flow": [
+            { "kind": "tcp", "name": "t", "from": "a", "to": "b" },
+            { "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "1 Mb/s", "packet": "500 B" },
+            { "kind": "requests", "name": "w", "from": "a", "to": "b", "offered": "2 Mb/s", "size": { "kind": "exponential", "mean": "20 kB" } },
+        ],
+        "phase": phases,
+    })
+}
+
+fn phase<'a>(run: &'a RunOutcome, phase: &str, link: &str) -> &'a LinkPhase {
+    run.summary.phase.get(phase).and_then(|phase| phase.link.get(link)).expect("a phase and a link of that name")
+}
+
+#[test]
+fn phases_that_make_up_the_run_add_up_to_it() {
+    // The cut falls where packets wait, are on their way and the rate is being changed.
+    let run = outcome(busy(&json!([
+        { "name": "all" }, { "name": "early", "to": "6.4321 s" }, { "name": "late", "from": "6.4321 s" },
+    ])));
+    for name in ["a-N1", "N1-N2", "N2-N1", "N2-b"] {
+        let (whole, all) = (link(&run, name), phase(&run, "all", name));
+        let (early, late) = (phase(&run, "early", name), phase(&run, "late", name));
+        let counts =
+            |part: &LinkPhase| [part.offered_packets, part.dropped_packets, part.delivered_bytes, part.rate_changes];
+        let total = [whole.offered_packets, whole.dropped_packets, whole.delivered_bytes, whole.rate_changes];
+        assert_eq!(counts(all), total, "{name}");
+        let sum: Vec<u64> = counts(early).iter().zip(counts(late)).map(|(a, b)| a + b).collect();
+        assert_eq!(sum, total, "{name}");
+        // Means over 4.4321 s and 5.5679 s of the 10 s measured.
+        let mean = |of: fn(&LinkPhase) -> f64| (of(early) * 4.4321 + of(late) * 5.5679) / 10.0;
+        close(mean(|part| part.mean_rate_bps), whole.mean_rate_bps, 1e-3);
+        close(mean(|part| part.mean_queue_packets), whole.mean_queue_packets, 1e-9);
+        close(mean(|part| part.throughput_bps), whole.throughput_bps, 1e-3);
+        close(all.utilisation, whole.utilisation, 1e-12);
+        for model in ["fs", "dvs", "ncs-55a1-24h"] {
+            let joules = |part: &LinkPhase| part.energy.under(model).map_or(f64::NAN, |energy| energy.total_j);
+            let total = whole.energy.under(model).map_or(f64::NAN, |energy| energy.total_j);
+            close(joules(early) + joules(late), total, 1e-9 * total);
+        }
+    }
+    assert!(phase(&run, "early", "N1-N2").rate_changes > 0 && phase(&run, "late", "N1-N2").rate_changes > 0);
+    for flow in &run.summary.flows {
+        let delivered = |name: &str| {
+            run.summary
+                .phase
+                .get(name)
+                .and_then(|phase| phase.flow.get(&flow.name))
+                .map_or(0, |flow| flow.delivered_bytes)
+        };
+        assert_eq!(delivered("early") + delivered("late"), flow.delivered_bytes, "{}", flow.name);
+        assert!(delivered("early") > 0 && delivered("late") > 0, "{}", flow.name);
+    }
+    let goodput: f64 = run.summary.flows.iter().map(|flow| flow.goodput_bps).sum();
+    close(run.summary.goodput_bps, goodput, 1e-3);
+    close(run.summary.phase.get("all").map_or(0.0, |all| all.goodput_bps), goodput, 1e-3);
+}
+
+#[test]
+fn a_step_of_the_capacity_is_seen_in_its_phase_alone() {
+    // 1 Mb/s until 4 s, then 250 kb/s, 400 kb/s of datagrams: 50,000 B a second come, 31,250 B are carried from 4 s on.
+    let run = outcome(json!({
+        "duration": "8 s",
+        "nodes": ["a", "b"],
+        "link": [{
+            "from": "a", "to": "b", "rate": "1 Mb/s", "delay": "1 ms", "buffer": "10 packets",
+            "capacity": { "kind": "steps", "steps": [{ "at": "4 s", "rate": "250 kb/s" }] },
+        }],
+        "flow": [{ "kind": "cbr", "name": "c", "from": "a", "to": "b", "rate": "400 kb/s", "packet": "500 B" }],
+        "phase": [{ "name": "wide", "to": "4 s" }, { "name": "narrow", "from": "5 s", "to": "8 s" }],
+    }));
+    let (wide, narrow) = (phase(&run, "wide", "a-b"), phase(&run, "narrow", "a-b"));
+    assert_eq!((wide.mean_rate_bps, narrow.mean_rate_bps), (1e6, 250e3));
+    assert_eq!((wide.dropped_packets, wide.mean_queue_packets), (0, 0.0));
+    // A packet each 10 ms comes, one each 16 ms goes: 10 find room in a queue of 10 that is full after 27 of them (270 ms).
+    assert_eq!(narrow.offered_packets, 300);
+    close(narrow.throughput_bps, 250e3, 250e3 / 187.0);
+    close(narrow.utilisation, 1.0, 0.006);
+    assert!(narrow.mean_queue_packets > 9.0 && narrow.mean_queue_packets <= 10.0, "{}", narrow.mean_queue_packets);
+    assert!(run.summary.phase.get("wide").is_some_and(|wide| wide.from_s == 0.0 && wide.to_s == 4.0));
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let mut plain = outcome(busy(&json!([])));
+    let looked = outcome(busy(
+        &json!([{ "name": "x", "from": "3 s", "to": "3.5 s" }, { "name": "y", "from": "2 s", "to": "5 s" }]),
+    ));
+    assert!(!in_words(&plain).0.contains("\"phase\""));
+    plain.summary.phase = looked.summary.phase.clone();
+    assert_eq!(in_words(&plain), in_words(&looked));
+}
+
+#[test]
+fn wrong_phases_are_named() {
+    let refused = |phases: Value| scenario(&busy(&phases)).expect_err("must be refused").to_string();
+    let of = |from: &str, to: &str| json!([{ "name": "p", "from": from, "to": to }]);
+    assert!(
+        refused(of("1 s", "5 s"))
+            .starts_with("phase.p.from: is 1 s; expected a time from the end of the warm-up (2 s)")
+    );
+    assert!(refused(of("12 s", "12 s")).starts_with("phase.p.from: is 12 s"));
+    assert!(refused(of("5 s", "5 s")).starts_with("phase.p.to: is 5 s; expected a time after the phase begins (5 s)"));
+    assert!(refused(of("5 s", "13 s")).starts_with("phase.p.to: is 13 s"));
+    assert!(refused(json!([{ "name": "p" }, { "name": "p" }])).starts_with("phase.1.name: \"p\" is named twice"));
+    assert!(refused(json!([{ "name": "a.b" }])).starts_with("phase.0.name: \"a.b\" is no name"));
+}

@@ -1,0 +1,161 @@
+"""The nonlinear equations of `AwmFluid`, integrated with JiTCDDE (G. Ansmann, Chaos 28, 043116, 2018).
+
+JiTCDDE follows the method of Shampine and Thompson (Bogacki-Shampine pairs, Hermite interpolation of the past). It is
+used without a compiler: the equations are evaluated by Python.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from netlull.fluid.awm import AwmFluid
+
+__all__ = ["FluidRun", "integrate"]
+
+_RELATIVE, _ABSOLUTE_PACKETS = 1e-5, 1e-4
+_FLOOR_PACKETS = 0.05
+"""Over this much above its floor, in packets, a window stops shrinking: a jump there would halt the integrator."""
+
+
+@dataclass(frozen=True)
+class FluidRun:
+    """A solution: one value per step."""
+
+    time_s: npt.NDArray[np.float64]
+    queue_bytes: npt.NDArray[np.float64]
+    window_bytes: npt.NDArray[np.float64]
+    """swnd."""
+
+    def amplitude_bytes(self, from_s: float, to_s: float) -> float:
+        """Half of the queue's range between two times, in bytes."""
+        part = self.queue_bytes[(self.time_s >= from_s) & (self.time_s <= to_s)]
+        if part.size == 0:
+            raise InputError(f"from_s, to_s: {from_s:g} to {to_s:g} has no value; the run ends at {self.time_s[-1]:g}")
+        return float(part.max() - part.min()) / 2
+
+
+def integrate(model: AwmFluid, duration_s: float, from_bytes: float | None, step_s: float | None) -> FluidRun:
+    """See `AwmFluid.solve`."""
+    start = 0.9 * model.target_bytes if from_bytes is None else from_bytes
+    step = model.loaded_round_trip_s / 50 if step_s is None else step_s
+    for name, value, least in (("duration_s", duration_s, 0.0), ("step_s", step, 0.0)):
+        if not (math.isfinite(value) and value > least):
+            raise InputError(f"{name}: is {value!r}; expected a number above zero")
+    if not model.mtu_bytes <= start <= model.buffer_bytes:
+        raise InputError(f"from_bytes: is {start!r}; expected mtu_bytes to buffer_bytes")
+    system = _system(model, start)
+    times = np.arange(0.0, duration_s + step / 2, step)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of steps that end behind the next time asked for
+        states = np.array([system.integrate(time)[:2] for time in times[1:]])
+    first = np.array([[start, _settled_window(model, start)]])
+    states = np.concatenate([first, states.reshape(-1, 2)])
+    return FluidRun(times, states[:, 0], states[:, 1])
+
+
+def _settled_window(model: AwmFluid, queue: float) -> float:
+    """The window that keeps a queue: (C R + q) / N, in bytes."""
+    return (model.rate * model.round_trip_s + queue) / model.flows
+
+
+def _system(model: AwmFluid, start: float) -> Any:
+    """The integrator at 0 s, its past settled at a queue of `start` bytes."""
+    try:
+        import sympy  # noqa: F401  # JiTCDDE evaluates without a compiler through it
+        from jitcdde import jitcdde
+    except ImportError as error:
+        raise InputError(
+            f"the fluid model is integrated with JiTCDDE, and {error.name} is missing: pip install 'netlull[fluid]'"
+        ) from None
+    equations = _ack_clock(model) if model.arrivals == "ack_clock" else _rate(model)
+    system = jitcdde(equations, verbose=False)
+    served = model.rate
+    system.add_past_point(-10 * model.loaded_round_trip_s - 1, *_settled(model, start, served, -1))
+    system.add_past_point(0.0, *_settled(model, start, served, 0))
+    system.generate_lambdas(simplify=False)
+    system.set_integration_parameters(
+        rtol=_RELATIVE,
+        atol=_ABSOLUTE_PACKETS * model.mtu_bytes,
+        first_step=1e-4,
+        max_step=model.loaded_round_trip_s / 8,
+    )
+    # The windows' derivative jumps at 0 s; the steps of the integrator shrink where that comes round.
+    system.initial_discontinuities_handled = True
+    return system
+
+
+def _settled(model: AwmFluid, queue: float, served: float, when: int) -> tuple[list[float], list[float]]:
+    """State and derivative of the settled past at its beginning (-1) or its end (0)."""
+    elapsed = (10 * model.loaded_round_trip_s + 1) * when
+    state = [queue, _settled_window(model, queue), 0.0, served * elapsed]
+    return state, [0.0, 0.0, 0.0, served]
+
+
+def _ack_clock(model: AwmFluid) -> list[Any]:
+    """q, swnd, what senders hold back (e) and what has left the queue (D), all in bytes.
+
+    What may arrive grows with E' = D'(t - R) + N (d/dt of the windows in force). A window that shrinks faster than
+    acknowledgements come takes nothing back: senders wait until E has come back to where it was,
+
+        e' = a - E',   a = max(E', 0) (1 - e / MTU)+,
+
+    so arrivals a begin again within the last packet of e. The queue serves C, less below one packet; what comes to a
+    full one is lost, and counts as left: it is repaired at once.
+    """
+    import symengine
+    from jitcdde import dy, t, y
+
+    queue, window, held, _ = (y(index) for index in range(4))
+    allowed = dy(3, t - model.round_trip_s) + model.flows * sum(
+        gain * (y(1, t - delay) if delay > 0 else window) for delay, gain in model.arrival_taps
+    )
+    zero = symengine.Integer(0)
+    arriving = symengine.Max(allowed, zero) * symengine.Max(1 - held / model.mtu_bytes, zero)
+    served, lost = _service(model, queue, arriving)
+    change = arriving - served - lost
+    return [change, _window_change(model, queue, window, change), arriving - allowed, served + lost]
+
+
+def _rate(model: AwmFluid) -> list[Any]:
+    """As `_ack_clock`, but nothing is held back: e stays 0."""
+    import symengine
+    from jitcdde import t, y
+
+    queue, window = y(0), y(1)
+    sent = model.flows * y(1, t - model.loaded_round_trip_s)
+    arriving = sent / (model.round_trip_s + queue / model.rate)
+    served, lost = _service(model, queue, arriving)
+    change = arriving - served - lost
+    return [change, _window_change(model, queue, window, change), symengine.Integer(0), served + lost]
+
+
+def _service(model: AwmFluid, queue: Any, arriving: Any) -> tuple[Any, Any]:
+    """What leaves and what is lost, in bytes/s."""
+    import symengine
+
+    zero, one = symengine.Integer(0), symengine.Integer(1)
+    served = model.rate * symengine.Min(symengine.Max(queue, zero) / model.mtu_bytes, one)
+    if math.isinf(model.buffer_bytes):
+        return served, zero
+    full = symengine.Min(symengine.Max(1 - (model.buffer_bytes - queue) / model.mtu_bytes, zero), one)
+    return served, symengine.Max(arriving - served, zero) * full
+
+
+def _window_change(model: AwmFluid, queue: Any, window: Any, change: Any) -> Any:
+    """What equations (1) and (2) make of swnd, in bytes/s; nothing below the floor."""
+    import symengine
+
+    zero, one = symengine.Integer(0), symengine.Integer(1)
+    wanted = (-change + model.beta_bps / 8 * (model.target_bytes - queue) / model.target_bytes) / model.flows
+    above = (window - model.mtu_bytes) / (_FLOOR_PACKETS * model.mtu_bytes)
+    return symengine.Max(wanted, zero) + symengine.Min(wanted, zero) * symengine.Min(symengine.Max(above, zero), one)
