@@ -311,7 +311,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "there is, and the 23 % that practRA saves there is what TCP loses. What cures is AWM: alone, on a link of "
         "fixed rate, it gives 9.70 Mb/s. By equations (1) and (2) swnd + q / N moves with beta only, so TCP has C · "
         "RTT + T on its way at any time, and the sawtooth is gone.",
-        "Bursts, RTT 1, 10 and 50 ms: the G-Router loses no packet of TCP, but 78.5 ± 1.3, 78.2 ± 2.2 and 22.6 ± 2.6 "
+        "Bursts, RTT 1, 10 and 50 ms: the G-Router loses no packet of TCP, but 78.5 ± 1.3, 78.1 ± 2.2 and 22.4 ± 2.6 "
         "% of its throughput (practRA, mRCI 10 ms: 0.4, 14.3 and 37.9 %), and runs at 2.6, 2.5 and 6.4 Mb/s. "
         "Equation (4) takes back what a burst gave, unless something stops it. A burst drives the rate to C_max, "
         "where what it would give more is lost, while AWM takes the burst's share from TCP. When the burst ends the "
@@ -319,18 +319,18 @@ NOTES: dict[str, tuple[str, ...]] = {
         "is taken for its demand, and with the queue back at T, where g = |q - T| / T is next to nothing, any rate "
         "is an equilibrium. At RTT 50 ms (seed 1) the 217 seconds in which the rate reaches C_max take it from 6.6 "
         "to 6.3 Mb/s on average, the 80 others from 5.9 to 6.5.",
-        "Bursts, RTT 100 ms: a trap. One seed of ten loses nothing and has 5.08 Mb/s; in nine TCP has 0.68 to 0.77 "
+        "Bursts, RTT 100 ms: a trap. One seed of ten loses nothing and has 5.10 Mb/s; in nine TCP has 0.68 to 0.77 "
         "Mb/s (TCPonly 5.30, practRA 3.66) and loses 1.3 to 1.6 % of its packets. A mean burst is 62.5 kB, of which "
         "a link at 1 Mb/s carries 12.5 kB away: the rest fills its 33 packets. TCP halves its window, the queue "
         "stays empty, and the rate goes to C_min. It rises only from q = 0.95 T on, and 16 packets of queue are 32 "
         "round trips of a TCP with delayed acknowledgements; the next burst comes in a second. AWM cannot help: "
         "nothing bounds swnd while q < T, so it has grown beyond any window that TCP uses.",
-        "Bottleneck behind, and bursts: 58.1, 64.8, 62.0 and 64.7 % of the throughput are lost at RTT 1, 10, 50 and "
+        "Bottleneck behind, and bursts: 58.1, 64.8, 62.1 and 64.7 % of the throughput are lost at RTT 1, 10, 50 and "
         "100 ms (practRA, mRCI 10 ms: 20.8, 26.1, 21.7 and 15.8 %), at a mean rate of 2.6 to 2.0 Mb/s (practRA 4.9 "
         "to 2.5). Losses at N2 make TCP's own window the smaller one: AWM has no hold (alone, it changes nothing "
         "here), and C-EARTH follows TCP down into the same trap. The rate of a bottleneck that varies every 50 ms is "
         "not found with one flow.",
-        "Once per RTT is better with bursts at RTT 10 and 50 ms (15.2 % lost and 15.3 % gained, at 8.5 and 9.4 "
+        "Once per RTT is better with bursts at RTT 10 and 50 ms (14.7 % lost and 15.1 % gained, at 8.5 and 9.3 "
         "Mb/s), and in the trap with every seed at 100 ms. In practRA's steps of 1 Mb/s with its pause of 2 ms, one "
         "flow at RTT 1 ms loses 44.8 %: 66,951 changes are 134 of 300 s without sending; an mRCI would bound them. "
         "As printed, 96 to 99 % are lost everywhere: with equation (5) d swnd / swnd = - C_0 / (N_0 swnd_0) · dq / C "
