@@ -339,7 +339,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "AWM alone is worth more to TCP than any of them, for no energy saved: with bursts at RTT 50 ms nothing is "
         "lost and throughput is 23.7 ± 1.1 % above TCPonly's. Varied afterwards (SEARCH.md): with T a quarter of the "
         "buffer instead of half of it, and nothing else changed, TCP loses no packet to bursts at any RTT, and at "
-        "RTT 100 ms 41 % of the energy is saved for 1.7 ± 1.7 % of the throughput (practRA: 55 % for 31 %). At RTT 1 "
+        "RTT 100 ms 41 % of the energy is saved for 1.6 ± 1.6 % of the throughput (practRA: 55 % for 31 %). At RTT 1 "
         "and 10 ms it still loses 33 and 25 %, with the bottleneck 17 to 42 %. The room that the buffer has above "
         "the queue that is aimed at decides, as it does for practRA's d.",
     )
