@@ -16,6 +16,8 @@ from netlull.papers import Evidence, Grid, load
 from netlull.papers.measure import measure
 from netlull.papers.plan import plan
 from netlull.papers.source import module_of
+from netlull.plot import Curve
+from netlull.stats import mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -149,6 +151,14 @@ def test_a_row_has_completion_times_over_those_without_control(copy: Path) -> No
     # 60 % saved, and 300 % longer; 60 % saved, and 75 % lost.
     assert cure.es_qosd_time(found, cure.PACKETS, scheme, 0.8) == pytest.approx({1: -240, 2: -240})
     assert cure.es_qosd_goodput(found, cure.PACKETS, scheme, 0.8) == pytest.approx({1: -15, 2: -15})
+
+
+def test_a_curve_that_leaves_its_panel_comes_back_as_a_piece_of_its_own() -> None:
+    cure = module_of(INTERTWINING, "cure")
+    values = [mean_interval([value]) for value in (50.0, -400.0, -501.0, -9000.0, -375.0, -600.0)]
+    pieces = cure._drawn(Curve("G-Router", [1, 2, 3, 4, 5, 6], values))
+    assert [piece.x for piece in pieces] == [[1, 2], [5]]
+    assert [[value.mean for value in piece.y] for piece in pieces] == [[50, -400], [-375]]
 
 
 @pytest.mark.parametrize(

@@ -118,9 +118,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         caption = (
             "Load 0.8, the G-Router with one computation per packet, one run of each, the first 100 s. (a) The rate. "
             "(b) The queue at N1. (c) Connections counted in a second. C-EARTH wants 0.95 T = 29.9 kB in the queue. "
-            "The paper's buffer has places for 42 packets: if they have less than 713 B on average, a full buffer is below "
-            "the target, and the rate goes down. Connections that do not get through send SYNs of 40 B again: over the "
-            "600 s what leaves has 673 B on average, 975 B without control."
+            "The paper's buffer has places for 42 packets: if they have less than 713 B on average, a full buffer is "
+            "below the target, and the rate goes down. Connections that do not get through send SYNs of 40 B again: "
+            "over the 600 s what leaves has 673 B on average, 975 B without control."
         )
         title = "Why the rate does not come back: bytes and packets"
         yield Drawn("cure-why", title, caption, settling(evidence), SECTION)
@@ -146,7 +146,7 @@ def panels(evidence: Evidence, room: Room) -> Figure:
         at = [(evidence, room, scheme, load) for load in loads]
         ratios.append(_curve(scheme, loads, [over_seeds(inflation(*place)) for place in at]))
         goods.append(_curve(scheme, loads, [over_seeds(es_qosd_goodput(*place)) for place in at]))
-        times.append(_drawn(_curve(scheme, loads, [over_seeds(es_qosd_time(*place)) for place in at])))
+        times.extend(_drawn(_curve(scheme, loads, [over_seeds(es_qosd_time(*place)) for place in at])))
     return panel_grid(
         [
             panel("(a) Energy saved", "Energy saved (%)", metric(CONTROLLED, "saving_fs", 100)),
@@ -164,10 +164,17 @@ def _curve(scheme: Scheme, loads: Sequence[float], values: Sequence[Interval]) -
     return Curve(scheme.label, loads, values, scheme.colour, scheme.dashed)
 
 
-def _drawn(curve: Curve) -> Curve:
-    """Without what lies too low."""
-    kept = [(x, y) for x, y in zip(curve.x, curve.y, strict=True) if y.mean >= LOWEST_DRAWN]
-    return replace(curve, x=[x for x, _ in kept], y=[y for _, y in kept])
+def _drawn(curve: Curve) -> list[Curve]:
+    """The pieces of a curve that do not lie too low."""
+    pieces: list[list[int]] = [[]]
+    for at, value in enumerate(curve.y):
+        if value.mean >= LOWEST_DRAWN:
+            pieces[-1].append(at)
+        elif pieces[-1]:
+            pieces.append([])
+    return [
+        replace(curve, x=[curve.x[at] for at in piece], y=[curve.y[at] for at in piece]) for piece in pieces if piece
+    ]
 
 
 def settling(evidence: Evidence) -> Figure:
