@@ -143,7 +143,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, stopped, web, recording, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, stopped, web, recording, phases, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -163,6 +163,10 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     run = Scenario.from_dict(scenario.to_dict() | {"flow": flows, "duration": "60 s", "warm_up": "0 s"}).run()
     assert run.flow("upload-1")["delivered_bytes"] == 188 * 10_000
     assert all(run.flow(f"upload-{n}")["completion_time_s"] >= 30 for n in range(1, 21))
+    # Its phases are of the first one's 60 s: 10 Mb/s for both links in both.
+    phased = Scenario.from_dict(scenario.to_dict() | tomllib.loads(phases) | {"duration": "60 s"}).run()
+    assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6
+    assert (phased.summary["phase"]["before"]["to_s"], phased.summary["phase"]["after"]["from_s"]) == (30, 35)
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
     busy = scenario.to_dict() | {"flow": flows}
     assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0

@@ -121,8 +121,8 @@ def test_the_rightmost_root_is_left_of_the_axis_just_below_the_bound(
 
 
 def test_no_root_lies_right_of_the_rightmost() -> None:
-    # The change of arg F around a box right of the root counts the roots in it (argument principle): none; one more with
-    # the root inside. F = s + (s + b) K(s) exp(-s d), here from the definition of K.
+    # The change of arg F around a box right of the root counts the roots in it (argument principle): none; one more
+    # with the root inside. F = s + (s + b) K(s) exp(-s d), here from the definition of K.
     fluid = model(sender_delay_s=0.04, beta_bps=15e6)
     inside, between, every = fluid.ack_gaps_s
     burst, root = fluid.burst, fluid.eigenvalue()

@@ -88,9 +88,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             rows.append(
                 [
                     f"{NAMES[round(sender)].replace(chr(10), ' ')}, {label}",
-                    number(
-                        claims.scaled(claims.ratios(evidence, one, "goodput_bps", over, "goodput_bps"), 100), digits=2
-                    ),
+                    number(kept, digits=2),
                     number(grid.interval(one, "utilisation", 100), digits=2),
                     number(grid.interval(one, "drop_fraction", 100), digits=3),
                     number(grid.reduction(two, none, "node_drops", 100)),

@@ -42,6 +42,8 @@ class Cell:
     buffer_packets: int = 100
     """Of the gateway's link; the target is half of it."""
     delayed_ack: bool = False
+    write_kbps: float = 0.0
+    """What the applications of the endless transfers write; 0: all that goes."""
     requests_kb: float = 0.0
     """Mean size of requests (fixed, or Pareto with shape 1.35 if `pareto`)."""
     requests_per_s: float = 0.0
@@ -142,7 +144,8 @@ class Cell:
             share = len(range(index, self.flows, len(hosts)))
             common = {"kind": "tcp", "from": host, "to": "server", "jitter": "2 s"}
             if share:
-                flows.append({**common, "name": f"long-{index}", "count": share})
+                written = {"write_rate": f"{self.write_kbps} kb/s"} if self.write_kbps else {}
+                flows.append({**common, "name": f"long-{index}", "count": share, **written})
             if self.requests_per_s:
                 flows.append(self._requests(host, f"web-{index}", len(hosts)))
         if self.joining:
@@ -186,6 +189,8 @@ def cells() -> dict[str, Cell]:
     access = gateway.with_(title="flows limited by 1 Mb/s of their own", access_mbps=1.0, rate_mbps=30.0, scaled=True)
     found["access-5"] = access.with_(flows=5)
     found["access-20"] = access.with_(flows=20)
+    for kbps in (40.0, 400.0):
+        found[f"application-{kbps:.0f}"] = gateway.with_(title=f"applications that write {kbps} kb/s", write_kbps=kbps)
     small = gateway.with_(title="requests of 10 kB, 25 a second", flows=0, requests_kb=10.0, requests_per_s=25.0)
     found["requests"] = small
     found["web"] = gateway.with_(

@@ -43,8 +43,8 @@ def main(arguments: list[str]) -> int:
     band(bottom, measured, "true_round_trip", "true (mean over segments)", TRUE, 1e3)
     band(bottom, measured, "round_trip", "timestamps, 16 samples at a time", ESTIMATED, 1e3)
     band(bottom, printed, "round_trip", "as printed", PRINTED, 1e3)
-    title = "40 flows of 300 ms join 20 of 40 ms"
-    bottom.set(ylabel="RTT, ms", xlabel="time, s", title=title, ylim=(0, None))
+    title = "40 flows of 300 ms join 20 of 40 ms at 30 s, and leave"
+    bottom.set(ylabel="RTT, ms", xlabel="time, s", title=title, ylim=(0, 240))
     for axes in (top, bottom):
         axes.axvline(STEP_S, color="#999999", linewidth=0.8, linestyle=":")
         axes.legend(frameon=False, fontsize=8)

@@ -48,7 +48,8 @@ def trace(cell: Cell, estimator: str, seed: int) -> Trace:
     after = table["time_s"].to_numpy() > cell.warm_up_s
 
     def column(name: str) -> Floats:
-        return table[name].to_numpy().astype(float)[after]
+        found: Floats = np.asarray(table[name].to_numpy(), dtype=float)[after]
+        return found
 
     return Trace(
         column("time_s"),
@@ -87,6 +88,16 @@ def relative(estimate: Floats, truth: Floats) -> Floats:
     return 100.0 * (estimate / truth - 1.0)
 
 
+def mean(values: Floats) -> float:
+    """Mean of what is there."""
+    return float(np.nanmean(values))
+
+
+def bias(estimate: Floats, truth: Floats) -> float:
+    """Error of the mean in per cent."""
+    return 100.0 * (mean(estimate) / mean(truth) - 1.0)
+
+
 def round_trips(seeds: int) -> str:
     """RTT by each estimator: bias of the mean, spread of single estimates."""
     head = (
@@ -99,12 +110,12 @@ def round_trips(seeds: int) -> str:
             if estimator == "printed" and name not in ("gateway-20", "g-router-20", "far-20", "mixed-24", "web"):
                 continue
             runs = traces(cell, estimator, seeds)
-            biases = [relative(run.round_trip.mean(), np.nanmean(run.true_round_trip)) for run in runs]
+            biases = [bias(run.round_trip, run.true_round_trip) for run in runs]
             # Around the run's own bias, so that what differs between seeds is not counted twice.
-            spread = [100.0 * run.round_trip.std() / np.nanmean(run.true_round_trip) for run in runs]
+            spread = [100.0 * float(run.round_trip.std()) / mean(run.true_round_trip) for run in runs]
             errors = np.concatenate([relative(run.round_trip, run.true_round_trip) for run in runs])
-            segments = interval(1e3 * np.nanmean(run.true_round_trip) for run in runs)
-            flows = interval(1e3 * np.nanmean(run.true_flow_round_trip) for run in runs)
+            segments = interval(1e3 * mean(run.true_round_trip) for run in runs)
+            flows = interval(1e3 * mean(run.true_flow_round_trip) for run in runs)
             lines.append(
                 f"{name:<22}{estimator:<12}{segments:>16}{flows:>16}{interval(biases):>20}"
                 f"{np.mean(spread):>14.1f}{range_90(errors):>22}"
@@ -129,9 +140,9 @@ def flow_counts(seeds: int) -> str:
             # An estimate is of the interval before: only a packet after its end ends it.
             pairs = [(run.flows[1:], run.seen[:-1], run.active[:-1]) for run in runs]
             errors = np.concatenate([relative(flows, np.maximum(seen, 1)) for flows, seen, _ in pairs])
-            against_active = [relative(flows.mean(), active.mean()) for flows, _, active in pairs]
-            against_seen = [relative(flows.mean(), seen.mean()) for flows, seen, _ in pairs]
-            means = [interval(values.mean() for values in column) for column in zip(*pairs, strict=True)]
+            against_active = [bias(flows, active) for flows, _, active in pairs]
+            against_seen = [bias(flows, seen) for flows, seen, _ in pairs]
+            means = [interval(mean(values) for values in column) for column in zip(*pairs, strict=True)]
             lines.append(
                 f"{name:<22}{seconds:>12}{means[2]:>18}{means[1]:>18}{means[0]:>18}"
                 f"{interval(against_active):>20}{interval(against_seen, 2):>20}{range_90(errors):>22}"
@@ -154,7 +165,7 @@ def linear_counting(seeds: int) -> str:
     seeds *= 10
     lines = [
         f"Linear counting beside Whang et al. 1990; {seeds} seeds, flows that send in every interval",
-        f"{'flows':>6}{'bits':>7}{'mean error':>20}{'theory':>9}{'deviation':>22}{'theory':>9}",
+        f"{'flows':>6}{'bits':>7}{'mean error':>20}{'theory':>9}{'deviation':>23}{'theory':>9}",
     ]
     for flows, rate in ((5, 10.0), (20, 10.0), (100, 50.0)):
         for bits in (64, 256, 1024, 4096):
@@ -165,7 +176,7 @@ def linear_counting(seeds: int) -> str:
             bias, error = whang(flows, bits)
             low, high = deviation_interval(errors)
             deviation = f"{errors.std(ddof=1):.2f} ({low:.2f} .. {high:.2f})"
-            lines.append(f"{flows:>6}{bits:>7}{interval(errors, 2):>20}{bias:>9.2f}{deviation:>22}{error:>9.2f}")
+            lines.append(f"{flows:>6}{bits:>7}{interval(errors, 2):>20}{bias:>9.2f}{deviation:>23}{error:>9.2f}")
     return "\n".join(lines) + "\n"
 
 

@@ -25,8 +25,7 @@ TITLES = {"ack_clock": "bound of ACK-clocked senders", "rate": "1.707 T / R₀"}
 
 
 def draw(rows: Sequence[Row], folder: Path) -> None:
-    """Writes `stability`, `both-sides` and `swing` as SVG and PNG."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Writes `stability`, `both-sides` and `swing` into a folder as SVG and PNG."""
     for name, drawn in (("stability", stability()), ("both-sides", both_sides()), ("swing", swing(rows))):
         for suffix in (".svg", ".png"):
             save_as(drawn, folder / f"{name}{suffix}")

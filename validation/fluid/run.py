@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple, dataclass, fields, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +176,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--store", action="store_true", help="replace the tables in stored/")
     parser.add_argument("--figures", type=Path, metavar="FOLDER", help="draw the figures into a folder")
     chosen = parser.parse_args(arguments)
+    if chosen.figures is not None:
+        try:
+            chosen.figures.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            parser.error(f"--figures: {chosen.figures}: {error.strerror}; expected a folder that can be written")
+        if find_spec("jitcdde") is None or find_spec("sympy") is None:
+            parser.error("--figures: JiTCDDE or SymPy is missing: pip install 'netlull[fluid]'")
     some = [case for case in cases() if not chosen.quick or str(case) in QUICK]
     rows = simulate(some, SEEDS[:1] if chosen.quick else SEEDS)
     print(table(rows))

@@ -29,7 +29,8 @@ pub struct GatewaySummary {
     pub final_rate_bps: u64,
 }
 
-/// Integrals over time since the measurement began; what is integrated changes with the gateway's events alone.
+/// Integrals over time since the measurement began, settled at the events of the link. An acknowledgement may move RTT between two of them;
+/// that is too little to settle for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     began: Instant,
@@ -53,7 +54,7 @@ impl Account {
         *self = Self { began: now, settled: now, ..Self::default() };
     }
 
-    /// Something is about to happen to the gateway: adds the time in which nothing did.
+    /// Something is about to happen on the link: adds the time in which nothing did.
     #[inline]
     #[allow(clippy::cast_precision_loss)]
     pub fn settle(&mut self, now: Instant, gateway: &Gateway) {

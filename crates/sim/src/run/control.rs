@@ -204,7 +204,6 @@ impl World {
             }
             let Controller::Gateway(steering) = &mut self.controllers[index].machine else { continue };
             let Steering { machine, account } = steering.as_mut();
-            account.settle(self.now, machine);
             account.acknowledgements += 1;
             let window = Bytes::new(u64::from(packet.segment.window) << shift);
             if let Some(GatewayAction::SetWindow(window)) =

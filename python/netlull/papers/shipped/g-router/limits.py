@@ -1,0 +1,1 @@
+../../../../../papers/g-router/limits.py

@@ -1,0 +1,1 @@
+../../../../../papers/g-router/long.py
