@@ -9,8 +9,12 @@ use common::{Line, Link};
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use netlull_components::{OPERATIONS, Spread};
 use netlull_mechanism::Machine;
-use netlull_mechanism::rate::{PractRa, PractRaConfig, RateSet};
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_mechanism::gateway::{
+    AwmConfig, CEarthConfig, FlowCountConfig, Gateway, GatewayConfig, GatewayEvent, Pace, RoundTripConfig, SegmentKind,
+    SegmentView, Timestamps,
+};
+use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueCount, RateEvent, RateSet};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// A controller, and what its link has told it.
 struct Recorded {
@@ -54,5 +58,85 @@ fn event(mut recorded: Recorded) -> Recorded {
     recorded
 }
 
-library_benchmark_group!(name = mechanism; benchmarks = event);
+/// A gateway, and what passes it.
+struct Passing {
+    gateway: Gateway,
+    events: Vec<(Instant, GatewayEvent)>,
+}
+
+/// N and RTT given.
+fn awm() -> Passing {
+    passing(None, FlowCountConfig::Fixed(20.0), RoundTripConfig::Fixed(Duration::from_millis(100)))
+}
+
+fn g_router() -> Passing {
+    measuring(Pace::RoundTrip)
+}
+
+fn g_router_each_event() -> Passing {
+    measuring(Pace::Event)
+}
+
+/// N by linear counting, RTT from timestamps.
+fn measuring(pace: Pace) -> Passing {
+    let initial = Duration::from_millis(100);
+    let c_earth = CEarthConfig { pace, ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(10)) };
+    passing(Some(c_earth), FlowCountConfig::default(), RoundTripConfig::Timestamps { initial })
+}
+
+/// The packets of practRA's link, of 20 flows in turn; an acknowledgement comes back with each departure. Two of three events are
+/// arrivals and departures.
+fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: RoundTripConfig) -> Passing {
+    let config = GatewayConfig {
+        awm: AwmConfig::new(Bytes::new(20 * 1500)),
+        c_earth,
+        flows,
+        round_trip,
+        queue: QueueCount::Waiting,
+        link_rate: BitRate::from_mbps(10),
+    };
+    let mut events = Vec::new();
+    let mut count = 0;
+    for line in recorded().lines {
+        let stamps = Timestamps { value: count, echo: count.saturating_sub(50) };
+        let segment = SegmentView {
+            flow: u64::from(count % 20),
+            kind: SegmentKind::Other,
+            end: 1460 * count,
+            acknowledged: 1460 * count.saturating_sub(50),
+            data: true,
+            timestamps: Some(stamps),
+        };
+        match line.event {
+            RateEvent::Arrival { admission, queue, .. } => {
+                events.push((line.now, GatewayEvent::Arrival { admission, queue, segment: Some(segment) }));
+            }
+            RateEvent::Departure { queue } => {
+                events.push((line.now, GatewayEvent::Departure { queue }));
+                events.push((line.now, GatewayEvent::Acknowledgement { segment, window: Bytes::new(65_535) }));
+            }
+            RateEvent::Timeout { .. } => {}
+        }
+        count += 1;
+    }
+    events.truncate(OPERATIONS);
+    Passing { gateway: Gateway::new(&config, Instant::ZERO).expect("a sound configuration"), events }
+}
+
+#[library_benchmark]
+#[bench::awm(setup = awm)]
+#[bench::g_router(setup = g_router)]
+#[bench::g_router_each_event(setup = g_router_each_event)]
+fn gateway_event(mut passing: Passing) -> Passing {
+    for &(now, event) in &passing.events {
+        passing.gateway.handle(now, event);
+        while let Some(action) = passing.gateway.poll_action() {
+            std::hint::black_box(action);
+        }
+        std::hint::black_box(passing.gateway.next_timeout());
+    }
+    passing
+}
+
+library_benchmark_group!(name = mechanism; benchmarks = event, gateway_event);
 main!(library_benchmark_groups = mechanism);

@@ -153,4 +153,91 @@ proptest! {
         };
         prop_assert_eq!(run(), run());
     }
+
+    /// The machine, which computes only what has changed since the event before, against equations (1) to (4) of g-router section 2
+    /// as they are printed, in full at every arrival and departure.
+    #[test]
+    fn the_machine_follows_the_printed_equations(config in configs(), events in events()) {
+        let fixed = GatewayConfig {
+            flows: FlowCountConfig::Fixed(7.0),
+            round_trip: RoundTripConfig::Fixed(Duration::from_millis(80)),
+            c_earth: config.c_earth.clone().map(|c_earth| CEarthConfig { pace: Pace::Event, ..c_earth }),
+            ..config
+        };
+        let mut gateway = Gateway::new(&fixed, Instant::ZERO).unwrap();
+        let mut printed = Printed::new(&fixed);
+        let (mut now, mut rate) = (Instant::ZERO, gateway.rate());
+        for (gap, event) in events {
+            now += Duration::from_nanos(gap);
+            gateway.handle(now, event);
+            while let Some(action) = gateway.poll_action() {
+                if let GatewayAction::SetRate { rate: next, .. } = action {
+                    prop_assert_ne!(next, rate);
+                    rate = next;
+                }
+            }
+            match event {
+                GatewayEvent::Arrival { queue, .. } | GatewayEvent::Departure { queue } | GatewayEvent::Timeout { queue } => {
+                    printed.event(now, queue);
+                }
+                GatewayEvent::Acknowledgement { .. } => {}
+            }
+            prop_assert_eq!(gateway.window().to_bits(), printed.window.to_bits());
+            prop_assert_eq!(gateway.rate(), printed.rounded());
+            prop_assert_eq!(rate, gateway.rate(), "what it told the link");
+        }
+    }
+}
+
+/// Equations (1) to (4) with N and RTT given, C at every event.
+struct Printed {
+    config: GatewayConfig,
+    window: f64,
+    beta: f64,
+    rate: f64,
+    queue: f64,
+    at: Instant,
+}
+
+impl Printed {
+    const FLOWS: f64 = 7.0;
+    const ROUND_TRIP_S: f64 = 80_000_000.0 * 1e-9;
+
+    fn new(config: &GatewayConfig) -> Self {
+        let rate = config.c_earth.as_ref().map_or(config.link_rate, |c_earth| c_earth.max).as_f64();
+        let awm = &config.awm;
+        let (window, beta) = (awm.initial_window.as_u64() as f64, awm.beta.as_f64() / 8.0);
+        Self { config: config.clone(), window, beta, rate, queue: 0.0, at: Instant::ZERO }
+    }
+
+    fn event(&mut self, now: Instant, queue: QueueView) {
+        let both = self.config.queue == QueueCount::WaitingAndInService;
+        let queue = (queue.waiting.as_u64() + if both { queue.in_service.as_u64() } else { 0 }) as f64;
+        let target = self.config.awm.target.as_u64() as f64;
+        if let Some(CEarthConfig { gamma, min, max, .. }) = self.config.c_earth {
+            let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
+            let arrivals = 8.0 * (self.queue - queue).abs() / Self::ROUND_TRIP_S;
+            let change = arrivals * sign(queue - gamma * target) * (queue - target).abs() / target;
+            let before = self.rounded();
+            self.rate = (self.rate + change).clamp(min.as_f64(), max.as_f64());
+            if self.rounded() != before {
+                self.beta *= self.rounded().as_f64() / before.as_f64();
+            }
+        }
+        let seconds = (now - self.at).as_nanos() as f64 * 1e-9;
+        let queue_term = (self.queue - queue) / Self::FLOWS;
+        let target_term = self.beta * seconds * (target - queue) / (Self::FLOWS * target);
+        let floor = self.config.awm.floor.as_u64() as f64;
+        self.window = (self.window + (queue_term + target_term)).max(floor).min(65_535.0 * 16_384.0);
+        (self.queue, self.at) = (queue, now);
+    }
+
+    /// To the granularity, 1 kb/s here.
+    fn rounded(&self) -> BitRate {
+        let Some(CEarthConfig { granularity, min, max, .. }) = self.config.c_earth else {
+            return self.config.link_rate;
+        };
+        let steps = (self.rate / granularity.as_f64() + 0.5).floor();
+        BitRate::from_bps((steps * granularity.as_f64()).clamp(min.as_f64(), max.as_f64()) as u64)
+    }
 }

@@ -1,5 +1,6 @@
 //! Amounts of data, power and energy.
 
+use crate::nearest_f64;
 use crate::time::Duration;
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -30,6 +31,13 @@ impl Bytes {
     #[must_use]
     pub const fn as_u64(self) -> u64 {
         self.0
+    }
+
+    /// The amount in bytes, to the nearest `f64`.
+    #[inline]
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        nearest_f64(self.0)
     }
 
     /// The amount in bits.

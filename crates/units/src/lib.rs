@@ -14,3 +14,10 @@ pub use amount::{Bytes, Joules, Watts};
 pub use parse::ParseQuantityError;
 pub use rate::{BitRate, Serialiser};
 pub use time::{Duration, Instant};
+
+/// The nearest `f64`. Processors convert signed numbers in one instruction, unsigned ones in many.
+#[inline]
+#[allow(clippy::cast_precision_loss)]
+fn nearest_f64(number: u64) -> f64 {
+    i64::try_from(number).map_or(number as f64, |number| number as f64)
+}

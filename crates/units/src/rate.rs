@@ -1,6 +1,7 @@
 //! Bit rates and the time that bytes take at them.
 
 use crate::amount::Bytes;
+use crate::nearest_f64;
 use crate::time::Duration;
 use std::fmt;
 
@@ -30,10 +31,10 @@ impl BitRate {
     }
 
     /// The rate in bits per second.
+    #[inline]
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn as_f64(self) -> f64 {
-        self.0 as f64
+        nearest_f64(self.0)
     }
 
     /// True for a rate at which nothing moves.

@@ -1,5 +1,6 @@
 //! Points in time and spans of time, in integer nanoseconds.
 
+use crate::nearest_f64;
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub};
 
@@ -31,9 +32,9 @@ impl Instant {
 
     /// Seconds since the start.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        nearest_f64(self.0) * 1e-9
     }
 
     /// The time passed since `earlier`; zero if `earlier` is later.
@@ -89,9 +90,9 @@ impl Duration {
 
     /// The span in seconds.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
+    #[inline]
     pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 * 1e-9
+        nearest_f64(self.0) * 1e-9
     }
 
     /// The span less `other`; zero if `other` is longer.

@@ -76,16 +76,17 @@ impl Awm {
     pub fn new(config: &AwmConfig, start: Instant) -> Result<Self, ConfigError> {
         config.validate()?;
         Ok(Self {
-            window: bytes(config.initial_window).min(LARGEST_WINDOW),
-            target: bytes(config.target),
+            window: config.initial_window.as_f64().min(LARGEST_WINDOW),
+            target: config.target.as_f64(),
             beta: config.beta.as_f64() / 8.0,
-            floor: bytes(config.floor),
+            floor: config.floor.as_f64(),
             queue: 0.0,
             at: start,
         })
     }
 
     /// swnd in bytes.
+    #[inline]
     #[must_use]
     pub fn window(&self) -> f64 {
         self.window
@@ -98,6 +99,7 @@ impl Awm {
     }
 
     /// T in bytes.
+    #[inline]
     #[must_use]
     pub fn target(&self) -> f64 {
         self.target
@@ -105,6 +107,7 @@ impl Awm {
 
     /// Event k: the queue holds `queue` bytes now and `flows` flows load it (N, at least 1). Equations (1) and (2):
     /// swnd_k = max(swnd_{k-1} + DQ_k + DT_k, MTU).
+    #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, flows: f64) {
         let change =
             queue_term(self.queue, queue, flows) + target_term(self.beta, now - self.at, self.target, queue, flows);
@@ -118,11 +121,12 @@ impl Awm {
     }
 
     /// awnd <- min(awnd, swnd): what to write in place of `advertised`, if that is more than what is suggested.
+    #[inline]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn instead_of(&self, advertised: Bytes) -> Option<Bytes> {
         // swnd lies between MTU and the largest window: the cast is exact but for its fraction.
-        let suggested = Bytes::new(self.window as u64);
+        let suggested = Bytes::new(u64::from(self.window as u32));
         (advertised > suggested).then_some(suggested)
     }
 }
@@ -135,11 +139,6 @@ fn queue_term(before: f64, queue: f64, flows: f64) -> f64 {
 /// DT_k = beta (t_k - t_{k-1}) (T - q_k) / (N T) in bytes.
 fn target_term(beta: f64, passed: Duration, target: f64, queue: f64, flows: f64) -> f64 {
     beta * passed.as_secs_f64() * (target - queue) / (flows * target)
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn bytes(amount: Bytes) -> f64 {
-    amount.as_u64() as f64
 }
 
 #[cfg(test)]

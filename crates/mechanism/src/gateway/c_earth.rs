@@ -89,6 +89,8 @@ pub struct CEarth {
     pace: Pace,
     granularity: f64,
     transition: Duration,
+    /// What C was last rounded to.
+    rounded: f64,
     /// q_{k-1} in bytes.
     queue: f64,
     /// When the round trip in progress ends; it begins with the event that ended the one before. `None` before the first event.
@@ -110,6 +112,7 @@ impl CEarth {
             pace: config.pace,
             granularity: config.granularity.as_f64(),
             transition: config.transition,
+            rounded: to_granularity(initial.as_f64(), config.granularity.as_f64()),
             queue: 0.0,
             due: None,
         })
@@ -119,9 +122,8 @@ impl CEarth {
     #[must_use]
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn rate(&self) -> BitRate {
-        // C lies between C_min and C_max, which are whole numbers of bits.
-        let steps = libm::floor(self.rate / self.granularity + 0.5);
-        BitRate::from_bps((steps * self.granularity).clamp(self.min, self.max) as u64)
+        // C_min and C_max are whole numbers of bits.
+        BitRate::from_bps(self.rounded.clamp(self.min, self.max) as u64)
     }
 
     /// How long nothing is sent after a change.
@@ -130,26 +132,47 @@ impl CEarth {
         self.transition
     }
 
-    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`.
-    pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) {
+    /// An event: the queue holds `queue` bytes now, AWM's target is `target` bytes, a round trip takes `round_trip`. True if the
+    /// rate may be another now.
+    #[inline]
+    pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) -> bool {
         if self.pace == Pace::RoundTrip {
             let ends = *self.due.get_or_insert(now + round_trip);
             if now < ends {
-                return;
+                return false;
             }
             self.due = Some(now + round_trip);
         }
+        self.compute(queue, target, round_trip)
+    }
+
+    fn compute(&mut self, queue: f64, target: f64, round_trip: Duration) -> bool {
         let change = rate_change(self.queue, queue, target, self.gamma, round_trip);
         self.rate = (self.rate + change).clamp(self.min, self.max);
         self.queue = queue;
+        // Well within half a step of where it was it rounds to the same.
+        if (self.rate - self.rounded).abs() < 0.49 * self.granularity {
+            return false;
+        }
+        self.rounded = to_granularity(self.rate, self.granularity);
+        true
     }
 
     /// When the rate is to be computed with no event before: a round trip's end, unless nothing can come of it, the queue being
     /// empty as at its beginning.
+    #[inline]
     #[must_use]
     pub fn next_timeout(&self, queue: f64) -> Option<Instant> {
         if queue > 0.0 || self.queue > 0.0 { self.due } else { None }
     }
+}
+
+/// `rate` in bit/s, rounded to a whole multiple of `granularity`.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
+fn to_granularity(rate: f64, granularity: f64) -> f64 {
+    // The cast takes the fraction off, as floor would: rates are above zero and below 2^64.
+    let steps = (rate / granularity + 0.5) as u64 as f64;
+    steps * granularity
 }
 
 /// dC_k = |dr_k| sgn(q_k - T_C-EARTH) g_k in bit/s, with |dr_k| = |q_{k-1} - q_k| / RTT (equation 3) and g_k = |q_k - T| / T

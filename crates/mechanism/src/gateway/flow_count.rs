@@ -61,6 +61,7 @@ impl FlowCount {
     }
 
     /// N.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
         match self {
@@ -70,6 +71,7 @@ impl FlowCount {
     }
 
     /// A data segment of `flow` has come.
+    #[inline]
     pub fn saw(&mut self, now: Instant, flow: FlowKey) {
         if let Self::Measured(counting) = self {
             counting.saw(now, flow);
@@ -77,6 +79,7 @@ impl FlowCount {
     }
 
     /// Equation (5): N_k = N_{k-1} swnd_{k-1} C_k / (swnd_k C_{k-1}), windows in bytes, rates in bit/s.
+    #[inline]
     pub fn update(&mut self, windows: (f64, f64), rates: (f64, f64)) {
         if let Self::Printed(flows) = self {
             *flows = (*flows * windows.0 * rates.1 / (windows.1 * rates.0)).max(1.0);
@@ -92,8 +95,12 @@ pub struct LinearCounting {
     set: usize,
     interval: Duration,
     ends: Instant,
-    /// The estimate of the last interval that had a flow; `None` before the first has ended.
-    last: Option<f64>,
+    /// Whose bit was looked at last in this interval.
+    last_seen: Option<FlowKey>,
+    /// Whether an interval that had a flow has ended.
+    has_ended: bool,
+    /// The estimate of the last such interval; before, of the one in progress. At least 1.
+    estimate: f64,
 }
 
 impl LinearCounting {
@@ -108,41 +115,67 @@ impl LinearCounting {
         if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
             return Err(ConfigError::new("bits", bits, "a power of two from 64 to 1048576"));
         }
-        Ok(Self { map: vec![0; bits / 64].into_boxed_slice(), set: 0, interval, ends: start + interval, last: None })
+        Ok(Self {
+            map: vec![0; bits / 64].into_boxed_slice(),
+            set: 0,
+            interval,
+            ends: start + interval,
+            last_seen: None,
+            has_ended: false,
+            estimate: 1.0,
+        })
     }
 
     /// The estimate of the last interval in which there were flows; of the one in progress, while it is the first. At least 1.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> f64 {
-        self.last.unwrap_or_else(|| self.so_far()).max(1.0)
+        self.estimate
     }
 
+    #[inline]
     fn saw(&mut self, now: Instant, flow: FlowKey) {
         if now >= self.ends {
             self.end_intervals(now);
         }
-        let bit = spread(flow) as usize & (64 * self.map.len() - 1);
-        let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
-        self.set += usize::from(*word & mask == 0);
-        *word |= mask;
+        // Segments of a flow often follow each other.
+        if self.last_seen != Some(flow) {
+            self.last_seen = Some(flow);
+            self.mark(flow);
+        }
     }
 
+    fn mark(&mut self, flow: FlowKey) {
+        let bit = spread(flow) as usize & (64 * self.map.len() - 1);
+        let (word, mask) = (&mut self.map[bit / 64], 1 << (bit % 64));
+        if *word & mask == 0 {
+            *word |= mask;
+            self.set += 1;
+            if !self.has_ended {
+                self.estimate = self.so_far();
+            }
+        }
+    }
+
+    #[inline(never)]
     fn end_intervals(&mut self, now: Instant) {
         if self.set > 0 {
-            self.last = Some(self.so_far());
+            self.estimate = self.so_far();
+            self.has_ended = true;
             self.map.fill(0);
             self.set = 0;
+            self.last_seen = None;
         }
         let missed = (now - self.ends).as_nanos() / self.interval.as_nanos();
         self.ends += self.interval * missed + self.interval;
     }
 
-    /// -m ln(z/m); with no bit clear, what one clear bit would say.
+    /// -m ln(z/m); with no bit clear, what one clear bit would say; at least 1.
     #[allow(clippy::cast_precision_loss)]
     fn so_far(&self) -> f64 {
         let bits = 64 * self.map.len();
         let clear = (bits - self.set).max(1);
-        -(bits as f64) * libm::log(clear as f64 / bits as f64)
+        (-(bits as f64) * libm::log(clear as f64 / bits as f64)).max(1.0)
     }
 }
 
@@ -194,6 +227,19 @@ mod tests {
         // The second ended with one flow; three empty ones follow and say nothing.
         counting.saw(at(5500), 3);
         assert!((counting.value() - 1.0).abs() < 0.01, "{}", counting.value());
+    }
+
+    #[test]
+    fn a_flow_is_counted_anew_in_every_interval() {
+        // The same flow, and nobody else, in three intervals: -4096 ln(4095/4096) = 1.0001 in each.
+        let mut counting = LinearCounting::new(Duration::from_secs(1), 4096, Instant::ZERO).unwrap();
+        for interval in 0..3 {
+            counting.saw(at(1000 * interval), 9);
+            counting.saw(at(1000 * interval + 500), 9);
+            assert_eq!(counting.set, 1, "in the interval that began at {interval} s");
+        }
+        counting.saw(at(3000), 9);
+        assert!((counting.value() - 1.0001).abs() < 1e-4, "{}", counting.value());
     }
 
     #[test]

@@ -37,8 +37,8 @@ pub struct Gateway {
     queue: f64,
     rate: BitRate,
     changes: u64,
-    rate_action: Option<GatewayAction>,
-    window_action: Option<GatewayAction>,
+    /// What the last event asks for: an acknowledgement another window, any other event another rate.
+    action: Option<GatewayAction>,
 }
 
 impl Gateway {
@@ -61,8 +61,7 @@ impl Gateway {
             queue: 0.0,
             rate,
             changes: 0,
-            rate_action: None,
-            window_action: None,
+            action: None,
         };
         gateway.round_trip.update(gateway.flows.value(), gateway.awm.window(), rate.as_f64());
         Ok(gateway)
@@ -110,33 +109,42 @@ impl Gateway {
         self.changes
     }
 
-    #[allow(clippy::cast_precision_loss)]
+    #[inline]
     fn see(&mut self, queue: QueueView) {
         let bytes = match self.count {
             QueueCount::Waiting => queue.waiting,
             QueueCount::WaitingAndInService => queue.waiting + queue.in_service,
         };
-        self.queue = bytes.as_u64() as f64;
+        self.queue = bytes.as_f64();
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).
+    #[inline(always)]
     fn update(&mut self, now: Instant) {
         let (flows, window, rate) = (self.flows.value(), self.awm.window(), self.rate);
         self.round_trip.update(flows, window, rate.as_f64());
-        if let Some(c_earth) = &mut self.c_earth {
-            c_earth.update(now, self.queue, self.awm.target(), self.round_trip.value());
-            let (next, pause) = (c_earth.rate(), c_earth.transition());
-            if next != rate {
-                self.awm.rescale(rate, next);
-                self.rate = next;
-                self.changes += 1;
-                self.rate_action = Some(GatewayAction::SetRate { rate: next, pause });
-            }
+        if let Some(c_earth) = &mut self.c_earth
+            && c_earth.update(now, self.queue, self.awm.target(), self.round_trip.value())
+        {
+            self.follow_c_earth();
         }
         self.awm.update(now, self.queue, flows);
         self.flows.update((window, self.awm.window()), (rate.as_f64(), self.rate.as_f64()));
     }
 
+    /// C_k has been computed, and may be C_{k-1} again.
+    fn follow_c_earth(&mut self) {
+        let Some(c_earth) = &self.c_earth else { return };
+        let (next, pause) = (c_earth.rate(), c_earth.transition());
+        if next != self.rate {
+            self.awm.rescale(self.rate, next);
+            self.rate = next;
+            self.changes += 1;
+            self.action = Some(GatewayAction::SetRate { rate: next, pause });
+        }
+    }
+
+    #[inline(always)]
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
         // Acknowledgements on their way to a sender load nobody's window.
         if segment.data {
@@ -145,9 +153,10 @@ impl Gateway {
         self.round_trip.forward(now, segment);
     }
 
+    #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
         self.round_trip.backward(now, segment);
-        self.window_action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
+        self.action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
     }
 }
 
@@ -155,6 +164,7 @@ impl Machine for Gateway {
     type Event = GatewayEvent;
     type Action = GatewayAction;
 
+    #[inline(always)]
     fn handle(&mut self, now: Instant, event: GatewayEvent) {
         let queue = match event {
             GatewayEvent::Acknowledgement { segment, window } => return self.rewrite(now, &segment, window),
@@ -170,10 +180,12 @@ impl Machine for Gateway {
         self.update(now);
     }
 
+    #[inline]
     fn poll_action(&mut self) -> Option<GatewayAction> {
-        self.rate_action.take().or_else(|| self.window_action.take())
+        self.action.take()
     }
 
+    #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         self.c_earth.as_ref().and_then(|c_earth| c_earth.next_timeout(self.queue))
     }

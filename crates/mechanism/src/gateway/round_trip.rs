@@ -59,11 +59,12 @@ impl RoundTrip {
     }
 
     /// RTT.
+    #[inline]
     #[must_use]
     pub fn value(&self) -> Duration {
         match self {
             Self::Fixed(time) | Self::Printed(time) => *time,
-            Self::Measured(probe) => Duration::from_secs_f64(probe.seconds).unwrap_or(Duration::MAX),
+            Self::Measured(probe) => probe.time,
         }
     }
 
@@ -77,6 +78,7 @@ impl RoundTrip {
     }
 
     /// Equation (7): RTT_k = N_{k-1} swnd_{k-1} / C_{k-1}; swnd in bytes, C in bit/s.
+    #[inline]
     pub fn update(&mut self, flows: f64, window: f64, rate: f64) {
         if let Self::Printed(time) = self {
             *time = Duration::from_secs_f64(8.0 * flows * window / rate).unwrap_or(Duration::MAX);
@@ -84,6 +86,7 @@ impl RoundTrip {
     }
 
     /// A segment goes the way of the data.
+    #[inline]
     pub fn forward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
             probe.forward(now, segment);
@@ -91,6 +94,7 @@ impl RoundTrip {
     }
 
     /// A segment comes back.
+    #[inline]
     pub fn backward(&mut self, now: Instant, segment: &SegmentView) {
         if let Self::Measured(probe) = self {
             probe.backward(now, segment);
@@ -126,6 +130,8 @@ pub struct Probe {
     least_back: f64,
     /// RTT in seconds.
     seconds: f64,
+    /// The same to the nanosecond.
+    time: Duration,
 }
 
 /// How many flows are measured at once. With one slot a sample takes a round trip, so that the mean is of a few flows only.
@@ -217,6 +223,7 @@ impl Probe {
             back: Mean::default(),
             least_back: f64::INFINITY,
             seconds: initial.as_secs_f64(),
+            time: initial,
         }
     }
 
@@ -293,6 +300,7 @@ impl Probe {
             && back.is_finite()
         {
             self.seconds = out + back;
+            self.time = Duration::from_secs_f64(self.seconds).unwrap_or(Duration::MAX);
         }
     }
 }

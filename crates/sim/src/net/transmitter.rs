@@ -406,6 +406,7 @@ impl VariableTransmitter {
     }
 
     /// The slot's event has come: sends what waits.
+    #[inline(always)]
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
         while let Some(first) = self.queue.front() {
             let waited = now - first.since;

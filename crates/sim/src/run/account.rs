@@ -34,36 +34,80 @@ pub struct GatewaySummary {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Account {
     began: Instant,
-    /// Up to when the integrals go.
+    /// Up to when the window's integrals go.
     settled: Instant,
     /// In byte nanoseconds.
     window: f64,
     /// In nanoseconds.
     at_floor: f64,
-    /// In nanoseconds.
-    flows: f64,
-    /// In second nanoseconds.
-    round_trip: f64,
+    estimates: Estimates,
     pub acknowledgements: u64,
     pub rewritten: u64,
 }
 
+/// N and RTT, which change far less often than swnd: their integrals are settled when they do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Estimates {
+    /// Since when they have been what they are.
+    since: Instant,
+    flows: f64,
+    round_trip: f64,
+    /// In nanoseconds.
+    flows_area: f64,
+    /// In second nanoseconds.
+    round_trip_area: f64,
+}
+
+impl Estimates {
+    /// What they are now, they have been since `now`.
+    #[inline]
+    #[allow(clippy::float_cmp)] // Unchanged is what it was, to the bit.
+    fn look(&mut self, now: Instant, gateway: &Gateway) {
+        if self.flows != gateway.flows() || self.round_trip != gateway.round_trip_seconds() {
+            self.settle(now);
+            (self.flows, self.round_trip) = (gateway.flows(), gateway.round_trip_seconds());
+        }
+    }
+
+    #[inline(never)]
+    fn settle(&mut self, now: Instant) {
+        let passed = nanoseconds(self.since, now);
+        self.flows_area += self.flows * passed;
+        self.round_trip_area += self.round_trip * passed;
+        self.since = now;
+    }
+}
+
+/// From one instant to another. Fewer than 2^63, so that the cast takes the short way.
+#[inline]
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)]
+fn nanoseconds(from: Instant, to: Instant) -> f64 {
+    (to - from).as_nanos() as i64 as f64
+}
+
 impl Account {
     /// Measurement begins.
-    pub fn restart(&mut self, now: Instant) {
-        *self = Self { began: now, settled: now, ..Self::default() };
+    pub fn restart(&mut self, now: Instant, gateway: &Gateway) {
+        let estimates = Estimates {
+            since: now,
+            flows: gateway.flows(),
+            round_trip: gateway.round_trip_seconds(),
+            ..Estimates::default()
+        };
+        *self = Self { began: now, settled: now, estimates, ..Self::default() };
     }
 
     /// Something is about to happen on the link: adds the time in which nothing did.
     #[inline]
-    #[allow(clippy::cast_precision_loss)]
     pub fn settle(&mut self, now: Instant, gateway: &Gateway) {
-        let passed = (now - self.settled).as_nanos() as f64;
-        self.settled = now;
+        let passed = nanoseconds(self.settled, now);
         self.window += gateway.window() * passed;
-        self.at_floor += if gateway.is_at_floor() { passed } else { 0.0 };
-        self.flows += gateway.flows() * passed;
-        self.round_trip += gateway.round_trip_seconds() * passed;
+        if gateway.is_at_floor() {
+            self.at_floor += passed;
+        }
+        // What is new is so since the event before.
+        self.estimates.look(self.settled, gateway);
+        self.settled = now;
     }
 
     /// The means up to `now`.
@@ -71,12 +115,13 @@ impl Account {
     pub fn summarise(&self, now: Instant, gateway: &Gateway) -> GatewaySummary {
         let mut whole = *self;
         whole.settle(now, gateway);
+        whole.estimates.settle(now);
         let measured = (now - self.began).as_nanos().max(1) as f64;
         GatewaySummary {
             mean_window_bytes: whole.window / measured,
             floor_share: whole.at_floor / measured,
-            mean_flows: whole.flows / measured,
-            mean_round_trip_s: whole.round_trip / measured,
+            mean_flows: whole.estimates.flows_area / measured,
+            mean_round_trip_s: whole.estimates.round_trip_area / measured,
             acknowledgements: self.acknowledgements,
             rewritten_acknowledgements: self.rewritten,
             final_window_bytes: gateway.window(),
@@ -117,7 +162,7 @@ mod tests {
         let mut account = Account::default();
         let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
         account.settle(at(500), &gateway);
-        account.restart(at(500));
+        account.restart(at(500), &gateway);
         for (millis, waiting) in [(1000, 4000), (3000, 9000)] {
             account.settle(at(millis), &gateway);
             let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::ZERO };

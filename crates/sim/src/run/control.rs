@@ -4,12 +4,12 @@ use super::account::{Account, GatewaySummary};
 use super::parts::Controlled;
 use super::world::World;
 use crate::net::packet::{LinkId, Packet};
-use crate::net::transmitter::RateChange;
+use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Mechanism, Scenario};
 use netlull_mechanism::gateway::{
     FlowKey, Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps, spread,
 };
-use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
+use netlull_mechanism::rate::{Admission, Earth, PractRa, QueueView, RateAction, RateEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -70,7 +70,7 @@ impl Controller {
 }
 
 /// A machine asks for one change of rate at most.
-#[inline]
+#[inline(always)]
 fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
     machine.handle(now, event);
     let action = machine.poll_action();
@@ -91,7 +91,13 @@ fn told_gateway(
         RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
         RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
     };
-    match handled(machine, now, event) {
+    rate_change(handled(machine, now, event))
+}
+
+/// The rate and the pause that an action asks for.
+#[inline(always)]
+fn rate_change(action: Option<GatewayAction>) -> Option<(BitRate, Duration)> {
+    match action {
         Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
         Some(GatewayAction::SetWindow(_)) | None => None,
     }
@@ -138,6 +144,7 @@ impl FlowKeys {
 }
 
 /// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+#[inline(always)]
 fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     let Segment { flags, ts_val, ts_ecr, seq, ack, len, .. } = packet.segment;
     let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
@@ -161,7 +168,8 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
 /// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
 /// one MTU holds.
 fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
-    let units = window.as_u64().div_ceil(1 << shift);
+    // No window is near 2^64.
+    let units = (window.as_u64() + (1 << shift) - 1) >> shift;
     u16::try_from(units).map_or(field, |units| units.min(field))
 }
 
@@ -173,25 +181,88 @@ impl World {
     }
 
     /// Tells a controller what happened and does what it asks for.
-    #[inline]
+    #[inline(never)]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
         let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
         if let (Some(gateways), Some(packet)) = (&mut self.observers.gateways, packet) {
             gateways.offered(*link, packet, &self.flow_keys);
         }
-        if let Some((rate, pause)) = machine.told(self.now, event, packet, &self.flow_keys) {
-            let change = RateChange { rate, pause, in_service: *in_service };
-            self.links[*link as usize].change_rate(self.now, change, &mut self.schedule);
+        let change = machine.told(self.now, event, packet, &self.flow_keys);
+        let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
+        self.controlled(index, (link, in_service), change, wake);
+    }
+
+    /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
+    /// look at what kind of event it is.
+    #[inline(always)]
+    pub(super) fn took(&mut self, index: usize, link: LinkId, packet: &Packet) {
+        let queue = self.links[link as usize].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index].machine {
+            return self.gateway_took(index, queue, packet);
         }
-        let wake = machine.next_timeout().unwrap_or(Instant::NEVER);
-        let slot = self.slots.controller(index);
+        let (size, admission) = (Bytes::new(u64::from(packet.size)), Admission::Accepted);
+        self.control(index, RateEvent::Arrival { size, admission, queue }, Some(packet));
+    }
+
+    #[inline(never)]
+    fn gateway_took(&mut self, index: usize, queue: QueueView, packet: &Packet) {
+        if let Some(gateways) = &mut self.observers.gateways {
+            gateways.offered(self.controllers[index].link, packet, &self.flow_keys);
+        }
+        let segment = seen(packet, &self.flow_keys);
+        let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment };
+        self.tell_gateway(index, event);
+    }
+
+    /// A packet has left a link with a controller.
+    #[inline(always)]
+    pub(super) fn let_go(&mut self, index: usize, link: LinkId) {
+        let queue = self.links[link as usize].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index].machine {
+            return self.gateway_let_go(index, queue);
+        }
+        self.control(index, RateEvent::Departure { queue }, None);
+    }
+
+    #[inline(never)]
+    fn gateway_let_go(&mut self, index: usize, queue: QueueView) {
+        self.tell_gateway(index, GatewayEvent::Departure { queue });
+    }
+
+    #[inline(always)]
+    fn tell_gateway(&mut self, index: usize, event: GatewayEvent) {
+        let Controlled { link, machine: Controller::Gateway(steering), in_service, .. } = &mut self.controllers[index]
+        else {
+            return;
+        };
+        let Steering { machine, account } = steering.as_mut();
+        account.settle(self.now, machine);
+        let change = rate_change(handled(machine, self.now, event));
+        let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
+        self.controlled(index, (link, in_service), change, wake);
+    }
+
+    /// A controller has been told something: changes the rate of its link, if it asks for that, and looks after its timer.
+    #[inline(always)]
+    fn controlled(
+        &mut self,
+        index: usize,
+        (link, in_service): (LinkId, InService),
+        change: Option<(BitRate, Duration)>,
+        wake: Option<Instant>,
+    ) {
+        if let Some((rate, pause)) = change {
+            let change = RateChange { rate, pause, in_service };
+            self.links[link as usize].change_rate(self.now, change, &mut self.schedule);
+        }
+        let (slot, wake) = (self.slots.controller(index), wake.unwrap_or(Instant::NEVER));
         if self.schedule.at(slot) != wake {
             self.schedule.set(slot, wake);
         }
     }
 
     /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
-    #[inline(never)]
+    #[inline]
     pub(super) fn steer(&mut self, link: LinkId, packet: &mut Packet) {
         let Some(segment) = seen(packet, &self.flow_keys).filter(|segment| segment.kind != SegmentKind::Syn) else {
             return;
@@ -220,7 +291,7 @@ impl World {
     pub(super) fn restart_accounts(&mut self) {
         for controlled in &mut self.controllers {
             if let Controller::Gateway(steering) = &mut controlled.machine {
-                steering.account.restart(self.now);
+                steering.account.restart(self.now, &steering.machine);
             }
         }
     }
@@ -251,6 +322,8 @@ mod tests {
         // 1500 / 128 = 11.7: 12 units are 1536 B.
         assert_eq!(window_field(Bytes::new(1500), 7, 500), 12);
         assert_eq!(window_field(Bytes::new(1500), 7, 11), 11);
+        // Nothing to round: 1536 B are 12 units, and 1537 B 13.
+        assert_eq!((window_field(Bytes::new(1536), 7, 500), window_field(Bytes::new(1537), 7, 500)), (12, 13));
         assert_eq!(window_field(Bytes::new(1 << 30), 7, 500), 500);
     }
 }

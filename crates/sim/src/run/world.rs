@@ -129,11 +129,8 @@ impl World {
     /// A link that schedules its departures has taken a packet.
     #[inline]
     fn held(&mut self, index: LinkId, packet: &Packet) {
-        let link = &self.links[index as usize];
-        if let Some(controller) = link.controller {
-            let (size, admission) = (Bytes::new(u64::from(packet.size)), rate::Admission::Accepted);
-            let event = RateEvent::Arrival { size, admission, queue: link.queue_view() };
-            self.control(controller as usize, event, Some(packet));
+        if let Some(controller) = self.links[index as usize].controller {
+            self.took(controller as usize, index, packet);
         }
     }
 
@@ -157,18 +154,13 @@ impl World {
         let link = &self.links[index as usize];
         let (Some(controller), queue) = (link.controller, link.queue_view()) else { return };
         let size = Bytes::new(u64::from(packet.size));
-        match admission {
-            Admission::Accepted => {
-                let admission = rate::Admission::Accepted;
-                self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
-            }
-            Admission::Dropped | Admission::DroppedEarly => {
-                let admission = rate::Admission::Dropped;
-                self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
-            }
+        let admission = match admission {
+            Admission::Accepted => rate::Admission::Accepted,
+            Admission::Dropped | Admission::DroppedEarly => rate::Admission::Dropped,
             // It never came to the buffer.
-            Admission::Lost => {}
-        }
+            Admission::Lost => return,
+        };
+        self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
     }
 
     /// A link has dropped a packet, or lost it.
@@ -268,8 +260,7 @@ impl World {
             self.discarded(link as LinkId, &packet);
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
-            let queue = self.links[link].queue_view();
-            self.control(controller as usize, RateEvent::Departure { queue }, None);
+            self.let_go(controller as usize, link as LinkId);
         }
     }
 

@@ -262,8 +262,11 @@ impl Endpoint {
             return snd.queued == snd.nxt && snd.fin == Fin::Open;
         }
         if end < snd.queued {
-            // Held by a window, and the peer's has not just room for a part of a segment.
-            return end <= snd.edge || snd.nxt >= snd.edge;
+            // Held by a window. The peer's may have room for a part of a segment, but not for half of its largest (RFC 9293
+            // section 3.8.6.2.1 rule 3).
+            return end <= snd.edge
+                || snd.nxt >= snd.edge
+                || 2 * (snd.edge - snd.nxt) < u64::from(self.rare.largest_window);
         }
         snd.nxt > snd.queued || (snd.nxt == snd.queued && snd.fin == Fin::Open)
     }

@@ -1,7 +1,7 @@
 //! The short way does what the general code does: two connections side by side, one of which never takes it, get the
 //! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
 
-use super::super::fast::Prediction;
+use super::super::fast::{Polled, Prediction};
 use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, Reading, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -13,6 +13,8 @@ struct Twins {
     general: Endpoint,
     /// Segments that took the short way.
     predicted: u64,
+    /// Questions what to send that the short way answered, and all.
+    answered: (u64, u64),
 }
 
 /// Everything but what tells the twins apart.
@@ -23,7 +25,7 @@ fn state(endpoint: &Endpoint) -> String {
 impl Twins {
     fn new(endpoint: Endpoint) -> Self {
         let general = Endpoint { general_only: true, ..endpoint.clone() };
-        Self { short: endpoint, general, predicted: 0 }
+        Self { short: endpoint, general, predicted: 0, answered: (0, 0) }
     }
 
     fn each(&mut self, call: impl Fn(&mut Endpoint)) {
@@ -47,6 +49,9 @@ impl Twins {
     fn send(&mut self, now: Instant) -> Vec<Segment> {
         let mut sent = Vec::new();
         loop {
+            let polled = self.short.clone().poll_predicted(now, &mut Segment::default());
+            self.answered.0 += u64::from(!matches!(polled, Polled::Unknown));
+            self.answered.1 += 1;
             let (one, other) = (self.short.poll_transmit(now), self.general.poll_transmit(now));
             assert_eq!(one, other);
             self.compare();
@@ -67,6 +72,8 @@ enum Fate {
     /// Goes behind the next.
     Late,
     Marked,
+    /// A gateway has written at most so much into its window field.
+    Steered(u16),
     /// Arrives, and then once more as something else.
     Forged {
         ack: i32,
@@ -92,6 +99,8 @@ fn fate() -> impl Strategy<Value = Fate> {
         1 => Just(Fate::Twice),
         1 => Just(Fate::Late),
         1 => Just(Fate::Marked),
+        // Room for part of a segment, for some, for all.
+        20 => prop_oneof![0..3000_u16, 0..30_000_u16, any::<u16>()].prop_map(Fate::Steered),
         1 => forged.prop_map(|(ack, seq, len, window, bits, ts)| {
             let flags = [Flags::PSH, Flags::ECE, Flags::CWR, Flags::FIN, Flags::CE].into_iter().enumerate();
             let set = flags.filter(|(bit, _)| bits >> (3 * bit) & 7 == 7);
@@ -152,13 +161,17 @@ struct Path {
     on_way: [VecDeque<(Instant, Segment)>; 2],
     now: Instant,
     delay: Duration,
+    /// No window field passes that is larger. With less than two segments half of the largest window is less than one (RFC 9293
+    /// section 3.8.6.2.1 rule 3).
+    cap: u16,
 }
 
 impl Path {
     fn new(config: &Config, iss: u32, delay: Duration, size: Data, closes: bool) -> Self {
         let client = Twins::new(Endpoint::client(config, SeqNr::new(iss)));
         let server = Twins::new(Endpoint::server(config, SeqNr::new(iss.wrapping_mul(77))));
-        let mut path = Self { ends: [client, server], on_way: Default::default(), now: Instant::ZERO, delay };
+        let mut path =
+            Self { ends: [client, server], on_way: Default::default(), now: Instant::ZERO, delay, cap: u16::MAX };
         path.ends[0].each(|endpoint| endpoint.open(Instant::ZERO));
         path.ends[0].each(|endpoint| endpoint.send(size));
         if closes {
@@ -209,6 +222,7 @@ impl Path {
     fn step(&mut self, fate: Fate) -> bool {
         let Some(end) = self.advance() else { return false };
         let Some((at, mut segment)) = self.on_way[end].pop_front() else { return false };
+        segment.window = segment.window.min(self.cap);
         match fate {
             Fate::Arrives => self.deliver(end, &segment),
             Fate::Lost => {}
@@ -223,6 +237,10 @@ impl Path {
             }
             Fate::Marked => {
                 segment.flags = segment.flags | Flags::CE;
+                self.deliver(end, &segment);
+            }
+            Fate::Steered(window) => {
+                segment.window = segment.window.min(window);
                 self.deliver(end, &segment);
             }
             Fate::Forged { ack, seq, len, window, flags, ts } => {
@@ -267,11 +285,13 @@ proptest! {
         delay in 0..30_000_000_u64,
         size in prop_oneof![Just(Data::Endless), (1..300_000_u64).prop_map(Data::Bytes), (1..100_u64).prop_map(|n| Data::Bytes(n * 1000))],
         closes in any::<bool>(),
+        cap in prop_oneof![2 => Just(u16::MAX), 1 => 100..3000_u16],
         fates in prop::collection::vec(fate(), 1..400),
     ) {
         prop_assert!(config.validate().is_ok());
         let closes = closes && size != Data::Endless;
         let mut path = Path::new(&config, iss, Duration::from_nanos(delay), size, closes);
+        path.cap = cap;
         for fate in fates {
             if !path.step(fate) {
                 break;
@@ -298,6 +318,57 @@ fn most_segments_take_the_short_way() {
             }
         }
     }
+}
+
+/// A gateway writes another window into every acknowledgement, which leaves room for a part of a segment nearly always.
+#[test]
+fn windows_that_change_do_not_stop_the_short_way() {
+    for timestamps in [false, true] {
+        // Without a shift: windows in bytes.
+        let config = Config { timestamps, receive_buffer: Bytes::new(65_535), ..Config::ns2() };
+        let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+        for step in 0..2000_u16 {
+            if step == 1000 {
+                path.ends.iter_mut().for_each(|end| (end.predicted, end.answered) = (0, (0, 0)));
+            }
+            // From 20 to 30 kB and back in steps of 37 B: it shrinks by less than a segment at a time.
+            let distance = (37 * (step % 540)).abs_diff(10_000);
+            assert!(path.step(Fate::Steered(20_000 + distance)));
+        }
+        let sender = &path.ends[0];
+        assert!(sender.predicted > 400, "{} of about 500 acknowledgements", sender.predicted);
+        let (answered, asked) = sender.answered;
+        assert!(answered * 100 > asked * 95, "{answered} of {asked}");
+    }
+}
+
+/// RFC 9293 section 3.8.6.2.1 rule 3: half of the largest window goes out although it is no full segment, also while something is in
+/// flight.
+#[test]
+fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
+    let base = Config::default().with_algorithm(Algorithm::NewReno);
+    let (delayed_ack, receive_buffer) = (DelayedAck::Off, Bytes::new(65_535));
+    let config = Config { timestamps: false, nagle: false, delayed_ack, receive_buffer, ..base };
+    let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
+    path.cap = 1000;
+    // Handshake, and some segments of 1000 B, all that the window lets pass.
+    for _ in 0..10 {
+        assert!(path.step(Fate::Arrives));
+    }
+    while path.on_way[0].is_empty() {
+        assert!(path.step(Fate::Arrives));
+    }
+    let (_, acknowledgement) = path.on_way[0].pop_front().unwrap();
+    path.deliver(0, &Segment { window: 1000, ..acknowledgement });
+    assert_eq!(path.on_way[1].back().unwrap().1.len, 1000);
+    // The window is opened to twice what is in flight: room for 1000 B, half of the largest so far.
+    let (sent, flight) = (path.on_way[1].len(), path.ends[0].short.flight());
+    path.deliver(0, &Segment { window: 2000, ..acknowledgement });
+    assert_eq!((flight, path.on_way[1].len()), (1000, sent + 1));
+    assert_eq!(path.on_way[1].back().unwrap().1.len, 1000);
+    // To 2600 B there would be room for 600 B, less than half: nothing goes out.
+    path.deliver(0, &Segment { window: 2600, ..acknowledgement });
+    assert_eq!(path.on_way[1].len(), sent + 1);
 }
 
 /// Where cache lines of 64 bytes begin: what is said to lie together does.

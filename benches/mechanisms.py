@@ -1,0 +1,157 @@
+"""What a mechanism adds to a packet-hop: instructions of whole runs, with it and without, under callgrind.
+
+    python benches/mechanisms.py [--store]
+
+The dumb-bells are those of `benches/run.py`, with one flow and with twenty (four links each way, 10 Mb/s, a round trip
+of 50 ms), 60 s of simulated time. The mechanism is on the link from N1 to N2, so on one of eight; its cost is set
+against all packet-hops of the run and, what it adds, against the packets of its own link. Each is compared with
+the same TCP without it: estimators that read timestamps need TCP to send them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scenarios import single, twenty
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+RUNS_KEPT = REPOSITORY / "benches" / "runs"
+NETWORKS = {"single": (single, 1), "twenty": (twenty, 20)}
+DURATION_S = 60
+TIMESTAMPS = {"timestamps": True}
+PRACTRA = {
+    "kind": "practra",
+    "rates": {"from": "1 Mb/s", "to": "10 Mb/s", "step": "1 Mb/s"},
+    "transition": "0 s",
+    "min_interval": "100 ms",
+    "delay_bound": "50 ms",
+}
+AWM = {"kind": "awm", "target": "20 packets", "beta": "1 Mb/s"}
+G_ROUTER = {
+    **AWM,
+    "kind": "g_router",
+    "min_rate": "1 Mb/s",
+    "round_trip": {"kind": "timestamps", "initial": "100 ms"},
+}
+EACH_EVENT = {"pace": "event", "queue": "waiting_and_in_service"}
+
+
+class Case(NamedTuple):
+    """A mechanism on the link, and what TCP does for it."""
+
+    name: str
+    controller: dict[str, Any] | None
+    tcp: dict[str, Any]
+
+
+class Count(NamedTuple):
+    """A run."""
+
+    instructions: int
+    hops: int
+    hops_of_link: int
+
+
+def cases(flows: int) -> Sequence[Case]:
+    """In the order of the table; a case is compared with the last one before it that has no mechanism."""
+    given = {"flows": {"kind": "fixed", "count": flows}}
+    return (
+        Case("no control", None, {}),
+        Case("practRA", PRACTRA, {}),
+        Case("AWM, N given", AWM | given, {}),
+        Case("AWM, N counted", AWM, {}),
+        Case("no control, timestamps", None, TIMESTAMPS),
+        Case("G-Router, once per round trip", G_ROUTER, TIMESTAMPS),
+        Case("G-Router, at every event", G_ROUTER | EACH_EVENT, TIMESTAMPS),
+    )
+
+
+def document(network: str, case: Case) -> dict[str, Any]:
+    """The scenario."""
+    make, _ = NETWORKS[network]
+    scenario = make(DURATION_S).document()
+    scenario["tcp"] |= case.tcp
+    if case.controller is not None:
+        links: list[dict[str, Any]] = scenario["link"]
+        both = next(link for link in links if (link["from"], link["to"]) == ("N1", "N2"))
+        there = {name: value for name, value in both.items() if name != "duplex"}
+        back = there | {"from": "N2", "to": "N1"}
+        place = links.index(both)
+        links[place : place + 1] = [there | {"controller": case.controller}, back]
+    return scenario
+
+
+def built() -> Path:
+    """The program that runs one scenario."""
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "netlull-sim", "--example", "dumbbell"]
+    subprocess.run(command, cwd=REPOSITORY, check=True)
+    target = Path(os.environ.get("CARGO_TARGET_DIR", REPOSITORY / "target"))
+    return target / "release" / "examples" / "dumbbell"
+
+
+def counted(program: Path, scenario: dict[str, Any]) -> Count:
+    """Runs it under callgrind."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as text:
+        json.dump(scenario, text)
+        text.seek(0)
+        command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(program)]
+        done = subprocess.run(command, stdin=text, capture_output=True, text=True, check=True)
+    instructions = re.search(r"Collected : (\d+)", done.stderr)
+    if instructions is None:
+        raise SystemExit(f"callgrind counted nothing:\n{done.stderr}")
+    summary = json.loads(done.stdout[: done.stdout.rindex("}") + 1])
+    link = next(link for link in summary["links"] if link["name"] == "N1-N2")
+    return Count(int(instructions[1]), summary["packet_hops"], link["delivered_packets"])
+
+
+def rows(program: Path, network: str) -> list[str]:
+    """One line for each mechanism."""
+    lines = []
+    plain = None
+    for case in cases(NETWORKS[network][1]):
+        count = counted(program, document(network, case))
+        each = count.instructions / count.hops
+        line = f"{network:<7} {case.name:<30} {each:>8.1f}"
+        if case.controller is None:
+            plain = each
+        elif plain is not None:
+            added = (each - plain) * count.hops / count.hops_of_link
+            line += f" {each / plain:>7.2f} {added:>8.0f}"
+        lines.append(line)
+    return lines
+
+
+HEADER = f"{'flows':<7} {'on the link':<30} {'per hop':>8} {'ratio':>7} {'added':>8}"
+
+
+def main() -> int:
+    """Prints the table; with --store keeps it under benches/runs/."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
+    arguments = parser.parse_args()
+    program = built()
+    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
+    about = "instructions per packet-hop of the run; ratio to no control; added per packet of the mechanism's link"
+    lines = [f"{compiler}; {about}", HEADER]
+    for network in NETWORKS:
+        lines += rows(program, network)
+    print("\n".join(lines))
+    if arguments.store:
+        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "mechanisms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
