@@ -1,10 +1,9 @@
-"""Gateways in practRA's place: what the sweeps set, the tables' arithmetic, the drawings and their absence."""
+"""Gateways in practRA's place: what the studies set, the tables' arithmetic and the drawings."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ import pytest
 from netlull import Sweep
 from netlull.papers import Evidence, Grid, load
 from netlull.papers.measure import measure
-from netlull.papers.plan import plan
+from netlull.papers.plan import Plan, plan_study
 from netlull.papers.source import module_of
 from netlull.plot import Curve
 from netlull.stats import mean_interval
@@ -30,9 +29,15 @@ SEEDS = (1, 2)
 # ---- What the sweeps set ---------------------------------------------------------------------------------------------
 
 
+def planned(folder: Path) -> Plan:
+    """The whole study of a paper."""
+    paper = load(folder)
+    return plan_study(paper, paper.study("cure"), None)
+
+
 def controllers(folder: Path, tmp_path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Label and link of each gateway in the paper's whole sweep."""
-    for point in Sweep.from_file(plan(load(folder), None).write(tmp_path)).points():
+    for point in Sweep.from_file(planned(folder).write(tmp_path)).points():
         if "scheme" in point.values:
             links = point.scenario.to_dict()["link"]
             yield point.label, next(link for link in links if (link["from"], link["to"]) == ("N1", "N2"))
@@ -60,7 +65,7 @@ def test_every_gateway_has_half_of_the_buffer_and_a_stable_beta(
 @pytest.mark.parametrize("folder", [TROUBLED, INTERTWINING])
 def test_the_lines_are_named_as_the_points_of_the_sweep(folder: Path) -> None:
     cure = module_of(folder, "cure")
-    axis = next(axis for axis in plan(load(folder), None).sweep["axis"] if axis["name"] == "scheme")
+    axis = next(axis for axis in planned(folder).sweep["axis"] if axis["name"] == "scheme")
     drawn = {scheme.scheme: scheme.label for scheme in cure.ALL if scheme.scheme is not None}
     assert drawn == {point["value"]: point["label"] for point in axis["point"]}
     lines = [(scheme.colour, scheme.dashed) for scheme in cure.ALL]
@@ -93,9 +98,9 @@ def evidence_of(folder: Path, *, gateways: bool) -> Evidence:
     """Goodput of 8 (seed 1) and 4 Mb/s (seed 2) without control, half of it with practRA, a quarter with gateways."""
     share = {"tcponly": 1.0, "practra": 0.5, "gateway": 0.25}
     rows = []
-    for point in Sweep.from_file(plan(load(folder), None).write(folder.parent / "planned")).points():
+    for point in Sweep.from_file(planned(folder).write(folder.parent / "planned")).points():
         kind = _kind(point.experiment)
-        if kind is None or (kind == "gateway" and not gateways):
+        if kind == "gateway" and not gateways:
             continue
         for seed in SEEDS:
             row: dict[str, Any] = {"experiment": point.experiment, "seed": seed, **point.values}
@@ -105,16 +110,12 @@ def evidence_of(folder: Path, *, gateways: bool) -> Evidence:
             rows.append(row)
     names = sorted({name for row in rows for name in row})
     table = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
-    axes = ["rtt", "mrci", "bon", "bn", "scheme", "load", "cure_load"]
-    return Evidence(load(folder), Grid(table, axes), {run.name: Recording() for run in load(folder).series})
+    recorded = {run.name: Recording() for run in load(folder).study("cure").series}
+    return Evidence(load(folder), Grid(table, ["rtt", "mrci", "scheme", "load"]), recorded)
 
 
-def _kind(experiment: str) -> str | None:
-    if experiment.endswith("tcponly") and not experiment.startswith(("study", "sizes", "climb")):
-        return "tcponly"
-    if experiment in ("single", "background", "both", "tcp-pc", "cure-bytes-tcp-pc"):
-        return "practra"
-    return "gateway" if experiment.startswith("cure") else None
+def _kind(experiment: str) -> str:
+    return "tcponly" if "tcponly" in experiment else "gateway" if "cure" in experiment else "practra"
 
 
 @pytest.fixture
@@ -164,16 +165,16 @@ def test_a_curve_that_leaves_its_panel_comes_back_as_a_piece_of_its_own() -> Non
 @pytest.mark.parametrize(
     ("copy", "names"),
     [
-        (TROUBLED, ["cure-single", "cure-background", "cure-both", "cure-mrci", "cure-time", "cure-why"]),
-        (INTERTWINING, ["cure", "cure-bytes", "cure-why"]),
+        (TROUBLED, ["single", "background", "both", "mrci", "time", "why"]),
+        (INTERTWINING, ["cure", "bytes-cure", "why"]),
     ],
     indirect=["copy"],
 )
-def test_the_section_is_drawn_where_gateways_ran_and_left_out_where_not(copy: Path, names: list[str]) -> None:
+def test_gateways_are_drawn_where_they_ran(copy: Path, names: list[str]) -> None:
     cure = module_of(copy, "cure")
     drawn = list(cure.figures(evidence_of(copy, gateways=True)))
     assert [figure.id for figure in drawn] == names
-    assert {figure.section for figure in drawn} == {"cure"}
+    assert {figure.section for figure in drawn} == {"figures"}
     for figure in drawn:
         assert all(axes.get_lines() for axes in figure.figure.axes), figure.id
     without = evidence_of(copy, gateways=False)
@@ -186,18 +187,11 @@ def test_simulated_runs_have_all_that_is_drawn(copy: Path, tmp_path: Path) -> No
     scenario = (copy / "scenario.toml").read_text(encoding="utf-8")
     (copy / "scenario.toml").write_text(scenario.replace('"300 s"', '"12 s"'), encoding="utf-8")
     paper = load(copy)
-    scope = replace(paper.quick, experiments=(*paper.quick.experiments, "cure-single", "cure-background", "cure-both"))
-    evidence = measure(paper, plan(paper, scope, seeds=2), tmp_path / "out")
+    study = paper.study("cure")
+    evidence = measure(paper, plan_study(paper, study, study.quick, seeds=2), tmp_path / "out")
     cure = module_of(copy, "cure")
     assert len(list(cure.figures(evidence))) == 6
     rows = [row for table in cure.tables(evidence) for row in table.rows]
-    # Nothing is lost without bursts, and no rate changes where only windows are steered.
+    # Where only windows are steered no rate changes.
     assert next(row for row in rows if row[0] == "10 ms, AWM alone")[6] == "0"
     assert not any("nan" in cell or cell == "none" for row in rows for cell in row)
-
-
-def test_the_section_has_its_words_and_place_in_both_reports() -> None:
-    for folder in (TROUBLED, INTERTWINING):
-        figures = module_of(folder, "figures")
-        assert figures.SECTIONS["cure"] == "Beyond the paper: the G-Router"
-        assert figures.NOTES["cure"]

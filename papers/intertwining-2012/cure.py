@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from netlull.papers import Recorded
     from netlull.stats import Interval
 
-SECTION = "cure"
-TITLE = "Beyond the paper: the G-Router"
+SECTION = "figures"
 LINK = "N1-N2"
 BUFFER_PACKETS = 42
 LOWEST_DRAWN = -500.0
@@ -31,25 +30,24 @@ LOWEST_DRAWN = -500.0
 
 @dataclass(frozen=True)
 class Room:
-    """A kind of buffer: the experiments that have it, and their axis of loads."""
+    """A kind of buffer, and the experiments that have it."""
 
     experiment: str
     title: str
     tcponly: str
     practra: str
-    axis: str
 
     def loads(self, evidence: Evidence) -> list[float]:
-        """The loads at which gateways ran; none with `--quick`."""
-        return evidence.grid.values(self.experiment, "cure_load")
+        """The loads at which gateways ran."""
+        return evidence.grid.values(self.experiment, "load")
 
     def reference(self, load: float) -> Cell:
         """Without control."""
-        return Cell.of(self.tcponly, **{self.axis: load})
+        return Cell.of(self.tcponly, load=load)
 
 
-PACKETS = Room("cure", "the paper's buffer of 42 packets", TCPONLY, TCP_PC, "load")
-BYTES = Room("cure-bytes", "a buffer of 63 kB", "cure-bytes-tcponly", "cure-bytes-tcp-pc", "cure_load")
+PACKETS = Room("cure", "the paper's buffer of 42 packets", TCPONLY, TCP_PC)
+BYTES = Room("bytes-cure", "a buffer of 63 kB", "bytes-tcponly", "bytes-tcp-pc")
 ROOMS = (PACKETS, BYTES)
 
 
@@ -66,8 +64,8 @@ class Scheme:
     def cell(self, room: Room, load: float) -> Cell:
         """Its point."""
         if self.scheme is not None:
-            return Cell.of(room.experiment, scheme=self.scheme, cure_load=load)
-        return Cell.of(room.practra, **{room.axis: load}) if self.controlled else room.reference(load)
+            return Cell.of(room.experiment, scheme=self.scheme, load=load)
+        return Cell.of(room.practra, load=load) if self.controlled else room.reference(load)
 
 
 PLAIN = Scheme("TCPonly", 6, dashed=True, controlled=False)
@@ -123,7 +121,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             "over the 600 s what leaves has 673 B on average, 975 B without control."
         )
         title = "Why the rate does not come back: bytes and packets"
-        yield Drawn("cure-why", title, caption, settling(evidence), SECTION)
+        yield Drawn("why", title, caption, settling(evidence), SECTION)
 
 
 def panels(evidence: Evidence, room: Room) -> Figure:
@@ -180,7 +178,7 @@ def _drawn(curve: Curve) -> list[Curve]:
 def settling(evidence: Evidence) -> Figure:
     """Rate, queue and connections over time, with both kinds of buffer."""
     window = (0.0, 100.0)
-    runs = {"42 packets": (evidence.series["cure-packets"], 1), "63 kB": (evidence.series["cure-bytes"], 0)}
+    runs = {"42 packets": (evidence.series["packets"], 1), "63 kB": (evidence.series["bytes"], 0)}
     with styled():
         drawn = figure(height=5.2)
         rate, queue, flows = drawn.subplots(3, 1, sharex=True)
@@ -248,7 +246,8 @@ NOTES: dict[str, tuple[str, ...]] = {
         "queue of T before every packet at any load: it saves 2 to 4 points more than practRA, and downloads take "
         "1.4 to 2.4 times as long as under practRA. That is with a buffer that counts bytes. With the paper's, which "
         "counts packets, they take 2.5 to 7 times as long at load 0.1 and 0.3, and from load 0.5 on the link "
-        "collapses. 10 seeds of 600 s, differences by seed; the parameters were chosen before any run (sweep.toml).",
+        "collapses. 10 seeds of 600 s, differences by seed; the parameters were chosen before any run "
+        "(cure-sweep.toml).",
         "AWM alone changes nothing: completion times are those of TCPonly at every load. A mean download is five "
         "packets, sent before its window could matter. Nothing is saved and nothing is lost.",
         "The paper's buffer: at load 0.1 and 0.3 the G-Router saves 88.6 and 68.5 % (practRA 84.5 and 64.1 %), and "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 
-from . import cure, study
+from . import study
 from .claims import (
     STATIC,
     TCP_PC,
@@ -39,7 +39,6 @@ SECTIONS = {
     "headline": "The headline: where 7 seconds come from",
     "energy": "Energy",
     "study": "The study that the paper asks for",
-    cure.SECTION: cure.TITLE,
     "appendix": "Appendix",
 }
 """The report's sections, in order."""
@@ -56,7 +55,6 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield time_difference(evidence)
     yield time_difference_distribution(evidence)
     yield energy(evidence)
-    yield from cure.figures(evidence)
     yield from study.figures(evidence)
 
 
@@ -316,13 +314,12 @@ NOTES = {
         "runs at the slowest speed that meets the service rate, and its base power does not scale.",
     ),
     **study.NOTES,
-    **cure.NOTES,
 }
 """Words for sections of the report."""
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Energy saved beside what it costs, the study's points, and gateways beside practRA."""
+    """Energy saved beside what it costs, and the study's points."""
     header = ["load", *(f"{name} (%)" for name in POWER_MODELS.values()), "completion time (times)", "p99 (times)"]
     rows = []
     for load in loads(evidence):
@@ -331,4 +328,3 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows.append([f"{load:g}", *saved, *cost])
     yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and what completion times become", header, rows)
     yield from study.tables(evidence)
-    yield from cure.tables(evidence)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from netlull.papers import Recorded
     from netlull.stats import Interval
 
-SECTION = "cure"
-TITLE = "Beyond the paper: the G-Router"
+SECTION = "figures"
 RTT = (1.0, 10.0, 50.0, 100.0)
 MRCI = (10.0, 50.0, 100.0, 500.0, 1000.0)
 BUFFER_PACKETS = 33
@@ -41,29 +40,28 @@ class Case:
     title: str
     rates: str
     over_time: int
-    point: tuple[tuple[str, float], ...] = ()
 
     def tcponly(self, rtt: float) -> Cell:
         """Without control."""
-        return Cell.of(f"{self.name}-tcponly", rtt=rtt, **dict(self.point))
+        return Cell.of(f"{self.name}-tcponly", rtt=rtt)
 
     def practra(self, rtt: float, mrci: float) -> Cell:
         """With practRA."""
-        return Cell.of(self.name, rtt=rtt, mrci=mrci, **dict(self.point))
+        return Cell.of(self.name, rtt=rtt, mrci=mrci)
 
     def steered(self, rtt: float, scheme: float) -> Cell:
         """With a gateway, by its value on the axis `scheme`."""
         return Cell.of(f"cure-{self.name}", rtt=rtt, scheme=scheme)
 
     def measured(self, evidence: Evidence) -> bool:
-        """Whether its gateways ran: `--quick` leaves them out."""
+        """Whether its gateways ran."""
         return bool(evidence.grid.cells(f"cure-{self.name}"))
 
 
 CASES = (
     Case("single", "single TCP source", "Fig. 2", 3),
-    Case("background", "background traffic, bON = 100 ms", "Fig. 4", 5, (("bon", 100.0),)),
-    Case("both", "bottleneck, BN = 50 ms, and background traffic", "Fig. 6", 7, (("bn", 50.0), ("bon", 100.0))),
+    Case("background", "background traffic, bON = 100 ms", "Fig. 4", 5),
+    Case("both", "bottleneck, BN = 50 ms, and background traffic", "Fig. 6", 7),
 )
 
 
@@ -107,19 +105,19 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             f"TCPonly. (c) Rate changes in 300 s; none is not drawn. (d) TCP's packets lost. {_PAIRED}"
         )
         title = f"The G-Router beside practRA: {case.title}"
-        yield Drawn(f"cure-{case.name}", title, caption, over_rtt(evidence, case), SECTION)
+        yield Drawn(case.name, title, caption, over_rtt(evidence, case), SECTION)
     if len(ran) < len(CASES):
         return
     caption = (
         "RTT 100 ms. Above: mean service rate of N1; below: reduction of TCP's throughput against TCPonly. A gateway "
         f"has no mRCI: its lines are level. {_PAIRED}"
     )
-    yield Drawn("cure-mrci", "Beside practRA over mRCI, RTT 100 ms", caption, over_mrci(evidence), SECTION)
+    yield Drawn("mrci", "Beside practRA over mRCI, RTT 100 ms", caption, over_mrci(evidence), SECTION)
     caption = (
         "As Figs. 3, 5 and 7, with the G-Router, one computation per packet: service rate of N1, and arrival rate at "
         "N1 with it and in TCPonly, bins of 0.2 s. The first 50 s of one run of 300 s."
     )
-    yield Drawn("cure-time", "The G-Router: rates over time", caption, over_time(evidence), SECTION)
+    yield Drawn("time", "The G-Router: rates over time", caption, over_time(evidence), SECTION)
     caption = (
         "Bursts; bins of 50 ms. Left: RTT 10 ms, one computation per packet. A burst drives the rate to C_max, where "
         "it can rise no more, and AWM takes the burst's share from TCP. When the burst ends, the queue falls below "
@@ -130,7 +128,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "above 150 packets) has no hold on a sender whose own window is smaller."
     )
     yield Drawn(
-        "cure-why", "Why the rate settles too low, and why it does not come back", caption, settling(evidence), SECTION
+        "why", "Why the rate settles too low, and why it does not come back", caption, settling(evidence), SECTION
     )
 
 
@@ -304,7 +302,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "Does it cure the marriage? With one flow, yes, but then there is nothing to save. With bursts beside it or "
         "a bottleneck behind it, no: losses may vanish, but so does TCP's throughput, and mostly more of it than "
         "under practRA. The numbers are of --full: 10 seeds, differences by seed. The parameters were chosen before "
-        "any run and are the same at all points (sweep.toml).",
+        "any run and are the same at all points (cure-sweep.toml).",
         "One flow: nothing is lost any more. At RTT 100 ms TCP carries 9.66 Mb/s, 10.0 % more than in TCPonly "
         "(8.78), where practRA with mRCI 10 ms costs 15.1 %. The rate stays at 9.94 Mb/s: a greedy flow asks for all "
         "there is, and the 23 % that practRA saves there is what TCP loses. What cures is AWM: alone, on a link of "

@@ -9,7 +9,7 @@ import numpy as np
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 
-from . import cure, series
+from . import series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,6 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield _panels(evidence, "fig6", title, "both", both, _BANDS)
     yield _over_time(evidence, 7, "Bottleneck, BN = 50 ms, and background traffic, bON = 100 ms")
     yield energy(evidence)
-    yield from cure.figures(evidence)
     yield from _appendix(evidence)
 
 
@@ -193,12 +192,7 @@ def _savings(evidence: Evidence, experiment: str, point: dict[str, float], metri
     return [evidence.grid.interval(Cell.of(experiment, rtt=100, mrci=value, **point), metric, 100) for value in mrci]
 
 
-SECTIONS = {
-    "figures": "Figures",
-    "energy": "Energy",
-    cure.SECTION: cure.TITLE,
-    "appendix": "Appendix: the other values of Table I",
-}
+SECTIONS = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
 """The report's sections, in order."""
 
 NOTES = {
@@ -214,13 +208,12 @@ NOTES = {
         "The paper says that results are similar for the values it does not show. They are here: with bON of 1 ms they "
         "are those of a single source, with 50 ms much like those of 100 ms.",
     ),
-    **cure.NOTES,
 }
 """Words for sections of the report."""
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Energy saved beside what it costs TCP; gateways beside practRA."""
+    """Energy saved beside what it costs TCP."""
     titles = (
         "Single source",
         "Background traffic, bON = 100 ms",
@@ -237,4 +230,3 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
                 lost = number(evidence.grid.reduction(cell, plain, "goodput_bps", 100))
                 rows.append([f"{rtt:g} ms, {mrci:g} ms", *saved, lost])
         yield Tabled("energy", f"Energy saved by N1's link: {title}", header, rows)
-    yield from cure.tables(evidence)
