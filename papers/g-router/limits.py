@@ -76,7 +76,7 @@ def ratio_of(far: float, near: float = 0.02) -> float:
 
 def least_windows(shift: int, flows: int = 20) -> float:
     """The packets in flight where every window is one unit of 2^shift bytes, and at least one segment."""
-    return flows * max(2**shift, MTU) / MTU
+    return flows * max(1 << shift, MTU) / MTU
 
 
 # ---- Drawing ---------------------------------------------------------------------------------------------------------

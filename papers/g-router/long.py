@@ -65,7 +65,7 @@ def _drawn(evidence: Evidence) -> Figure:
         served = np.interp(time, *series.throughput(evidence.series["printed"], series.ROUTER, 50.0))
         left = decay(time, served, window, 500.0) / 1e3
         known = np.isfinite(left)
-        windows.plot(time[known], left[known], color="#444444", linestyle=(0, (4, 2)), label="packets alone")
+        windows.plot(time[known], left[known], color="#444444", linestyle=(0, (4, 2)), label="equation (5) alone")
         legend_above(drawn, [rates, windows])
     return drawn
 

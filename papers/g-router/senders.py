@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
-from netlull.plot import Curve, Panel, panel_grid
+from netlull.plot import figure, legend_above, mark_points, styled
 
 from . import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from matplotlib.figure import Figure
 
-    from netlull.stats import Interval
 
-NAMES = {1: "NewReno\n(ns-2)", 2: "NewReno", 3: "SACK", 4: "CUBIC", 5: "Vegas", 6: "BBR"}
+NAMES = ("NewReno\n(ns-2)", "NewReno", "SACK", "CUBIC", "Vegas", "BBR")
 COLOURS = {"printed": 1, "working": 2, "none": 6}
 LABELS = {**claims.WAYS, "none": "not controlled"}
 
@@ -26,7 +25,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     caption = (
         "(a) Case study 1: goodput against the same senders over-provisioned. (b) Packets dropped at the G-Router. "
         "(c) Case study 2: packets lost at the Internet node, against not controlled. (d) Goodput behind the "
-        "bottleneck of 15 Mb/s, 330 to 600 s. Means over seeds; bands are 95 % intervals (Student's t)."
+        "bottleneck of 15 Mb/s, 330 to 600 s. Means over seeds; bars are 95 % intervals (Student's t)."
     )
     yield Drawn("senders", "Other senders", caption, _drawn(evidence))
 
@@ -37,9 +36,6 @@ def _drawn(evidence: Evidence) -> Figure:
 
     def cells(experiment: str) -> list[Cell]:
         return [Cell.of(experiment, sender=sender) for sender in senders]
-
-    def curves(ways: Sequence[str], values: dict[str, list[Interval]]) -> list[Curve]:
-        return [Curve(LABELS[way], senders, values[way], COLOURS[way]) for way in ways]
 
     over, none, both = cells("case1-over"), cells("case2-none"), tuple(claims.WAYS)
     goodput = {
@@ -61,18 +57,25 @@ def _drawn(evidence: Evidence) -> Figure:
         way: [grid.interval(cell, "squeezed_goodput_bps", 1e-6) for cell in cells(f"case2-{way}")]
         for way in ("none", *both)
     }
-    drawn = panel_grid(
-        [
-            Panel("(a) 1: goodput", "", "Of over-provisioned (%)", curves(both, goodput), log_x=False),
-            Panel("(b) 1: losses", "", "Dropped packets (%)", curves(both, dropped), log_x=False, y_from=0),
-            Panel("(c) 2: fewer losses", "", "Fewer packets lost (%)", curves(both, fewer), log_x=False),
-            Panel("(d) 2: goodput", "", "Goodput (Mb/s)", curves(("none", *both), squeezed), log_x=False, y_from=0),
-        ],
-        row_height=2.6,
-    )
-    for axes in drawn.axes:
-        axes.set_xticks(senders, [NAMES[round(sender)] for sender in senders])
-        axes.tick_params(axis="x", labelsize=6.5)
+    with styled():
+        drawn = figure(height=5.0)
+        panels = [axes for row in drawn.subplots(2, 2) for axes in row]
+        shown = (
+            ("(a) Case study 1: goodput", "Of over-provisioned (%)", goodput),
+            ("(b) Case study 1: losses at the G-Router", "Dropped packets (%)", dropped),
+            ("(c) Case study 2: fewer losses", "Fewer packets lost (%)", fewer),
+            ("(d) Case study 2: goodput", "Goodput (Mb/s)", squeezed),
+        )
+        for axes, (title, label, values) in zip(panels, shown, strict=True):
+            for index, (way, intervals) in enumerate(values.items()):
+                places = [sender + 0.2 * (index - (len(values) - 1) / 2) for sender in senders]
+                mark_points(axes, LABELS[way], places, intervals, COLOURS[way])
+            axes.set_title(title, loc="left")
+            axes.set_ylabel(label)
+            axes.set_xticks(range(len(NAMES)), NAMES)
+            axes.tick_params(axis="x", labelsize=6.5)
+            axes.set_xlim(-0.6, len(NAMES) - 0.4)
+        legend_above(drawn, panels)
     return drawn
 
 

@@ -20,7 +20,7 @@ from netlull.plot.style import (
     styled,
     svg_text,
 )
-from netlull.plot.sweep import sweep_figure
+from netlull.plot.sweep import mark_points, sweep_figure
 
 __all__ = [
     "COLOURS",
@@ -40,6 +40,7 @@ __all__ = [
     "figure",
     "legend_above",
     "log_y",
+    "mark_points",
     "panel_grid",
     "record",
     "run_figures",

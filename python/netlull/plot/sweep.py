@@ -149,7 +149,7 @@ def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
     drawn: list[Interval] = []
     for index, (name, rows) in enumerate(curves.items()):
         values = [_interval(row, metric, scale) for row in rows]
-        _mark(axes, name, [float(row[x]) for row in rows], values, index)
+        mark_points(axes, name, [float(row[x]) for row in rows], values, index)
         drawn += values
     if _is_log([row[x] for rows in curves.values() for row in rows]):
         log_x(axes)
@@ -158,8 +158,8 @@ def draw_points(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: 
     _leave_room(axes, drawn)
 
 
-def _mark(axes: Axes, name: str, places: Sequence[float], values: Sequence[Interval], index: int) -> None:
-    """Points with bars; `index` is their colour and marker."""
+def mark_points(axes: Axes, name: str, places: Sequence[float], values: Sequence[Interval], index: int) -> None:
+    """Points with bars, not joined; `index` is their colour and marker."""
     halves = [0.0 if math.isnan(value.half_width) else value.half_width for value in values]
     bars = axes.errorbar(
         places,
@@ -201,7 +201,7 @@ def draw_names(axes: Axes, result: SweepResult, curves: Mapping[str, Rows], x: s
         shift = _SPREAD * ((index + 0.5) / len(curves) - 0.5)
         values = [_interval(row, metric, scale) for row in rows]
         places = [names.index(row[f"{x}_label"]) + shift for row in rows]
-        _mark(axes, name, places, values, index)
+        mark_points(axes, name, places, values, index)
         drawn += values
     long = max(len(name) for name in names) > _LONG_LABEL or len(names) > _LONG_LABEL
     axes.set_xticks(range(len(names)), names, rotation=35 if long else 0, ha="right" if long else "center")
