@@ -314,8 +314,8 @@ NOTES: dict[str, tuple[str, ...]] = {
         "where what it would give more is lost, while AWM takes the burst's share from TCP. When the burst ends the "
         "rate falls at once, with a gain of 1 / RTT; TCP's larger windows come an RTT later. What TCP was left with "
         "is taken for its demand, and with the queue back at T, where g = |q - T| / T is next to nothing, any rate "
-        "is an equilibrium. At RTT 50 ms (seed 1) the 217 seconds in which the rate reaches C_max take it from 6.6 "
-        "to 6.3 Mb/s on average, the 80 others from 5.9 to 6.5.",
+        "is an equilibrium. At RTT 50 ms (seed 1) the 216 seconds in which the rate reaches C_max take it from 6.6 "
+        "to 6.4 Mb/s on average, the 81 others from 5.9 to 6.5.",
         "Bursts, RTT 100 ms: a trap. One seed of ten loses nothing and has 5.10 Mb/s; in nine TCP has 0.68 to 0.77 "
         "Mb/s (TCPonly 5.30, practRA 3.66) and loses 1.3 to 1.6 % of its packets. A mean burst is 62.5 kB, of which "
         "a link at 1 Mb/s carries 12.5 kB away: the rest fills its 33 packets. TCP halves its window, the queue "
