@@ -128,10 +128,10 @@ def test_without_control_the_node_must_be_full_and_empty_again() -> None:
 
 
 def test_printed_estimators_wear_the_window_down_as_their_closed_form_says() -> None:
-    # 25 homes fill 25 Mb/s; RTT_0 = 20 x 65,535 B / 10 Mb/s = 1.0486 s. With N_k = RTT_0 C_k / swnd_k an arrival and the
-    # departure that follows leave 1 - e^2 of swnd, e = 8000 b / (RTT_0 C) = 3.05e-4: at 3125 packets a second swnd falls
-    # by 2.91e-4 a second. Slow swings of the queue, q' = A - C, take <q'^2> / (RTT_0 C^2) on top: windows shrink where
-    # C is low and grow where it is high. beta gives back 1e-3 (T - q) / T a second at most, with q near T next to nothing.
+    # 25 homes fill 25 Mb/s; RTT_0 = 20 x 65,535 B / 10 Mb/s = 1.0486 s. With N_k = RTT_0 C_k / swnd_k an arrival and
+    # the departure that follows leave 1 - e^2 of swnd, e = 8000 b / (RTT_0 C) = 3.05e-4: at 3125 packets a second
+    # swnd falls by 2.91e-4 a second. Slow swings of the queue, q' = A - C, take <q'^2> / (RTT_0 C^2) on top: windows
+    # shrink where C is low and grow where it is high. beta gives back 1e-3 (T - q) / T a second, next to nothing.
     document = Scenario.from_file(FOLDER / "scenario.toml").to_dict()
     document["flow"] = [flow for flow in document["flow"] if flow["kind"] == "tcp"]
     for flow in document["flow"]:
@@ -155,7 +155,7 @@ def test_printed_estimators_wear_the_window_down_as_their_closed_form_says() -> 
 
 
 def test_the_decay_that_is_drawn_is_that_of_the_packets() -> None:
-    # From 10 kB at 100 s, 10 Mb/s: 8000 / (1.0486^2 x 10e6) = 7.276e-4 a second; after 900 s more exp(-0.6548) = 0.5195.
+    # From 10 kB at 100 s, 10 Mb/s: 8000 / (1.0486^2 x 10e6) = 7.276e-4 a second; after 900 s exp(-0.6548) = 0.5195.
     time = np.arange(10.0, 1001.0, 10.0)
     left = long.decay(time, np.full(len(time), 10e6), np.full(len(time), 10_000.0), 100.0)
     assert np.isnan(left[:9]).all()
