@@ -66,10 +66,14 @@ def as_the_paper_says() -> dict[str, dict[str, float]]:
     return {"case1-over": over(), "case2-none": none, **steered}
 
 
+def _columns(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
+    return sorted({name for values in metrics.values() for name in values})
+
+
 def verdicts(metrics: Mapping[str, Mapping[str, float]], swing: float = 3.0) -> dict[str, Verdict]:
     """The claims' verdicts, with noise of one in a thousand that a seed's runs share."""
     noise = np.random.default_rng(7)
-    columns = sorted({name for values in metrics.values() for name in values})
+    columns = _columns(metrics)
     rows: list[dict[str, Any]] = []
     for seed in SEEDS:
         wobble = 1 + 1e-3 * noise.standard_normal()
@@ -104,6 +108,21 @@ def test_a_claim_notices_what_it_is_about(claim: str) -> None:
     found = verdicts(metrics)
     assert found.pop(claim) is not Verdict.HOLDS
     assert set(found.values()) == {Verdict.HOLDS}
+
+
+def test_every_reason_on_record_belongs_to_a_part() -> None:
+    noise = {name: values | {"drop_fraction": 0.5} for name, values in as_the_paper_says().items()}
+    runs = dict.fromkeys(("case1-printed", "case1-working"), Steady(20.0))
+    rows = [
+        {"experiment": name, "seed": seed} | {column: values.get(column, 1.0) for column in _columns(noise)}
+        for name, values in noise.items()
+        for seed in SEEDS
+    ]
+    paper = load(FOLDER)
+    found = judged(Evidence(paper, Grid(pa.Table.from_pylist(rows), []), runs))
+    for claim, outcome in zip(paper.claims, found, strict=True):
+        unknown = set(claim.why) - {part.id for part in outcome.parts}
+        assert not unknown, f"{claim.id}: why.{unknown} names no part"
 
 
 def test_a_rate_that_lags_behind_the_demand_is_noticed() -> None:
