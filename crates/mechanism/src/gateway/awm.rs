@@ -41,6 +41,9 @@ impl AwmConfig {
         if self.floor == Bytes::ZERO {
             return Err(ConfigError::new("floor", self.floor, "at least one byte"));
         }
+        if self.floor.as_f64() > LARGEST_WINDOW {
+            return Err(ConfigError::new("floor", self.floor, "at most the largest window of TCP (1073725440 B)"));
+        }
         if self.initial_window < self.floor {
             return Err(ConfigError::new(
                 "initial_window",
@@ -218,6 +221,11 @@ mod tests {
         assert_eq!(wrong(AwmConfig { target: Bytes::ZERO, ..good.clone() }), "target");
         assert_eq!(wrong(AwmConfig { beta: BitRate::from_bps(0), ..good.clone() }), "beta");
         assert_eq!(wrong(AwmConfig { floor: Bytes::ZERO, ..good.clone() }), "floor");
+        let above_tcps_largest = Bytes::new(1_073_725_441);
+        assert_eq!(
+            wrong(AwmConfig { floor: above_tcps_largest, initial_window: above_tcps_largest, ..good.clone() }),
+            "floor"
+        );
         assert_eq!(wrong(AwmConfig { initial_window: Bytes::new(1499), ..good }), "initial_window");
     }
 }

@@ -13,6 +13,10 @@ pub enum Pace {
     Event,
 }
 
+/// The shortest round trip after which the rate is computed anew, also where the estimate is less: one of nothing would end for ever at
+/// the same instant.
+const SHORTEST: Duration = Duration::from_micros(1);
+
 /// C-EARTH's parameters; the fields' docs give symbol, unit, default and source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CEarthConfig {
@@ -20,7 +24,7 @@ pub struct CEarthConfig {
     pub min: BitRate,
     /// C_max in bit/s.
     pub max: BitRate,
-    /// C at the start. Default `None`: C_max (reading).
+    /// C at the start, as it is. Default `None`: C_max (reading).
     pub initial: Option<BitRate>,
     /// gamma in (0, 1): T_C-EARTH = gamma T. Default 0.95 (g-router section 3).
     pub gamma: f64,
@@ -66,6 +70,11 @@ impl CEarthConfig {
         if self.granularity.is_zero() {
             return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
         }
+        let span = BitRate::from_bps(self.max.as_bps() - self.min.as_bps());
+        if self.granularity > span && !span.is_zero() {
+            let expected = format!("at most what lies between the lowest and the highest rate ({span})");
+            return Err(ConfigError::new("granularity", self.granularity, expected));
+        }
         let initial = self.initial.unwrap_or(self.max);
         if initial < self.min || initial > self.max {
             return Err(ConfigError::new(
@@ -89,7 +98,7 @@ pub struct CEarth {
     pace: Pace,
     granularity: f64,
     transition: Duration,
-    /// What C was last rounded to.
+    /// What C was last rounded to; C_0 as it was given.
     rounded: f64,
     /// q_{k-1} in bytes.
     queue: f64,
@@ -112,7 +121,7 @@ impl CEarth {
             pace: config.pace,
             granularity: config.granularity.as_f64(),
             transition: config.transition,
-            rounded: to_granularity(initial.as_f64(), config.granularity.as_f64()),
+            rounded: initial.as_f64(),
             queue: 0.0,
             due: None,
         })
@@ -137,6 +146,7 @@ impl CEarth {
     #[inline]
     pub fn update(&mut self, now: Instant, queue: f64, target: f64, round_trip: Duration) -> bool {
         if self.pace == Pace::RoundTrip {
+            let round_trip = round_trip.max(SHORTEST);
             let ends = *self.due.get_or_insert(now + round_trip);
             if now < ends {
                 return false;
@@ -239,6 +249,17 @@ mod tests {
     }
 
     #[test]
+    fn a_round_trip_of_nothing_ends_later_than_it_begins() {
+        let mut c_earth = c_earth(Pace::RoundTrip);
+        c_earth.update(at(0), 1500.0, TARGET, Duration::ZERO);
+        let due = c_earth.next_timeout(1500.0).unwrap();
+        assert!(due > at(0), "{due}");
+        c_earth.update(due, 1500.0, TARGET, Duration::ZERO);
+        assert!(c_earth.next_timeout(1500.0).unwrap() > due);
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(10), "and changes nothing");
+    }
+
+    #[test]
     fn an_idle_link_falls_quiet() {
         let mut c_earth = c_earth(Pace::RoundTrip);
         assert_eq!(c_earth.next_timeout(0.0), None);
@@ -262,12 +283,30 @@ mod tests {
     }
 
     #[test]
+    fn the_run_starts_at_the_rate_given_whatever_the_granularity() {
+        // 10 Mb/s is no multiple of 3 Mb/s; the link starts at it, so C does.
+        let config = CEarthConfig {
+            granularity: BitRate::from_mbps(3),
+            pace: Pace::Event,
+            ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(10))
+        };
+        let mut c_earth = CEarth::new(&config).unwrap();
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
+        // 45 kB, below 47.5 kB: 8 x 45,000 / 0.2 = 1.8 Mb/s, g = 0.1: 9.82 Mb/s. Then empty: 1.8 Mb/s, g = 1: 8.02 Mb/s, 9 Mb/s in steps.
+        c_earth.update(at(1), 45_000.0, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
+        c_earth.update(at(2), 0.0, TARGET, RTT);
+        assert_eq!(c_earth.rate(), BitRate::from_mbps(9));
+    }
+
+    #[test]
     fn wrong_values_are_named() {
         let good = CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20));
         let wrong = |config: CEarthConfig| CEarth::new(&config).unwrap_err().field;
         assert_eq!(wrong(CEarthConfig { min: BitRate::from_bps(0), ..good.clone() }), "min_rate");
         assert_eq!(wrong(CEarthConfig { max: BitRate::from_bps(5), ..good.clone() }), "min_rate");
         assert_eq!(wrong(CEarthConfig { gamma: f64::NAN, ..good.clone() }), "gamma");
+        assert_eq!(wrong(CEarthConfig { granularity: BitRate::from_mbps(20), ..good.clone() }), "granularity");
         assert_eq!(wrong(CEarthConfig { initial: Some(BitRate::from_mbps(21)), ..good }), "initial_rate");
     }
 }

@@ -27,6 +27,9 @@ impl Default for FlowCountConfig {
     }
 }
 
+/// The most flows that can be given: means and equation (5) stay numbers.
+const MOST: f64 = 1e9;
+
 /// N, an estimate of the number of active flows; never below 1.
 #[derive(Clone, Debug)]
 pub enum FlowCount {
@@ -45,10 +48,10 @@ impl FlowCount {
     /// Names the field that is out of range, its value and what was expected.
     pub fn new(config: &FlowCountConfig, start: Instant) -> Result<Self, ConfigError> {
         let at_least_one = |flows: f64| {
-            if flows >= 1.0 && flows.is_finite() {
+            if (1.0..=MOST).contains(&flows) {
                 Ok(flows)
             } else {
-                Err(ConfigError::new("flows", flows, "a number from 1 up"))
+                Err(ConfigError::new("flows", flows, "a number from 1 to a billion"))
             }
         };
         match *config {
@@ -262,6 +265,8 @@ mod tests {
         let wrong = |config| FlowCount::new(&config, Instant::ZERO).unwrap_err().field;
         assert_eq!(wrong(FlowCountConfig::Fixed(0.5)), "flows");
         assert_eq!(wrong(FlowCountConfig::Printed(f64::INFINITY)), "flows");
+        assert_eq!(wrong(FlowCountConfig::Fixed(1e300)), "flows");
+        assert_eq!(wrong(FlowCountConfig::Fixed(f64::NAN)), "flows");
         assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::ZERO, bits: 64 }), "interval");
         assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::from_secs(1), bits: 100 }), "bits");
     }

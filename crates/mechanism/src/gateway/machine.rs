@@ -97,6 +97,12 @@ impl Gateway {
         self.round_trip.value()
     }
 
+    /// Whether anything is made of RTT: AWM alone needs none, and has no estimate of it.
+    #[must_use]
+    pub fn needs_round_trip(&self) -> bool {
+        self.c_earth.is_some()
+    }
+
     /// RTT in seconds.
     #[must_use]
     pub fn round_trip_seconds(&self) -> f64 {

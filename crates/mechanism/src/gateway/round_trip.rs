@@ -268,6 +268,13 @@ impl Probe {
 
     fn backward(&mut self, now: Instant, segment: &SegmentView) {
         let slot = &mut self.slots[Self::slot(segment.flow)];
+        if let State::Back { flow, answers: Answer::Handshake, .. } = slot.state
+            && flow == segment.flow
+            && segment.kind == SegmentKind::SynAck
+        {
+            // The answer again: which of the two ends the handshake is not known.
+            slot.state = State::Idle;
+        }
         let State::Out { flow, since, end, highest } = slot.state else { return };
         if flow != segment.flow || is_after(end, segment.acknowledged) {
             return;
@@ -313,11 +320,11 @@ fn begins(method: Method, segment: &SegmentView) -> bool {
     }
 }
 
-/// Whether a segment is what an acknowledgement with this TSval has released: `None` if not yet, `Some(false)` if a later
-/// acknowledgement has, so that the time says nothing.
+/// Whether a segment is what an acknowledgement with this TSval has released: `None` if not yet, `Some(false)` if the time says
+/// nothing, because a later acknowledgement has, or because it is the SYN again, which nothing has released.
 fn released(segment: &SegmentView, value: u32, answers: Answer) -> Option<bool> {
     if answers == Answer::Handshake {
-        return Some(true);
+        return Some(segment.kind != SegmentKind::Syn);
     }
     let stamps = segment.timestamps.filter(|_| segment.data)?;
     let later = stamps.echo.wrapping_sub(value);
@@ -546,6 +553,23 @@ mod tests {
         rtt.backward(at(2200), &ack(3, 1000, 0));
         rtt.forward(at(2900), &out(3, 2000, 0, 0));
         assert!((rtt.seconds() - 0.15).abs() < 1e-12, "data is no handshake");
+    }
+
+    #[test]
+    fn a_handshake_whose_segments_come_again_is_no_sample() {
+        let mut rtt = estimator(&RoundTripConfig::Handshake { initial: Duration::from_millis(100) });
+        // The SYN-ACK is lost behind the gateway and comes again after a second, or the SYN did before its answer had come.
+        for (from, again, forward) in [(0, SegmentKind::SynAck, false), (5000, SegmentKind::Syn, true)] {
+            rtt.forward(at(from), &shake(3, SegmentKind::Syn));
+            rtt.backward(at(from + 40), &shake(3, SegmentKind::SynAck));
+            if forward {
+                rtt.forward(at(from + 1040), &shake(3, again));
+            } else {
+                rtt.backward(at(from + 1040), &shake(3, again));
+            }
+            rtt.forward(at(from + 1150), &shake(3, SegmentKind::Other));
+            assert_eq!(rtt.value(), Duration::from_millis(100), "from {from} ms");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub struct GatewaySample {
     pub window: f64,
     /// N.
     pub flows: f64,
-    /// RTT in seconds.
+    /// RTT in seconds; NaN of AWM alone, which has none.
     pub round_trip: f64,
     /// What the simulator knows.
     pub truth: GatewayTruth,

@@ -13,8 +13,8 @@ pub struct GatewaySummary {
     pub floor_share: f64,
     /// N, the estimate.
     pub mean_flows: f64,
-    /// RTT, the estimate.
-    pub mean_round_trip_s: f64,
+    /// RTT, the estimate; `None` of AWM alone, which has none.
+    pub mean_round_trip_s: Option<f64>,
     /// Acknowledgements that came by.
     pub acknowledgements: u64,
     /// Those of them whose window was made smaller.
@@ -24,7 +24,7 @@ pub struct GatewaySummary {
     /// N at the end of the run.
     pub final_flows: f64,
     /// RTT at the end of the run.
-    pub final_round_trip_s: f64,
+    pub final_round_trip_s: Option<f64>,
     /// C at the end of the run, bit/s.
     pub final_rate_bps: u64,
 }
@@ -117,16 +117,17 @@ impl Account {
         whole.settle(now, gateway);
         whole.estimates.settle(now);
         let measured = (now - self.began).as_nanos().max(1) as f64;
+        let round_trip = |seconds: f64| gateway.needs_round_trip().then_some(seconds);
         GatewaySummary {
             mean_window_bytes: whole.window / measured,
             floor_share: whole.at_floor / measured,
             mean_flows: whole.estimates.flows_area / measured,
-            mean_round_trip_s: whole.estimates.round_trip_area / measured,
+            mean_round_trip_s: round_trip(whole.estimates.round_trip_area / measured),
             acknowledgements: self.acknowledgements,
             rewritten_acknowledgements: self.rewritten,
             final_window_bytes: gateway.window(),
             final_flows: gateway.flows(),
-            final_round_trip_s: gateway.round_trip_seconds(),
+            final_round_trip_s: round_trip(gateway.round_trip_seconds()),
             final_rate_bps: gateway.rate().as_bps(),
         }
     }
@@ -135,7 +136,9 @@ impl Account {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, GatewayEvent, RoundTripConfig};
+    use netlull_mechanism::gateway::{
+        AwmConfig, CEarthConfig, FlowCountConfig, GatewayConfig, GatewayEvent, RoundTripConfig,
+    };
     use netlull_mechanism::rate::{QueueCount, QueueView};
     use netlull_mechanism::{Machine, rate};
     use netlull_units::{BitRate, Bytes, Duration};
@@ -150,13 +153,14 @@ mod tests {
             beta: BitRate::from_bps(8),
             ..AwmConfig::new(Bytes::new(10_000))
         };
+        let rate = BitRate::from_mbps(10);
         let config = GatewayConfig {
             awm,
-            c_earth: None,
+            c_earth: Some(CEarthConfig::new(rate, rate)),
             flows: FlowCountConfig::Fixed(1.0),
             round_trip: RoundTripConfig::Fixed(Duration::from_millis(200)),
             queue: QueueCount::Waiting,
-            link_rate: BitRate::from_mbps(10),
+            link_rate: rate,
         };
         let mut gateway = Gateway::new(&config, Instant::ZERO).expect("a gateway");
         let mut account = Account::default();
@@ -175,7 +179,11 @@ mod tests {
         assert!((summary.mean_window_bytes - 15_500.0 / 3.5).abs() < 2.0, "{summary:?}");
         assert!((summary.floor_share - 1.0 / 3.5).abs() < 1e-12, "{summary:?}");
         assert!((summary.mean_flows - 1.0).abs() < 1e-12);
-        assert!((summary.mean_round_trip_s - 0.2).abs() < 1e-12);
+        assert!(summary.mean_round_trip_s.is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         assert_eq!(summary.final_rate_bps, 10_000_000);
+        // AWM alone has no RTT.
+        let awm_alone = Gateway::new(&GatewayConfig { c_earth: None, ..config }, Instant::ZERO).expect("a gateway");
+        let summary = account.summarise(at(4000), &awm_alone);
+        assert_eq!((summary.mean_round_trip_s, summary.final_round_trip_s), (None, None));
     }
 }

@@ -228,7 +228,7 @@ impl World {
             let sample = GatewaySample {
                 window: gateway.window(),
                 flows: gateway.flows(),
-                round_trip: gateway.round_trip_seconds(),
+                round_trip: if gateway.needs_round_trip() { gateway.round_trip_seconds() } else { f64::NAN },
                 truth: sums.truth(seen.take()),
             };
             table.push(now, *link, sample);

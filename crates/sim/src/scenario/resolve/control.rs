@@ -154,6 +154,8 @@ fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> 
     };
     checked(
         field,
+        &document.flows,
+        None,
         GatewayConfig {
             awm,
             c_earth: None,
@@ -192,12 +194,33 @@ fn g_router(field: &str, document: &GRouterDocument, rate: BitRate, measure: Mea
         queue: queue_count(document.queue),
         link_rate: rate,
     };
-    checked(field, config)
+    checked(field, &document.flows, Some(&document.round_trip), config)
 }
 
-fn checked(field: &str, config: GatewayConfig) -> Result<GatewayConfig> {
-    netlull_mechanism::gateway::Gateway::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
+fn checked(
+    field: &str,
+    flows: &FlowCountDocument,
+    round_trip: Option<&RoundTripDocument>,
+    config: GatewayConfig,
+) -> Result<GatewayConfig> {
+    let written = |error: ConfigError| {
+        refused(field, &ConfigError { field: as_written(error.field, flows, round_trip), ..error })
+    };
+    netlull_mechanism::gateway::Gateway::new(&config, Instant::ZERO).map_err(written)?;
     Ok(config)
+}
+
+/// Where the document has a gateway's field: those of its estimators are in tables of their own.
+fn as_written(field: &'static str, flows: &FlowCountDocument, round_trip: Option<&RoundTripDocument>) -> &'static str {
+    match (field, flows, round_trip) {
+        ("flows", FlowCountDocument::Printed(_), _) => "flows.initial",
+        ("flows", _, _) => "flows.count",
+        ("interval", _, _) => "flows.interval",
+        ("bits", _, _) => "flows.bits",
+        ("round_trip", _, Some(RoundTripDocument::Fixed(_))) => "round_trip.time",
+        ("round_trip", _, _) => "round_trip.initial",
+        _ => field,
+    }
 }
 
 fn flow_count(document: &FlowCountDocument) -> FlowCountConfig {

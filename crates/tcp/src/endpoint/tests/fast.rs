@@ -89,6 +89,8 @@ enum Fate {
     Silence(u16),
     /// The receiving side closes.
     Closed,
+    /// The application of the side that hears of it stops.
+    Stopped,
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -109,7 +111,11 @@ fn fate() -> impl Strategy<Value = Fate> {
         }),
         1 => (1..4000_u16).prop_map(Fate::Answered),
         1 => (1..1500_u16).prop_map(Fate::Silence),
-        1 => prop::bool::weighted(0.1).prop_map(|closes| if closes { Fate::Closed } else { Fate::Arrives }),
+        1 => (0..20_u8).prop_map(|n| match n {
+            0 | 1 => Fate::Closed,
+            2 | 3 => Fate::Stopped,
+            _ => Fate::Arrives,
+        }),
     ]
 }
 
@@ -272,6 +278,11 @@ impl Path {
                 self.on_way[end].push_front((self.now, segment));
             }
             Fate::Closed => self.ends[end].each(Endpoint::close),
+            Fate::Stopped => {
+                self.deliver(end, &segment);
+                self.ends[end].each(Endpoint::stop);
+                self.pump(end);
+            }
         }
         true
     }
