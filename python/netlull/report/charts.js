@@ -353,7 +353,7 @@
     tools.append(legend(panels, hidden, () => charts.forEach((one) => one.again())));
     const reset = make("button", { type: "button", class: "tool" }, "Reset zoom");
     reset.addEventListener("click", () => charts.forEach((one) => one.reset()));
-    const still = make("button", { type: "button", class: "tool", "aria-pressed": "false" }, "As printed");
+    const still = make("button", { type: "button", class: "tool", "aria-pressed": "false" }, "Still picture");
     still.addEventListener("click", () => still.setAttribute("aria-pressed", String(figure.classList.toggle("still"))));
     tools.append(reset, still);
     const grid = make("div", { class: "panels" });
