@@ -251,7 +251,7 @@
       width: box.clientWidth,
       height: height(),
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {
         points: { show: false },
         drag: { x: true, y: true, uni: 24, setScale: false },
