@@ -24,7 +24,7 @@ TARGET, BUFFER = 50.0, 100.0
 """Packets."""
 BOTTLENECK = ((0.0, 100.0), (300.0, 15.0), (600.0, 100.0))
 """The Internet node's capacity in case study 2: from a time (s) on, Mb/s."""
-RATES_TO, DEMAND, SERVICE, CAPACITY, QUEUE, GREY = 30.0, 0, 1, 2, 3, 6
+RATES_TO, DEMAND, SERVICE, CAPACITY, QUEUE, AIM, GREY = 35.0, 0, 1, 2, 3, 5, 6
 """The rate axis's end in Mb/s, and places in the palette."""
 
 
@@ -68,7 +68,7 @@ def case1(evidence: Evidence) -> Figure:
         for column, (way, name) in enumerate(claims.WAYS.items()):
             run = evidence.series[f"case1-{way}"]
             rates, queue = grid[0][column], grid[1][column]
-            traces = [_demand(over), _service(run)]
+            traces = [_service(run), _demand(over)]
             draw_traces(rates, traces, f"({'ac'[column]}) Rates, {name}", "Rate (Mb/s)", (0, END_S))
             rates.set_ylim(0, RATES_TO)
             _queue(queue, run, series.ROUTER, f"({'bd'[column]}) G-Router's queue, {name}", target=True)
@@ -91,8 +91,10 @@ def case2(evidence: Evidence, way: str) -> Figure:
             np.array([rate for _, rate in BOTTLENECK] + [BOTTLENECK[-1][1]]),
             colour=CAPACITY,
             steps=True,
+            width=1.6,
+            dashed=True,
         )
-        traces = [_demand(evidence.series["case1-over"]), capacity, _service(run)]
+        traces = [_service(run), _demand(evidence.series["case1-over"]), capacity]
         draw_traces(rates, traces, "(a) Rates", "Rate (Mb/s)", (0, END_S))
         rates.set_ylim(0, RATES_TO)
         _queue(queue, run, series.ROUTER, "(b) G-Router's queue", target=True)
@@ -101,6 +103,8 @@ def case2(evidence: Evidence, way: str) -> Figure:
         for axes in used:
             shade(axes, BOTTLENECK[1][0], BOTTLENECK[2][0], "Internet node is the bottleneck")
         _finish(drawn, used)
+        queue.set_ylabel("Queue (packets)")  # beside another quantity
+        queue.tick_params(labelleft=True)
     return drawn
 
 
@@ -119,7 +123,7 @@ def _queue(axes: Axes, run: Recorded, link: str, title: str, *, target: bool = F
     ends = np.array([0.0, END_S])
     traces = [Trace("queue", time, packets, colour=QUEUE, width=0.7)]
     if target:
-        traces.append(Trace("target T", ends, np.full(2, TARGET), colour=DEMAND, width=1.0))
+        traces.append(Trace("target T", ends, np.full(2, TARGET), colour=AIM, width=1.4, dashed=True))
     traces.append(Trace("buffer", ends, np.full(2, BUFFER), colour=GREY, width=1.0))
     draw_traces(axes, traces, title, "Queue (packets)", (0, END_S))
     axes.set_ylim(0, BUFFER * 1.08)
