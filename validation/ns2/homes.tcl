@@ -12,12 +12,14 @@
 #   edges             times at which counters are printed, with commas between
 #   fin               size of a packet that each transfer sends when it is complete, as in web.tcl; 0: none
 #   ssthresh          the first slow-start threshold, segments
+#   lost_syn          ns2: a SYN's timeout is a loss, ssthresh is 2 segments from then on. kept: windows begin as RFC 6928 section 2
+#                     has it, with one segment if the SYN was lost twice, and ssthresh as it was
 #
 # Standard output: `TIME.COUNTER value` for each edge. Queues are packets that wait, as areas over time (packets s); `goodput` is
 # data in order, bytes, of web files at most their size.
 
 source [file join [file dirname [info script]] common.tcl]
-array set param {transfers "" homes 25 steps "" edges "" fin 40 ssthresh 10000}
+array set param {transfers "" homes 25 steps "" edges "" fin 40 ssthresh 10000 lost_syn ns2}
 read_options $argv
 
 set ns [new Simulator]
@@ -77,7 +79,7 @@ proc take_agents {i} {
 }
 
 proc open_transfer {i bytes stop} {
-    global ns clock open count payload
+    global ns clock open count payload param
     lassign [take_agents $i] tcp receiver
     set open($tcp) $receiver
     if {$bytes == 0} {
@@ -86,8 +88,19 @@ proc open_transfer {i bytes stop} {
         if {$stop ne "never"} {$ns at $stop "$tcp advance \[expr {\[$tcp set maxseq_\] + 1}\]"}
     } else {
         incr count(web)
+        if {$param(lost_syn) eq "kept"} {$ns at [expr {[$clock now] + 3.05}] "mend_windows $tcp 6.0 $param(iw)"}
         $tcp proc done {} "close_file $i $tcp $receiver $bytes [$clock now]"
         $tcp advanceby [expr {($bytes + $payload - 1) / $payload}]
+    }
+}
+
+# Just after the SYN's timer has run out, if it has: after 3 s, then after twice the time each.
+proc mend_windows {tcp wait cwnd} {
+    global ns clock open param
+    if {[info exists open($tcp)] && [$tcp set ack_] < 0} {
+        $tcp set ssthresh_ $param(ssthresh)
+        $tcp set cwnd_ $cwnd
+        $ns at [expr {[$clock now] + $wait}] "mend_windows $tcp [expr {2 * $wait}] 1"
     }
 }
 
