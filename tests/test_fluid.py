@@ -240,10 +240,18 @@ def test_wrong_arguments_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     fluid = model()
     with pytest.raises(InputError, match="duration_s: is -1; expected a number above zero"):
         fluid.solve(-1)
-    with pytest.raises(InputError, match=r"from_bytes: is 200000.0; expected mtu_bytes to buffer_bytes"):
+    with pytest.raises(InputError, match=r"from_bytes: is 200000.0; expected mtu_bytes \(1000\) to buffer_bytes"):
         fluid.solve(1.0, from_bytes=200e3)
     with pytest.raises(InputError, match=r"step_s: is 0.0; expected a number above zero"):
         fluid.solve(1.0, step_s=0.0)
+    with pytest.raises(InputError, match="step_s: is 2; expected at most duration_s"):
+        fluid.solve(1.0, step_s=2)
+    with pytest.raises(InputError, match=r"x: is \['wide'\]; expected numbers"):
+        stability_map(fluid, "target_bytes", ["wide"], [1e6])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="beta_bps: is empty; expected at least one number"):
+        stability_map(fluid, "target_bytes", [50e3], [])
+    with pytest.raises(InputError, match="maps: is empty"):
+        stability_figure([])
     with pytest.raises(InputError, match="remaining: is 1; expected a number between 0 and 1"):
         fluid.settling_time_s(1)
     with pytest.raises(InputError, match="axis: is 'colour'; expected one of target_bytes"):

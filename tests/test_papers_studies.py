@@ -101,13 +101,14 @@ NOTES = {"figures": ("What a study says in words.",)}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of a paper's folder with a study."""
+    """A copy of a paper's folder with this study and none of its own."""
     copy = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in (("few-scenario.toml", SCENARIO), ("few-sweep.toml", SWEEP), ("few.py", MODULE)):
         (copy / name).write_text(text, encoding="utf-8")
     paper = copy / "paper.toml"
-    paper.write_text(paper.read_text(encoding="utf-8") + STUDY, encoding="utf-8")
+    own = paper.read_text(encoding="utf-8").partition("[[study]]")[0]
+    paper.write_text(own + STUDY, encoding="utf-8")
     return copy
 
 
@@ -119,7 +120,6 @@ def paper(folder: Path) -> Paper:
 def test_its_files_are_named_after_it(paper: Paper) -> None:
     study = paper.study("few")
     assert (study.scenario, study.sweep, study.module) == ("few-scenario.toml", "few-sweep.toml", "few")
-    assert load(FOLDER).studies == ()
 
 
 @pytest.mark.parametrize(

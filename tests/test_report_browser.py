@@ -64,7 +64,7 @@ addEventListener("load", () => {
     mouse("mousemove", 0.06, 0.5);
     await wait(100);
     found.whole = at(".hint").textContent;
-    const still = [...document.querySelectorAll(".tool")].find((button) => button.textContent === "As printed");
+    const still = [...document.querySelectorAll(".tool")].find((button) => button.textContent === "Still picture");
     still.click();
     found.picture = getComputedStyle(at("figure.live > img")).display;
     const light = getComputedStyle(document.body.parentElement).backgroundColor;

@@ -86,6 +86,13 @@ def test_web_load_under_practra_agrees_with_the_stored_results_of_ns2() -> None:
     assert sum(" +- " in line for line in done.stdout.splitlines()) == 4 * (6 + 4)
 
 
+def test_homes_behind_a_router_agree_with_the_stored_results_of_ns2() -> None:
+    done = run("ns2/homes.py", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Two comparisons of two experiments: 11 measures each, and two of the Internet node in the one that squeezes it.
+    assert sum(" +- " in line for line in done.stdout.splitlines()) == 2 * (11 + 13)
+
+
 def test_packet_scripts_of_the_rfcs_pass() -> None:
     done = run("rfc/run.py")
     assert done.returncode == 0, done.stdout + done.stderr

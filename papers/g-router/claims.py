@@ -17,8 +17,14 @@ NONE = Cell.of("case2-none")
 WAYS = {"printed": "as printed", "working": "working"}
 """The estimators that a claim has a part for."""
 
-SETTLED = {"low": "10 Mb/s", "middle": "15 Mb/s", "high": "25 Mb/s", "squeezed": "falling"}
-"""Phases in which the demand is settled, and what it is then; in case study 1 nothing is squeezed then."""
+SETTLED = {
+    "low": "10 Mb/s",
+    "middle": "15 Mb/s",
+    "high": "25 Mb/s",
+    "squeezed": "falling to 22 Mb/s",
+    "after": "to 20 Mb/s",
+}
+"""Phases in which the demand is settled or falls slowly, and what it is then; in case study 1 nothing is squeezed."""
 MOVING = {"rise": "to 15 Mb/s", "jump": "to 25 Mb/s"}
 
 
@@ -120,7 +126,7 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             Part(
                 f"{way}-before",
                 abs(before.mean - 1) <= tolerance["settled"],
-                f"{name.capitalize()}: before {_percent(before, 1)} of the demand,",
+                f"{name.capitalize()}, before: {_percent(before, 1)} of the demand.",
             )
         )
         squeezed = evidence.grid.interval(cell, "squeezed_rate_bps", 1 / tolerance["capacity"])
@@ -128,7 +134,7 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             Part(
                 f"{way}-squeezed",
                 abs(squeezed.mean - 1) <= tolerance["squeezed"],
-                f"then {_percent(squeezed, 1)} of the bottleneck,",
+                f"{name.capitalize()}, at the bottleneck: {_percent(squeezed, 1)} of its capacity.",
             )
         )
         after = followed(evidence, cell, "after")
@@ -136,7 +142,7 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             Part(
                 f"{way}-after",
                 abs(after.mean - 1) <= tolerance["settled"],
-                f"after {_percent(after, 1)} of the demand.",
+                f"{name.capitalize()}, after: {_percent(after, 1)} of the demand.",
             )
         )
     return parts
@@ -148,7 +154,7 @@ def fewer_losses(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for way, name in WAYS.items():
         fewer = evidence.grid.reduction(case(2, way), NONE, "node_drops")
         said = f"{name.capitalize()}: {_percent(fewer, 1)} fewer packets lost at the Internet node."
-        parts.append(Part(f"{way}-fewer", fewer.high >= tolerance["reduction"], said))
+        parts.append(Part(f"{way}-fewer", fewer.low >= tolerance["reduction"], said))
         queue = evidence.grid.interval(case(2, way), "node_queue_packets")
         said = f"{name.capitalize()}: its queue is {number(queue, digits=1)} packets on average."
         parts.append(Part(f"{way}-short", queue.mean < tolerance["queue"], said))
@@ -164,9 +170,9 @@ def stays_full(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part(
             "full",
             full.mean >= tolerance["full"],
-            f"{number(full, digits=1)} of 100 packets on average, {number(drops, digits=0)} dropped;",
+            f"At the bottleneck {number(full, digits=1)} of 100 packets on average, {number(drops, digits=0)} dropped.",
         ),
-        Part("empty", after.mean < tolerance["empty"], f"{number(after, digits=1)} packets afterwards."),
+        Part("empty", after.mean < tolerance["empty"], f"Afterwards: {number(after, digits=1)} packets."),
     ]
 
 

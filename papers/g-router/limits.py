@@ -166,7 +166,7 @@ def floor(evidence: Evidence) -> Drawn:
         panel(
             "(a) Queue",
             "Flows",
-            "Packets",
+            "Queue (packets)",
             [*lines.of("queue_packets"), Curve("AWM, delayed ACKs", xs, late, 4), model],
         ),
         panel(
@@ -240,9 +240,15 @@ def _traces(evidence: Evidence, runs: dict[str, str], until: float) -> Figure:
             link = link[link["link"].astype(str) == LINK]
             time = link["time_s"].to_numpy()
             quantities = [
-                ("suggested window", gateway["time_s"].to_numpy(), gateway["window_bytes"].to_numpy() / 1e3, "kB", 0),
-                ("queue", time, link["queue_packets"].to_numpy(), "Packets", 1),
-                ("service rate", time, link["rate_bps"].to_numpy() / 1e6, "Mb/s", 2),
+                (
+                    "suggested window",
+                    gateway["time_s"].to_numpy(),
+                    gateway["window_bytes"].to_numpy() / 1e3,
+                    "Window (kB)",
+                    0,
+                ),
+                ("queue", time, link["queue_packets"].to_numpy(), "Queue (packets)", 1),
+                ("service rate", time, link["rate_bps"].to_numpy() / 1e6, "Rate (Mb/s)", 2),
             ]
             for row, (label, at, value, unit, colour) in enumerate(quantities[:rows]):
                 traces = [Trace(label, at, value, colour, width=0.9)]
@@ -289,7 +295,7 @@ def noise(evidence: Evidence) -> Drawn:
     model = expected("closed form", lines.xs(), lambda x: queue_beside(x * 1e6))
     left = expected("what datagrams leave", lines.xs(), lambda x: max(10 - x, 0.0))
     panels = [
-        panel("(a) Queue", "Datagrams (Mb/s)", "Packets", [*lines.of("queue_packets"), model]),
+        panel("(a) Queue", "Datagrams (Mb/s)", "Queue (packets)", [*lines.of("queue_packets"), model]),
         panel("(b) TCP's part", "Datagrams (Mb/s)", "Offered by TCP (Mb/s)", [*lines.of("homes_bps", 1e-6), left]),
     ]
     caption = (
@@ -320,7 +326,7 @@ def unsteered(evidence: Evidence) -> Drawn:
             [*lines.made(lambda cell: share(evidence, cell)), fair],
             100,
         ),
-        panel("(b) Queue", "Unsteered flows of 20", "Packets", lines.of("queue_packets")),
+        panel("(b) Queue", "Unsteered flows of 20", "Queue (packets)", lines.of("queue_packets")),
         panel(
             "(c) Small windows (AWM)",
             "Window of ten receivers (kB)",
@@ -413,6 +419,10 @@ def recovery(evidence: Evidence) -> Drawn:
     return Drawn("recovery", "Loss recovery", caption, panel_grid(panels), "recovery")
 
 
+BEFORE = {"-1": "nothing: they start at 0 s", "0": "30 s of silence"}
+"""What the axis `before` is called where it is no demand."""
+
+
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -423,12 +433,13 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     )
     yield Tabled("floor", caption, *_floor_table(evidence))
     wake = Lines(evidence, "wake", "before", "steered", STEERED)
-    header = ["control", "before: -1 nothing, 0 silence, Mb/s", "drops in 30 s", "queue (packets)", "carried (Mb/s)"]
+    header = ["control", "before them", "drops in 30 s", "queue (packets)", "carried (Mb/s)"]
+    rows = wake.rows(("drops", 1, 0), ("queue_packets", 1, 1), ("carried_bps", 1e-6, 2))
     yield Tabled(
         "unused",
         "Twenty greedy flows start",
         header,
-        wake.rows(("drops", 1, 0), ("queue_packets", 1, 1), ("carried_bps", 1e-6, 2)),
+        [[control, BEFORE.get(before, f"applications of {before} Mb/s"), *rest] for control, before, *rest in rows],
     )
     short = Lines(evidence, "web", "load", "control", CONTROLS)
     header = ["control", "load", "mean (s)", "95 % (s)", "lost (%)", "wait (ms)", "FS saved (%)"]

@@ -31,21 +31,31 @@ def _of(recorded: Recorded, series: str, key: str, name: str) -> pa.Table:
     return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
 
 
+def of_link(recorded: Recorded, series: str) -> pa.Table:
+    """The rows of N1's link to N2 in one of the time series."""
+    return _of(recorded, series, "link", LINK)
+
+
+def of_flow(recorded: Recorded, series: str) -> pa.Table:
+    """The rows of the TCP flow in one of the time series."""
+    return _of(recorded, series, "flow", FLOW)
+
+
 def arrivals(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
     """Arrival rate at N1's link to N2, all flows, in bins of this width: time (s) and rate (bit/s)."""
-    rows = _of(recorded, "link", "link", LINK)
+    rows = of_link(recorded, "link")
     return bin_rate(floats(rows, "time_s"), floats(rows, "arrived_bytes"), width_s)
 
 
 def sending(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
     """TCP's own sending rate in bins of this width: time (s) and rate (bit/s)."""
-    rows = _of(recorded, "flow", "flow", FLOW)
+    rows = of_flow(recorded, "flow")
     return bin_rate(floats(rows, "time_s"), floats(rows, "sent_bytes"), width_s)
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
     """The service rate's changes: time (s) and rate from then on (bit/s)."""
-    rows = _of(recorded, "rate", "link", LINK)
+    rows = of_link(recorded, "rate")
     return floats(rows, "time_s"), floats(rows, "rate_bps")
 
 
@@ -58,7 +68,7 @@ def service_at(recorded: Recorded, time_s: Floats) -> Floats:
 
 def losses(recorded: Recorded) -> Floats:
     """When TCP's packets were dropped, on any link, in seconds."""
-    return floats(_of(recorded, "drop", "flow", FLOW), "time_s")
+    return floats(of_flow(recorded, "drop"), "time_s")
 
 
 @dataclass(frozen=True)

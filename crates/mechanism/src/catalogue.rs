@@ -116,7 +116,7 @@ const G_ROUTER: MechanismInfo = MechanismInfo {
             "round_trip",
             "fixed | printed | handshake | timestamps",
             "must be given",
-            "RTT: given, equation (7), or measured on one flow after another",
+            "RTT: given, equation (7), or measured on flows drawn by their segments",
             "g-router section 2.4; reading",
         ),
         parameter("min_rate", "bit rate", "must be given", "C_min; C_max is the link's rate", "reading"),

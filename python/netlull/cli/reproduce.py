@@ -25,7 +25,7 @@ __all__ = ["reproduce_command"]
 @click.command("reproduce")
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
 @click.option("--quick", "scope", flag_value="quick", default="quick", help="A part of the grid (the default).")
-@click.option("--full", "scope", flag_value="full", help="The whole grid.")
+@click.option("--full", "scope", flag_value="full", help="The whole grid, and all studies of the paper.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("out"), metavar="DIR", help="Default: out.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Runs at a time; default one per core.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help="Seeds where there is randomness.")

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
 from netlull.errors import InputError
+from netlull.fluid.checks import is_number
 from netlull.fluid.loop import Crossing, Loop
 
 if TYPE_CHECKING:
@@ -65,19 +66,19 @@ class AwmFluid:
         """Checks every field."""
         for name in ("rate_bps", "flows", "round_trip_s", "target_bytes", "beta_bps", "mtu_bytes"):
             value = getattr(self, name)
-            if not (_is_number(value) and 0 < value < math.inf):
+            if not (is_number(value) and 0 < value < math.inf):
                 raise InputError(f"{name}: is {value!r}; expected a number above zero")
-        if not (_is_number(self.buffer_bytes) and self.buffer_bytes > self.target_bytes):
+        if not (is_number(self.buffer_bytes) and self.buffer_bytes > self.target_bytes):
             raise InputError(
                 f"buffer_bytes: is {self.buffer_bytes!r}; expected more than target_bytes ({self.target_bytes:g})"
             )
-        if not (_is_number(self.sender_delay_s) and 0 <= self.sender_delay_s <= self.round_trip_s):
+        if not (is_number(self.sender_delay_s) and 0 <= self.sender_delay_s <= self.round_trip_s):
             raise InputError(
                 f"sender_delay_s: is {self.sender_delay_s!r}; expected 0 to round_trip_s ({self.round_trip_s:g})"
             )
-        if not (_is_number(self.segments_per_ack) and 1 <= self.segments_per_ack < math.inf):
+        if not (is_number(self.segments_per_ack) and 1 <= self.segments_per_ack < math.inf):
             raise InputError(f"segments_per_ack: is {self.segments_per_ack!r}; expected a number from 1")
-        if self.burst_packets is not None and not (_is_number(self.burst_packets) and self.burst_packets >= 1):
+        if self.burst_packets is not None and not (is_number(self.burst_packets) and self.burst_packets >= 1):
             raise InputError(f"burst_packets: is {self.burst_packets!r}; expected a number from 1, or None")
         if self.arrivals not in get_args(Arrivals):
             raise InputError(f"arrivals: is {self.arrivals!r}; expected {' or '.join(get_args(Arrivals))}")
@@ -197,7 +198,7 @@ class AwmFluid:
 
     def settling_time_s(self, remaining: float = 0.05) -> float:
         """When a small disturbance has fallen to `remaining` of itself, in s; infinite if it never does."""
-        if not (_is_number(remaining) and 0 < remaining < 1):
+        if not (is_number(remaining) and 0 < remaining < 1):
             raise InputError(f"remaining: is {remaining!r}; expected a number between 0 and 1")
         growth = self.eigenvalue().real
         return -math.log(remaining) / -growth if growth < 0 else math.inf
@@ -224,7 +225,3 @@ def rate_model_constant() -> float:
     from scipy.optimize import brentq
 
     return float(brentq(lambda omega: omega * math.tan(omega / 2) - 1, 1.0, 2.0, xtol=1e-15)) ** 2
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netlull.errors import InputError
+from netlull.fluid.checks import is_number
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -49,10 +50,14 @@ def integrate(model: AwmFluid, duration_s: float, from_bytes: float | None, step
     start = 0.9 * model.target_bytes if from_bytes is None else from_bytes
     step = model.loaded_round_trip_s / 50 if step_s is None else step_s
     for name, value, least in (("duration_s", duration_s, 0.0), ("step_s", step, 0.0)):
-        if not (math.isfinite(value) and value > least):
+        if not (is_number(value) and least < value < math.inf):
             raise InputError(f"{name}: is {value!r}; expected a number above zero")
-    if not model.mtu_bytes <= start <= model.buffer_bytes:
-        raise InputError(f"from_bytes: is {start!r}; expected mtu_bytes to buffer_bytes")
+    if step > duration_s:
+        raise InputError(f"step_s: is {step:g}; expected at most duration_s ({duration_s:g})")
+    if not (is_number(start) and model.mtu_bytes <= start <= model.buffer_bytes):
+        given = "is the default, 0.9 target_bytes" if from_bytes is None else f"is {start!r}"
+        within = f"mtu_bytes ({model.mtu_bytes:g}) to buffer_bytes ({model.buffer_bytes:g})"
+        raise InputError(f"from_bytes: {given}; expected {within}")
     system = _system(model, start)
     times = np.arange(0.0, duration_s + step / 2, step)
     with warnings.catch_warnings():

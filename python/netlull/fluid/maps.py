@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netlull.errors import InputError
+from netlull.fluid.checks import numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,13 +51,14 @@ def stability_map(model: AwmFluid, axis: str, x: Sequence[float], beta_bps: Sequ
     """
     if axis not in MAP_AXES:
         raise InputError(f"axis: is {axis!r}; expected one of {', '.join(MAP_AXES)}")
-    changes: list[dict[str, Any]] = [{"buffer_bytes": math.inf, axis: float(value)} for value in x]
+    along, betas = numbers("x", x), numbers("beta_bps", beta_bps)
+    changes: list[dict[str, Any]] = [{"buffer_bytes": math.inf, axis: value} for value in along]
     columns = [replace(model, **change) for change in changes]
-    growth = [[column.with_beta(float(beta)).eigenvalue().real for column in columns] for beta in beta_bps]
+    growth = [[column.with_beta(beta).eigenvalue().real for column in columns] for beta in betas]
     return StabilityMap(
         axis,
-        np.array(x, dtype=np.float64),
-        np.array(beta_bps, dtype=np.float64),
+        np.array(along),
+        np.array(betas),
         np.array(growth),
         np.array([column.loaded_round_trip_s for column in columns]),
         np.array([column.critical_beta_bps() for column in columns]),

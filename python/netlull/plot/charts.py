@@ -33,12 +33,16 @@ _MOST_POINTS = 4000
 _DIGITS = 7
 """Significant digits of what a page holds: more than a screen shows."""
 
-Kind = Literal["line", "steps", "points", "bars"]
+Kind = Literal["line", "steps", "points", "bars", "stretch"]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One series: a value at each x. `bars` stand on `low` and are `y` high; else `low` to `high` is an interval."""
+    """One series: a value at each x.
+
+    `bars` stand on `low` and are `y` high; a `stretch` is shaded between its two x, behind all others, and has no
+    values; else `low` to `high` is an interval.
+    """
 
     label: str
     x: Sequence[float]

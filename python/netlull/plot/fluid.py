@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netlull.errors import InputError
 from netlull.plot.charts import Series, record
 from netlull.plot.lines import log_x, log_y
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
@@ -35,6 +36,8 @@ _AXES = {
 
 def stability_figure(maps: Sequence[StabilityMap], columns: int = 2) -> Figure:
     """A panel per map: growth per round trip in colour, the model's own bound and 1.707 T / R_0 as lines."""
+    if not maps:
+        raise InputError("maps: is empty; expected at least one")
     rows = -(-len(maps) // columns)
     with styled():
         drawn = figure(DOUBLE_COLUMN, 2.5 * rows + 0.4)

@@ -29,6 +29,7 @@ class Trace:
     colour: int = 0
     steps: bool = False
     width: float = 1.0
+    dashed: bool = False
 
 
 def draw_traces(
@@ -43,6 +44,7 @@ def draw_traces(
             color=COLOURS[trace.colour % len(COLOURS)],
             linewidth=trace.width,
             drawstyle="steps-post" if trace.steps else "default",
+            linestyle="--" if trace.dashed else "-",
         )
         record(axes, _series(trace), artists)
     axes.set_title(title, loc="left")
@@ -58,7 +60,12 @@ def draw_traces(
 def _series(trace: Trace) -> Series:
     kind: Kind = "steps" if trace.steps else "line"
     return Series(
-        trace.label, trace.time_s.tolist(), trace.value.tolist(), colour=trace.colour % len(COLOURS), kind=kind
+        trace.label,
+        trace.time_s.tolist(),
+        trace.value.tolist(),
+        colour=trace.colour % len(COLOURS),
+        kind=kind,
+        dashed=trace.dashed,
     )
 
 
@@ -67,9 +74,7 @@ def shade(axes: Axes, from_s: float, to_s: float, label: str) -> None:
     low, high = axes.get_ylim()
     area = axes.fill_between([from_s, to_s], low, high, color="#dddddd", alpha=0.6, linewidth=0, zorder=0, label=label)
     axes.set_ylim(low, high)
-    middle = (low + high) / 2
-    series = Series(label, [from_s, to_s], [middle] * 2, low=[low] * 2, high=[high] * 2, colour="#dddddd")
-    record(axes, series, [area])
+    record(axes, Series(label, [from_s, to_s], [], colour="#dddddd", kind="stretch"), [area])
 
 
 def bin_rate(time_s: Floats, amount_bytes: Floats, width_s: float) -> tuple[Floats, Floats]:

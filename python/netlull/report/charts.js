@@ -72,6 +72,15 @@
     });
   }
 
+  /* A stretch of the x axis, over the whole height. */
+  function drawStretch(u, ctx, series) {
+    const [from, to] = series.px.map((x) => u.valToPos(x, "x", true));
+    ctx.fillStyle = css("--line");
+    ctx.globalAlpha = 0.6;
+    ctx.fillRect(from, u.bbox.top, to - from, u.bbox.height);
+    ctx.globalAlpha = 1;
+  }
+
   function drawSpread(u, ctx, series, at, dot) {
     at.forEach((point, i) => {
       if (point === null || !(series.n[i] > 1) || series.lo[i] === null) return;
@@ -92,8 +101,10 @@
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    for (const series of panel.series) {
+    const behind = (series) => (series.kind === "stretch" ? 0 : 1);
+    for (const series of [...panel.series].sort((a, b) => behind(a) - behind(b))) {
       if (hidden.has(series.label)) continue;
+      if (series.kind === "stretch") { drawStretch(u, ctx, series); continue; }
       const at = places(u, series);
       ctx.strokeStyle = ctx.fillStyle = colour(series);
       ctx.lineWidth = (series.kind === "steps" ? 2.2 : series.px.length > 200 ? 0.9 : 1.8) * ratio;
@@ -119,8 +130,9 @@
   /* The range of what is shown, where something is hidden; else as the drawn figure has it. */
   function yRange(panel, hidden, zoom) {
     if (zoom.y) return zoom.y;
-    const shown = panel.series.filter((series) => !hidden.has(series.label));
-    if (!shown.length || shown.length === panel.series.length) return panel.yr;
+    const curves = panel.series.filter((series) => series.kind !== "stretch");
+    const shown = curves.filter((series) => !hidden.has(series.label));
+    if (!shown.length || shown.length === curves.length) return panel.yr;
     let low = Infinity, high = -Infinity;
     for (const series of shown) {
       series.py.forEach((value, i) => {
@@ -140,7 +152,7 @@
     const x = u.posToVal(left, "x");
     const found = [];
     for (const series of panel.series) {
-      if (hidden.has(series.label) || !series.px.length) continue;
+      if (hidden.has(series.label) || !series.px.length || series.kind === "stretch") continue;
       let best = -1, gap = Infinity;
       series.px.forEach((value, i) => {
         if (series.py[i] === null || value === null) return;
@@ -239,7 +251,7 @@
       width: box.clientWidth,
       height: height(),
       legend: { show: false },
-      padding: [8, 12, 0, 0],
+      padding: [8, 18, 0, 0],
       cursor: {
         points: { show: false },
         drag: { x: true, y: true, uni: 24, setScale: false },
@@ -285,7 +297,7 @@
       again();
     };
     const step = (by) => {
-      const series = panel.series.find((one) => !hidden.has(one.label) && one.px.length);
+      const series = panel.series.find((one) => !hidden.has(one.label) && one.px.length && one.kind !== "stretch");
       if (!series) return;
       const at = u.cursor.left >= 0 ? u.posToVal(u.cursor.left, "x") : panel.xr[by > 0 ? 0 : 1];
       const slack = 1e-6 * Math.abs(panel.xr[1] - panel.xr[0]) + 0.5 * Math.abs(u.posToVal(1, "x") - u.posToVal(0, "x"));
@@ -341,7 +353,7 @@
     tools.append(legend(panels, hidden, () => charts.forEach((one) => one.again())));
     const reset = make("button", { type: "button", class: "tool" }, "Reset zoom");
     reset.addEventListener("click", () => charts.forEach((one) => one.reset()));
-    const still = make("button", { type: "button", class: "tool", "aria-pressed": "false" }, "As printed");
+    const still = make("button", { type: "button", class: "tool", "aria-pressed": "false" }, "Still picture");
     still.addEventListener("click", () => still.setAttribute("aria-pressed", String(figure.classList.toggle("still"))));
     tools.append(reset, still);
     const grid = make("div", { class: "panels" });

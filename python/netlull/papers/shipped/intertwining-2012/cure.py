@@ -1,0 +1,1 @@
+../../../../../papers/intertwining-2012/cure.py

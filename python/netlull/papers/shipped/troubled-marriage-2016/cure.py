@@ -1,0 +1,1 @@
+../../../../../papers/troubled-marriage-2016/cure.py

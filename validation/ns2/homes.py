@@ -1,0 +1,276 @@
+"""Compares the homes of the G-Router paper, without a gateway, with ns-2: `python validation/ns2/homes.py [--rerun]`.
+
+The experiments `case1-over` and `case2-none` of papers/g-router: homes with endless transfers and web files behind
+uplinks of 1 Mb/s, and an Internet node with 15 of its 100 Mb/s from 300 to 600 s. netlull draws when transfers begin
+and how large files are; ns-2 takes the same list. ns-2's results are read from `stored/homes.txt`; with `--rerun` ns-2
+runs again and it is rewritten first; `--quick` takes fewer seeds. Exits 1 if a mean is out of its tolerance.
+
+Two comparisons of each experiment: "plain", each simulator as it is; "alike", with files in whole segments in netlull,
+as ns-2 knows no others, and in ns-2 windows that a lost SYN does not lower, as in netlull (RFC 6928, 2).
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import math
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ns2 import HERE, Ns2Error, Numbers, in_parallel, run_script
+
+if TYPE_CHECKING:
+    import netlull
+
+STORED = HERE / "stored" / "homes.txt"
+SWEEP = HERE.parent.parent / "papers" / "g-router" / "sweep.toml"
+SEEDS = (1, 2, 3, 4, 5)
+QUICK_SEEDS = 3
+CASES = ("case1-over", "case2-none")
+ROUTER, NODE = "access-internet", "internet-servers"
+WARM_UP_S, END_S = 10.0, 750.0
+STEPS = {"case1-over": "", "case2-none": "300:15e6,600:100e6"}
+PHASES = {
+    "low": (25.0, 75.0),
+    "middle": (100.0, 150.0),
+    "high": (175.0, 300.0),
+    "squeezed": (330.0, 600.0),
+    "after": (630.0, 750.0),
+}
+"""The phases of the scenario that are compared, in seconds."""
+BOTTLENECK = (300.0, 600.0)
+EDGES = sorted({WARM_UP_S, END_S, *BOTTLENECK, *(edge for phase in PHASES.values() for edge in phase)})
+SEGMENT_BYTES = 960
+UPLINK_BPS = 1_000_000
+WINDOW_SEGMENTS = 65535 // SEGMENT_BYTES
+"""Whole segments in the receiver's buffer: netlull's window is in bytes, ns-2's in packets."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How close two means must come: relative, beside three standard errors of the paired difference."""
+
+    plain: float
+    """Each simulator as it is."""
+    alike: float
+    """With what is known to differ set alike."""
+    only: str = ""
+    """The experiment that it is about, if not both."""
+
+
+MEASURES = {
+    "goodput_bps": Measure(0.01, 0.005),
+    **{f"{phase}_throughput_bps": Measure(0.01, 0.005) for phase in PHASES},
+    "node_drops": Measure(0.1, 0.03, only="case2-none"),
+    "node_queue_packets": Measure(0.1, 0.03, only="case2-none"),
+    "uplink_drops": Measure(0.1, 0.03),
+    "retransmissions": Measure(0.1, 0.03),
+    "timeouts": Measure(0.1, 0.03),
+    "files_completed": Measure(0.01, 0.01),
+    "mean_completion_s": Measure(0.1, 0.05),
+}
+LOST_SYN = {"plain": "ns2", "alike": "kept"}
+"""What ns-2 does about a lost SYN in each comparison."""
+
+
+def scenario(case: str) -> netlull.Scenario:
+    """An experiment of the paper's sweep, whose requests are recorded."""
+    from netlull import Sweep
+
+    found = next(point.scenario for point in Sweep.from_file(SWEEP).points() if point.experiment == case)
+    return found.with_values({"probe.requests": True})
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """One of a run, with what ns-2 needs to know."""
+
+    start_s: float
+    home: int
+    size_bytes: int
+    """0: as much as goes until `stop_s`."""
+    stop_s: str = "never"
+
+    def __str__(self) -> str:
+        """A line of what homes.tcl reads."""
+        return f"{self.start_s:.9f} {self.home} {self.size_bytes} {self.stop_s}"
+
+    def flow(self, name: str) -> dict[str, Any]:
+        """The same in netlull's schema, a file in whole segments."""
+        ends = {"kind": "tcp", "name": name, "from": f"h{self.home}", "to": "servers", "start": f"{self.start_s:.9f} s"}
+        if self.size_bytes > 0:
+            return ends | {"size": f"{math.ceil(self.size_bytes / SEGMENT_BYTES) * SEGMENT_BYTES} B"}
+        return ends if self.stop_s == "never" else ends | {"stop": f"{self.stop_s} s"}
+
+
+def home_of(flow: str) -> int:
+    """The home that a flow such as `web-12` begins at."""
+    return int(flow.rpartition("-")[2])
+
+
+def transfers(result: netlull.Result) -> list[Transfer]:
+    """The transfers of a run, in the order of their starts."""
+    table = result.series("request")
+    columns = [table[name].to_pylist() for name in ("start_s", "flow", "size_bytes")]
+    found = [Transfer(start, home_of(flow), size) for start, flow, size in zip(*columns, strict=True)]
+    for flow in result.scenario["flow"]:
+        if flow["kind"] == "tcp":
+            stop = str(flow.get("stop", "never")).removesuffix(" s")
+            found.append(Transfer(result.flow(flow["name"])["start_s"], home_of(flow["name"]), 0, stop))
+    return sorted(found, key=lambda transfer: transfer.start_s)
+
+
+def in_whole_segments(case: str, listed: Sequence[Transfer]) -> netlull.Scenario:
+    """The experiment with the transfers of a list, each a flow of its own."""
+    from netlull import Scenario
+
+    flows = [transfer.flow(f"{'web' if transfer.size_bytes else 'ftp'}-{n}") for n, transfer in enumerate(listed)]
+    return Scenario.from_dict(scenario(case).to_dict() | {"flow": flows, "probe": {}})
+
+
+def completions(result: netlull.Result) -> list[float]:
+    """Completion times of the files of a run, of those that came (s)."""
+    if "request" in result.series_names:
+        found = result.series("request")["completion_s"].to_pylist()
+    else:
+        found = [flow["completion_time_s"] for flow in result.summary["flows"]]
+    return [time for time in found if time is not None]
+
+
+def numbers_of(result: netlull.Result) -> Numbers:
+    """The measures, of a run of netlull."""
+    times = completions(result)
+    links, flows = result.summary["links"], result.summary["flows"]
+    throughput = {
+        f"{phase}_throughput_bps": result.metric(f"phase.{phase}.link.{ROUTER}.throughput_bps") for phase in PHASES
+    }
+    return throughput | {
+        "goodput_bps": result.metric("goodput_bps"),
+        "node_drops": result.metric(f"phase.bottleneck.link.{NODE}.dropped_packets"),
+        "node_queue_packets": result.metric(f"phase.squeezed.link.{NODE}.mean_queue_packets"),
+        "uplink_drops": sum(link["dropped_packets"] for link in links if link["rate_bps"] == UPLINK_BPS),
+        "retransmissions": sum(flow["retransmissions"] for flow in flows),
+        "timeouts": sum(flow["timeouts"] for flow in flows),
+        "files_completed": len(times),
+        "mean_completion_s": statistics.fmean(times),
+    }
+
+
+def run_netlull(case: str, seed: int) -> dict[str, Numbers]:
+    """The measures in each comparison: files as drawn, and the same transfers in whole segments."""
+    drawn = scenario(case).run(seed=seed)
+    whole = in_whole_segments(case, transfers(drawn)).run(seed=seed)
+    return {"plain": numbers_of(drawn), "alike": numbers_of(whole)}
+
+
+def numbers_of_ns2(printed: Numbers) -> Numbers:
+    """The measures, of the counters that homes.tcl prints at each edge."""
+
+    def between(counter: str, edges: tuple[float, float]) -> float:
+        first, last = (printed[f"{edge:g}.{counter}"] for edge in edges)
+        return last - first
+
+    def rate(counter: str, edges: tuple[float, float]) -> float:
+        return between(counter, edges) / (edges[1] - edges[0])
+
+    measured = (WARM_UP_S, END_S)
+    completed = printed[f"{END_S:g}.completed"]
+    throughput = {f"{name}_throughput_bps": 8 * rate("router.bytes", phase) for name, phase in PHASES.items()}
+    return throughput | {
+        "goodput_bps": 8 * rate("goodput", measured),
+        "node_drops": between("node.drops", BOTTLENECK),
+        "node_queue_packets": rate("node.queue", PHASES["squeezed"]),
+        "uplink_drops": between("uplink.drops", measured),
+        "retransmissions": between("retransmitted", measured),
+        "timeouts": between("timeouts", measured),
+        "files_completed": completed,
+        "mean_completion_s": printed[f"{END_S:g}.completion"] / completed,
+    }
+
+
+def run_ns2(case: str, comparison: str, seed: int) -> Numbers:
+    """The same transfers in ns-2."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.writelines(f"{transfer}\n" for transfer in transfers(scenario(case).run(seed=seed)))
+        file.flush()
+        frame = {"duration": END_S + 0.001, "packet": 1000, "window": WINDOW_SEGMENTS, "buffer": 100}
+        edges = ",".join(f"{edge:g}" for edge in EDGES)
+        demand = {"transfers": file.name, "steps": STEPS[case], "lost_syn": LOST_SYN[comparison]}
+        return numbers_of_ns2(run_script("homes.tcl", frame | demand | {"edges": edges}))
+
+
+def store() -> None:
+    """Runs ns-2 and keeps what it gave."""
+    jobs = [(case, comparison, seed) for case in CASES for comparison in LOST_SYN for seed in SEEDS]
+    lines = [
+        "# ns-2.35, homes.tcl; written by homes.py --rerun. The transfers that netlull draws with the same seed.",
+        f"# case | comparison | seed | {' | '.join(MEASURES)}",
+    ]
+    for job, numbers in zip(jobs, in_parallel(lambda job: run_ns2(*job), jobs), strict=True):
+        lines.append(" | ".join([*map(str, job), *(f"{numbers[name]:.6g}" for name in MEASURES)]))
+    STORED.write_text("\n".join(lines) + "\n")
+
+
+def read_stored(path: Path = STORED) -> dict[tuple[str, str, int], Numbers]:
+    """What ns-2 gave when it last ran, by case, comparison and seed."""
+    found = {}
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            case, comparison, seed, *values = (field.strip() for field in line.split("|"))
+            found[case, comparison, int(seed)] = {
+                name: float(value) for name, value in zip(MEASURES, values, strict=True)
+            }
+    return found
+
+
+def compared(
+    case: str, comparison: str, ours: Sequence[Numbers], theirs: Sequence[Numbers]
+) -> Iterator[tuple[str, bool]]:
+    """A line for each measure, and whether it is within tolerance."""
+    for name, measure in MEASURES.items():
+        if measure.only not in ("", case):
+            continue
+        gaps = [mine[name] - other[name] for mine, other in zip(ours, theirs, strict=True)]
+        mean = statistics.fmean(other[name] for other in theirs)
+        gap, error = statistics.fmean(gaps), statistics.stdev(gaps) / math.sqrt(len(gaps))
+        tolerance = measure.plain if comparison == "plain" else measure.alike
+        fits = abs(gap) <= 3 * error + tolerance * mean
+        line = f"{case:<12}{comparison:<8}{name:<26}{mean:>12.6g}{mean + gap:>12.6g}"
+        line += f"{gap / mean:>+9.2%} +- {error / mean:.2%}"
+        yield f"{line}{'' if fits else '  OUT OF TOLERANCE'}", fits
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
+    parser.add_argument("--quick", action="store_true", help=f"the first {QUICK_SEEDS} seeds of {len(SEEDS)}")
+    options = parser.parse_args(arguments)
+    if options.rerun:
+        try:
+            store()
+        except Ns2Error as error:
+            print(error, file=sys.stderr)
+            return 2
+    stored = read_stored()
+    seeds = SEEDS[:QUICK_SEEDS] if options.quick else SEEDS
+    holds = True
+    print(f"{'case':<12}{'':<8}{'measure':<26}{'ns-2':>12}{'netlull':>12}{'difference':>11}")
+    for case in CASES:
+        ours = in_parallel(functools.partial(run_netlull, case), seeds)
+        for comparison in LOST_SYN:
+            theirs = [stored[case, comparison, seed] for seed in seeds]
+            for line, fits in compared(case, comparison, [run[comparison] for run in ours], theirs):
+                holds = holds and fits
+                print(line)
+    print("all within tolerance" if holds else "OUT OF TOLERANCE")
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
