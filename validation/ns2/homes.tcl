@@ -7,7 +7,7 @@
 #
 # Options: those of common.tcl that are TCP's, and
 #   transfers=FILE    a line `TIME HOME BYTES STOP` for each, in the order of time; BYTES 0: as much as goes until STOP
-#   homes             how many
+#   uplinks           their rates, bit/s, one per home with commas between
 #   steps             changes of the rate of internet-servers, TIME:RATE with commas between
 #   edges             times at which counters are printed, with commas between
 #   fin               size of a packet that each transfer sends when it is complete, as in web.tcl; 0: none
@@ -19,7 +19,7 @@
 # data in order, bytes, of web files at most their size.
 
 source [file join [file dirname [info script]] common.tcl]
-array set param {transfers "" homes 25 steps "" edges "" fin 40 ssthresh 10000 lost_syn ns2}
+array set param {transfers "" uplinks "" steps "" edges "" fin 40 ssthresh 10000 lost_syn ns2}
 read_options $argv
 
 set ns [new Simulator]
@@ -38,9 +38,11 @@ one_way $access $internet 100e6 0.049 $param(buffer)
 one_way $internet $access 100e6 0.049
 one_way $internet $servers 100e6 0.050 $param(buffer)
 one_way $servers $internet 100e6 0.050
-for {set i 1} {$i <= $param(homes)} {incr i} {
+set rates [split $param(uplinks) ,]
+set homes [llength $rates]
+for {set i 1} {$i <= $homes} {incr i} {
     set home($i) [$ns node]
-    one_way $home($i) $access 1e6 0.001 $param(buffer)
+    one_way $home($i) $access [lindex $rates $i-1] 0.001 $param(buffer)
     one_way $access $home($i) 20e6 0.001
     set uplink($i) [$ns monitor-queue $home($i) $access ""]
     set unused($i) {}
@@ -148,7 +150,7 @@ proc queue_area {monitor} {
 }
 
 proc print_edge {} {
-    global clock monitor uplink open count payload param
+    global clock monitor uplink open count payload homes
     set time [format %g [$clock now]]
     foreach link {router node} {
         print_pairs stdout $time.$link. [list \
@@ -159,9 +161,9 @@ proc print_edge {} {
     }
     set drops 0
     set area 0
-    for {set i 1} {$i <= $param(homes)} {incr i} {
+    for {set i 1} {$i <= $homes} {incr i} {
         incr drops [$uplink($i) set pdrops_]
-        set area [expr {$area + [queue_area $uplink($i)] / $param(homes)}]
+        set area [expr {$area + [queue_area $uplink($i)] / $homes}]
     }
     array set now [array get count]
     foreach {tcp receiver} [array get open] {
