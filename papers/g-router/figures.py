@@ -220,7 +220,7 @@ def _against(
         [
             Panel("(a) Goodput", x_label, "Of over-provisioned (%)", goodput, log_x=log_x, y_to=102),
             Panel("(b) Losses at the G-Router", x_label, "Dropped packets (%)", drops, log_x=log_x, y_from=0),
-            Panel("(c) Utilisation", x_label, "Utilisation (%)", use, log_x=log_x, y_to=100.4),
+            Panel("(c) Utilisation", x_label, "Utilisation (%)", use, log_x=log_x, y_from=80, y_to=101),
         ],
         columns=3,
         row_height=2.6,
