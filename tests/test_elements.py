@@ -23,6 +23,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.Practra: "ControllerDocument",
     netlull.Earth: "ControllerDocument",
     netlull.Awm: "ControllerDocument",
+    netlull.CEarth: "ControllerDocument",
     netlull.GRouter: "ControllerDocument",
     netlull.RateSteps: "RateSteps",
     netlull.Steps: "CapacityDocument",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Awm,
+        CEarth,
         Bernoulli,
         Bursts,
         CampusSize,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Awm",
+    "CEarth",
     "Axis",
     "AxisPoint",
     "Bernoulli",
@@ -129,7 +131,7 @@ __all__ = [
 
 _ELEMENTS = (
     "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
-    "Awm Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe RateSteps "
+    "Awm CEarth Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe RateSteps "
     "Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
 )
 _HOMES = {

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 __all__ = [
     "Awm",
+    "CEarth",
     "Bernoulli",
     "Bursts",
     "CampusSize",
@@ -119,6 +120,29 @@ class Awm:
     flows: Mapping[str, Any] | None = None
     acknowledgements: str | None = None
     queue: str | None = None
+
+
+@dataclass(frozen=True)
+class CEarth:
+    """C-EARTH without AWM: follows the queue with the rate, from `min_rate` to the link's; its target is gamma `target`.
+
+    `round_trip` is a table such as `{"kind": "timestamps", "initial": "200 ms"}`. See docs/models/g-router.md.
+    """
+
+    kind: ClassVar[str] = "c_earth"
+    target: str
+    min_rate: str
+    round_trip: Mapping[str, Any]
+    _: KW_ONLY
+    initial_rate: str | None = None
+    gamma: float | None = None
+    pace: str | None = None
+    granularity: str | None = None
+    transition: str | None = None
+    acknowledgements: str | None = None
+    queue: str | None = None
+    in_service: str | None = None
+    transition_power: str | None = None
 
 
 @dataclass(frozen=True)
@@ -255,7 +279,7 @@ class Link:
     buffer_floor: int | None = None
     queue: DropTail | Red | Codel | None = None
     cost: int | None = None
-    controller: Practra | Earth | Awm | GRouter | None = None
+    controller: Practra | Earth | Awm | CEarth | GRouter | None = None
     capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
 

@@ -93,6 +93,7 @@ fn passing(c_earth: Option<CEarthConfig>, flows: FlowCountConfig, round_trip: Ro
         flows,
         round_trip,
         queue: QueueCount::Waiting,
+        steers: true,
         link_rate: BitRate::from_mbps(10),
     };
     let mut events = Vec::new();

@@ -31,7 +31,7 @@ pub struct ParameterInfo {
 /// All mechanisms, in alphabetical order.
 #[must_use]
 pub const fn catalogue() -> &'static [MechanismInfo] {
-    &[AWM, EARTH, G_ROUTER, PRACTRA]
+    &[AWM, C_EARTH, EARTH, G_ROUTER, PRACTRA]
 }
 
 const fn parameter(
@@ -97,6 +97,38 @@ const EARTH: MechanismInfo = MechanismInfo {
         TRANSITION,
         QUEUE,
         parameter("initial_rate", "bit rate", "the highest", "rate at the start of the run", "reading"),
+        IN_SERVICE,
+        TRANSITION_POWER,
+    ],
+};
+
+const C_EARTH: MechanismInfo = MechanismInfo {
+    name: "c_earth",
+    summary: "follows the queue with the rate of the link; windows pass as they are",
+    source: "g-router section 2.2",
+    parameters: &[
+        parameter(
+            "target",
+            "packets or data",
+            "must be given",
+            "T: the queue that AWM would keep",
+            "g-router uses half of the buffer",
+        ),
+        parameter(
+            "round_trip",
+            "fixed | handshake | timestamps",
+            "must be given",
+            "RTT: given, or measured on flows drawn by their segments",
+            "g-router section 2.4; reading",
+        ),
+        parameter("min_rate", "bit rate", "must be given", "C_min; C_max is the link's rate", "reading"),
+        parameter("initial_rate", "bit rate", "the link's", "C at the start of the run", "reading"),
+        parameter("gamma", "0 < gamma < 1", "0.95", "gamma: C-EARTH's target is gamma T", "g-router section 3"),
+        parameter("pace", "round_trip | event", "round_trip", "how often C is computed", "reading"),
+        parameter("granularity", "bit rate", "1 kb/s", "C is set in whole multiples of this", "reading"),
+        TRANSITION,
+        parameter("acknowledgements", "link", "the way back", "the link on which RTT sees acknowledgements", "-"),
+        QUEUE,
         IN_SERVICE,
         TRANSITION_POWER,
     ],

@@ -50,6 +50,7 @@ fn configs() -> impl Strategy<Value = GatewayConfig> {
         flows,
         round_trip,
         queue: if both { QueueCount::WaitingAndInService } else { QueueCount::Waiting },
+        steers: true,
         link_rate: BitRate::from_mbps(10),
     })
 }

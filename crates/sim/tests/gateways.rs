@@ -236,3 +236,40 @@ fn the_summary_says_what_a_gateway_did() {
     let others = summary["links"].as_array().expect("a list").iter().filter(|link| link["name"] != "N1-N2");
     assert!(others.into_iter().all(|link| link["gateway"].is_null()));
 }
+
+#[test]
+fn c_earth_alone_follows_the_queue_and_leaves_windows_as_they_are() {
+    // 4 Mb/s of datagrams come to 10 Mb/s: C falls with every packet that comes and goes, until it is what comes. Counted without the
+    // packet in service the queue would stay empty, and C where it is.
+    let controller = json!({
+        "kind": "c_earth", "target": "50 packets", "min_rate": "1 Mb/s", "pace": "event", "round_trip": { "kind": "fixed", "time": "1 s" },
+        "queue": "waiting_and_in_service",
+    });
+    let mut json = uploads(&controller, 1, &json!({}));
+    json["flow"] =
+        json!([{ "kind": "cbr", "name": "c", "from": "s", "to": "d", "rate": "4 Mb/s", "packet": "1000 B" }]);
+    let (link, _) = bottleneck(&json);
+    assert!((number(&link, "mean_rate_bps") - 4e6).abs() < 0.1e6, "{link}");
+    assert_eq!(number(&link, "dropped_packets"), 0.0);
+    // Beside TCP it sees acknowledgements, and writes over none; AWM's numbers are nobody's.
+    let (link, _) = bottleneck(&uploads(&controller, 20, &json!({})));
+    let gateway = &link["gateway"];
+    assert!(
+        number(gateway, "acknowledgements") > 1000.0 && number(gateway, "rewritten_acknowledgements") == 0.0,
+        "{gateway}"
+    );
+    for field in ["mean_window_bytes", "floor_share", "mean_flows", "final_window_bytes", "final_flows"] {
+        assert!(gateway[field].is_null(), "{field}: {gateway}");
+    }
+    assert_eq!(number(gateway, "mean_round_trip_s"), 1.0);
+    // Equation (7) is of AWM's window.
+    let mut printed = controller;
+    printed["round_trip"] = json!({ "kind": "printed" });
+    let refused = scenario(&uploads(&printed, 1, &json!({}))).expect_err("must be refused").to_string();
+    assert!(
+        refused.starts_with(
+            "link.N1-N2.controller.round_trip.kind: is \"printed\"; expected fixed, handshake or timestamps"
+        ),
+        "{refused}"
+    );
+}

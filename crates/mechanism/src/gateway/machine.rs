@@ -13,6 +13,8 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 pub struct GatewayConfig {
     /// AWM, which also has the target of C-EARTH.
     pub awm: AwmConfig,
+    /// Whether AWM steers: without, windows pass as they are, and C-EARTH is alone.
+    pub steers: bool,
     /// C-EARTH; `None`: the link keeps its rate.
     pub c_earth: Option<CEarthConfig>,
     /// N.
@@ -25,10 +27,11 @@ pub struct GatewayConfig {
     pub link_rate: BitRate,
 }
 
-/// The G-Router: AWM, and C-EARTH if there is one. Its rate is C, its window swnd.
+/// The G-Router: AWM and C-EARTH, or either alone. Its rate is C, its window swnd.
 #[derive(Clone, Debug)]
 pub struct Gateway {
     awm: Awm,
+    steers: bool,
     c_earth: Option<CEarth>,
     flows: FlowCount,
     round_trip: RoundTrip,
@@ -54,6 +57,7 @@ impl Gateway {
         }
         let mut gateway = Self {
             awm: Awm::new(&config.awm, start)?,
+            steers: config.steers,
             c_earth,
             flows: FlowCount::new(&config.flows, start)?,
             round_trip: RoundTrip::new(&config.round_trip)?,
@@ -95,6 +99,12 @@ impl Gateway {
     #[must_use]
     pub fn round_trip(&self) -> Duration {
         self.round_trip.value()
+    }
+
+    /// Whether windows are steered: C-EARTH alone has neither swnd nor N.
+    #[must_use]
+    pub fn steers(&self) -> bool {
+        self.steers
     }
 
     /// Whether anything is made of RTT: AWM alone needs none, and has no estimate of it.
@@ -162,7 +172,9 @@ impl Gateway {
     #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
         self.round_trip.backward(now, segment);
-        self.action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
+        if self.steers {
+            self.action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 /// A gateway over the time measured. Means are over time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct GatewaySummary {
-    /// swnd, the window suggested.
-    pub mean_window_bytes: f64,
+    /// swnd, the window suggested; `None` of C-EARTH alone, as what else is of AWM.
+    pub mean_window_bytes: Option<f64>,
     /// Share of the time in which swnd was at its floor: more flows than it can control.
-    pub floor_share: f64,
+    pub floor_share: Option<f64>,
     /// N, the estimate.
-    pub mean_flows: f64,
+    pub mean_flows: Option<f64>,
     /// RTT, the estimate; `None` of AWM alone, which has none.
     pub mean_round_trip_s: Option<f64>,
     /// Acknowledgements that came by.
@@ -20,9 +20,9 @@ pub struct GatewaySummary {
     /// Those of them whose window was made smaller.
     pub rewritten_acknowledgements: u64,
     /// swnd at the end of the run.
-    pub final_window_bytes: f64,
+    pub final_window_bytes: Option<f64>,
     /// N at the end of the run.
-    pub final_flows: f64,
+    pub final_flows: Option<f64>,
     /// RTT at the end of the run.
     pub final_round_trip_s: Option<f64>,
     /// C at the end of the run, bit/s.
@@ -117,16 +117,17 @@ impl Account {
         whole.settle(now, gateway);
         whole.estimates.settle(now);
         let measured = (now - self.began).as_nanos().max(1) as f64;
+        let steering = |value: f64| gateway.steers().then_some(value);
         let round_trip = |seconds: f64| gateway.needs_round_trip().then_some(seconds);
         GatewaySummary {
-            mean_window_bytes: whole.window / measured,
-            floor_share: whole.at_floor / measured,
-            mean_flows: whole.estimates.flows_area / measured,
+            mean_window_bytes: steering(whole.window / measured),
+            floor_share: steering(whole.at_floor / measured),
+            mean_flows: steering(whole.estimates.flows_area / measured),
             mean_round_trip_s: round_trip(whole.estimates.round_trip_area / measured),
             acknowledgements: self.acknowledgements,
             rewritten_acknowledgements: self.rewritten,
-            final_window_bytes: gateway.window(),
-            final_flows: gateway.flows(),
+            final_window_bytes: steering(gateway.window()),
+            final_flows: steering(gateway.flows()),
             final_round_trip_s: round_trip(gateway.round_trip_seconds()),
             final_rate_bps: gateway.rate().as_bps(),
         }
@@ -160,6 +161,7 @@ mod tests {
             flows: FlowCountConfig::Fixed(1.0),
             round_trip: RoundTripConfig::Fixed(Duration::from_millis(200)),
             queue: QueueCount::Waiting,
+            steers: true,
             link_rate: rate,
         };
         let mut gateway = Gateway::new(&config, Instant::ZERO).expect("a gateway");
@@ -176,9 +178,9 @@ mod tests {
             );
         }
         let summary = account.summarise(at(4000), &gateway);
-        assert!((summary.mean_window_bytes - 15_500.0 / 3.5).abs() < 2.0, "{summary:?}");
-        assert!((summary.floor_share - 1.0 / 3.5).abs() < 1e-12, "{summary:?}");
-        assert!((summary.mean_flows - 1.0).abs() < 1e-12);
+        assert!((summary.mean_window_bytes.unwrap_or(f64::NAN) - 15_500.0 / 3.5).abs() < 2.0, "{summary:?}");
+        assert!((summary.floor_share.unwrap_or(f64::NAN) - 1.0 / 3.5).abs() < 1e-12, "{summary:?}");
+        assert!((summary.mean_flows.unwrap_or(f64::NAN) - 1.0).abs() < 1e-12);
         assert!(summary.mean_round_trip_s.is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         assert_eq!(summary.final_rate_bps, 10_000_000);
         // AWM alone has no RTT.

@@ -226,8 +226,8 @@ impl World {
             }
             let gateway = &steering.machine;
             let sample = GatewaySample {
-                window: gateway.window(),
-                flows: gateway.flows(),
+                window: if gateway.steers() { gateway.window() } else { f64::NAN },
+                flows: if gateway.steers() { gateway.flows() } else { f64::NAN },
                 round_trip: if gateway.needs_round_trip() { gateway.round_trip_seconds() } else { f64::NAN },
                 truth: sums.truth(seen.take()),
             };

@@ -10,9 +10,9 @@ mod requests;
 mod tcp;
 
 pub use gateway::{
-    AwmDocument, EarthDocument, FixedFlowsDocument, FixedRoundTripDocument, FlowCountDocument, GRouterDocument,
-    InitialRoundTripDocument, LinearCountingDocument, PaceReading, PrintedFlowsDocument, PrintedRoundTripDocument,
-    RoundTripDocument,
+    AwmDocument, CEarthDocument, EarthDocument, FixedFlowsDocument, FixedRoundTripDocument, FlowCountDocument,
+    GRouterDocument, InitialRoundTripDocument, LinearCountingDocument, PaceReading, PrintedFlowsDocument,
+    PrintedRoundTripDocument, RoundTripDocument,
 };
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
@@ -166,6 +166,8 @@ pub enum ControllerDocument {
     Earth(EarthDocument),
     /// AWM, Active Window Management, at a fixed rate (docs/models/g-router.md).
     Awm(AwmDocument),
+    /// C-EARTH, which follows the queue with the rate, without AWM (docs/models/g-router.md).
+    CEarth(CEarthDocument),
     /// The G-Router, AWM and C-EARTH (docs/models/g-router.md).
     GRouter(GRouterDocument),
 }

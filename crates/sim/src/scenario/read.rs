@@ -1,13 +1,14 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    AwmDocument, BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument,
-    ControllerDocument, Document, DropTailDocument, EarthDocument, EmpiricalSizeDocument, ExponentialSizeDocument,
-    FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FlowCountDocument, FlowDocument, GRouterDocument,
-    GilbertElliottDocument, InitialRoundTripDocument, LinearCountingDocument, LognormalSizeDocument, LossDocument,
-    ParetoSizeDocument, PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, QueueDocument, RateSteps,
-    RatesDocument, RedDocument, ReplayDocument, RequestsDocument, RoundTripDocument, ScriptedDocument, SizeDocument,
-    StepsDocument, TcpFlowDocument, UniformRedrawDocument, WebSearchSizeDocument,
+    AwmDocument, BernoulliDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
+    CodelDocument, ControllerDocument, Document, DropTailDocument, EarthDocument, EmpiricalSizeDocument,
+    ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FlowCountDocument,
+    FlowDocument, GRouterDocument, GilbertElliottDocument, InitialRoundTripDocument, LinearCountingDocument,
+    LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument, PrintedFlowsDocument,
+    PrintedRoundTripDocument, QueueDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument, RequestsDocument,
+    RoundTripDocument, ScriptedDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
+    WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use super::quantity::Quantity;
@@ -130,6 +131,7 @@ read_by_kind!(
     "practra" => Practra(PractraDocument),
     "earth" => Earth(EarthDocument),
     "awm" => Awm(AwmDocument),
+    "c_earth" => CEarth(CEarthDocument),
     "g_router" => GRouter(GRouterDocument),
 );
 read_by_kind!(
@@ -221,7 +223,7 @@ mod tests {
         let kind = r#""rate": "1 Mb/s", "controller": { "kind": "magic" }"#;
         assert_eq!(
             why(&link(kind)),
-            "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\" \"earth\" \"awm\" \"g_router\""
+            "link.a-b.controller.kind: \"magic\" is unknown; expected one of \"practra\" \"earth\" \"awm\" \"c_earth\" \"g_router\""
         );
     }
 

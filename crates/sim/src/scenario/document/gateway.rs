@@ -60,6 +60,45 @@ pub struct AwmDocument {
     pub queue: QueueReading,
 }
 
+/// C-EARTH alone: windows pass as they are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CEarthDocument {
+    /// T: the queue that AWM would keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    pub target: BufferSize,
+    /// Where RTT comes from; not `printed`, which is computed from AWM's window.
+    pub round_trip: RoundTripDocument,
+    /// C_min.
+    pub min_rate: Quantity<BitRate>,
+    /// C at the start; default the link's rate, which is C_max.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial_rate: Option<Quantity<BitRate>>,
+    /// gamma: C-EARTH's target is gamma T.
+    #[serde(default = "default_gamma")]
+    pub gamma: f64,
+    /// How often the rate is computed.
+    #[serde(default)]
+    pub pace: PaceReading,
+    /// C is set in whole multiples of this.
+    #[serde(default = "default_granularity")]
+    pub granularity: Quantity<BitRate>,
+    /// Nothing is sent for this long after a change.
+    #[serde(default)]
+    pub transition: Quantity<Duration>,
+    /// The link that brings the acknowledgements, in which RTT is seen; default the way back, from this link's end to its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledgements: Option<String>,
+    /// What q counts.
+    #[serde(default)]
+    pub queue: QueueReading,
+    /// What happens to the packet being sent when the rate changes.
+    #[serde(default)]
+    pub in_service: InService,
+    /// The rate whose power is charged while the link pauses for a change.
+    #[serde(default)]
+    pub transition_power: TransitionPowerReading,
+}
+
 /// The G-Router: AWM and C-EARTH.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

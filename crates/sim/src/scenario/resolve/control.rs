@@ -4,9 +4,9 @@ use super::queueing::Measure;
 use super::{Control, Mechanism, Result, refuse};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
-    ArrivalsReading, AwmDocument, ControllerDocument, EarthDocument, FlowCountDocument, ForecastStartReading,
-    GRouterDocument, InService, LinkDocument, PaceReading, PractraDocument, QueueReading, RatesDocument, ReachReading,
-    RoundTripDocument, TransitionPowerReading,
+    ArrivalsReading, AwmDocument, CEarthDocument, ControllerDocument, EarthDocument, FlowCountDocument,
+    ForecastStartReading, GRouterDocument, InService, LinkDocument, PaceReading, PractraDocument, QueueReading,
+    RatesDocument, ReachReading, RoundTripDocument, TransitionPowerReading,
 };
 use crate::scenario::quantity::BufferSize;
 use netlull_mechanism::ConfigError;
@@ -41,6 +41,10 @@ pub(super) fn control(
             let gateway = awm(&field, document, rate, measure)?;
             (Mechanism::Gateway(Box::new(gateway)), InService::default(), TransitionPowerReading::default())
         }
+        ControllerDocument::CEarth(document) => {
+            let gateway = c_earth_alone(&field, document, rate, measure)?;
+            (Mechanism::Gateway(Box::new(gateway)), document.in_service, document.transition_power)
+        }
         ControllerDocument::GRouter(document) => {
             let gateway = g_router(&field, document, rate, measure)?;
             (Mechanism::Gateway(Box::new(gateway)), document.in_service, document.transition_power)
@@ -59,6 +63,7 @@ pub(super) fn acknowledgements(document: &ControllerDocument) -> Option<Option<&
     match document {
         ControllerDocument::Practra(_) | ControllerDocument::Earth(_) => None,
         ControllerDocument::Awm(document) => Some(document.acknowledgements.as_deref()),
+        ControllerDocument::CEarth(document) => Some(document.acknowledgements.as_deref()),
         ControllerDocument::GRouter(document) => Some(document.acknowledgements.as_deref()),
     }
 }
@@ -158,6 +163,7 @@ fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> 
         None,
         GatewayConfig {
             awm,
+            steers: true,
             c_earth: None,
             flows: flow_count(&document.flows),
             // Nobody asks for it.
@@ -178,16 +184,14 @@ fn g_router(field: &str, document: &GRouterDocument, rate: BitRate, measure: Mea
     let c_earth = CEarthConfig {
         initial: document.initial_rate.map(|rate| rate.0),
         gamma: document.gamma,
-        pace: match document.pace {
-            PaceReading::RoundTrip => Pace::RoundTrip,
-            PaceReading::Event => Pace::Event,
-        },
+        pace: pace(document.pace),
         granularity: document.granularity.0,
         transition: document.transition.0,
         ..CEarthConfig::new(document.min_rate.0, rate)
     };
     let config = GatewayConfig {
         awm,
+        steers: true,
         c_earth: Some(c_earth),
         flows: flow_count(&document.flows),
         round_trip: round_trip(&document.round_trip),
@@ -195,6 +199,39 @@ fn g_router(field: &str, document: &GRouterDocument, rate: BitRate, measure: Mea
         link_rate: rate,
     };
     checked(field, &document.flows, Some(&document.round_trip), config)
+}
+
+fn c_earth_alone(field: &str, document: &CEarthDocument, rate: BitRate, measure: Measure) -> Result<GatewayConfig> {
+    if matches!(document.round_trip, RoundTripDocument::Printed(_)) {
+        let message = "is \"printed\"; expected fixed, handshake or timestamps: equation (7) is of AWM's window";
+        return refuse(format!("{field}.round_trip.kind"), message);
+    }
+    let c_earth = CEarthConfig {
+        initial: document.initial_rate.map(|rate| rate.0),
+        gamma: document.gamma,
+        pace: pace(document.pace),
+        granularity: document.granularity.0,
+        transition: document.transition.0,
+        ..CEarthConfig::new(document.min_rate.0, rate)
+    };
+    let config = GatewayConfig {
+        awm: AwmConfig::new(length(&format!("{field}.target"), document.target, measure)?),
+        steers: false,
+        c_earth: Some(c_earth),
+        // Nobody asks for it.
+        flows: FlowCountConfig::Fixed(1.0),
+        round_trip: round_trip(&document.round_trip),
+        queue: queue_count(document.queue),
+        link_rate: rate,
+    };
+    checked(field, &FlowCountDocument::default(), Some(&document.round_trip), config)
+}
+
+fn pace(reading: PaceReading) -> Pace {
+    match reading {
+        PaceReading::RoundTrip => Pace::RoundTrip,
+        PaceReading::Event => Pace::Event,
+    }
 }
 
 fn checked(
