@@ -90,7 +90,7 @@ def test_every_kind_of_the_schema_has_an_element() -> None:
 
 
 def test_a_scenario_takes_the_fields_of_the_schema() -> None:
-    plural = {"link": "links", "flow": "flows"}
+    plural = {"link": "links", "flow": "flows", "phase": "phases"}
     fields = {plural.get(field, field) for field in SCHEMA["properties"]}
     assert set(inspect.signature(netlull.Scenario).parameters) == fields
 

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Awm,
-        CEarth,
         Bernoulli,
         Bursts,
         CampusSize,
         Cbr,
+        CEarth,
         Codel,
         DropTail,
         Earth,
@@ -64,11 +64,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Awm",
-    "CEarth",
     "Axis",
     "AxisPoint",
     "Bernoulli",
     "Bursts",
+    "CEarth",
     "CampusSize",
     "Cancelled",
     "Cbr",
@@ -130,9 +130,10 @@ __all__ = [
 ]
 
 _ELEMENTS = (
-    "Bernoulli Bursts CampusSize Cbr Codel DropTail EmpiricalSize ExponentialSize FixedSize GilbertElliott "
-    "Awm CEarth Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe RateSteps "
-    "Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds WebSearchSize"
+    "Awm Bernoulli Bursts CampusSize Cbr CEarth Codel DropTail EmpiricalSize ExponentialSize FixedSize "
+    "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe "
+    "RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds "
+    "WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",

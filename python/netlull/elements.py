@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 __all__ = [
     "Awm",
-    "CEarth",
     "Bernoulli",
     "Bursts",
+    "CEarth",
     "CampusSize",
     "Cbr",
     "Codel",
@@ -30,6 +30,7 @@ __all__ = [
     "LognormalComponent",
     "LognormalSize",
     "ParetoSize",
+    "Phase",
     "Poisson",
     "Power",
     "Practra",
@@ -124,7 +125,7 @@ class Awm:
 
 @dataclass(frozen=True)
 class CEarth:
-    """C-EARTH without AWM: follows the queue with the rate, from `min_rate` to the link's; its target is gamma `target`.
+    """C-EARTH without AWM: the rate, from `min_rate` to the link's, follows the queue; its target is gamma `target`.
 
     `round_trip` is a table such as `{"kind": "timestamps", "initial": "200 ms"}`. See docs/models/g-router.md.
     """
