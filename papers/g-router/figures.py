@@ -35,7 +35,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "Fig. 2. Case study 1: the demand is the limit",
         "(a, c) Service rate of the G-Router (each second) and what the sources achieve over-provisioned (5 s). "
         "(b, d) Its queue (each second), the target of 50 packets and the buffer of 100. Left: estimators as printed. "
-        "Right: estimators that measure. One run.",
+        "Right: estimators that measure; swings of half a second show by their spread only. One run.",
         case1(evidence),
     )
     for name, way in (("fig3", "printed"), ("fig3-working", "working")):
