@@ -56,8 +56,8 @@ fn phases_that_make_up_the_run_add_up_to_it() {
         close(mean(|part| part.throughput_bps), whole.throughput_bps, 1e-3);
         close(all.utilisation, whole.utilisation, 1e-12);
         for model in ["fs", "dvs", "ncs-55a1-24h"] {
-            let joules = |part: &LinkPhase| part.energy.under(model).map_or(f64::NAN, |energy| energy.total_j);
-            let total = whole.energy.under(model).map_or(f64::NAN, |energy| energy.total_j);
+            let joules = |part: &LinkPhase| part.energy.get(model).map_or(f64::NAN, |energy| energy.total_j);
+            let total = whole.energy.get(model).map_or(f64::NAN, |energy| energy.total_j);
             close(joules(early) + joules(late), total, 1e-9 * total);
         }
     }

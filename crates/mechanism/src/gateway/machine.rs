@@ -113,12 +113,6 @@ impl Gateway {
         self.c_earth.is_some()
     }
 
-    /// RTT in seconds.
-    #[must_use]
-    pub fn round_trip_seconds(&self) -> f64 {
-        self.round_trip.seconds()
-    }
-
     /// How many rate changes there have been.
     #[must_use]
     pub fn changes(&self) -> u64 {

@@ -68,15 +68,6 @@ impl RoundTrip {
         }
     }
 
-    /// RTT in seconds.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        match self {
-            Self::Fixed(time) | Self::Printed(time) => time.as_secs_f64(),
-            Self::Measured(probe) => probe.seconds,
-        }
-    }
-
     /// Equation (7): RTT_k = N_{k-1} swnd_{k-1} / C_{k-1}; swnd in bytes, C in bit/s.
     #[inline]
     pub fn update(&mut self, flows: f64, window: f64, rate: f64) {
@@ -128,9 +119,7 @@ pub struct Probe {
     back: Mean,
     /// The shortest time, in seconds, from an acknowledgement to a segment that may have waited for its application.
     least_back: f64,
-    /// RTT in seconds.
-    seconds: f64,
-    /// The same to the nanosecond.
+    /// RTT.
     time: Duration,
 }
 
@@ -222,7 +211,6 @@ impl Probe {
             out: Mean::default(),
             back: Mean::default(),
             least_back: f64::INFINITY,
-            seconds: initial.as_secs_f64(),
             time: initial,
         }
     }
@@ -306,8 +294,7 @@ impl Probe {
         if let Some(out) = self.out.value()
             && back.is_finite()
         {
-            self.seconds = out + back;
-            self.time = Duration::from_secs_f64(self.seconds).unwrap_or(Duration::MAX);
+            self.time = Duration::from_secs_f64(out + back).unwrap_or(Duration::MAX);
         }
     }
 }
@@ -419,7 +406,7 @@ mod tests {
         rtt.forward(at(75), &out(7, 3000, 75, 4900));
         assert_eq!(rtt.value(), Duration::from_millis(500), "an older acknowledgement released that");
         rtt.forward(at(210), &out(7, 4000, 210, 5000));
-        assert!((rtt.seconds() - 0.2).abs() < 1e-12, "{rtt:?}");
+        assert!((rtt.value().as_secs_f64() - 0.2).abs() < 1e-9, "{rtt:?}");
     }
 
     #[test]
@@ -432,7 +419,11 @@ mod tests {
         sample(&mut rtt, 7, 1000, (100, 80));
         let mean = |old: f64, new: f64, age: f64| (old * (-age).exp() + 3.0 * new) / ((-age).exp() + 3.0);
         let expected = mean(0.06, 0.1, 1.04) + mean(0.04, 0.08, 1.08);
-        assert!((rtt.seconds() - expected).abs() < 1e-12 && (expected - 0.1717).abs() < 1e-4, "{}", rtt.seconds());
+        assert!(
+            (rtt.value().as_secs_f64() - expected).abs() < 1e-9 && (expected - 0.1717).abs() < 1e-4,
+            "{}",
+            rtt.value().as_secs_f64()
+        );
     }
 
     #[test]
@@ -471,7 +462,7 @@ mod tests {
         rtt.forward(at(1000), &out(7, 5000, 1000, 0));
         rtt.backward(at(1060), &ack(7, 5000, 9000));
         rtt.forward(at(1760), &out(7, 6000, 1760, 9000));
-        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.1).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
     #[test]
@@ -485,7 +476,7 @@ mod tests {
             rtt.forward(at(from + 60 + wait), &out(7, 1001 + now, now, 100 + now));
         }
         // 60 ms out, and at best 150 ms on.
-        assert!((rtt.seconds() - 0.21).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.21).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
     #[test]
@@ -497,7 +488,7 @@ mod tests {
         rtt.forward(at(1000), &out(7, 6000, 1000, 0));
         rtt.backward(at(1060), &ack(7, 5000, 9000));
         rtt.forward(at(1400), &out(7, 7000, 1400, 9200));
-        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.1).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
     #[test]
@@ -508,7 +499,7 @@ mod tests {
         rtt.forward(at(1000), &out(7, 5000, 1000, 0));
         rtt.forward(at(1300), &out(7, 5000, 1300, 0));
         rtt.backward(at(1310), &ack(7, 5000, 9000));
-        assert!((rtt.seconds() - 0.1).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.1).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
     #[test]
@@ -527,7 +518,7 @@ mod tests {
         rtt.forward(at(10), &out(7, 1000, 10, 0));
         rtt.forward(at(3020), &out(other, 1, 0, 0));
         sample(&mut rtt, other, 3030, (30, 10));
-        assert!((rtt.seconds() - 0.04).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.04).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
     }
 
     #[test]
@@ -548,11 +539,11 @@ mod tests {
         rtt.forward(at(2000), &shake(3, SegmentKind::Syn));
         rtt.backward(at(2040), &shake(3, SegmentKind::SynAck));
         rtt.forward(at(2150), &shake(3, SegmentKind::Other));
-        assert!((rtt.seconds() - 0.15).abs() < 1e-12, "{}", rtt.seconds());
+        assert!((rtt.value().as_secs_f64() - 0.15).abs() < 1e-9, "{}", rtt.value().as_secs_f64());
         rtt.forward(at(2160), &out(3, 1000, 0, 0));
         rtt.backward(at(2200), &ack(3, 1000, 0));
         rtt.forward(at(2900), &out(3, 2000, 0, 0));
-        assert!((rtt.seconds() - 0.15).abs() < 1e-12, "data is no handshake");
+        assert!((rtt.value().as_secs_f64() - 0.15).abs() < 1e-9, "data is no handshake");
     }
 
     #[test]

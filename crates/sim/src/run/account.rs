@@ -1,7 +1,7 @@
 //! What a gateway did and estimated, in time means, for the summary.
 
 use netlull_mechanism::gateway::Gateway;
-use netlull_units::Instant;
+use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
 /// A gateway over the time measured. Means are over time.
@@ -51,7 +51,7 @@ struct Estimates {
     /// Since when they have been what they are.
     since: Instant,
     flows: f64,
-    round_trip: f64,
+    round_trip: Duration,
     /// In nanoseconds.
     flows_area: f64,
     /// In second nanoseconds.
@@ -63,9 +63,9 @@ impl Estimates {
     #[inline]
     #[allow(clippy::float_cmp)] // Unchanged is what it was, to the bit.
     fn look(&mut self, now: Instant, gateway: &Gateway) {
-        if self.flows != gateway.flows() || self.round_trip != gateway.round_trip_seconds() {
+        if self.flows != gateway.flows() || self.round_trip != gateway.round_trip() {
             self.settle(now);
-            (self.flows, self.round_trip) = (gateway.flows(), gateway.round_trip_seconds());
+            (self.flows, self.round_trip) = (gateway.flows(), gateway.round_trip());
         }
     }
 
@@ -73,7 +73,7 @@ impl Estimates {
     fn settle(&mut self, now: Instant) {
         let passed = nanoseconds(self.since, now);
         self.flows_area += self.flows * passed;
-        self.round_trip_area += self.round_trip * passed;
+        self.round_trip_area += self.round_trip.as_secs_f64() * passed;
         self.since = now;
     }
 }
@@ -88,12 +88,8 @@ fn nanoseconds(from: Instant, to: Instant) -> f64 {
 impl Account {
     /// Measurement begins.
     pub fn restart(&mut self, now: Instant, gateway: &Gateway) {
-        let estimates = Estimates {
-            since: now,
-            flows: gateway.flows(),
-            round_trip: gateway.round_trip_seconds(),
-            ..Estimates::default()
-        };
+        let estimates =
+            Estimates { since: now, flows: gateway.flows(), round_trip: gateway.round_trip(), ..Estimates::default() };
         *self = Self { began: now, settled: now, estimates, ..Self::default() };
     }
 
@@ -128,7 +124,7 @@ impl Account {
             rewritten_acknowledgements: self.rewritten,
             final_window_bytes: steering(gateway.window()),
             final_flows: steering(gateway.flows()),
-            final_round_trip_s: round_trip(gateway.round_trip_seconds()),
+            final_round_trip_s: round_trip(gateway.round_trip().as_secs_f64()),
             final_rate_bps: gateway.rate().as_bps(),
         }
     }
@@ -142,7 +138,7 @@ mod tests {
     };
     use netlull_mechanism::rate::{QueueCount, QueueView};
     use netlull_mechanism::{Machine, rate};
-    use netlull_units::{BitRate, Bytes, Duration};
+    use netlull_units::{BitRate, Bytes};
 
     #[test]
     fn windows_count_for_as_long_as_they_are_suggested() {

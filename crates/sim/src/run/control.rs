@@ -49,24 +49,6 @@ impl Controller {
             Self::Gateway(steering) => steering.machine.next_timeout(),
         }
     }
-
-    /// Tells it what happened on its link, to which packet of which connection, if one has come; gives the rate and pause it
-    /// asks for.
-    #[inline]
-    fn told(
-        &mut self,
-        now: Instant,
-        event: RateEvent,
-        packet: Option<&Packet>,
-        keys: &FlowKeys,
-    ) -> Option<(BitRate, Duration)> {
-        let action = match self {
-            Self::PractRa(machine) => handled(machine, now, event),
-            Self::Earth(machine) => handled(machine, now, event),
-            Self::Gateway(steering) => return told_gateway(steering, now, event, packet.and_then(|it| seen(it, keys))),
-        };
-        action.map(|RateAction::SetRate { rate, pause }| (rate, pause))
-    }
 }
 
 /// A machine asks for one change of rate at most.
@@ -78,23 +60,7 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
     action
 }
 
-fn told_gateway(
-    steering: &mut Steering,
-    now: Instant,
-    event: RateEvent,
-    segment: Option<SegmentView>,
-) -> Option<(BitRate, Duration)> {
-    let Steering { machine, account } = steering;
-    account.settle(now, machine);
-    let event = match event {
-        RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival { admission, queue, segment },
-        RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
-        RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
-    };
-    rate_change(handled(machine, now, event))
-}
-
-/// The rate and the pause that an action asks for.
+/// The rate and the pause that a gateway's action asks for.
 #[inline(always)]
 fn rate_change(action: Option<GatewayAction>) -> Option<(BitRate, Duration)> {
     match action {
@@ -180,16 +146,40 @@ impl World {
         self.control(index, RateEvent::Timeout { queue }, None);
     }
 
-    /// Tells a controller what happened and does what it asks for.
+    /// Tells a controller what happened, to which packet, if one has come, and does what it asks for.
     #[inline(never)]
     pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
         let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
-        if let (Some(gateways), Some(packet)) = (&mut self.observers.gateways, packet) {
-            gateways.offered(*link, packet, &self.flow_keys);
-        }
-        let change = machine.told(self.now, event, packet, &self.flow_keys);
+        let action = match machine {
+            Controller::PractRa(machine) => handled(machine, self.now, event),
+            Controller::Earth(machine) => handled(machine, self.now, event),
+            Controller::Gateway(_) => return self.control_gateway(index, event, packet),
+        };
+        let change = action.map(|RateAction::SetRate { rate, pause }| (rate, pause));
         let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
         self.controlled(index, (link, in_service), change, wake);
+    }
+
+    fn control_gateway(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
+        let event = match event {
+            RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival {
+                admission,
+                queue,
+                segment: packet.and_then(|packet| self.arrived(index, packet)),
+            },
+            RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
+            RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
+        };
+        self.tell_gateway(index, event);
+    }
+
+    /// What a gateway reads in a packet that has come to its link; who records gateways sees it, too.
+    #[inline(always)]
+    fn arrived(&mut self, index: usize, packet: &Packet) -> Option<SegmentView> {
+        if let Some(gateways) = &mut self.observers.gateways {
+            gateways.offered(self.controllers[index].link, packet, &self.flow_keys);
+        }
+        seen(packet, &self.flow_keys)
     }
 
     /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
@@ -206,10 +196,7 @@ impl World {
 
     #[inline(never)]
     fn gateway_took(&mut self, index: usize, queue: QueueView, packet: &Packet) {
-        if let Some(gateways) = &mut self.observers.gateways {
-            gateways.offered(self.controllers[index].link, packet, &self.flow_keys);
-        }
-        let segment = seen(packet, &self.flow_keys);
+        let segment = self.arrived(index, packet);
         let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment };
         self.tell_gateway(index, event);
     }

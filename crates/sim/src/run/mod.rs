@@ -21,8 +21,8 @@ mod world;
 
 pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
-pub use phases::{ByName, FlowPhase, LinkPhase, PhaseSummary};
-pub use summary::{EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
+pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
+pub use summary::{ByName, EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 
 use crate::probe::CaptureWriter;

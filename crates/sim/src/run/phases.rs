@@ -1,13 +1,13 @@
 //! Parts of a run, each measured on its own: counters as they stand where one begins and ends.
 
 use super::parts::Baseline;
-use super::summary::{Energies, energy, ratio, since};
+use super::summary::{ByName, EnergySummary, energy, ratio, since};
 use super::world::World;
 use crate::net::link::LinkCounters;
 use crate::scenario::{PhaseSpec, Scenario};
 use netlull_power::{Residency, Traffic};
-use netlull_units::Instant;
-use serde::{Serialize, Serializer};
+use netlull_units::{Duration, Instant};
+use serde::Serialize;
 
 /// What there was at one instant.
 #[derive(Clone, Debug)]
@@ -60,30 +60,6 @@ pub struct PhaseSummary {
     pub flow: ByName<FlowPhase>,
 }
 
-/// Entries by name, in the order of the scenario; a map when serialised.
-#[derive(Clone, Debug)]
-pub struct ByName<T>(pub Vec<(String, T)>);
-
-impl<T> ByName<T> {
-    /// The entry of this name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&T> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<T: Serialize> Serialize for ByName<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
-    }
-}
-
 /// A link in a part of the run; fields as in the run's summary.
 #[derive(Clone, Debug, Serialize)]
 pub struct LinkPhase {
@@ -112,7 +88,7 @@ pub struct LinkPhase {
     /// Waiting packets averaged over time.
     pub mean_queue_packets: f64,
     /// Energy under each power model.
-    pub energy: Energies,
+    pub energy: ByName<EnergySummary>,
 }
 
 /// A flow in a part of the run; fields as in the run's summary.
@@ -148,83 +124,115 @@ impl World {
     }
 }
 
-/// Every phase of a run that is over.
-pub(super) fn phases(world: &World, scenario: &Scenario) -> ByName<PhaseSummary> {
-    if scenario.phases.is_empty() {
-        return ByName(Vec::new());
-    }
-    let first = Mark { counters: world.baseline.clone(), residencies: vec![None; world.links.len()] };
-    let last = world.mark_now();
-    let all = scenario.phases.iter().map(|phase| {
-        let from = world.marks.at(phase.from).unwrap_or(&first);
-        let to = world.marks.at(phase.to).unwrap_or(&last);
-        (phase.name.clone(), summary(scenario, phase, from, to))
-    });
-    ByName(all.collect())
+/// A part of a run: what there was at its beginning, and at its end.
+#[derive(Clone, Copy)]
+pub(super) struct Span<'a> {
+    from: &'a Mark,
+    to: &'a Mark,
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn summary(scenario: &Scenario, phase: &PhaseSpec, from: &Mark, to: &Mark) -> PhaseSummary {
-    let seconds = (phase.to - phase.from).as_secs_f64();
-    let links = (0..scenario.links.len())
-        .map(|index| (scenario.links[index].name.clone(), link(scenario, index, (from, to), seconds)));
-    let flows = scenario.flow_paths().enumerate();
-    let flow = ByName(flows.map(|(index, path)| (path.name.clone(), flow((from, to), index, seconds))).collect());
-    let delivered: u64 = flow.0.iter().map(|(_, flow): &(String, FlowPhase)| flow.delivered_bytes).sum();
-    PhaseSummary {
-        from_s: phase.from.as_secs_f64(),
-        to_s: phase.to.as_secs_f64(),
-        goodput_bps: (delivered * 8) as f64 / seconds,
-        link: ByName(links.collect()),
-        flow,
+/// All that was measured of a run that is over: what its phases are parts of.
+pub(super) struct Whole {
+    first: Mark,
+    last: Mark,
+}
+
+impl Whole {
+    pub fn new(world: &World) -> Self {
+        let first = Mark { counters: world.baseline.clone(), residencies: vec![None; world.links.len()] };
+        Self { first, last: world.mark_now() }
+    }
+
+    pub fn span(&self) -> Span<'_> {
+        Span { from: &self.first, to: &self.last }
+    }
+
+    fn phase<'a>(&'a self, marks: &'a Marks, phase: &PhaseSpec) -> Span<'a> {
+        Span { from: marks.at(phase.from).unwrap_or(&self.first), to: marks.at(phase.to).unwrap_or(&self.last) }
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn link(scenario: &Scenario, index: usize, (from, to): (&Mark, &Mark), seconds: f64) -> LinkPhase {
-    let (spec, counters) = (&scenario.links[index], since(&to.counters.links[index], &from.counters.links[index]));
-    let residency = residency(scenario, index, (from, to));
-    let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
-    let LinkCounters { offered_packets, offered_bytes, dropped_packets, lost_packets, .. } = counters;
-    let traffic = Traffic { bits: counters.delivered_bytes * 8, packets: counters.delivered_packets };
-    LinkPhase {
-        offered_packets,
-        offered_bytes,
-        dropped_packets,
-        lost_packets,
-        delivered_packets: counters.delivered_packets,
-        delivered_bytes: counters.delivered_bytes,
-        drop_fraction: ratio(dropped_packets, offered_packets),
-        throughput_bps: throughput,
-        utilisation: throughput / residency.mean_rate(),
-        mean_rate_bps: residency.mean_rate(),
-        rate_changes: (to.counters.rate_changes[index] - from.counters.rate_changes[index]) as u64,
-        mean_queue_packets: counters.queued_ns as f64 / (seconds * 1e9),
-        energy: energy(scenario, spec, &residency, traffic),
-    }
+/// Every phase of a run.
+pub(super) fn phases(world: &World, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
+    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(&world.marks, phase)));
+    ByName(spans.map(|(name, span)| (name, span.summary(scenario))).collect())
 }
 
-/// Time at each rate between two marks.
-fn residency(scenario: &Scenario, index: usize, (from, to): (&Mark, &Mark)) -> Residency {
-    match (&to.residencies[index], &from.residencies[index]) {
-        (Some(to), Some(from)) => to.since(from),
-        (Some(to), None) => to.clone(),
-        (None, _) => Residency::constant(scenario.links[index].rate, to.counters.at - from.counters.at),
+impl Span<'_> {
+    pub fn time(&self) -> Duration {
+        self.to.counters.at - self.from.counters.at
     }
-}
 
-#[allow(clippy::cast_precision_loss)]
-fn flow((from, to): (&Mark, &Mark), flow: usize, seconds: f64) -> FlowPhase {
-    let (sender, receiver) = (2 * flow, 2 * flow + 1);
-    let (then, now) = (&from.counters, &to.counters);
-    let sent = now.agents[sender].sent_packets - then.agents[sender].sent_packets;
-    let dropped = now.agents[receiver].dropped_packets - then.agents[receiver].dropped_packets;
-    let delivered = now.delivered[flow] - then.delivered[flow];
-    FlowPhase {
-        packets_sent: sent,
-        packets_dropped: dropped,
-        loss_fraction: ratio(dropped, sent),
-        delivered_bytes: delivered,
-        goodput_bps: (delivered * 8) as f64 / seconds,
+    /// An amount of data per second.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn bits_per_second(&self, bytes: u64) -> f64 {
+        (bytes * 8) as f64 / self.time().as_secs_f64()
+    }
+
+    fn summary(&self, scenario: &Scenario) -> PhaseSummary {
+        let links = scenario.links.iter().enumerate();
+        let link = links.map(|(index, spec)| (spec.name.clone(), self.link(scenario, index))).collect();
+        let flow: Vec<_> =
+            scenario.flow_paths().enumerate().map(|(index, path)| (path.name.clone(), self.flow(index))).collect();
+        PhaseSummary {
+            from_s: self.from.counters.at.as_secs_f64(),
+            to_s: self.to.counters.at.as_secs_f64(),
+            goodput_bps: self.bits_per_second(flow.iter().map(|(_, flow)| flow.delivered_bytes).sum()),
+            link: ByName(link),
+            flow: ByName(flow),
+        }
+    }
+
+    /// What a link counted.
+    pub fn counted(&self, index: usize) -> LinkCounters {
+        since(&self.to.counters.links[index], &self.from.counters.links[index])
+    }
+
+    /// Time at each rate; a link of fixed rate was at it all the time.
+    pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
+        match (&self.to.residencies[index], &self.from.residencies[index]) {
+            (Some(to), Some(from)) => to.since(from),
+            (Some(to), None) => to.clone(),
+            (None, _) => Residency::constant(scenario.links[index].rate, self.time()),
+        }
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    pub fn link(&self, scenario: &Scenario, index: usize) -> LinkPhase {
+        let (counters, residency) = (self.counted(index), self.residency(scenario, index));
+        let throughput = self.bits_per_second(counters.delivered_bytes);
+        let LinkCounters { offered_packets, offered_bytes, dropped_packets, lost_packets, .. } = counters;
+        let LinkCounters { delivered_packets, delivered_bytes, .. } = counters;
+        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
+        LinkPhase {
+            offered_packets,
+            offered_bytes,
+            dropped_packets,
+            lost_packets,
+            delivered_packets,
+            delivered_bytes,
+            drop_fraction: ratio(dropped_packets, offered_packets),
+            throughput_bps: throughput,
+            utilisation: throughput / residency.mean_rate(),
+            mean_rate_bps: residency.mean_rate(),
+            rate_changes: (self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index]) as u64,
+            mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
+            energy: energy(scenario, &scenario.links[index], &residency, traffic),
+        }
+    }
+
+    pub fn flow(&self, flow: usize) -> FlowPhase {
+        let (sender, receiver) = (2 * flow, 2 * flow + 1);
+        let (then, now) = (&self.from.counters, &self.to.counters);
+        let sent = now.agents[sender].sent_packets - then.agents[sender].sent_packets;
+        let dropped = now.agents[receiver].dropped_packets - then.agents[receiver].dropped_packets;
+        let delivered = now.delivered[flow] - then.delivered[flow];
+        FlowPhase {
+            packets_sent: sent,
+            packets_dropped: dropped,
+            loss_fraction: ratio(dropped, sent),
+            delivered_bytes: delivered,
+            goodput_bps: self.bits_per_second(delivered),
+        }
     }
 }

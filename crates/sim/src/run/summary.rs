@@ -1,7 +1,7 @@
 //! Totals and means of a run, over the time measured, and the ledger for its verifier.
 
 use super::account::GatewaySummary;
-use super::phases::{ByName, PhaseSummary, phases};
+use super::phases::{PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::world::World;
 use crate::net::link::Link;
@@ -120,7 +120,7 @@ pub struct LinkSummary {
     /// The gateway that steers TCP here; null where there is none.
     pub gateway: Option<GatewaySummary>,
     /// Energy under each power model.
-    pub energy: Energies,
+    pub energy: ByName<EnergySummary>,
 }
 
 /// A list of more rates than this tells nobody anything.
@@ -137,21 +137,27 @@ pub struct Residence {
     pub transition_seconds: f64,
 }
 
-/// A link's energy under each model, by the model's name; a map when serialised.
+/// Entries by name, in the order of the scenario; a map when serialised.
 #[derive(Clone, Debug)]
-pub struct Energies(pub Vec<(String, EnergySummary)>);
+pub struct ByName<T>(pub Vec<(String, T)>);
 
-impl Energies {
-    /// Under the model of this name.
+impl<T> ByName<T> {
+    /// The entry of this name.
     #[must_use]
-    pub fn under(&self, model: &str) -> Option<&EnergySummary> {
-        self.0.iter().find(|(name, _)| name == model).map(|(_, energy)| energy)
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
-impl Serialize for Energies {
+impl<T: Serialize> Serialize for ByName<T> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, energy)| (name, energy)))
+        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
     }
 }
 
@@ -243,27 +249,27 @@ pub(super) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-#[allow(clippy::cast_precision_loss)]
 pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summary {
-    let measured = world.now - world.baseline.at;
+    let whole = Whole::new(world);
+    let span = whole.span();
     let flows: Vec<FlowSummary> =
-        (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, measured)).collect();
+        (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, span)).collect();
     Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
         version: env!("CARGO_PKG_VERSION"),
         duration_s: scenario.duration.as_secs_f64(),
         warm_up_s: scenario.warm_up.as_secs_f64(),
-        measured_s: measured.as_secs_f64(),
+        measured_s: span.time().as_secs_f64(),
         events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
         packet_hops: world.links.iter().map(|link| link.counters(world.now).delivered_packets).sum(),
-        goodput_bps: (flows.iter().map(|flow| flow.delivered_bytes).sum::<u64>() * 8) as f64 / measured.as_secs_f64(),
+        goodput_bps: span.bits_per_second(flows.iter().map(|flow| flow.delivered_bytes).sum()),
         recording: None,
         verify: scenario.verify,
         checks,
-        links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, measured)).collect(),
+        links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, span)).collect(),
         flows,
-        phase: phases(world, scenario),
+        phase: phases(world, &whole, scenario),
     }
 }
 
@@ -290,27 +296,12 @@ pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
     }
 }
 
-/// Time at each rate; a link of fixed rate was at it all the time.
-fn residency(world: &World, spec: &LinkSpec, index: usize, measured: Duration) -> Residency {
-    match world.links[index].variable() {
-        Some(variable) => variable.meter().finish(world.now),
-        None => Residency::constant(spec.rate, measured),
-    }
-}
-
 fn transition_power(spec: &LinkSpec) -> TransitionPower {
     spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Duration) -> LinkSummary {
-    let (spec, link) = (&scenario.links[index], &world.links[index]);
-    let counters = since(&link.counters(world.now), &world.baseline.links[index]);
-    let residency = residency(world, spec, index, measured);
-    let seconds = measured.as_secs_f64();
-    let throughput = (counters.delivered_bytes * 8) as f64 / seconds;
-    let changes = link.variable().map_or(0, |variable| variable.log().len() - 1) - world.baseline.rate_changes[index];
-    let traffic = Traffic { bits: counters.delivered_bytes * 8, packets: counters.delivered_packets };
+fn link_summary(world: &World, scenario: &Scenario, index: usize, span: Span<'_>) -> LinkSummary {
+    let (spec, counters, all) = (&scenario.links[index], span.counted(index), span.link(scenario, index));
     LinkSummary {
         name: spec.name.clone(),
         from: scenario.nodes[spec.from].clone(),
@@ -319,25 +310,25 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, measured: Dura
         delay_s: spec.delay.as_secs_f64(),
         buffer: spec.buffer.to_string(),
         queue: spec.queue.kind(),
-        offered_packets: counters.offered_packets,
-        offered_bytes: counters.offered_bytes,
-        dropped_packets: counters.dropped_packets,
+        offered_packets: all.offered_packets,
+        offered_bytes: all.offered_bytes,
+        dropped_packets: all.dropped_packets,
         managed_drops: counters.managed_drops,
         marked_packets: counters.marked_packets,
-        lost_packets: counters.lost_packets,
-        delivered_packets: counters.delivered_packets,
-        delivered_bytes: counters.delivered_bytes,
-        drop_fraction: ratio(counters.dropped_packets, counters.offered_packets),
-        throughput_bps: throughput,
-        utilisation: throughput / residency.mean_rate(),
-        mean_rate_bps: residency.mean_rate(),
-        rate_changes: changes as u64,
-        mean_queue_packets: counters.queued_ns as f64 / measured.as_nanos() as f64,
+        lost_packets: all.lost_packets,
+        delivered_packets: all.delivered_packets,
+        delivered_bytes: all.delivered_bytes,
+        drop_fraction: all.drop_fraction,
+        throughput_bps: all.throughput_bps,
+        utilisation: all.utilisation,
+        mean_rate_bps: all.mean_rate_bps,
+        rate_changes: all.rate_changes,
+        mean_queue_packets: all.mean_queue_packets,
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
-        residency: residences(&residency),
+        residency: residences(&span.residency(scenario, index)),
         gateway: world.gateway_summary(index),
-        energy: energy(scenario, spec, &residency, traffic),
+        energy: all.energy,
     }
 }
 
@@ -366,7 +357,12 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-pub(super) fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency, traffic: Traffic) -> Energies {
+pub(super) fn energy(
+    scenario: &Scenario,
+    spec: &LinkSpec,
+    residency: &Residency,
+    traffic: Traffic,
+) -> ByName<EnergySummary> {
     let reference = Residency::constant(spec.rate, residency.total());
     let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
         static_j: energy.static_.as_f64(),
@@ -383,23 +379,19 @@ pub(super) fn energy(scenario: &Scenario, spec: &LinkSpec, residency: &Residency
         let reference = model.energy(&reference, spec.rate, traffic);
         (power.name.clone(), summary(&energy, &reference))
     };
-    Energies(scenario.power.iter().map(under).collect())
+    ByName(scenario.power.iter().map(under).collect())
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn flow_summary(world: &World, scenario: &Scenario, flow: usize, measured: Duration) -> FlowSummary {
-    let (sender, receiver, base) = (2 * flow, 2 * flow + 1, &world.baseline);
-    let sent = world.agents[sender].counters.sent_packets - base.agents[sender].sent_packets;
-    let dropped = world.agents[receiver].counters.dropped_packets - base.agents[receiver].dropped_packets;
-    let delivered = world.delivered(flow) - base.delivered[flow];
+fn flow_summary(world: &World, scenario: &Scenario, flow: usize, span: Span<'_>) -> FlowSummary {
+    let (sender, receiver, base, all) = (2 * flow, 2 * flow + 1, &world.baseline, span.flow(flow));
     let common = FlowSummary {
-        packets_sent: sent,
+        packets_sent: all.packets_sent,
         bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
-        packets_dropped: dropped,
+        packets_dropped: all.packets_dropped,
         packets_marked: world.agents[receiver].counters.received_marked - base.agents[receiver].received_marked,
-        loss_fraction: ratio(dropped, sent),
-        delivered_bytes: delivered,
-        goodput_bps: (delivered * 8) as f64 / measured.as_secs_f64(),
+        loss_fraction: all.loss_fraction,
+        delivered_bytes: all.delivered_bytes,
+        goodput_bps: all.goodput_bps,
         ..FlowSummary::default()
     };
     let datagrams = scenario.tcp_flows.len()..world.requests.first_flow;

@@ -228,7 +228,7 @@ impl World {
             let sample = GatewaySample {
                 window: if gateway.steers() { gateway.window() } else { f64::NAN },
                 flows: if gateway.steers() { gateway.flows() } else { f64::NAN },
-                round_trip: if gateway.needs_round_trip() { gateway.round_trip_seconds() } else { f64::NAN },
+                round_trip: if gateway.needs_round_trip() { gateway.round_trip().as_secs_f64() } else { f64::NAN },
                 truth: sums.truth(seen.take()),
             };
             table.push(now, *link, sample);

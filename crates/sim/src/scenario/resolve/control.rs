@@ -150,9 +150,13 @@ fn earth(field: &str, document: &EarthDocument, measure: Measure) -> Result<Eart
     Ok(config)
 }
 
+fn target(field: &str, target: BufferSize, measure: Measure) -> Result<Bytes> {
+    length(&format!("{field}.target"), target, measure)
+}
+
 fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> Result<GatewayConfig> {
     let awm = AwmConfig {
-        target: length(&format!("{field}.target"), document.target, measure)?,
+        target: target(field, document.target, measure)?,
         beta: document.beta.0,
         floor: document.floor.map_or(measure.mtu, |floor| floor.0),
         initial_window: document.initial_window.0,
@@ -176,7 +180,7 @@ fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> 
 
 fn g_router(field: &str, document: &GRouterDocument, rate: BitRate, measure: Measure) -> Result<GatewayConfig> {
     let awm = AwmConfig {
-        target: length(&format!("{field}.target"), document.target, measure)?,
+        target: target(field, document.target, measure)?,
         beta: document.beta.0,
         floor: document.floor.map_or(measure.mtu, |floor| floor.0),
         initial_window: document.initial_window.0,
@@ -215,7 +219,7 @@ fn c_earth_alone(field: &str, document: &CEarthDocument, rate: BitRate, measure:
         ..CEarthConfig::new(document.min_rate.0, rate)
     };
     let config = GatewayConfig {
-        awm: AwmConfig::new(length(&format!("{field}.target"), document.target, measure)?),
+        awm: AwmConfig::new(target(field, document.target, measure)?),
         steers: false,
         c_earth: Some(c_earth),
         // Nobody asks for it.
