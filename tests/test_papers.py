@@ -420,3 +420,17 @@ def test_a_tiny_reproduction_runs_from_end_to_end_and_resumes(folder: Path, tmp_
     again = papers.reproduce([str(folder)], out=out, seeds=2, workers=1)[0]
     assert [claim.ours for claim in again.claims] == [claim.ours for claim in outcome.claims]
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_ratio_is_taken_seed_by_seed_and_may_be_of_two_metrics() -> None:
+    rows = [
+        {"experiment": name, "seed": seed, "got": got, "asked": asked}
+        for name, seed, got, asked in (("a", 1, 3.0, 0.0), ("a", 2, 8.0, 0.0), ("b", 1, 2.0, 6.0), ("b", 2, 2.0, 4.0))
+    ]
+    grid = Grid(pa.Table.from_pylist([*rows, {"experiment": "c", "seed": 3, "got": 1.0, "asked": 1.0}]), [])
+    a, b = Cell.of("a"), Cell.of("b")
+    # 3/2 and 8/2, in percent; 3/6 and 8/4.
+    assert grid.ratio(a, b, "got", 100).mean == pytest.approx(275)
+    assert grid.ratio(a, b, "got", to="asked").mean == pytest.approx(1.25)
+    with pytest.raises(PaperError, match="share no seed"):
+        grid.ratio(a, Cell.of("c"), "got")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
-from netlull.stats import Interval, mean_interval
 
 from . import series
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from netlull.stats import Interval
 
 OVER = Cell.of("case1-over")
 NONE = Cell.of("case2-none")
@@ -33,24 +34,13 @@ def case(study: int, way: str) -> Cell:
     return Cell.of(f"case{study}-{way}")
 
 
-def ratios(evidence: Evidence, cell: Cell, metric: str, reference: Cell, other: str) -> Interval:
-    """A metric over another one elsewhere, paired by seed: mean and 95 % interval."""
-    ours, theirs = evidence.grid.samples(cell, metric), evidence.grid.samples(reference, other)
-    return mean_interval([ours[seed] / theirs[seed] for seed in ours if seed in theirs])
-
-
 def followed(evidence: Evidence, cell: Cell, phase: str) -> Interval:
     """Mean service rate in a phase over the over-provisioned throughput there."""
-    return ratios(evidence, cell, f"{phase}_rate_bps", OVER, f"{phase}_throughput_bps")
-
-
-def scaled(interval: Interval, scale: float) -> Interval:
-    """In another unit."""
-    return Interval(interval.mean * scale, interval.low * scale, interval.high * scale, interval.n)
+    return evidence.grid.ratio(cell, OVER, f"{phase}_rate_bps", to=f"{phase}_throughput_bps")
 
 
 def _percent(interval: Interval, digits: int = 2) -> str:
-    return number(scaled(interval, 100), "%", digits)
+    return number(interval.scaled(100), "%", digits)
 
 
 def _each(part: Callable[[str], Part]) -> list[Part]:
@@ -73,8 +63,8 @@ def nothing_lost(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     least = tolerance["ratio"] - tolerance["slack"]
 
     def part(way: str) -> Part:
-        found = ratios(evidence, case(1, way), "goodput_bps", OVER, "goodput_bps")
-        link = ratios(evidence, case(1, way), "throughput_bps", OVER, "throughput_bps")
+        found = evidence.grid.ratio(case(1, way), OVER, "goodput_bps")
+        link = evidence.grid.ratio(case(1, way), OVER, "throughput_bps")
         text = f"{WAYS[way].capitalize()}: {_percent(found)} of the goodput, {_percent(link)} of the link's throughput."
         return Part(way, found.low >= least, text)
 
@@ -196,7 +186,7 @@ def _both(label: str, unit: str, measure: Callable[[Evidence, str], float]) -> l
 
 
 def _goodput(evidence: Evidence, way: str) -> float:
-    return 100 * ratios(evidence, case(1, way), "goodput_bps", OVER, "goodput_bps").mean
+    return 100 * evidence.grid.ratio(case(1, way), OVER, "goodput_bps").mean
 
 
 def _use(evidence: Evidence, way: str) -> float:

@@ -210,8 +210,8 @@ def _against(
     for experiment, axis, label, colour in lines:
         values = evidence.grid.values(experiment, axis)
         cells = [Cell.of(experiment, **{axis: value}) for value in values]
-        ratio = [claims.ratios(evidence, cell, "goodput_bps", claims.OVER, "goodput_bps") for cell in cells]
-        goodput.append(Curve(label, values, [claims.scaled(each, 100) for each in ratio], colour))
+        kept = [evidence.grid.ratio(cell, claims.OVER, "goodput_bps", 100) for cell in cells]
+        goodput.append(Curve(label, values, kept, colour))
         drops.append(
             Curve(label, values, [evidence.grid.interval(cell, "drop_fraction", 100) for cell in cells], colour)
         )

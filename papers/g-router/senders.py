@@ -40,8 +40,7 @@ def _drawn(evidence: Evidence) -> Figure:
     over, none, both = cells("case1-over"), cells("case2-none"), tuple(claims.WAYS)
     goodput = {
         way: [
-            claims.scaled(claims.ratios(evidence, cell, "goodput_bps", plain, "goodput_bps"), 100)
-            for cell, plain in zip(cells(f"case1-{way}"), over, strict=True)
+            grid.ratio(cell, plain, "goodput_bps", 100) for cell, plain in zip(cells(f"case1-{way}"), over, strict=True)
         ]
         for way in both
     }
@@ -102,7 +101,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         plain = number(grid.interval(none, "squeezed_goodput_bps", 1e-6), digits=2)
         for way, label in claims.WAYS.items():
             one, two = Cell.of(f"case1-{way}", sender=sender), Cell.of(f"case2-{way}", sender=sender)
-            kept = claims.scaled(claims.ratios(evidence, one, "goodput_bps", over, "goodput_bps"), 100)
+            kept = grid.ratio(one, over, "goodput_bps", 100)
             rows.append(
                 [
                     f"{NAMES[round(sender)].replace(chr(10), ' ')}, {label}",

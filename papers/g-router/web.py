@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 
-from . import claims
 from . import figures as paper
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows.append(
             [
                 label,
-                number(claims.scaled(claims.ratios(evidence, cell, "goodput_bps", reference, "goodput_bps"), 100)),
+                number(grid.ratio(cell, reference, "goodput_bps", 100)),
                 number(grid.interval(cell, "utilisation", 100), digits=2),
                 number(grid.interval(cell, "mean_rate_bps", 1e-6), digits=2),
                 number(grid.interval(cell, "queue_packets")),

@@ -139,8 +139,7 @@ def priced(evidence: Evidence, line: Line, at: float, saving: str) -> list[Price
 
 def inflation(evidence: Evidence, cell: Cell, reference: Cell, metric: str = "completion_s") -> Interval:
     """Completion time over that of TCPonly, paired by seed."""
-    ours, theirs = evidence.grid.samples(cell, metric), evidence.grid.samples(reference, metric)
-    return mean_interval([ours[seed] / theirs[seed] for seed in ours if seed in theirs])
+    return evidence.grid.ratio(cell, reference, metric)
 
 
 def front(points: Sequence[Priced]) -> list[Priced]:

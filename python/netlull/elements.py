@@ -124,13 +124,9 @@ class Awm:
 
 
 @dataclass(frozen=True)
-class CEarth:
-    """C-EARTH without AWM: the rate, from `min_rate` to the link's, follows the queue; its target is gamma `target`.
+class _Following:
+    """What controllers with C-EARTH have in common."""
 
-    `round_trip` is a table such as `{"kind": "timestamps", "initial": "200 ms"}`. See docs/models/g-router.md.
-    """
-
-    kind: ClassVar[str] = "c_earth"
     target: str
     min_rate: str
     round_trip: Mapping[str, Any]
@@ -147,7 +143,17 @@ class CEarth:
 
 
 @dataclass(frozen=True)
-class GRouter:
+class CEarth(_Following):
+    """C-EARTH without AWM: the rate, from `min_rate` to the link's, follows the queue; its target is gamma `target`.
+
+    `round_trip` is a table such as `{"kind": "timestamps", "initial": "200 ms"}`. See docs/models/g-router.md.
+    """
+
+    kind: ClassVar[str] = "c_earth"
+
+
+@dataclass(frozen=True)
+class GRouter(_Following):
     """The G-Router: AWM keeps the queue at `target` (packets or data), C-EARTH sets the rate, `min_rate` to the link's.
 
     `flows` and `round_trip` are tables such as `{"kind": "timestamps", "initial": "200 ms"}`.
@@ -155,23 +161,11 @@ class GRouter:
     """
 
     kind: ClassVar[str] = "g_router"
-    target: str
-    min_rate: str
-    round_trip: Mapping[str, Any]
     _: KW_ONLY
     beta: str | None = None
     floor: str | None = None
     initial_window: str | None = None
     flows: Mapping[str, Any] | None = None
-    initial_rate: str | None = None
-    gamma: float | None = None
-    pace: str | None = None
-    granularity: str | None = None
-    transition: str | None = None
-    acknowledgements: str | None = None
-    queue: str | None = None
-    in_service: str | None = None
-    transition_power: str | None = None
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,10 @@ class Interval:
         """Half the interval's width; NaN for one value."""
         return (self.high - self.low) / 2
 
+    def scaled(self, factor: float) -> Interval:
+        """In another unit: all of it times a factor above 0."""
+        return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n)
+
     def excludes(self, value: float) -> bool:
         """True if the interval exists and `value` lies outside."""
         return value < self.low or value > self.high

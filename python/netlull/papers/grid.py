@@ -77,8 +77,13 @@ class Grid:
 
     def difference(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0) -> Interval:
         """Mean over common seeds of metric(cell) - metric(reference), seed by seed."""
-        pairs = self._pairs(cell, reference, metric)
-        return mean_interval([(a - b) * scale for a, b in pairs])
+        pairs = self._pairs(cell, reference, metric, metric)
+        return mean_interval([(a - b) * scale for a, b in pairs.values()])
+
+    def ratio(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0, *, to: str | None = None) -> Interval:
+        """Mean over common seeds of metric(cell) / to(reference), seed by seed; `to` is a metric, default the same."""
+        pairs = self._pairs(cell, reference, metric, to or metric)
+        return mean_interval([a / b * scale if b else math.nan for a, b in pairs.values()])
 
     def reduction(self, cell: Cell, reference: Cell, metric: str, scale: float = 1.0) -> Interval:
         """Mean over common seeds of 1 - metric(cell) / metric(reference), seed by seed."""
@@ -86,25 +91,21 @@ class Grid:
 
     def reductions(self, cell: Cell, reference: Cell, metric: str) -> dict[int, float]:
         """1 - metric(cell) / metric(reference) by seed; NaN where the reference is 0."""
-        ours, theirs = self.samples(cell, metric), self.samples(reference, metric)
-        common = self._common(cell, reference, list(ours), list(theirs))
-        return {seed: 1 - ours[seed] / theirs[seed] if theirs[seed] else math.nan for seed in common}
+        pairs = self._pairs(cell, reference, metric, metric)
+        return {seed: 1 - a / b if b else math.nan for seed, (a, b) in pairs.items()}
 
     def total(self, metric: str) -> float:
         """A metric's sum over all runs."""
         column = self._columns.get(metric)
         return math.nan if column is None else sum(_number(value) for value in column)
 
-    def _pairs(self, cell: Cell, reference: Cell, metric: str) -> list[tuple[float, float]]:
-        ours, theirs = self.samples(cell, metric), self.samples(reference, metric)
-        common = self._common(cell, reference, list(ours), list(theirs))
-        return [(ours[seed], theirs[seed]) for seed in common]
-
-    def _common(self, cell: Cell, reference: Cell, ours: list[int], theirs: list[int]) -> list[int]:
-        common = [seed for seed in ours if seed in theirs]
-        if not common:
+    def _pairs(self, cell: Cell, reference: Cell, metric: str, other: str) -> dict[int, tuple[float, float]]:
+        """A metric of the cell and another one of the reference by common seed."""
+        ours, theirs = self.samples(cell, metric), self.samples(reference, other)
+        pairs = {seed: (ours[seed], theirs[seed]) for seed in ours if seed in theirs}
+        if not pairs:
             raise PaperError(f"{cell} and {reference} share no seed: nothing to compare")
-        return common
+        return pairs
 
     def _rows(self, cell: Cell) -> dict[int, int]:
         rows = self._cells.get(cell)

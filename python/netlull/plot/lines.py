@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from netlull.stats import Interval
@@ -125,19 +126,20 @@ def _set_x(axes: Axes, panel: Panel) -> None:
 def log_x(axes: Axes) -> None:
     """As `log_y`."""
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(_plain_number)
-    axes.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
-    axes.xaxis.set_minor_formatter(_plain_number)
-    axes.tick_params(axis="x", which="minor", labelsize=6.5)
+    _label_plainly(axes.xaxis)
 
 
 def log_y(axes: Axes) -> None:
     """A logarithmic axis whose ticks are plain numbers: every power of ten, and 2 and 5 times that between them."""
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(_plain_number)
-    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
-    axes.yaxis.set_minor_formatter(_plain_number)
-    axes.tick_params(axis="y", which="minor", labelsize=6.5)
+    _label_plainly(axes.yaxis)
+
+
+def _label_plainly(axis: Axis) -> None:
+    axis.set_major_formatter(_plain_number)
+    axis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axis.set_minor_formatter(_plain_number)
+    axis.set_tick_params(which="minor", labelsize=6.5)
 
 
 def _plain_number(value: float, _position: float | None) -> str:
