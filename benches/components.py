@@ -8,7 +8,6 @@ misses are those of callgrind's model of this machine's cache. The ideal loop is
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import re
@@ -18,9 +17,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kept import compiler, keep
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 PACKAGE = REPOSITORY / "benches" / "components"
-RUNS_KEPT = REPOSITORY / "benches" / "runs"
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,12 @@ def main() -> int:
     parser.add_argument("benches", nargs="*", metavar="COMPONENT", help="schedule, link, tcp, ...; default: all")
     parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
     arguments = parser.parse_args()
-    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
-    lines = [f"{compiler}; one operation of each component", HEADER, *(c.row() for c in counted(arguments.benches))]
+    lines = [f"{compiler()}; one operation of each component", HEADER, *(c.row() for c in counted(arguments.benches))]
     if not arguments.benches or "ideal" in arguments.benches:
         lines += ["", *cargo("run", "--release", "--quiet", "--locked", "--example", "ideal_hop").splitlines()]
     print("\n".join(lines))
     if arguments.store:
-        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "components.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        keep({"components.txt": lines})
     return 0
 
 

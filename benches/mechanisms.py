@@ -11,7 +11,6 @@ the same TCP without it: estimators that read timestamps need TCP to send them.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import re
@@ -22,10 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kept import compiler, keep
 from scenarios import single, twenty
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-RUNS_KEPT = REPOSITORY / "benches" / "runs"
 NETWORKS = {"single": (single, 1), "twenty": (twenty, 20)}
 DURATION_S = 60
 TIMESTAMPS = {"timestamps": True}
@@ -140,16 +139,13 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="keep the table in benches/runs/DATE/")
     arguments = parser.parse_args()
     program = built()
-    compiler = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
     about = "instructions per packet-hop of the run; ratio to no control; added per packet of the mechanism's link"
-    lines = [f"{compiler}; {about}", HEADER]
+    lines = [f"{compiler()}; {about}", HEADER]
     for network in NETWORKS:
         lines += rows(program, network)
     print("\n".join(lines))
     if arguments.store:
-        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "mechanisms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        keep({"mechanisms.txt": lines})
     return 0
 
 

@@ -8,7 +8,6 @@ table in benches/runs/DATE/papers.txt.
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import sys
@@ -17,10 +16,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from kept import keep
+
 import netlull
 from netlull import papers
-
-RUNS_KEPT = Path(__file__).parent / "runs"
 
 
 @dataclass(frozen=True)
@@ -93,9 +92,7 @@ def main() -> int:
         lines.append(reproduce(key, arguments.scope, max(1, arguments.workers)).row())
         print(lines[-1], flush=True)
     if arguments.store:
-        folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "papers.txt").write_text("\n".join(lines) + "\n")
+        keep({"papers.txt": lines})
     return 0
 
 

@@ -9,7 +9,6 @@ exit code is 1 if they do not. benches/README.md says what is measured, and what
 from __future__ import annotations
 
 import argparse
-import datetime
 import statistics
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import growth
+from kept import keep
 from peers import (
     NS3_OPTIMISED,
     Outcome,
@@ -38,7 +38,6 @@ import netlull
 if TYPE_CHECKING:
     from network import Network
 
-RUNS_KEPT = Path(__file__).parent / "runs"
 # Settings of ns3/bench.cc: ns-3's behaviour is compared with these, because without SACK it loses far more.
 NS3_TCP: dict[str, Any] = {
     "congestion_control": "sack",
@@ -265,14 +264,6 @@ def main() -> int:
     if given.store:
         keep(kept)
     return 0 if good else 1
-
-
-def keep(kept: dict[str, list[str]]) -> None:
-    """Writes the tables to a folder with today's date."""
-    folder = RUNS_KEPT / datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, lines in kept.items():
-        (folder / name).write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
