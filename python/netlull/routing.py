@@ -59,7 +59,7 @@ class Esacon:
 
 @dataclass(frozen=True)
 class LoadAware:
-    """The least loaded links sleep while no load is above `bound` of its link's rate; a TCP flow counts as `tcp_rate`."""
+    """The least loaded links sleep while no load is above `bound` of its rate; a TCP flow counts as `tcp_rate`."""
 
     kind: ClassVar[str] = "load_aware"
     bound: float
