@@ -229,7 +229,7 @@ def prepare(document: dict[str, Any], path: str, folder: Path | None) -> None:
     table = document.get(FIELD)
     if not isinstance(table, dict):
         return
-    if head == "link":
+    if head == "link" and field:
         read_in(document, folder)
         _claim(document, field)
     elif head == FIELD and field in _SOURCES:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Demand", "Line", "Node", "Topology", "great_circle_km", "rate_text", "time_text"]
+__all__ = ["Demand", "Line", "Node", "Topology", "great_circle_km", "hops_between", "rate_text", "time_text"]
 
 EARTH_RADIUS_KM = 6371.0
 """The Earth's mean radius (IUGG)."""
@@ -240,7 +240,7 @@ class Topology:
         left = dict.fromkeys(range(len(self.nodes)))
         found = []
         while left:
-            piece = set(_hops(self._neighbours, next(iter(left))))
+            piece = set(_hops(self.neighbours, next(iter(left))))
             left = {node: None for node in left if node not in piece}
             found.append(frozenset(self.nodes[node].name for node in piece))
         return tuple(sorted(found, key=len, reverse=True))
@@ -279,7 +279,7 @@ class Topology:
         """Hops between the nodes that are furthest apart; None if some are not connected."""
         if not self.connected:
             return None
-        return max(max(_hops(self._neighbours, start).values()) for start in range(len(self.nodes)))
+        return max(max(_hops(self.neighbours, start).values()) for start in range(len(self.nodes)))
 
     @functools.cached_property
     def algebraic_connectivity(self) -> float | None:
@@ -301,7 +301,8 @@ class Topology:
         return matrix
 
     @functools.cached_property
-    def _neighbours(self) -> list[list[int]]:
+    def neighbours(self) -> list[list[int]]:
+        """The numbers of the nodes next to each node."""
         lists: list[list[int]] = [[] for _ in self.nodes]
         for a, b in self.edges:
             lists[a].append(b)
@@ -333,6 +334,14 @@ def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None
             names = sorted(known)
             listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
             raise InputError(f'{what}: "{end}" is no node; expected one of {listed or "none"}')
+
+
+def hops_between(topology: Topology) -> list[list[float]]:
+    """The hops between any two nodes, infinity where no links lead."""
+    count = len(topology.nodes)
+    neighbours = topology.neighbours
+    rows = (_hops(neighbours, start) for start in range(count))
+    return [[row.get(end, math.inf) for end in range(count)] for row in rows]
 
 
 def _hops(neighbours: list[list[int]], start: int) -> dict[int, int]:
