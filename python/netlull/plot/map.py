@@ -54,7 +54,7 @@ def network_map(topology: Topology, part: Part | None = None, *, title: str | No
         _draw_nodes(axes, topology, points)
         axes.set_title(title or _title(topology, part))
         _explain(drawn, axes, topology, part)
-        _name(drawn, axes, topology, points)
+        _write_on(drawn, axes, topology, points, part)
     return drawn
 
 
@@ -101,14 +101,6 @@ def _draw_links(axes: Axes, topology: Topology, points: Points, part: Part | Non
             )
             drawn = axes.plot([x_a, x_b], [y_a, y_b], color=colour, linewidth=width, solid_capstyle="butt")
         drawn[0].set_gid(f"link:{line.label}{':asleep' if state.asleep else ''}")
-        if state.power_w is not None and len(topology.lines) <= _MOST_POWER_LABELS:
-            _power_label(axes, ((x_a + x_b) / 2, (y_a + y_b) / 2), state.power_w)
-
-
-def _power_label(axes: Axes, middle: tuple[float, float], watts: float) -> None:
-    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
-    text = f"{watts:.3g} W" if watts < 1000 else f"{watts:.0f} W"
-    axes.text(*middle, text, fontsize=5.5, ha="center", va="center", bbox=box, zorder=3, color="#333333")
 
 
 def _draw_nodes(axes: Axes, topology: Topology, points: Points) -> None:
@@ -132,7 +124,7 @@ def _explain(drawn: Figure, axes: Axes, topology: Topology, part: Part | None) -
         entries.append(Line2D([], [], color=_ASLEEP, linewidth=2, linestyle=(0, (2.5, 1.5)), label="asleep"))
     if part is not None and part.model is not None:
         total = math.fsum(state.power_w for state in part.states.values() if state.power_w is not None)
-        entries.append(Line2D([], [], linestyle="none", label=f"power: {part.model}, {total:.4g} W in all"))
+        entries.append(Line2D([], [], linestyle="none", label=f"power: {part.model}, {_watts(total)} in all"))
     if entries:
         drawn.legend(handles=entries, loc="outside lower center", ncols=len(entries))
 
@@ -148,27 +140,59 @@ def _width_entries(topology: Topology, colour: str) -> list[Line2D]:
 _SIDES = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
 
 
-def _name(drawn: Figure, axes: Axes, topology: Topology, points: Points) -> None:
-    """Names beside the nodes: where they cover fewest links and no other name; one that has no room is left out."""
-    if len(topology.nodes) > _MOST_NAMES:
-        _note(axes, f"{len(topology.nodes)} names left out")
-        return
-    size = 7.0 if len(topology.nodes) <= 30 else 5.5 if len(topology.nodes) <= 80 else 4.5
+def _watts(watts: float) -> str:
+    return f"{watts:.3g} W" if watts < 1000 else f"{watts:.0f} W"
+
+
+def _write_on(drawn: Figure, axes: Axes, topology: Topology, points: Points, part: Part | None) -> None:
+    """Power on the links and names beside the nodes; what has no room is left out, and that is said."""
     axes.autoscale_view()
     drawn.draw_without_rendering()
     at = axes.transData.transform(points)
-    on_links = _along(at, topology)
     taken: list[Bbox] = []
+    notes = [_power(axes, topology, points, at, part, taken), _names(axes, topology, points, at, taken)]
+    said = ", ".join(note for note in notes if note)
+    if said:
+        axes.text(0.0, 0.0, f"left out: {said}", transform=axes.transAxes, fontsize=5.5, color="#666666")
+
+
+def _power(axes: Axes, topology: Topology, points: Points, at: Points, part: Part | None, taken: list[Bbox]) -> str:
+    """Each link's power at its middle, in W; what was left out."""
+    shown = [
+        (line, ends, _state(part, line).power_w) for line, ends in zip(topology.lines, topology.edges, strict=True)
+    ]
+    known = [(line, ends, watts) for line, ends, watts in shown if watts is not None]
+    if len(known) > _MOST_POWER_LABELS:
+        return f"power of {len(known)} links"
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
+    left_out = 0
+    for line, (a, b), watts in known:
+        x, y = (points[a] + points[b]) / 2
+        label = axes.text(
+            x, y, _watts(watts), fontsize=5.5, ha="center", va="center", bbox=box, zorder=3, color="#333333"
+        )
+        label.set_gid(f"power:{line.label}")
+        label.set_in_layout(False)
+        extent = label.get_window_extent()
+        if any(extent.overlaps(other) for other in taken) or _inside(at, extent):
+            label.remove()
+            left_out += 1
+        else:
+            taken.append(extent)
+    return f"power of {left_out} links" if left_out else ""
+
+
+def _names(axes: Axes, topology: Topology, points: Points, at: Points, taken: list[Bbox]) -> str:
+    """Names where they cover fewest links and nothing that is written; what was left out."""
+    if len(topology.nodes) > _MOST_NAMES:
+        return f"{len(topology.nodes)} names"
+    size = 7.0 if len(topology.nodes) <= 30 else 5.5 if len(topology.nodes) <= 80 else 4.5
+    on_links = _along(at, topology)
     left_out = 0
     for number in sorted(range(len(at)), key=lambda node: (-topology.degrees[node], node)):
-        placed = _placed(axes, topology.nodes[number].name, points[number], size, taken, at, on_links)
-        left_out += placed is None
-    if left_out:
-        _note(axes, f"{left_out} names left out: no room")
-
-
-def _note(axes: Axes, text: str) -> None:
-    axes.text(0.0, 0.0, text, transform=axes.transAxes, fontsize=5.5, color="#666666")
+        label = _placed(axes, topology.nodes[number].name, points[number], size, taken, at, on_links)
+        left_out += label is None
+    return f"{left_out} names" if left_out else ""
 
 
 def _along(at: Points, topology: Topology) -> Points:
@@ -183,12 +207,13 @@ def _placed(
 ) -> Annotation | None:
     """The name at the best of eight sides, near or a little further away; None if it would cover another everywhere."""
     best: tuple[int, tuple[float, float], tuple[str, str], Bbox] | None = None
+    canvas = axes.figure.bbox
     for away in (4.5, 9.0):
         for across, up in _SIDES:
             offset = (across * away * (0.75 if up else 1), up * away * (0.75 if across else 1))
             anchors = ({1: "left", -1: "right", 0: "center"}[across], {1: "bottom", -1: "top", 0: "center"}[up])
             box = _label(axes, name, point, size, offset, anchors)[1]
-            if any(box.overlaps(other) for other in taken):
+            if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < canvas.x1):
                 continue
             covered = 3 * _inside(nodes, box) + _inside(on_links, box) + int(away > 5)
             if best is None or covered < best[0]:
@@ -231,4 +256,6 @@ def _label(
     box = label.get_window_extent()
     if not keep:
         label.remove()
+    else:
+        label.set_gid(f"name:{name}")
     return label, box

@@ -26,7 +26,7 @@ _DEMAND = ("from", "to", "rate")
 def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
     """The topology in the text of a file."""
     data = read_toml(text, origin)
-    if isinstance(data.get("nodes"), list) and "duration" in data:
+    if "duration" in data:
         raise InputError(f"{origin}: is a scenario; expected a topology, with a table [nodes]")
     return from_table(data, name, origin, merge=options.parallel == "merge")
 
