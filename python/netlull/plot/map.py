@@ -196,9 +196,10 @@ def _names(axes: Axes, topology: Topology, points: Points, at: Points, taken: li
 
 
 def _along(at: Points, topology: Topology) -> Points:
-    """Points along the links, in pixels."""
-    steps = np.linspace(0.0, 1.0, 40)[:, None]
-    lines = [at[a] + (at[b] - at[a]) * steps for a, b in topology.edges]
+    """Points along the links, in pixels, one every other pixel."""
+    counts = [2 + int(np.hypot(*(at[b] - at[a])) / 2) for a, b in topology.edges]
+    ends = zip(topology.edges, counts, strict=True)
+    lines = [at[a] + (at[b] - at[a]) * np.linspace(0.0, 1.0, count)[:, None] for (a, b), count in ends]
     return np.concatenate(lines) if lines else np.empty((0, 2))
 
 
