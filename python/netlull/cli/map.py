@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from netlull.cli.inputs import load_scenario, set_option
-from netlull.cli.networks import is_scenario, reading_options, topology_named
+from netlull.cli.inputs import set_option
+from netlull.cli.networks import network_of, reading_options
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.errors import InputError
 
@@ -55,7 +55,7 @@ def map_command(
         for option, value in (("--phase", phase), ("--at", at_s), ("--model", model)):
             if value is not None:
                 raise InputError(f"{option}: {file} is no run; expected the folder that `netlull run --out` wrote")
-    topology, part = _run(file, settings, phase, at_s, model) if is_run else (_network(file, settings, reading), None)
+    topology, part = _run(file, settings, phase, at_s, model) if is_run else (network_of(file, settings, reading), None)
     from netlull.plot.map import network_map
 
     write_figure(network_map(topology, part, title=title), out)
@@ -71,16 +71,3 @@ def _run(
         raise InputError(f"{folder}: has been run; expected a scenario for --set")
     result = Result.load(folder)
     return topology_of_scenario(result.scenario), part_of(result, phase=phase, at_s=at_s, model=model)
-
-
-def _network(file: str, settings: tuple[str, ...], reading: ReadOptions) -> Topology:
-    import json
-
-    from netlull.topology.state import topology_of_scenario
-
-    if is_scenario(file):
-        scenario = load_scenario(file, settings, None)
-        return topology_of_scenario(json.loads(scenario.canonical()), scenario.to_dict())
-    if settings:
-        raise InputError(f"{file}: is a topology; expected a scenario for --set")
-    return topology_named(file, reading)

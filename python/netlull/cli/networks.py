@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from netlull.errors import InputError
 if TYPE_CHECKING:
     from netlull.topology import ReadOptions, Topology
 
-__all__ = ["is_scenario", "reading_options", "topology_named"]
+__all__ = ["network_of", "reading_options", "topology_named"]
 
 _READING: tuple[tuple[str, str], ...] = (
     ("format", "Of the file: sndlib-native, sndlib-xml, graphml or toml; default what its content tells."),
@@ -58,7 +59,23 @@ def topology_named(name: str, reading: ReadOptions) -> Topology:
     return find(name, reading)
 
 
-def is_scenario(name: str) -> bool:
+def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> Topology:
+    """The network of a scenario, with `--set` applied, or of a topology.
+
+    Raises:
+        InputError: there is none, or it cannot be read; a topology takes no settings.
+    """
+    from netlull.cli.inputs import load_scenario
+    from netlull.topology.state import topology_of_scenario
+
+    if _is_scenario(name):
+        return topology_of_scenario(json.loads(load_scenario(name, settings, None).canonical()))
+    if settings:
+        raise InputError(f"{name}: is a topology; expected a scenario for --set")
+    return topology_named(name, reading)
+
+
+def _is_scenario(name: str) -> bool:
     """Whether a file is a scenario, or there is none but a ready scenario of that name."""
     from netlull.ready import ready
     from netlull.topology.find import shipped

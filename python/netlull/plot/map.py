@@ -32,6 +32,8 @@ _NODE = "#222222"
 _THINNEST, _WIDEST = 1.2, 4.2
 _MOST_POWER_LABELS = 60
 _MOST_NAMES = 200
+_CLEAR = 4.0
+"""What is written stays so far away from a node's middle, in pixels of a hundredth of an inch."""
 _FROM_DARK = 0.92
 """How much of viridis is used, from its dark end: its yellow is hardly seen on white."""
 
@@ -173,7 +175,7 @@ def _power(axes: Axes, topology: Topology, points: Points, at: Points, part: Par
         )
         label.set_gid(f"power:{line.label}")
         label.set_in_layout(False)
-        extent = label.get_window_extent()
+        extent = label.get_window_extent().padded(_CLEAR)
         if any(extent.overlaps(other) for other in taken) or _inside(at, extent):
             label.remove()
             left_out += 1
@@ -216,7 +218,7 @@ def _placed(
             box = _label(axes, name, point, size, offset, anchors)[1]
             if any(box.overlaps(other) for other in taken) or not (box.x0 > 0 and box.x1 < canvas.x1):
                 continue
-            covered = 3 * _inside(nodes, box) + _inside(on_links, box) + int(away > 5)
+            covered = 3 * _inside(nodes, box.padded(_CLEAR - 2)) + _inside(on_links, box) + int(away > 5)
             if best is None or covered < best[0]:
                 best = (covered, offset, anchors, box)
     if best is None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netlull import _engine
 from netlull.errors import FieldPathError, InputError
 from netlull.quantities import in_unit
 from netlull.topology import document as own_format
@@ -189,7 +187,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
         names = [node.name for node in topology.nodes]
         made["nodes"] = names + [node for node in nodes if node not in topology.index]
     places = {node.name: list(node.position) for node in topology.nodes if node.position is not None}
-    if places and "position" in _core_fields() and isinstance(document.get("position", {}), dict):
+    if places and isinstance(document.get("position", {}), dict):
         made["position"] = places | document.get("position", {})
     return made
 
@@ -204,12 +202,6 @@ def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> lis
         else:
             others.append(entry)
     return [*links.values(), *others]
-
-
-@functools.cache
-def _core_fields() -> frozenset[str]:
-    """The fields of a scenario that the core knows."""
-    return frozenset(_engine.schema()["properties"])
 
 
 def order_of(path: str) -> int:

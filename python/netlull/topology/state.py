@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
-from netlull.topology.expand import topology_of
 from netlull.topology.model import Line, Node, Topology
 
 if TYPE_CHECKING:
@@ -41,15 +40,10 @@ class Part:
     """The power model of `power_w`."""
 
 
-def topology_of_scenario(document: Mapping[str, Any], source: Mapping[str, Any] | None = None) -> Topology:
-    """The network of a scenario in its canonical form; links both ways between two nodes are one line.
-
-    `source` is the scenario as it was written: its `[topology]` has places for what has none in the canonical form.
-    """
-    known = topology_of(source or {})
-    places = {node.name: node.position for node in known.nodes if node.position} if known else {}
-    places |= document.get("position") or {}
-    nodes = tuple(Node(name, *(places.get(name) or (None, None))) for name in document["nodes"])
+def topology_of_scenario(document: Mapping[str, Any]) -> Topology:
+    """The network of a scenario in its canonical form; links both ways between two nodes are one line."""
+    places = document.get("position") or {}
+    nodes = tuple(Node(name, *places.get(name, (None, None))) for name in document["nodes"])
     lines: dict[Ends, Line] = {}
     for link in document["link"]:
         line = Line(link["from"], link["to"], link.get("name"), link["rate"], None, link["delay"], link.get("cost", 1))
@@ -113,11 +107,9 @@ def _asleep(summary: Mapping[str, Any], moment: float) -> set[Ends]:
     """The cables that sleep at a moment."""
     links = {link["name"]: frozenset((link["from"], link["to"])) for link in summary["links"]}
     found = set()
-    for sleep in (summary.get("routing") or {}).get("sleep", ()):
-        since, until = sleep.get("asleep_s"), sleep.get("wake_s")
-        since = sleep["at_s"] if since is None else since
-        if sleep["link"] in links and since <= moment and (until is None or moment < until):
-            found.add(links[sleep["link"]])
+    for nap in (summary.get("routing") or {}).get("sleep", ()):
+        if nap["asleep_s"] <= moment and (nap["awake_s"] is None or moment < nap["awake_s"]):
+            found.add(links[nap["link"]])
     return found
 
 
