@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from netlull import output
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
+from netlull.gather import gather
 from netlull.output import MANIFEST
 
 if TYPE_CHECKING:
@@ -48,12 +49,17 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
     """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
 
     NaN where the summary has null, such as the completion time of a transfer that did not complete, or anything under
-    `gateway` of a link without one.
+    `gateway` of a link without one. `max(link.*.utilisation)`, and likewise min, mean, sum and jain (Jain's fairness
+    index), make one number of several.
 
     Raises:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
     """
-    value = _below(_by_path(summary), path)
+    by_path = _by_path(summary)
+    gathered = gather(by_path, path)
+    if gathered is not None:
+        return gathered
+    value = _below(by_path, path)
     if value is None:
         return float("nan")
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -65,10 +71,13 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
 def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
     """The keys to a metric; the first is `link` or `flow` (see `SUMMARY_LISTS`), or a field of the summary.
 
+    None for a metric that is made of several numbers.
+
     Raises:
         FieldPathError: the path leads nowhere; says what there is.
     """
-    return keys_to(_by_path(summary), path)
+    by_path = _by_path(summary)
+    return [] if gather(by_path, path) is not None else keys_to(by_path, path)
 
 
 def _below(node: dict[str, Any], path: str) -> Any:
