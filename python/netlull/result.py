@@ -71,7 +71,7 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
 def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
     """The keys to a metric; the first is `link` or `flow` (see `SUMMARY_LISTS`), or a field of the summary.
 
-    None for a metric that is made of several numbers.
+    Empty for a metric that is made of several numbers.
 
     Raises:
         FieldPathError: the path leads nowhere; says what there is.

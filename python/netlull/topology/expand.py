@@ -13,6 +13,7 @@ from netlull.topology.find import find
 from netlull.topology.hub import PREFIX
 from netlull.topology.model import Line, Topology, rate_text, time_text
 from netlull.topology.read import ReadOptions
+from netlull.topology.traffic import traffic_flows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ _SOURCES = ("file", "hub", "network")
 _READING = ("format", "parallel", "pieces", "external", "modules", "unit")
 _COSTS = ("given", "hops", "distance", "capacity")
 _LINKS = ("rate", "rate_scale", "default_rate", "route_factor", "default_delay", "cost", "buffer", "queue")
-_FIELDS = (*_SOURCES, *_READING, *_LINKS)
+_FIELDS = (*_SOURCES, *_READING, *_LINKS, "traffic")
 _PASSED = ("buffer", "queue")
 
 
@@ -182,6 +183,9 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
     own = document.get("link", [])
     if isinstance(own, list):
         made["link"] = _joined(links, own)
+    flows = document.get("flow", [])
+    if "traffic" in table and isinstance(flows, list):
+        made["flow"] = [*flows, *traffic_flows(table["traffic"], topology, list(links.values()))]
     nodes = document.get("nodes", [])
     if isinstance(nodes, list):
         names = [node.name for node in topology.nodes]

@@ -1,0 +1,104 @@
+"""Background traffic of a scenario's `[topology]`: the file's demands, or a gravity model, scaled to a load."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import InputError
+from netlull.quantities import in_unit
+from netlull.topology.model import hops_between, rate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from netlull.topology.model import Topology
+
+__all__ = ["traffic_flows"]
+
+FIELD = "topology.traffic"
+_KINDS = ("gravity", "demands")
+_PROCESSES = ("poisson", "cbr")
+_FIELDS = ("kind", "load", "packet", "process")
+_Rates = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True)
+class _Traffic:
+    """What `topology.traffic` says."""
+
+    kind: str
+    """`gravity`: every node to every other, by the product of the capacities of their links; `demands`: the file's."""
+    load: float | None = None
+    """Mean load of the links, both directions, on shortest paths by hops, with all links awake."""
+    packet: str = "1000 B"
+    process: str = "poisson"
+
+    @classmethod
+    def of(cls, table: object) -> _Traffic:
+        if not isinstance(table, dict):
+            raise InputError(f'{FIELD}: {table!r} is no table; expected one such as {{ kind = "gravity", load = 0.2 }}')
+        for field in table:
+            if field not in _FIELDS:
+                raise InputError(f"{FIELD}.{field}: is no field of {FIELD}; expected one of {', '.join(_FIELDS)}")
+        for field, choices in (("kind", _KINDS), ("process", _PROCESSES)):
+            value = table.get(field, None if field == "kind" else choices[0])
+            if value not in choices:
+                raise InputError(f"{FIELD}.{field}: {value!r} is no choice; expected one of {', '.join(choices)}")
+        load = table.get("load")
+        if "load" in table and (isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1):
+            raise InputError(f"{FIELD}.load: {load!r} is out of range; expected a number above 0, at most 1")
+        if table["kind"] == "gravity" and load is None:
+            raise InputError(f"{FIELD}.load: is missing; expected the mean load of the links, such as 0.2")
+        return cls(**table)
+
+
+def traffic_flows(table: object, topology: Topology, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Flows of datagrams, `traffic-A-B`, for a scenario on this topology; `links` are those made of its lines.
+
+    Raises:
+        InputError: names the field, or says that the file has no demands.
+    """
+    traffic = _Traffic.of(table)
+    capacities = [in_unit(str(link["rate"]), "b/s") or math.nan for link in links]
+    rates = _gravity(topology, capacities) if traffic.kind == "gravity" else _demanded(topology)
+    scale = 1.0 if traffic.load is None else traffic.load * 2 * sum(capacities) / _carried(topology, rates)
+    return [
+        {
+            "kind": traffic.process,
+            "name": f"traffic-{source}-{target}",
+            "from": source,
+            "to": target,
+            "rate": rate_text(rate * scale),
+            "packet": traffic.packet,
+        }
+        for (source, target), rate in rates.items()
+        if rate * scale >= 1
+    ]
+
+
+def _gravity(topology: Topology, capacities: Sequence[float]) -> _Rates:
+    """Every pair by the product of what its nodes' links carry."""
+    weights = dict.fromkeys((node.name for node in topology.nodes), 0.0)
+    for line, capacity in zip(topology.lines, capacities, strict=True):
+        weights[line.a] += capacity
+        weights[line.b] += capacity
+    total = sum(weights.values())
+    return {(a, b): weights[a] * weights[b] / total for a in weights for b in weights if a != b}
+
+
+def _demanded(topology: Topology) -> _Rates:
+    rates: _Rates = {}
+    for demand in topology.demands:
+        ends = (demand.source, demand.target)
+        rates[ends] = rates.get(ends, 0.0) + (in_unit(demand.rate, "b/s") or 0.0)
+    if not any(rates.values()):
+        raise InputError(f'{FIELD}.kind: {topology.name} has no demands; expected "gravity"')
+    return rates
+
+
+def _carried(topology: Topology, rates: _Rates) -> float:
+    """What all links together carry, in b/s: every rate once for each hop of its way."""
+    hops, index = hops_between(topology), topology.index
+    return sum(rate * hops[index[a]][index[b]] for (a, b), rate in rates.items())
