@@ -52,3 +52,12 @@ def test_what_matches_nothing_or_no_number_is_named() -> None:
         Metrics({"s": "sum(flow.udp-*.goodput_bps)"}).of(summary(1.0))
     with pytest.raises(FieldPathError, match=r"max\(link\.\*\.name\): link\.a-b\.name is no number"):
         metric(summary(1.0), "max(link.*.name)")
+
+
+def test_routing_that_never_changes_has_no_numbers() -> None:
+    metrics = Metrics({"lost": "routing.asleep_packets"})
+    told = [metrics.of({**summary(1.0), "routing": value})["lost"] for value in ({"asleep_packets": 3}, None)]
+    assert told[0] == 3
+    assert math.isnan(told[1])
+    with pytest.raises(SweepError, match="routing"):
+        Metrics({"lost": "routing.losses"}).of({**summary(1.0), "routing": {"asleep_packets": 3}})

@@ -49,8 +49,8 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
     """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
 
     NaN where the summary has null, such as the completion time of a transfer that did not complete, or anything under
-    `gateway` of a link without one. `max(link.*.utilisation)`, and likewise min, mean, sum and jain (Jain's fairness
-    index), make one number of several.
+    `gateway` of a link without one, or under `routing` where routes never change. `max(link.*.utilisation)`, and
+    likewise min, mean, sum and jain (Jain's fairness index), make one number of several.
 
     Raises:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
@@ -71,17 +71,20 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
 def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
     """The keys to a metric; the first is `link` or `flow` (see `SUMMARY_LISTS`), or a field of the summary.
 
-    Empty for a metric that is made of several numbers.
+    Empty for a metric that is made of several numbers, and below `routing`, which may be null.
 
     Raises:
         FieldPathError: the path leads nowhere; says what there is.
     """
     by_path = _by_path(summary)
-    return [] if gather(by_path, path) is not None else keys_to(by_path, path)
+    plain = gather(by_path, path) is None and not path.startswith("routing.")
+    return keys_to(by_path, path) if plain else []
 
 
 def _below(node: dict[str, Any], path: str) -> Any:
-    """What is at `path`; None also below a gateway that is not there."""
+    """What is at `path`; None also below a gateway that is not there, and below `routing` where no route changes."""
+    if path.startswith("routing.") and "routing" in node and node["routing"] is None:
+        return None
     link, gateway, _ = path.partition(".gateway.")
     if gateway and path.startswith("link.") and _is_without_gateway(node["link"], link.removeprefix("link.")):
         return None

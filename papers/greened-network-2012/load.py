@@ -1,0 +1,187 @@
+"""Background of 0 to 40 % of every link: from which load on sleeping hurts, whom, and what it saves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import Curve, panel_grid
+
+from .studies import ASLEEP, BANDS, COLOURS, STATES, VERSIONS, changed, exact, first_from, flat, signed, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EXPERIMENTS = {"small": "load", "bdp": "few_loads"}
+"""Buffers of 50 packets, and of one bandwidth-delay product (250); and the axis of loads that each has."""
+BUFFERS = {"small": "50 packets", "bdp": "250 packets (BDP)"}
+RATE = 40.0
+"""Of every link, in Mb/s."""
+HURTS = 5.0
+"""A state hurts if it costs at least so many percent of the goodput, and the interval excludes none."""
+STATE_COLOURS = {0: 6, 90: 0, 70: 1, 50: 2}
+MODELS = {"saving_ideal": "ideal scaling", "saving_cards": "line cards (ONS 15600)", "saving_measured": "Nexus 9336-FX2, measured"}
+
+
+def left(load: float, background: int) -> float:
+    """What so many flows of datagrams leave of a link, in Mb/s, with packets of 1040 B that carry 1000 B."""
+    return max(0.0, RATE * (1 - background * load / 100)) * 1000 / 1040
+
+
+def cell(experiment: str, load: float, sleep: int, version: int) -> Cell:
+    """A point of the sweep."""
+    return Cell.of(experiment, **{EXPERIMENTS[experiment]: load, "sleep": sleep, "version": version})
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """Goodput over load for each version, the change by sleep, and the energy."""
+    versions = values(evidence, "small", "version", VERSIONS)
+    states = values(evidence, "small", "sleep", STATES)
+    loads = evidence.grid.values("small", "load")
+    panels = []
+    for letter, (version, name) in zip("abcdefgh", versions.items(), strict=False):
+        curves = [
+            Curve(
+                label,
+                loads,
+                [evidence.grid.interval(cell("small", load, sleep, version), "after_bps", 1e-6) for load in loads],
+                STATE_COLOURS[sleep],
+            )
+            for sleep, label in states.items()
+        ]
+        for flows in (1, 2):
+            bound = [exact(left(load, flows)) for load in loads]
+            curves.append(Curve(f"left beside {flows} of the background's flows", loads, bound, 7, True, False))
+        panels.append(flat(f"({letter}) {name}", "Background (%)", "Goodput (Mb/s)", curves, RATE))
+    yield Drawn(
+        "load-goodput",
+        "Goodput from 30 to 60 s, by load and threshold",
+        "Buffers of 50 packets. Awake the flow meets one flow of datagrams on a link; after links have gone to sleep, two "
+        f"on the link 6-3, the rerouted one from 9 to 3 is the second. {BANDS}",
+        panel_grid(panels, columns=4, row_height=1.9),
+    )
+    yield _change(evidence)
+    yield _energy(evidence)
+
+
+def _change(evidence: Evidence) -> Drawn:
+    panels = []
+    letters = iter("abcdef")
+    for experiment, axis in EXPERIMENTS.items():
+        if experiment not in evidence.grid.experiments:
+            continue
+        loads = evidence.grid.values(experiment, axis)
+        for sleep in (state for state in ASLEEP if state in evidence.grid.values(experiment, "sleep")):
+            curves = [
+                Curve(name, loads, [_changed(evidence, experiment, load, sleep, version) for load in loads], COLOURS[version])
+                for version, name in values(evidence, experiment, "version", VERSIONS).items()
+            ]
+            title = f"({next(letters)}) {sleep} %, {BUFFERS[experiment]}"
+            made = flat(title, "Background (%)", "Change of goodput (%)", curves)
+            panels.append(type(made)(made.title, made.x_label, made.y_label, curves, log_x=False, y_from=-105, y_to=15))
+    return Drawn(
+        "load-change",
+        "What sleeping costs, by load",
+        f"Goodput from 30 to 60 s against the same seeds with all links awake. {BANDS}",
+        panel_grid(panels, columns=3, row_height=2.2),
+    )
+
+
+def _changed(evidence: Evidence, experiment: str, load: float, sleep: int, version: int):  # noqa: ANN202
+    return changed(evidence, cell(experiment, load, sleep, version), cell(experiment, load, 0, version))
+
+
+def _energy(evidence: Evidence) -> Drawn:
+    loads = evidence.grid.values("small", "load")
+    version = 5 if 5 in evidence.grid.values("small", "version") else round(evidence.grid.values("small", "version")[0])
+    panels = []
+    states = [state for state in ASLEEP if state in evidence.grid.values("small", "sleep")]
+    for letter, sleep in zip("abc", states, strict=False):
+        curves = [
+            Curve(
+                name,
+                loads,
+                [evidence.grid.interval(cell("small", load, sleep, version), metric, 100) for load in loads],
+                index,
+            )
+            for index, (metric, name) in enumerate(MODELS.items())
+        ]
+        lost = [_changed(evidence, "small", load, sleep, version).scaled(1) for load in loads]
+        curves.append(Curve("goodput lost", loads, [type(one)(-one.mean, -one.high, -one.low, one.n) for one in lost], 6, True))
+        panels.append(flat(f"({letter}) {sleep} %", "Background (%)", "Saved, lost (%)", curves, 60))
+    return Drawn(
+        "load-energy",
+        "What it saves beside what it costs",
+        f"Energy of all links from 30 to 60 s against all of them awake, and what {VERSIONS[version]} loses. {BANDS}",
+        panel_grid(panels, columns=3, row_height=2.2),
+    )
+
+
+def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: int) -> float | None:
+    """The load from which on a state hurts a version at all further loads; None if at none."""
+
+    def hurts(load: float) -> bool:
+        change = _changed(evidence, experiment, load, sleep, version)
+        return change.mean <= -HURTS and (change.n < 2 or change.excludes(0))
+
+    return first_from(evidence.grid.values(experiment, EXPERIMENTS[experiment]), hurts)
+
+
+def ranking(evidence: Evidence, experiment: str, load: float, sleep: int) -> list[str]:
+    """The versions by goodput from 30 to 60 s, the fastest first."""
+    found = {
+        name: evidence.grid.interval(cell(experiment, load, sleep, version), "after_bps").mean
+        for version, name in values(evidence, experiment, "version", VERSIONS).items()
+    }
+    return sorted(found, key=lambda name: -found[name])
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """Goodput, losses, savings; from which load on it hurts; the rankings."""
+    grid = evidence.grid
+    ran = [experiment for experiment in EXPERIMENTS if experiment in grid.experiments]
+    for experiment in ran:
+        loads = [load for load in grid.values(experiment, EXPERIMENTS[experiment]) if load in (0, 10, 25, 40)]
+        states = [state for state in ASLEEP if state in grid.values(experiment, "sleep")]
+        rows = []
+        for version, name in values(evidence, experiment, "version", VERSIONS).items():
+            for load in loads:
+                points = [cell(experiment, load, sleep, version) for sleep in (0, *states)]
+                rows.append(
+                    [
+                        name,
+                        f"{load:g}",
+                        number(grid.interval(points[0], "before_bps", 1e-6)),
+                        *(number(grid.interval(point, "after_bps", 1e-6)) for point in points),
+                        *(signed(_changed(evidence, experiment, load, sleep, version)) for sleep in states),
+                        *(number(grid.interval(point, "after_loss", 100), digits=3) for point in points),
+                    ]
+                )
+        header = [
+            "version",
+            "load (%)",
+            "10 to 30 s (Mb/s)",
+            "30 to 60 s: awake",
+            *(f"{sleep} %" for sleep in states),
+            *(f"change at {sleep} % (%)" for sleep in states),
+            "lost (%): awake",
+            *(f"{sleep} %" for sleep in states),
+        ]
+        yield Tabled("figures", f"Goodput and losses, buffers of {BUFFERS[experiment]}", header, rows)
+    states = [state for state in ASLEEP if state in grid.values("small", "sleep")]
+    rows = []
+    for version, name in values(evidence, "small", "version", VERSIONS).items():
+        found = [hurts_from(evidence, "small", sleep, version) for sleep in states]
+        rows.append([name, *("at none" if load is None else f"{load:g} %" for load in found)])
+    yield Tabled("figures", "The load from which on it costs 5 % or more", ["version", *(f"{sleep} %" for sleep in states)], rows)
+    rows = [
+        [f"{BUFFERS[experiment]}, {load:g} %", *(" > ".join(ranking(evidence, experiment, load, sleep)) for sleep in (0, 70))]
+        for experiment in ran
+        for load in grid.values(experiment, EXPERIMENTS[experiment])
+        if load in (0, 10, 25, 40) and 70 in states
+    ]
+    yield Tabled("figures", "Versions by goodput from 30 to 60 s", ["buffer, load", "awake", "70 %"], rows)
+
+
+NOTES: dict[str, tuple[str, ...]] = {"figures": ()}
+"""Words for the section of the report."""

@@ -1,0 +1,152 @@
+"""Links that sleep one by one, after routes have changed, under slower and faster news, and that wake again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import figure, legend_above, mark_points, styled
+from netlull.stats import Interval, mean_interval
+
+from .studies import BARS, COLOURS, VERSIONS, collapsed, signed, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.figure import Figure
+
+MANNERS = {
+    1: "at once",
+    2: "0.1 s apart",
+    3: "1 s apart",
+    4: "drain 50 ms",
+    5: "drain 200 ms",
+    6: "drain 200 ms, 1 s apart",
+    7: "new tables at once, 30 ms later",
+    8: "flooding: 1 + 10 ms",
+    9: "flooding: 10 + 200 ms",
+    10: "flooding: 10 + 200 ms, drain 1 s",
+    11: "at once, wakes at 40 s",
+    12: "drain 200 ms, wakes at 40 s",
+}
+"""The axis `manner`. `drain`: a link carries packets on for so long after it is announced that it sleeps; flooding: processing per hop + computation."""
+THRESHOLDS = {90: "(a) 90 %: two links, the flow keeps its path", 70: "(b) 70 %: three links, the flow is rerouted"}
+
+
+def cell(manner: int, threshold: int, version: int) -> Cell:
+    """A point of the sweep."""
+    return Cell.of("order", manner=manner, threshold=threshold, version=version)
+
+
+def difference(evidence: Evidence, manner: int, threshold: int, version: int, metric: str, scale: float) -> Interval:
+    """A metric less that of the same seeds while all links are awake."""
+    return evidence.grid.difference(
+        cell(manner, threshold, version), Cell.of("awake", version=version), metric, scale
+    )
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """Packets lost, bytes less in the first seconds, and what is left at the end."""
+    grid = evidence.grid
+
+    def lost(manner: int, threshold: int, version: int) -> Interval:
+        return grid.interval(cell(manner, threshold, version), "dip_lost")
+
+    def dip(manner: int, threshold: int, version: int) -> Interval:
+        found = difference(evidence, manner, threshold, version, "dip_bytes", 1e-6)
+        return Interval(-found.mean, -found.high, -found.low, found.n)
+
+    def end(manner: int, threshold: int, version: int) -> Interval:
+        return grid.interval(cell(manner, threshold, version), "last_bps", 1e-6)
+
+    yield Drawn(
+        "order-lost",
+        "Packets of the flow lost in the 3 s after links went to sleep",
+        f"What a way of going to sleep costs at once: packets of the TCP flow lost from 30 to 33 s. {BARS}",
+        _drawn(evidence, "Packets lost", lost),
+    )
+    yield Drawn(
+        "order-dip",
+        "TCP's dip",
+        "Megabytes delivered less than while all links are awake, same seed, from 30 to 33 s: the reaction to losses, the "
+        f"longer path, and what rerouted datagrams take. {BARS}",
+        _drawn(evidence, "Megabytes less", dip),
+    )
+    yield Drawn(
+        "order-end",
+        "What is left",
+        "Goodput from 50 to 60 s. Links that woke at 40 s give back what was there before, but for a Vegas that does not "
+        f"recover. {BARS}",
+        _drawn(evidence, "Goodput (Mb/s)", end),
+    )
+
+
+def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Interval]) -> Figure:
+    manners = values(evidence, "order", "manner", MANNERS)
+    versions = values(evidence, "order", "version", VERSIONS)
+    thresholds = values(evidence, "order", "threshold", THRESHOLDS)
+    with styled():
+        drawn = figure(height=0.35 + 2.9 * len(thresholds))
+        panels = list(drawn.subplots(len(thresholds), 1, squeeze=False, sharex=True)[:, 0])
+        for axes, (threshold, title) in zip(panels, thresholds.items(), strict=True):
+            for index, (version, name) in enumerate(versions.items()):
+                places = [place + 0.11 * (index - (len(versions) - 1) / 2) for place in range(len(manners))]
+                found = [value(manner, threshold, version) for manner in manners]
+                mark_points(axes, name, places, found, COLOURS[version])
+            axes.set_title(title, loc="left")
+            axes.set_ylabel(label)
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+            axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners.values()])
+            axes.tick_params(axis="x", labelsize=6.5, rotation=40)
+            for place in range(len(manners) - 1):
+                axes.axvline(place + 0.5, color="#dddddd", linewidth=0.6)
+        legend_above(drawn, panels)
+    return drawn
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """The same in numbers."""
+    grid = evidence.grid
+    for threshold in values(evidence, "order", "threshold", THRESHOLDS):
+        rows = []
+        for version, name in values(evidence, "order", "version", VERSIONS).items():
+            for manner, way in values(evidence, "order", "manner", MANNERS).items():
+                point = cell(manner, threshold, version)
+                timeouts = difference(evidence, manner, threshold, version, "timeouts", 1)
+                seeds = len(grid.samples(point, "last_bps"))
+                rows.append(
+                    [
+                        name,
+                        way,
+                        number(grid.interval(point, "dip_lost")),
+                        number(grid.interval(point, "asleep_packets"), digits=0),
+                        signed(difference(evidence, manner, threshold, version, "dip_bytes", 1e-6), 2),
+                        signed(timeouts),
+                        signed(_change(evidence, manner, threshold, version)),
+                        number(grid.interval(point, "last_bps", 1e-6)),
+                        f"{collapsed(evidence, point)} of {seeds}",
+                    ]
+                )
+        header = [
+            "version",
+            "links sleep",
+            "packets of TCP lost in 3 s",
+            "packets lost on sleeping links, all flows",
+            "MB in 3 s, against awake",
+            "timeouts more",
+            "goodput after 30 s, change (%)",
+            "goodput 50 to 60 s (Mb/s)",
+            "seeds below 2 Mb/s then",
+        ]
+        yield Tabled("figures", f"Threshold {threshold} %", header, rows)
+
+
+def _change(evidence: Evidence, manner: int, threshold: int, version: int) -> Interval:
+    """Change of the goodput from 30 to 60 s, in percent of the awake run's."""
+    with_sleep = evidence.grid.samples(cell(manner, threshold, version), "after_bps")
+    awake = evidence.grid.samples(Cell.of("awake", version=version), "after_bps")
+    return mean_interval([100 * (with_sleep[seed] / awake[seed] - 1) for seed in with_sleep])
+
+
+NOTES: dict[str, tuple[str, ...]] = {"figures": ()}
+"""Words for the section of the report."""

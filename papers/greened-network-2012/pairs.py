@@ -1,0 +1,194 @@
+"""All 132 pairs of nodes: is the paper's pair, 8 to 10, the worst case that it says it is?"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled
+from netlull.plot import Curve, panel_grid
+from netlull.stats import mean_interval
+from netlull.topology import Topology, sleep_plan
+from netlull.topology.find import find
+
+from .studies import ASLEEP, COLLAPSED_BPS, COLOURS, VERSIONS, exact, flat, quantile, signed, values
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NODES = 12
+PAPERS = 8 * NODES + 10
+"""The paper's pair, from 8 to 10."""
+
+
+@functools.cache
+def abilene() -> Topology:
+    """The topology that comes with netlull."""
+    return find("abilene")
+
+
+def hops(off: tuple[str, ...] = ()) -> dict[int, int]:
+    """The hops of every pair, by its value on the axis, without these links."""
+    awake = [line for line in abilene().lines if line.label not in off]
+    near: dict[str, list[str]] = {node.name: [] for node in abilene().nodes}
+    for line in awake:
+        near[line.a].append(line.b)
+        near[line.b].append(line.a)
+    index, found = abilene().index, {}
+    for source in near:
+        reached, edge = {source: 0}, [source]
+        for node in edge:
+            for other in near[node]:
+                if other not in reached:
+                    reached[other] = reached[node] + 1
+                    edge.append(other)
+        found |= {NODES * index[source] + index[end]: length for end, length in reached.items() if end != source}
+    return found
+
+
+@functools.cache
+def asleep(threshold: int) -> tuple[str, ...]:
+    """The links that ESTOP puts to sleep, at a threshold in percent."""
+    return tuple(line.label for line in sleep_plan(abilene(), "estop", threshold=threshold / 100).off)
+
+
+def stretch(threshold: int) -> dict[int, int]:
+    """By how many hops every pair's path grows."""
+    before, after = hops(), hops(asleep(threshold))
+    return {pair: after[pair] - before[pair] for pair in before}
+
+
+def cell(pair: float, sleep: int, version: int) -> Cell:
+    """A point of the sweep."""
+    return Cell.of("pairs", pair=pair, sleep=sleep, version=version)
+
+
+def changes(evidence: Evidence, sleep: int, version: int) -> dict[int, float]:
+    """The change of every pair's goodput in percent of the awake run's, with the same seed (mean over seeds)."""
+    found = {}
+    for pair in evidence.grid.values("pairs", "pair"):
+        ratio = evidence.grid.ratio(cell(pair, sleep, version), cell(pair, 0, version), "after_bps", 100)
+        found[round(pair)] = ratio.mean - 100
+    return found
+
+
+def rank(evidence: Evidence, sleep: int, version: int) -> int:
+    """The place of the paper's pair among all, 1 where no pair loses more."""
+    found = changes(evidence, sleep, version)
+    return 1 + sum(value < found[PAPERS] for value in found.values())
+
+
+def _states(evidence: Evidence) -> list[int]:
+    return [state for state in ASLEEP if state in evidence.grid.values("pairs", "sleep")]
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """All pairs in order of what they lose, and by the stretch of their paths."""
+    versions = values(evidence, "pairs", "version", VERSIONS)
+    panels = []
+    for letter, sleep in zip("abc", _states(evidence), strict=False):
+        curves = []
+        for version, name in versions.items():
+            ordered = sorted(changes(evidence, sleep, version).values())
+            shares = [100 * (place + 0.5) / len(ordered) for place in range(len(ordered))]
+            curves.append(Curve(name, shares, [exact(value) for value in ordered], COLOURS[version], marked=False))
+        panel = flat(f"({letter}) {sleep} %", "Share of the pairs (%)", "Change of goodput (%)", curves)
+        panels.append(type(panel)(panel.title, panel.x_label, panel.y_label, curves, log_x=False, y_from=-105, y_to=65))
+    drawn = panel_grid(panels, columns=3, row_height=2.6)
+    for axes, sleep in zip(drawn.axes, _states(evidence), strict=False):
+        axes.axhline(0, color="#888888", linewidth=0.7)
+        for version in versions:
+            found = changes(evidence, sleep, version)
+            if PAPERS in found:
+                place = 100 * (rank(evidence, sleep, version) - 0.5) / len(found)
+                axes.plot([place], [found[PAPERS]], "*", color="black", markersize=7, zorder=5)
+    yield Drawn(
+        "pairs-change",
+        "Every pair of nodes",
+        "Change of goodput after links went to sleep (15 to 35 s), against the same run with all links awake; the pairs in "
+        "order of it, one line for each version. Stars: the paper's pair, 8 to 10.",
+        drawn,
+    )
+    yield _by_stretch(evidence)
+
+
+def _by_stretch(evidence: Evidence) -> Drawn:
+    versions = values(evidence, "pairs", "version", VERSIONS)
+    panels = []
+    for letter, sleep in zip("abc", _states(evidence), strict=False):
+        longer = stretch(sleep)
+        ran = {round(pair) for pair in evidence.grid.values("pairs", "pair")}
+        steps = sorted({longer[pair] for pair in ran})
+        curves = []
+        for version, name in versions.items():
+            found = changes(evidence, sleep, version)
+            grouped = [mean_interval([found[pair] for pair in ran if longer[pair] == step]) for step in steps]
+            curves.append(Curve(name, steps, grouped, COLOURS[version]))
+        panel = flat(f"({letter}) {sleep} %", "Hops more than awake", "Change of goodput (%)", curves)
+        panels.append(type(panel)(panel.title, panel.x_label, panel.y_label, curves, log_x=False, y_from=-105, y_to=30))
+    return Drawn(
+        "pairs-stretch",
+        "By the stretch of the path",
+        "Means over the pairs whose shortest path grows by so many hops; bands are 95 % intervals of such a mean, as if "
+        "pairs were drawn at random.",
+        panel_grid(panels, columns=3, row_height=2.4),
+    )
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """The distribution over pairs, with the paper's pair beside it."""
+    rows = []
+    for version, name in values(evidence, "pairs", "version", VERSIONS).items():
+        for sleep in _states(evidence):
+            found = changes(evidence, sleep, version)
+            ordered = list(found.values())
+            own = [f"{found[PAPERS]:+.1f}", f"{rank(evidence, sleep, version)} of {len(found)}"] if PAPERS in found else ["", ""]
+            kept = [value for pair, value in found.items() if not stretch(sleep)[pair]]
+            down = sum(
+                sum(v < COLLAPSED_BPS for v in evidence.grid.samples(cell(pair, sleep, version), "last_bps").values()) > 0
+                for pair in found
+            )
+            rows.append(
+                [
+                    name,
+                    f"{sleep} %",
+                    signed(mean_interval(ordered)),
+                    *(f"{quantile(ordered, share):+.1f}" for share in (0.05, 0.25, 0.5, 0.75)),
+                    f"{min(ordered):+.1f}",
+                    f"{100 * sum(value < -5 for value in ordered) / len(ordered):.0f}",
+                    f"{100 * sum(value < -5 for value in kept) / len(kept):.0f}" if kept else "",
+                    str(down),
+                    *own,
+                ]
+            )
+    header = [
+        "version",
+        "threshold",
+        "mean change (%)",
+        "5 % of pairs below",
+        "25 %",
+        "median",
+        "75 %",
+        "worst",
+        "pairs that lose over 5 % (%)",
+        "of those with paths as short as before",
+        "pairs below 2 Mb/s at the end",
+        "8 to 10 (%)",
+        "its place",
+    ]
+    yield Tabled("figures", "All pairs", header, rows)
+    yield Tabled("figures", "Paths", ["threshold", "links asleep", "mean hops", "pairs with longer paths", "longest stretch"], _paths())
+
+
+def _paths() -> list[list[str]]:
+    rows = [["awake", "0", f"{sum(hops().values()) / len(hops()):.2f}", "", ""]]
+    for sleep in ASLEEP:
+        after, longer = hops(asleep(sleep)), stretch(sleep)
+        grown = sum(step > 0 for step in longer.values())
+        mean = sum(after.values()) / len(after)
+        rows.append([f"{sleep} %", str(len(asleep(sleep))), f"{mean:.2f}", f"{grown} of {len(longer)}", str(max(longer.values()))])
+    return rows
+
+
+NOTES: dict[str, tuple[str, ...]] = {"figures": ()}
+"""Words for the section of the report."""
