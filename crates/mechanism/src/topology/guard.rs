@@ -2,7 +2,7 @@
 //!
 //! With M = L - tau I (the vector 1 lifted away) and b = e_u - e_v of a link u-v, the graph without the link keeps lambda_2 > tau iff
 //! M - b b^T is positive definite, which is b^T M^-1 b < 1. M^-1 is kept: a link is judged in O(1), and put to sleep in O(nodes^2) by
-//! Sherman and Morrison's formula. What is too near to call is settled by a factorisation of its own.
+//! Sherman and Morrison's formula. What is too near to call is settled by a factorisation of its own. lambda_2 itself is followed by Lanczos' method on M^-1, which begins where the last one ended.
 
 use super::connectivity::{lift, reduction, shifted_laplacian};
 use super::dense::{Matrix, add_scaled, dot};
@@ -95,10 +95,15 @@ impl<'a> Guard<'a> {
     /// Whether lambda_2 without the link is above the shift.
     fn stays_above(&self, link: usize) -> bool {
         let (u, v) = self.graph.links()[link];
+        // No eigenvalue is above the Rayleigh quotient of the eigenvector that there was: lambda_2 - (b . x)^2.
+        let seen = self.fiedler[u] - self.fiedler[v];
+        if self.connectivity - seen * seen < self.shift - ROUNDING * self.largest {
+            return false;
+        }
         let pulled = self.pulled(link);
         let taken = pulled[u] - pulled[v];
         // An error E of M changes b^T M^-1 b by (M^-1 b)^T E (M^-1 b).
-        let doubt = TIE + 10.0 * ROUNDING * self.largest * dot(&pulled, &pulled);
+        let doubt = TIE + ROUNDING * self.largest * dot(&pulled, &pulled);
         if (taken - 1.0).abs() > doubt {
             return taken < 1.0;
         }
