@@ -63,8 +63,9 @@ def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
     """Which links of a graph may sleep; the GIL is released meanwhile.
 
     Args:
-        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for load_aware also
-            "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of the nodes for messages.
+        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for
+            load_aware also "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of the nodes for
+            messages.
 
     Returns:
         "initial_connectivity", "off" (numbers of links), "steps" (each with "link", "rank", "verdict", "connectivity").

@@ -1,4 +1,4 @@
-"""Networks from files: SNDlib, Topology Zoo, TOML; what a scenario makes of them, and which of their links may sleep."""
+"""Networks from files: SNDlib, Topology Zoo, TOML; what scenarios make of them, and which links may sleep."""
 
 from netlull.topology.model import Demand, Line, Node, Topology
 from netlull.topology.plan import SleepPlan, SleepStep, sleep_plan

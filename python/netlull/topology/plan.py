@@ -54,7 +54,7 @@ def sleep_plan(
     Args:
         topology: a connected network. `load_aware` routes its demands by the links' costs and needs their capacities.
         kind: `estop`, `esacon` or `load_aware`.
-        threshold: the part of the initial algebraic connectivity that must be left, 0 to 1; `load_aware` may go without: 0.
+        threshold: the part of the initial algebraic connectivity that must be left, 0 to 1; default 0 for `load_aware`.
         bound: the utilisation that no link may exceed, above 0, at most 1; of `load_aware` alone.
 
     Raises:
@@ -86,7 +86,7 @@ def sleep_plan(
 
 def _number(field: str, value: float | None, expected: str) -> float:
     """A number that JSON can hold; its range is the core's to check."""
-    if value is None or isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if value is None or not math.isfinite(value):
         raise InputError(f"{field} is {value}; expected {expected}")
     return float(value)
 
