@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from netlull import papers
+from netlull import NetlullWarning, papers
 from netlull.cli import main
 from netlull.papers import PaperError, load
 from netlull.papers.plan import plan, plan_study
@@ -230,3 +230,18 @@ def test_the_command_runs_one_and_names_what_it_cannot(
     ):
         assert main(["reproduce", *arguments, *out]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_study_that_needs_what_is_not_there_is_left_out_or_refused(folder: Path, tmp_path: Path) -> None:
+    path = folder / "paper.toml"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('full = "two', 'needs = ["json", "no_such_package"]\nfull = "two'), encoding="utf-8")
+    told = "study few needs packages that are not installed; expected them here: pip install no_such_package"
+    with pytest.raises(PaperError, match=re.escape(f"{folder}: {told}")):
+        papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
+    scenario = folder / "scenario.toml"
+    scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")
+    plan(load(folder), load(folder).quick).write(folder)
+    with pytest.warns(NetlullWarning, match=told):
+        full = papers.reproduce([str(folder)], scope="full", out=tmp_path / "out", seeds=2)[0]
+    assert full.studies == ()

@@ -62,13 +62,13 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "order-lost",
         "Packets of the flow lost in the 3 s after links went to sleep",
-        f"What a way of going to sleep costs at once: packets of the TCP flow lost from 30 to 33 s. {BARS}",
+        f"What a way of going to sleep costs at once: packets of the TCP flow lost from 29.9 to 33 s. {BARS}",
         _drawn(evidence, "Packets lost", lost),
     )
     yield Drawn(
         "order-dip",
         "TCP's dip",
-        "Megabytes delivered less than while all links are awake, same seed, from 30 to 33 s: the reaction to losses, the "
+        "Megabytes delivered less than while all links are awake, same seed, from 29.9 to 33 s: the reaction to losses, the "
         f"longer path, and what rerouted datagrams take. {BARS}",
         _drawn(evidence, "Megabytes less", dip),
     )

@@ -105,7 +105,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "pairs-change",
         "Every pair of nodes",
-        "Change of goodput after links went to sleep (15 to 35 s), against the same run with all links awake; the pairs in "
+        "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake; the pairs in "
         "order of it, one line for each version. Stars: the paper's pair, 8 to 10.",
         drawn,
     )

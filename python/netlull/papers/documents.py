@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,12 @@ class Study:
     """What `--quick` runs; without it the whole sweep."""
     series: tuple[SeriesRun, ...]
     series_interval: str
+    needs: tuple[str, ...] = ()
+    """Packages beyond netlull's own that its sweep reads."""
+
+    def missing(self) -> list[str]:
+        """Those of `needs` that are not installed."""
+        return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
 
 @dataclass(frozen=True)
@@ -252,6 +259,7 @@ def _study(item: Fields, folder: Path) -> Study:
         quick=_scope(item.table("quick")) if "quick" in item.names() else None,
         series=series[0],
         series_interval=series[1],
+        needs=tuple(item.texts("needs")),
     )
     item.close()
     return made

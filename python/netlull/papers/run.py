@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from netlull.errors import NetlullWarning
 from netlull.output import staged_file
 from netlull.papers import pages, source
 from netlull.papers.documents import Paper, Study, load
@@ -86,7 +88,11 @@ def reproduce_studies(
     _check(scope, seeds)
     paper = load(source.folder_of(key))
     job = _Job(scope, Path(out), seeds, workers, cluster, readings=False, progress=progress)
-    chosen = [(study, job.planned_study(paper, study)) for study in map(paper.study, dict.fromkeys(names))]
+    wanted = list(map(paper.study, dict.fromkeys(names)))
+    for study in wanted:
+        if study.missing():
+            raise PaperError(f"{key}: {_left_out(study)}")
+    chosen = [(study, job.planned_study(paper, study)) for study in wanted]
     return job.study(paper, chosen)
 
 
@@ -115,8 +121,13 @@ class _Job:
         return plan(paper, paper.quick if self.scope == "quick" else None, self.seeds)
 
     def all_studies(self, paper: Paper) -> list[tuple[Study, Plan]]:
-        """What the whole of a paper has beside its own sweep."""
-        return [(study, self.planned_study(paper, study)) for study in paper.studies if self.scope == "full"]
+        """What the whole of a paper has beside its own sweep; a study that needs what is not installed is left out."""
+        if self.scope != "full":
+            return []
+        for study in paper.studies:
+            if study.missing():
+                warnings.warn(f"{paper.info.key}: {_left_out(study)}", NetlullWarning, stacklevel=2)
+        return [(study, self.planned_study(paper, study)) for study in paper.studies if not study.missing()]
 
     def planned_study(self, paper: Paper, study: Study) -> Plan:
         return plan_study(paper, study, study.quick if self.scope == "quick" else None, self.seeds)
@@ -216,6 +227,8 @@ class _Job:
             scope += f" {self._scope_of(found.studies)}"
         elif self.seeds is not None:
             scope += f" {self._with_seeds()}"
+        missing = [study for study in paper.studies if study.missing() and not quick]
+        scope += "".join(f" Left out: {_left_out(study)}." for study in missing)
         seeds = sorted({seed for name in planned.experiments for seed in grid.seeds(name)})
         manifest = pages.manifest(found.evidence, self.scope, seeds, spent, origin()) | pages.study_facts(found.studies)
         page = pages.page(paper, found, scope=scope, scenario=planned.scenario, manifest=manifest)
@@ -232,6 +245,12 @@ class _Job:
 
     def _with_seeds(self) -> str:
         return f"Here with --seeds {self.seeds}: so many wherever there is randomness."
+
+
+def _left_out(study: Study) -> str:
+    """Why a study does not run."""
+    packages = " ".join(study.missing())
+    return f"study {study.name} needs packages that are not installed; expected them here: pip install {packages}"
 
 
 class _Clock:

@@ -1,0 +1,158 @@
+"""Bigger networks: how many links ESTOP, ESACON and the load-aware plan put to sleep, and what is left for traffic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import Curve, Panel, panel_grid
+from netlull.stats import Interval, mean_interval
+
+from .studies import BANDS, changed, signed, values
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NETWORKS = {1: "germany50", 2: "cost266", 3: "geant"}
+KINDS = {1: "ESTOP", 2: "ESACON", 3: "load-aware"}
+"""The hundreds of a plan's value; the rest is its threshold or bound in percent. 0 is no plan."""
+
+
+def cell(experiment: str, network: int, plan: float, load: float) -> Cell:
+    """A point of the sweep."""
+    return Cell.of(experiment, network=network, plan=plan, load=load)
+
+
+def plans(evidence: Evidence, kind: int) -> list[float]:
+    """The plans of a kind that ran."""
+    return [plan for plan in evidence.grid.values("tcp", "plan") if plan // 100 == kind]
+
+
+def stretch(evidence: Evidence, network: int, plan: float, load: float) -> Interval:
+    """How many links a datagram crosses, in percent of awake: what links carry over what arrives, without TCP."""
+    grid = evidence.grid
+
+    def hops(which: float) -> dict[int, float]:
+        point = cell("datagrams", network, which, load)
+        carried, arrived = grid.samples(point, "carried_bps"), grid.samples(point, "traffic_bps")
+        return {seed: carried[seed] / arrived[seed] for seed in carried}
+
+    now, awake = hops(plan), hops(0)
+    return mean_interval([100 * now[seed] / awake[seed] for seed in now])
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """What each plan saves against how full links become and what TCP gets."""
+    loads = evidence.grid.values("tcp", "load")
+    load = max(loads)
+    grid = evidence.grid
+
+    def fullest(network: int, plan: float) -> Interval:
+        return grid.interval(cell("datagrams", network, plan, load), "fullest", 100)
+
+    def longer(network: int, plan: float) -> Interval:
+        found = stretch(evidence, network, plan, load)
+        return Interval(found.mean - 100, found.low - 100, found.high - 100, found.n)
+
+    def goodput(network: int, plan: float) -> Interval:
+        return grid.interval(cell("tcp", network, plan, load), "tcp_bps", 1e-6)
+
+    for name, title, label, value, caption in (
+        ("bigger-fullest", "How full the fullest link becomes", "Utilisation (%)", fullest, "Datagrams alone."),
+        ("bigger-stretch", "Longer ways", "Links more (%)", longer, "Links that a datagram crosses, more than awake."),
+        ("bigger-tcp", "What five TCP flows get", "Goodput each (Mb/s)", goodput, "SACK CUBIC beside the datagrams, 12 to 23 s."),
+    ):
+        yield Drawn(
+            name,
+            title,
+            f"{caption} Each point is a plan at one threshold or bound; further right it saves more (ideal scaling: the "
+            f"share of links asleep). Background: {load:g} % of the links on average while all are awake. {BANDS}",
+            _over_saving(evidence, load, label, value),
+        )
+    yield Drawn(
+        "bigger-energy",
+        "Energy saved",
+        f"By the power model, for every plan; background {load:g} %. Ports that sleep on the measured device keep their "
+        "share of the box and feed their transceivers.",
+        _energy(evidence, load),
+    )
+
+
+def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[int, float], Interval]):  # noqa: ANN202
+    panels = []
+    for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
+        curves = []
+        for kind, title in KINDS.items():
+            points = sorted(
+                (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
+                for plan in (0.0, *plans(evidence, kind))
+            )
+            curves.append(Curve(title, [x for x, _ in points], [value(network, plan) for _, plan in points], kind - 1))
+        panels.append(Panel(f"({letter}) {name}", "Links asleep (%)", label, curves, log_x=False, y_from=0))
+    return panel_grid(panels, columns=3, row_height=2.4)
+
+
+def _energy(evidence: Evidence, load: float):  # noqa: ANN202
+    models = {"saving_ideal": "ideal scaling", "saving_cards": "line cards", "saving_measured": "Nexus 9336-FX2, measured"}
+    panels = []
+    for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
+        ran = plans(evidence, 1)
+        curves = [
+            Curve(
+                title,
+                [plan - 100 for plan in ran],
+                [evidence.grid.interval(cell("tcp", network, plan, load), metric, 100) for plan in ran],
+                colour,
+                dashed=colour == 1,
+            )
+            for colour, (metric, title) in enumerate(models.items())
+        ]
+        panels.append(Panel(f"({letter}) {name}", "ESTOP's threshold (%)", "Saved (%)", curves, log_x=False, y_from=0))
+    return panel_grid(panels, columns=3, row_height=2.3)
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """All plans in numbers, a table for each network."""
+    grid = evidence.grid
+    for network, name in values(evidence, "tcp", "network", NETWORKS).items():
+        rows = []
+        for load in grid.values("tcp", "load"):
+            for plan in grid.values("tcp", "plan"):
+                point, alone, awake = (
+                    cell("tcp", network, plan, load),
+                    cell("datagrams", network, plan, load),
+                    cell("tcp", network, 0, load),
+                )
+                label = f"{KINDS[round(plan // 100)]} {plan % 100:g} %" if plan else "awake"
+                rows.append(
+                    [
+                        f"{load:g}",
+                        label,
+                        *(
+                            number(grid.interval(point, metric, 100))
+                            for metric in ("saving_ideal", "saving_cards", "saving_measured")
+                        ),
+                        number(grid.interval(alone, "fullest", 100)),
+                        number(stretch(evidence, network, plan, load)),
+                        number(grid.interval(point, "tcp_bps", 1e-6)),
+                        signed(changed(evidence, point, awake, "tcp_bps")),
+                        number(grid.interval(point, "least_tcp_bps", 1e-6)),
+                    ]
+                )
+        header = [
+            "load (%)",
+            "plan",
+            "saved (%): ideal",
+            "line cards",
+            "Nexus",
+            "fullest link, datagrams alone (%)",
+            "links crossed, of awake (%)",
+            "TCP, mean (Mb/s)",
+            "change (%)",
+            "least (Mb/s)",
+        ]
+        yield Tabled("figures", name, header, rows)
+
+
+NOTES: dict[str, tuple[str, ...]] = {"figures": ()}
+"""Words for the section of the report."""
