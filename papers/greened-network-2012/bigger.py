@@ -13,6 +13,8 @@ from .studies import BANDS, changed, signed, values
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from matplotlib.figure import Figure
+
 NETWORKS = {1: "germany50", 2: "cost266", 3: "geant"}
 KINDS = {1: "ESTOP", 2: "ESACON", 3: "load-aware"}
 """The hundreds of a plan's value; the rest is its threshold or bound in percent. 0 is no plan."""
@@ -60,25 +62,31 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     for name, title, label, value, caption in (
         ("bigger-fullest", "How full the fullest link becomes", "Utilisation (%)", fullest, "Datagrams alone."),
         ("bigger-stretch", "Longer ways", "Links more (%)", longer, "Links that a datagram crosses, more than awake."),
-        ("bigger-tcp", "What five TCP flows get", "Goodput each (Mb/s)", goodput, "SACK CUBIC beside the datagrams, 12 to 23 s."),
+        (
+            "bigger-tcp",
+            "What five TCP flows get",
+            "Goodput each (Mb/s)",
+            goodput,
+            "SACK CUBIC beside the datagrams, 12 to 23 s.",
+        ),
     ):
         yield Drawn(
             name,
             title,
-            f"{caption} Each point is a plan at one threshold or bound; further right it saves more (ideal scaling: the "
-            f"share of links asleep). Background: {load:g} % of the links on average while all are awake. {BANDS}",
+            f"{caption} Each point is a plan at one threshold or bound; further right it saves more (ideal scaling: "
+            f"the share of links asleep). Background: {load:g} % of the links on average while all are awake. {BANDS}",
             _over_saving(evidence, load, label, value),
         )
     yield Drawn(
         "bigger-energy",
         "Energy saved",
-        f"By the power model, for every plan; background {load:g} %. Ports that sleep on the measured device keep their "
-        "share of the box and feed their transceivers.",
+        f"By the power model, for every plan; background {load:g} %. Ports that sleep on the measured device keep "
+        "their share of the box and feed their transceivers.",
         _energy(evidence, load),
     )
 
 
-def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[int, float], Interval]):  # noqa: ANN202
+def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[int, float], Interval]) -> Figure:
     panels = []
     for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
         curves = []
@@ -92,8 +100,12 @@ def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[i
     return panel_grid(panels, columns=3, row_height=2.4)
 
 
-def _energy(evidence: Evidence, load: float):  # noqa: ANN202
-    models = {"saving_ideal": "ideal scaling", "saving_cards": "line cards", "saving_measured": "Nexus 9336-FX2, measured"}
+def _energy(evidence: Evidence, load: float) -> Figure:
+    models = {
+        "saving_ideal": "ideal scaling",
+        "saving_cards": "line cards",
+        "saving_measured": "Nexus 9336-FX2, measured",
+    }
     panels = []
     for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
         ran = plans(evidence, 1)

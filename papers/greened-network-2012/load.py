@@ -7,10 +7,26 @@ from typing import TYPE_CHECKING
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, panel_grid
 
-from .studies import ASLEEP, BANDS, COLOURS, STATES, VERSIONS, changed, exact, first_from, flat, signed, values
+from .studies import (
+    ASLEEP,
+    BANDS,
+    STATES,
+    VERSIONS,
+    changed,
+    exact,
+    first_from,
+    flat,
+    lost,
+    signed,
+    values,
+    version_curve,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from netlull.stats import Interval
 
 EXPERIMENTS = {"small": "load", "bdp": "few_loads"}
 """Buffers of 50 packets, and of one bandwidth-delay product (250); and the axis of loads that each has."""
@@ -20,7 +36,11 @@ RATE = 40.0
 HURTS = 5.0
 """A state hurts if it costs at least so many percent of the goodput, and the interval excludes none."""
 STATE_COLOURS = {0: 6, 90: 0, 70: 1, 50: 2}
-MODELS = {"saving_ideal": "ideal scaling", "saving_cards": "line cards (ONS 15600)", "saving_measured": "Nexus 9336-FX2, measured"}
+MODELS = {
+    "saving_ideal": "ideal scaling",
+    "saving_cards": "line cards (ONS 15600)",
+    "saving_measured": "Nexus 9336-FX2, measured",
+}
 
 
 def left(load: float, background: int) -> float:
@@ -49,16 +69,16 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             )
             for sleep, label in states.items()
         ]
-        for flows in (1, 2):
+        for flows, colour in ((1, 4), (2, 3)):
             bound = [exact(left(load, flows)) for load in loads]
-            curves.append(Curve(f"left beside {flows} of the background's flows", loads, bound, 7, True, False))
-        panels.append(flat(f"({letter}) {name}", "Background (%)", "Goodput (Mb/s)", curves, RATE))
+            curves.append(Curve(f"left beside {flows} of the background's flows", loads, bound, colour, True, False))
+        panels.append(flat(f"({letter}) {name}", "Background (%)", "Goodput (Mb/s)", curves))
     yield Drawn(
         "load-goodput",
         "Goodput from 30 to 60 s, by load and threshold",
-        "Buffers of 50 packets. Awake the flow meets one flow of datagrams on a link; after links have gone to sleep, two "
-        f"on the link 6-3, the rerouted one from 9 to 3 is the second. {BANDS}",
-        panel_grid(panels, columns=4, row_height=1.9),
+        "Buffers of 50 packets. Awake the flow meets one flow of datagrams on a link; after links have gone to sleep, "
+        f"two on the link 6-3, the rerouted one from 9 to 3 is the second. {BANDS}",
+        within(panel_grid(panels, columns=4, row_height=1.9), 0, RATE),
     )
     yield _change(evidence)
     yield _energy(evidence)
@@ -73,21 +93,20 @@ def _change(evidence: Evidence) -> Drawn:
         loads = evidence.grid.values(experiment, axis)
         for sleep in (state for state in ASLEEP if state in evidence.grid.values(experiment, "sleep")):
             curves = [
-                Curve(name, loads, [_changed(evidence, experiment, load, sleep, version) for load in loads], COLOURS[version])
-                for version, name in values(evidence, experiment, "version", VERSIONS).items()
+                version_curve(version, loads, [_changed(evidence, experiment, load, sleep, version) for load in loads])
+                for version in values(evidence, experiment, "version", VERSIONS)
             ]
             title = f"({next(letters)}) {sleep} %, {BUFFERS[experiment]}"
-            made = flat(title, "Background (%)", "Change of goodput (%)", curves)
-            panels.append(type(made)(made.title, made.x_label, made.y_label, curves, log_x=False, y_from=-105, y_to=15))
+            panels.append(flat(title, "Background (%)", "Change of goodput (%)", curves))
     return Drawn(
         "load-change",
         "What sleeping costs, by load",
         f"Goodput from 30 to 60 s against the same seeds with all links awake. {BANDS}",
-        panel_grid(panels, columns=3, row_height=2.2),
+        within(panel_grid(panels, columns=3, row_height=2.2), -105, 15),
     )
 
 
-def _changed(evidence: Evidence, experiment: str, load: float, sleep: int, version: int):  # noqa: ANN202
+def _changed(evidence: Evidence, experiment: str, load: float, sleep: int, version: int) -> Interval:
     return changed(evidence, cell(experiment, load, sleep, version), cell(experiment, load, 0, version))
 
 
@@ -103,17 +122,18 @@ def _energy(evidence: Evidence) -> Drawn:
                 loads,
                 [evidence.grid.interval(cell("small", load, sleep, version), metric, 100) for load in loads],
                 index,
+                dashed=index == 1,
             )
             for index, (metric, name) in enumerate(MODELS.items())
         ]
-        lost = [_changed(evidence, "small", load, sleep, version).scaled(1) for load in loads]
-        curves.append(Curve("goodput lost", loads, [type(one)(-one.mean, -one.high, -one.low, one.n) for one in lost], 6, True))
-        panels.append(flat(f"({letter}) {sleep} %", "Background (%)", "Saved, lost (%)", curves, 60))
+        paid = [lost(_changed(evidence, "small", load, sleep, version)) for load in loads]
+        curves.append(Curve("goodput lost", loads, paid, 6))
+        panels.append(flat(f"({letter}) {sleep} %", "Background (%)", "Saved, lost (%)", curves))
     return Drawn(
         "load-energy",
         "What it saves beside what it costs",
         f"Energy of all links from 30 to 60 s against all of them awake, and what {VERSIONS[version]} loses. {BANDS}",
-        panel_grid(panels, columns=3, row_height=2.2),
+        within(panel_grid(panels, columns=3, row_height=2.2), 0, 80),
     )
 
 
@@ -173,9 +193,14 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     for version, name in values(evidence, "small", "version", VERSIONS).items():
         found = [hurts_from(evidence, "small", sleep, version) for sleep in states]
         rows.append([name, *("at none" if load is None else f"{load:g} %" for load in found)])
-    yield Tabled("figures", "The load from which on it costs 5 % or more", ["version", *(f"{sleep} %" for sleep in states)], rows)
+    yield Tabled(
+        "figures", "The load from which on it costs 5 % or more", ["version", *(f"{sleep} %" for sleep in states)], rows
+    )
     rows = [
-        [f"{BUFFERS[experiment]}, {load:g} %", *(" > ".join(ranking(evidence, experiment, load, sleep)) for sleep in (0, 70))]
+        [
+            f"{BUFFERS[experiment]}, {load:g} %",
+            *(" > ".join(ranking(evidence, experiment, load, sleep)) for sleep in (0, 70)),
+        ]
         for experiment in ran
         for load in grid.values(experiment, EXPERIMENTS[experiment])
         if load in (0, 10, 25, 40) and 70 in states

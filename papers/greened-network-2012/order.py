@@ -29,7 +29,8 @@ MANNERS = {
     11: "at once, wakes at 40 s",
     12: "drain 200 ms, wakes at 40 s",
 }
-"""The axis `manner`. `drain`: a link carries packets on for so long after it is announced that it sleeps; flooding: processing per hop + computation."""
+"""The axis `manner`. Drain: a link carries packets on for so long after it is announced that it sleeps. Flooding:
+processing at each router + computation of its table."""
 THRESHOLDS = {90: "(a) 90 %: two links, the flow keeps its path", 70: "(b) 70 %: three links, the flow is rerouted"}
 
 
@@ -40,9 +41,7 @@ def cell(manner: int, threshold: int, version: int) -> Cell:
 
 def difference(evidence: Evidence, manner: int, threshold: int, version: int, metric: str, scale: float) -> Interval:
     """A metric less that of the same seeds while all links are awake."""
-    return evidence.grid.difference(
-        cell(manner, threshold, version), Cell.of("awake", version=version), metric, scale
-    )
+    return evidence.grid.difference(cell(manner, threshold, version), Cell.of("awake", version=version), metric, scale)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -68,15 +67,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "order-dip",
         "TCP's dip",
-        "Megabytes delivered less than while all links are awake, same seed, from 29.9 to 33 s: the reaction to losses, the "
-        f"longer path, and what rerouted datagrams take. {BARS}",
+        "Megabytes delivered less than while all links are awake, same seed, from 29.9 to 33 s: the reaction to "
+        f"losses, the longer path, and what rerouted datagrams take. {BARS}",
         _drawn(evidence, "Megabytes less", dip),
     )
     yield Drawn(
         "order-end",
         "What is left",
-        "Goodput from 50 to 60 s. Links that woke at 40 s give back what was there before, but for a Vegas that does not "
-        f"recover. {BARS}",
+        f"Goodput from 50 to 60 s. Links that woke at 40 s give back what was there before. {BARS}",
         _drawn(evidence, "Goodput (Mb/s)", end),
     )
 

@@ -11,7 +11,19 @@ from netlull.stats import mean_interval
 from netlull.topology import Topology, sleep_plan
 from netlull.topology.find import find
 
-from .studies import ASLEEP, COLLAPSED_BPS, COLOURS, VERSIONS, exact, flat, quantile, signed, values
+from .studies import (
+    ASLEEP,
+    COLLAPSED_BPS,
+    COLOURS,
+    VERSIONS,
+    exact,
+    flat,
+    quantile,
+    signed,
+    values,
+    version_curve,
+    within,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,10 +103,11 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         for version, name in versions.items():
             ordered = sorted(changes(evidence, sleep, version).values())
             shares = [100 * (place + 0.5) / len(ordered) for place in range(len(ordered))]
-            curves.append(Curve(name, shares, [exact(value) for value in ordered], COLOURS[version], marked=False))
-        panel = flat(f"({letter}) {sleep} %", "Share of the pairs (%)", "Change of goodput (%)", curves)
-        panels.append(type(panel)(panel.title, panel.x_label, panel.y_label, curves, log_x=False, y_from=-105, y_to=65))
-    drawn = panel_grid(panels, columns=3, row_height=2.6)
+            curves.append(
+                Curve(name, shares, [exact(value) for value in ordered], COLOURS[version], version == 8, False)
+            )
+        panels.append(flat(f"({letter}) {sleep} %", "Share of the pairs (%)", "Change of goodput (%)", curves))
+    drawn = within(panel_grid(panels, columns=3, row_height=2.6), -105, 65)
     for axes, sleep in zip(drawn.axes, _states(evidence), strict=False):
         axes.axhline(0, color="#888888", linewidth=0.7)
         for version in versions:
@@ -105,8 +118,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "pairs-change",
         "Every pair of nodes",
-        "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake; the pairs in "
-        "order of it, one line for each version. Stars: the paper's pair, 8 to 10.",
+        "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake; the "
+        "pairs in order of it, one line for each version. Stars: the paper's pair, 8 to 10.",
         drawn,
     )
     yield _by_stretch(evidence)
@@ -120,18 +133,17 @@ def _by_stretch(evidence: Evidence) -> Drawn:
         ran = {round(pair) for pair in evidence.grid.values("pairs", "pair")}
         steps = sorted({longer[pair] for pair in ran})
         curves = []
-        for version, name in versions.items():
+        for version in versions:
             found = changes(evidence, sleep, version)
             grouped = [mean_interval([found[pair] for pair in ran if longer[pair] == step]) for step in steps]
-            curves.append(Curve(name, steps, grouped, COLOURS[version]))
-        panel = flat(f"({letter}) {sleep} %", "Hops more than awake", "Change of goodput (%)", curves)
-        panels.append(type(panel)(panel.title, panel.x_label, panel.y_label, curves, log_x=False, y_from=-105, y_to=30))
+            curves.append(version_curve(version, steps, grouped))
+        panels.append(flat(f"({letter}) {sleep} %", "Hops more than awake", "Change of goodput (%)", curves))
     return Drawn(
         "pairs-stretch",
         "By the stretch of the path",
-        "Means over the pairs whose shortest path grows by so many hops; bands are 95 % intervals of such a mean, as if "
-        "pairs were drawn at random.",
-        panel_grid(panels, columns=3, row_height=2.4),
+        "Means over the pairs whose shortest path grows by so many hops; bands are 95 % intervals of such a mean, as "
+        "if pairs were drawn at random.",
+        within(panel_grid(panels, columns=3, row_height=2.4), -105, 65),
     )
 
 
@@ -142,10 +154,15 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         for sleep in _states(evidence):
             found = changes(evidence, sleep, version)
             ordered = list(found.values())
-            own = [f"{found[PAPERS]:+.1f}", f"{rank(evidence, sleep, version)} of {len(found)}"] if PAPERS in found else ["", ""]
+            own = (
+                [f"{found[PAPERS]:+.1f}", f"{rank(evidence, sleep, version)} of {len(found)}"]
+                if PAPERS in found
+                else ["", ""]
+            )
             kept = [value for pair, value in found.items() if not stretch(sleep)[pair]]
             down = sum(
-                sum(v < COLLAPSED_BPS for v in evidence.grid.samples(cell(pair, sleep, version), "last_bps").values()) > 0
+                sum(v < COLLAPSED_BPS for v in evidence.grid.samples(cell(pair, sleep, version), "last_bps").values())
+                > 0
                 for pair in found
             )
             rows.append(
@@ -177,7 +194,12 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         "its place",
     ]
     yield Tabled("figures", "All pairs", header, rows)
-    yield Tabled("figures", "Paths", ["threshold", "links asleep", "mean hops", "pairs with longer paths", "longest stretch"], _paths())
+    yield Tabled(
+        "figures",
+        "Paths",
+        ["threshold", "links asleep", "mean hops", "pairs with longer paths", "longest stretch"],
+        _paths(),
+    )
 
 
 def _paths() -> list[list[str]]:
@@ -186,7 +208,15 @@ def _paths() -> list[list[str]]:
         after, longer = hops(asleep(sleep)), stretch(sleep)
         grown = sum(step > 0 for step in longer.values())
         mean = sum(after.values()) / len(after)
-        rows.append([f"{sleep} %", str(len(asleep(sleep))), f"{mean:.2f}", f"{grown} of {len(longer)}", str(max(longer.values()))])
+        rows.append(
+            [
+                f"{sleep} %",
+                str(len(asleep(sleep))),
+                f"{mean:.2f}",
+                f"{grown} of {len(longer)}",
+                str(max(longer.values())),
+            ]
+        )
     return rows
 
 

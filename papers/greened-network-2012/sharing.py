@@ -30,7 +30,10 @@ VERSIONS = {
 }
 """What the flows a and b are; alone, both are of the one version."""
 EXPERIMENTS = {"same": "versions", "crossing": "one_version"}
-SECTIONS = {"figures": "Several flows over the links that remain", "crossing": "Flows that meet only because links sleep"}
+SECTIONS = {
+    "figures": "Several flows over the links that remain",
+    "crossing": "Flows that meet only because links sleep",
+}
 """The report's sections, in order."""
 
 
@@ -46,7 +49,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         yield _crossing(evidence)
 
 
-def _marked(axes: Axes, title: str, label: str, names: Sequence[str], found: dict[str, tuple[int, list[Interval]]]) -> None:
+def _marked(
+    axes: Axes, title: str, label: str, names: Sequence[str], found: dict[str, tuple[int, list[Interval]]]
+) -> None:
     for index, (legend, (colour, intervals)) in enumerate(found.items()):
         places = [place + 0.15 * (index - (len(found) - 1) / 2) for place in range(len(names))]
         mark_points(axes, legend, places, intervals, colour)
@@ -96,8 +101,9 @@ def _crossing(evidence: Evidence) -> Drawn:
             axes.set_ylim(bottom=0)
         legend_above(drawn, panels)
     caption = (
-        "Goodput of a flow from 30 to 60 s, mean over the flows of its kind. Awake, flows from 9 to 10 have a link of one "
-        f"hop to themselves; once it sleeps they go by 7, 4, 6 and 3, and share 6-3 and 3-10 with those from 8. {BARS}"
+        "Goodput of a flow from 30 to 60 s, mean over the flows of its kind. Awake, flows from 9 to 10 have a link of "
+        f"one hop to themselves; once it sleeps they go by 7, 4, 6 and 3, and share 6-3 and 3-10 with those from "
+        f"8. {BARS}"
     )
     return Drawn("sharing-crossing", "Who pays", caption, drawn, "crossing")
 

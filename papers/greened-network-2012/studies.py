@@ -6,13 +6,13 @@ import math
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Evidence, number
-from netlull.plot import Panel
+from netlull.plot import Curve, Panel
 from netlull.stats import Interval, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from netlull.plot import Curve
+    from matplotlib.figure import Figure
 
 VERSIONS = {
     1: "Tahoe",
@@ -26,7 +26,7 @@ VERSIONS = {
     9: "Vegas (Linux)",
 }
 """The paper's six as in ns-2.35, two of today, and Linux' Vegas; by their place on the axis `version`."""
-COLOURS = {1: 4, 2: 5, 3: 2, 4: 3, 5: 0, 6: 1, 7: 6, 8: 7, 9: 4}
+COLOURS = {1: 4, 2: 5, 3: 2, 4: 3, 5: 0, 6: 1, 7: 6, 8: 0, 9: 4}
 STATES = {0: "awake", 90: "90 %", 70: "70 %", 50: "50 %"}
 """The axis `sleep`: nothing sleeps, or ESTOP's threshold."""
 ASLEEP = (90, 70, 50)
@@ -42,9 +42,26 @@ def values(evidence: Evidence, experiment: str, axis: str, names: dict[int, str]
     return {value: name for value, name in names.items() if value in ran}
 
 
-def flat(title: str, x: str, y: str, curves: Sequence[Curve], top: float | None = None) -> Panel:
-    """A panel from zero up."""
-    return Panel(title, x, y, curves, log_x=False, y_from=0, y_to=top)
+def flat(title: str, x: str, y: str, curves: Sequence[Curve]) -> Panel:
+    """A panel with a linear x."""
+    return Panel(title, x, y, curves, log_x=False)
+
+
+def lost(change: Interval) -> Interval:
+    """A change in percent as a loss."""
+    return Interval(-change.mean, -change.high, -change.low, change.n)
+
+
+def version_curve(version: int, x: Sequence[float], y: Sequence[Interval]) -> Curve:
+    """A version's line, in its colour; BBRv3's is dashed."""
+    return Curve(VERSIONS[version], x, y, COLOURS[version], dashed=version == 8)
+
+
+def within(drawn: Figure, low: float, high: float) -> Figure:
+    """The same with panels cut at these values, which bands of few seeds may leave by far."""
+    for axes in drawn.axes:
+        axes.set_ylim(low, high)
+    return drawn
 
 
 def kept(evidence: Evidence, cell: Cell, awake: Cell, metric: str = "after_bps") -> Interval:
