@@ -2,6 +2,7 @@
 
 use super::ahead::Ahead;
 use super::control::FlowKeys;
+use super::ledger;
 use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
@@ -17,7 +18,7 @@ use crate::net::transmitter::{Departure, InService, RateChange};
 use crate::probe::{FlowSample, LinkSample};
 use crate::scenario::Scenario;
 use crate::traffic::{DatagramSource, Record};
-use crate::verify::ledger;
+use crate::verify;
 use netlull_mechanism::rate::{self, RateEvent};
 use netlull_tcp::{Endpoint, Segment, SeqNr, State};
 use netlull_units::{Bytes, Duration, Instant};
@@ -496,7 +497,7 @@ impl World {
         let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters(self.now)).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
-            findings.merge(ledger::check(&summary::ledger(&self, scenario)));
+            findings.merge(verify::ledger::check(&ledger::ledger(&self, scenario)));
         }
         if !findings.violations().is_empty() {
             return Err(RunError::Violation(findings.violations().to_vec()));
