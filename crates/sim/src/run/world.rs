@@ -4,7 +4,7 @@ use super::ahead::Ahead;
 use super::control::FlowKeys;
 use super::ledger;
 use super::outcome::{RunError, RunOutcome};
-use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::parts::{Agent, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
@@ -107,14 +107,12 @@ impl World {
             self.steer(index as LinkId, &mut packet);
         }
         match hop {
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
             NextHop::Here => self.receive(self.now, &packet),
-            hop if self.rerouting.is_some() => {
+            NextHop::Changeable(_) | NextHop::Unreachable => {
                 let node = self.links[index].to;
                 self.forward_rerouted(node, hop, &mut packet);
             }
-            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
-            // Scenarios with unreachable destinations are refused before they run.
-            NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
         }
     }
 
@@ -257,10 +255,10 @@ impl World {
         self.originate(now, node, out, packet);
     }
 
-    /// Puts a packet of a node on its way: over `out`, where routes never change.
+    /// Puts a packet of a node on its way out.
     #[inline(always)]
     pub(super) fn originate(&mut self, now: Instant, node: u32, out: LinkId, packet: &mut Packet) {
-        if self.rerouting.is_some() {
+        if out == BY_TABLE {
             return self.originate_rerouted(now, node, packet);
         }
         self.offer(now, out, packet);
