@@ -1,0 +1,233 @@
+"""The case of "TCP behavior over a greened network" (2012) in ns-2: `python validation/ns2/abilene.py [--rerun]`.
+
+One TCP flow from New York to Seattle over Abilene, constant background on every link, and links that are switched off at
+30 s. The paper leaves open how large the background's packets are, which way they go and how large the buffers are: a
+`Reading` is one answer. ns-2's results are read from `stored/abilene.txt` and shown beside the paper's Table IV; with
+`--rerun` ns-2 runs first and the file is rewritten.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ns2 import HERE, Numbers, Value, in_parallel, run_script
+
+STORED = HERE / "stored" / "abilene.txt"
+SEEDS = tuple(range(1, 11))
+"""Seeds of `READINGS["default"]`; others have the first `FEW_SEEDS`."""
+FEW_SEEDS = 3
+
+COORDINATES = {
+    "ATLAM5": (-84.3833, 33.75),
+    "ATLAng": (-85.50, 34.50),
+    "CHINng": (-87.6167, 41.8333),
+    "DNVRng": (-105.00, 40.75),
+    "HSTNng": (-95.517364, 29.770031),
+    "IPLSng": (-86.159535, 39.780622),
+    "KSCYng": (-96.596704, 38.961694),
+    "LOSAng": (-118.25, 34.05),
+    "NYCMng": (-73.9667, 40.7833),
+    "SNVAng": (-122.02553, 37.38575),
+    "STTLng": (-122.30, 47.60),
+    "WASHng": (-77.026842, 38.897303),
+}
+"""Longitude and latitude (degrees) of Abilene's nodes; the place of a node is its number in the paper's Fig. 1."""
+NODES = tuple(COORDINATES)
+LINES = (
+    *((0, 1), (1, 4), (1, 5), (1, 11), (2, 5), (2, 8), (3, 6), (3, 9), (3, 10)),
+    *((4, 6), (4, 7), (5, 6), (7, 9), (8, 11), (9, 10)),
+)
+"""Its links."""
+SOURCE, DESTINATION = 8, 10
+CAPACITY_BPS = 40_000_000
+BACKGROUND_BPS = 10_000_000
+"""A quarter of the capacity (Table II)."""
+SEGMENT_BYTES, HEADER_BYTES = 1040, 40
+SPEED_KM_PER_S = 200e3
+"""Of light in fibre."""
+EARTH_RADIUS_KM = 6371.0
+OFF_S, END_S = 30.0, 60.0
+BACKGROUND_START_S, START_S, START_SPREAD_S = 1.0, 1.0, 0.1
+
+STATES = {"90": "9-10,3-9", "70": "9-10,3-9,2-8", "50": "9-10,3-9,2-8,1-5"}
+"""Links that are off at each threshold of Table V, in per cent; 80 is as 90 in the paper, as 70 by the rule; 60 as 70."""
+AGENTS = ("tahoe", "reno", "new_reno", "linux-bic", "linux-cubic", "vegas")
+TABLE_IV = {
+    "tahoe": {"before": 18.11, "50": 12.42, "70": 12.81, "90": 13.19},
+    "reno": {"before": 20.82, "50": 15.62, "70": 15.91, "90": 16.27},
+    "new_reno": {"before": 21.51, "50": 15.30, "70": 15.51, "90": 15.96},
+    "linux-bic": {"before": 27.23, "50": 19.07, "70": 19.62, "90": 20.16},
+    "linux-cubic": {"before": 26.26, "50": 19.96, "70": 20.19, "90": 20.49},
+    "vegas": {"before": 26.72, "50": 0.1, "70": 0.32, "90": 19.02},
+}
+"""Mean throughput (Mb/s)."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the paper leaves open."""
+
+    buffer: int = 49
+    """Packets that may wait at each link; 49 is ns-2's default, `limit_` 50."""
+    cbr_packet: int = 210
+    """Size of the background's packets (B); 210 is ns-2's default."""
+    direction: str = "down"
+    """Of the background: "down" from the end of a link with the higher number to the other, "up", or "both" ways."""
+    routing: str = "ls"
+    """ns-2's link-state routing, or "static": all tables change 30 ms after the links went off (Table II)."""
+
+
+READINGS = {
+    "default": Reading(),
+    "1000 B": Reading(cbr_packet=1000),
+    "up": Reading(direction="up"),
+    "up, 1000 B": Reading(direction="up", cbr_packet=1000),
+    "both ways": Reading(direction="both"),
+    "BDP": Reading(buffer=250),
+    "BDP, 1000 B": Reading(buffer=250, cbr_packet=1000),
+    "static": Reading(routing="static"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run."""
+
+    reading: str
+    agent: str
+    """A kind of TCP as in agents.py."""
+    state: str
+    """Of `STATES`."""
+    seed: int
+
+    @property
+    def read(self) -> Reading:
+        """What its reading says."""
+        return READINGS[self.reading]
+
+
+@dataclass(frozen=True)
+class Background:
+    """One flow of constant rate."""
+
+    source: int
+    destination: int
+    start_s: float
+    rate_bps: int
+
+
+def distance_km(a: int, b: int) -> float:
+    """Great circle between two nodes (haversine)."""
+    (lon_a, lat_a), (lon_b, lat_b) = ([math.radians(x) for x in COORDINATES[NODES[n]]] for n in (a, b))
+    h = math.sin((lat_b - lat_a) / 2) ** 2 + math.cos(lat_a) * math.cos(lat_b) * math.sin((lon_b - lon_a) / 2) ** 2
+    return 2 * EARTH_RADIUS_KM * math.asin(math.sqrt(h))
+
+
+def delay_ns(a: int, b: int) -> int:
+    """Propagation delay of a link (ns)."""
+    return round(distance_km(a, b) / SPEED_KM_PER_S * 1e9)
+
+
+def background(case: Case) -> list[Background]:
+    """The background of a run.
+
+    Each flow begins somewhere in its first interval and has its own rate within 0.01 % of the nominal one: packets of a
+    flow would otherwise meet the end of a busy period that it began itself in the same instant, again and again.
+    """
+    draw = random.Random(case.seed)
+    interval_ns = case.read.cbr_packet * 8 * 1_000_000_000 // BACKGROUND_BPS
+    flows = []
+    for low, high in LINES:
+        ways = {"up": [(low, high)], "down": [(high, low)]}.get(case.read.direction, [(low, high), (high, low)])
+        for source, destination in ways:
+            start_s = BACKGROUND_START_S + draw.randrange(interval_ns) * 1e-9
+            rate = BACKGROUND_BPS + draw.randint(-BACKGROUND_BPS // 10_000, BACKGROUND_BPS // 10_000)
+            flows.append(Background(source, destination, start_s, rate))
+    return flows
+
+
+def start_s(case: Case) -> float:
+    """When the TCP flow begins."""
+    return START_S + random.Random(1000 + case.seed).randrange(round(START_SPREAD_S * 1e9)) * 1e-9
+
+
+def run_ns2(case: Case, extra: dict[str, Value] | None = None) -> Numbers:
+    """What abilene.tcl prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines, flows = Path(folder, "lines"), Path(folder, "background")
+        lines.write_text("".join(f"{a} {b} {delay_ns(a, b) * 1e-9:.9f}\n" for a, b in LINES))
+        flows.write_text(
+            "".join(f"{f.source} {f.destination} {f.start_s:.9f} {f.rate_bps}\n" for f in background(case))
+        )
+        options: dict[str, Value] = {"lines": str(lines), "background": str(flows), "start": f"{start_s(case):.9f}"}
+        options |= {"agent": case.agent, "off": STATES[case.state], "buffer": case.read.buffer}
+        options |= {"cbr_packet": case.read.cbr_packet, "routing": case.read.routing}
+        return run_script("abilene.tcl", options | (extra or {}))
+
+
+PERIODS = {"before": (0.0, 30.0), "after": (30.0, 60.0), "settled": (5.0, 30.0), "later": (32.0, 60.0)}
+"""Seconds; the paper's are the first two."""
+COUNTED = ("timeouts", "retransmitted", "cuts", "queue_drops")
+MEASURES = (
+    *(f"goodput_{period}" for period in PERIODS),
+    *(f"sent_{period}" for period in ("before", "after")),
+    *(f"{name}_{period}" for name in COUNTED for period in ("before", "after")),
+    *("down_drops", "min_cwnd", "hops"),
+)
+"""Goodput and what was sent, headers too, in Mb/s; packets; the smallest window in two seconds after the switch-off."""
+
+
+def measures(case: Case, printed: Numbers) -> Numbers:
+    """The measures of a run, of what abilene.tcl prints."""
+
+    def between(counter: str, period: str) -> float:
+        first, last = PERIODS[period]
+        return printed[f"{last:g}.{counter}"] - printed.get(f"{first:g}.{counter}", 0.0)
+
+    def length_s(period: str) -> float:
+        first, last = PERIODS[period]
+        return last - max(first, start_s(case))
+
+    payload = SEGMENT_BYTES - HEADER_BYTES
+    found = {f"goodput_{p}": between("in_order", p) * payload * 8e-6 / length_s(p) for p in PERIODS}
+    for period in ("before", "after"):
+        found[f"sent_{period}"] = between("sent", period) * SEGMENT_BYTES * 8e-6 / length_s(period)
+        found |= {f"{name}_{period}": between(name, period) for name in COUNTED}
+    last = f"{END_S:g}"
+    return found | {
+        "down_drops": printed[f"{last}.down_drops"],
+        "min_cwnd": printed["min_cwnd"],
+        "hops": printed[f"{last}.hops"],
+    }
+
+
+def cases() -> list[Case]:
+    """All of them."""
+    return [
+        Case(reading, agent, state, seed)
+        for reading in READINGS
+        for agent in AGENTS
+        for state in STATES
+        for seed in (SEEDS if reading == "default" else SEEDS[:FEW_SEEDS])
+    ]
+
+
+def store() -> None:
+    """Runs ns-2 and keeps what it gave."""
+    lines = [
+        "# ns-2.35, abilene.tcl; written by abilene.py --rerun",
+        f"# reading | agent | threshold | seed | {' | '.join(MEASURES)}",
+    ]
+    jobs = cases()
+    for case, numbers in zip(jobs, in_parallel(lambda case: measures(case, run_ns2(case)), jobs), strict=True):
+        fields = [case.reading, case.agent, case.state, str(case.seed)]
+        lines.append(" | ".join([*fields, *(f"{numbers[name]:.5g}" for name in MEASURES)]))
+    STORED.write_text("\n".join(lines) + "\n")
