@@ -94,6 +94,8 @@ READINGS = {
     "BDP": Reading(buffer=250),
     "BDP, 1000 B": Reading(buffer=250, cbr_packet=1000),
     "static": Reading(routing="static"),
+    "500 B": Reading(cbr_packet=500),
+    "100 packets": Reading(buffer=99),
 }
 
 
