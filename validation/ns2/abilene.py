@@ -17,7 +17,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from agents import tcp_options
 from ns2 import HERE, Numbers, Value, in_parallel, run_script
 
 STORED = HERE / "stored" / "abilene.txt"
@@ -46,11 +48,16 @@ LINES = (
     *((4, 6), (4, 7), (5, 6), (7, 9), (8, 11), (9, 10)),
 )
 """Its links."""
-SOURCE, DESTINATION = 8, 10
 CAPACITY_BPS = 40_000_000
 BACKGROUND_BPS = 10_000_000
 """A quarter of the capacity (Table II)."""
 SEGMENT_BYTES, HEADER_BYTES = 1040, 40
+WINDOW_SEGMENTS = 10_000
+"""`window_`, which never limits here."""
+TTL_HOPS = 32
+"""ns-2's default."""
+TRANSITION_S = 0.03
+"""Until all routers have their new tables, if they get them at once (Table II)."""
 SPEED_KM_PER_S = 200e3
 """Of light in fibre."""
 EARTH_RADIUS_KM = 6371.0
@@ -83,18 +90,19 @@ class Reading:
     """Of the background: "down" from the end of a link with the higher number to the other, "up", or "both" ways."""
     routing: str = "ls"
     """ns-2's link-state routing, or "static": all tables change 30 ms after the links went off (Table II)."""
+    ends: tuple[int, int] = (8, 10)
+    """Where the TCP flow's data comes from and goes to."""
 
 
 READINGS = {
     "default": Reading(),
     "1000 B": Reading(cbr_packet=1000),
     "up": Reading(direction="up"),
-    "up, 1000 B": Reading(direction="up", cbr_packet=1000),
+    "mirror": Reading(direction="up", ends=(10, 8)),
     "both ways": Reading(direction="both"),
     "BDP": Reading(buffer=250),
     "BDP, 1000 B": Reading(buffer=250, cbr_packet=1000),
     "static": Reading(routing="static"),
-    "500 B": Reading(cbr_packet=500),
     "100 packets": Reading(buffer=99),
 }
 
@@ -171,6 +179,7 @@ def run_ns2(case: Case, extra: dict[str, Value] | None = None) -> Numbers:
         )
         options: dict[str, Value] = {"lines": str(lines), "background": str(flows), "start": f"{start_s(case):.9f}"}
         options |= {"agent": case.agent, "off": STATES[case.state], "buffer": case.read.buffer}
+        options |= {"from": case.read.ends[0], "to": case.read.ends[1]}
         options |= {"cbr_packet": case.read.cbr_packet, "routing": case.read.routing}
         return run_script("abilene.tcl", options | (extra or {}))
 
@@ -233,3 +242,73 @@ def store() -> None:
         fields = [case.reading, case.agent, case.state, str(case.seed)]
         lines.append(" | ".join([*fields, *(f"{numbers[name]:.5g}" for name in MEASURES)]))
     STORED.write_text("\n".join(lines) + "\n")
+
+
+def read_stored(path: Path = STORED) -> dict[Case, Numbers]:
+    """What ns-2 gave when it last ran."""
+    found = {}
+    for line in path.read_text().splitlines():
+        if not line.startswith("#"):
+            reading, agent, state, seed, *values = (field.strip() for field in line.split("|"))
+            numbers = {name: float(value) for name, value in zip(MEASURES, values, strict=True)}
+            found[Case(reading, agent, state, int(seed))] = numbers
+    return found
+
+
+# ----------------------------------------------------------------------------------------------------------- netlull
+
+
+def netlull_scenario(case: Case, end_s: float = END_S) -> dict[str, Any]:
+    """The case in netlull's schema: nodes and links are named by the paper's numbers."""
+    capacity = f"{CAPACITY_BPS} b/s"
+    window = f"{WINDOW_SEGMENTS * (SEGMENT_BYTES - HEADER_BYTES)} B"
+    tcp = {"kind": "tcp", "name": "tcp", "start": f"{start_s(case):.9f} s"}
+    tcp |= dict(zip(("from", "to"), map(str, case.read.ends), strict=True))
+    document: dict[str, Any] = {
+        "name": f"abilene-{case.agent}-{case.state}",
+        "duration": f"{end_s} s",
+        "mtu": f"{SEGMENT_BYTES} B",
+        "nodes": [str(node) for node in range(len(NODES))],
+        "link": [
+            {
+                "from": str(a),
+                "to": str(b),
+                "duplex": True,
+                "rate": capacity,
+                "delay": f"{delay_ns(a, b)} ns",
+                "buffer": f"{case.read.buffer} packets",
+            }
+            for a, b in LINES
+        ],
+        "tcp": tcp_options(case.agent) | {"receive_buffer": window, "initial_ssthresh": window},
+        "flow": [tcp, *(netlull_background(flow, case.read.cbr_packet) for flow in background(case))],
+        "phase": [
+            {"name": name, "from": f"{max(first, start_s(case)):.9f} s", "to": f"{last} s"}
+            for name, (first, last) in PERIODS.items()
+            if last <= end_s
+        ],
+    }
+    if end_s <= OFF_S:
+        return document
+    update = (
+        {"kind": "flooding", "processing": "0 s", "computation": "0 s"}
+        if case.read.routing == "ls"
+        else {"kind": "simultaneous", "after": f"{TRANSITION_S} s"}
+    )
+    return document | {
+        "routing": {"metric": "hops", "ttl": TTL_HOPS, "update": update},
+        "sleep": [{"at": f"{OFF_S} s", "links": STATES[case.state].split(",")}],
+    }
+
+
+def netlull_background(flow: Background, packet: int) -> dict[str, Any]:
+    """A background flow in netlull's schema."""
+    return {
+        "kind": "cbr",
+        "name": f"cbr-{flow.source}-{flow.destination}",
+        "from": str(flow.source),
+        "to": str(flow.destination),
+        "rate": f"{flow.rate_bps} b/s",
+        "packet": f"{packet} B",
+        "start": f"{flow.start_s:.9f} s",
+    }
