@@ -1,8 +1,8 @@
 //! Ready power models by name.
 
 use crate::{
-    BelowFloor, Device, DeviceModel, IdealModel, NCS_55A1_24H, NEXUS_9336_FX2, PowerModel, ROUTER_8201_32FH, Scaling,
-    WEDGE_TOFINO,
+    BelowFloor, Device, DeviceModel, IdealModel, LineCards, NCS_55A1_24H, NEXUS_9336_FX2, PowerModel, ROUTER_8201_32FH,
+    Scaling, WEDGE_TOFINO,
 };
 
 /// A ready power model as a user meets it.
@@ -49,6 +49,12 @@ const READY: &[PowerModelInfo] = &[
         source: READING,
         model: dvs(BelowFloor::Clamps),
     },
+    PowerModelInfo {
+        name: "ons-15600",
+        summary: "16 line cards of a Cisco ONS 15600, 140 W each: as many are on as the rate needs, none asleep",
+        source: "greened-network-2012 section III, of a data sheet",
+        model: PowerModel::LineCards(LineCards::ONS_15600),
+    },
     device(NCS_55A1_24H, "a port of a Cisco NCS-55A1-24H at 25G, 50G or 100G, with its share of the box"),
     device(ROUTER_8201_32FH, "a port of a Cisco 8201-32FH, measured at 100G only, with its share of the box"),
     device(NEXUS_9336_FX2, "a port of a Cisco Nexus 9336-FX2, 100G LR only, with its share of the box"),
@@ -76,7 +82,10 @@ mod tests {
     #[test]
     fn every_name_is_found_and_is_unique() {
         let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
-        assert_eq!(names, ["fs", "dvs", "dvs-clamped", "ncs-55a1-24h", "8201-32fh", "nexus-9336-fx2", "wedge-tofino"]);
+        assert_eq!(
+            names,
+            ["fs", "dvs", "dvs-clamped", "ons-15600", "ncs-55a1-24h", "8201-32fh", "nexus-9336-fx2", "wedge-tofino"]
+        );
         for info in PowerModel::catalogue() {
             assert_eq!(PowerModel::by_name(info.name), Some(info.model), "{}", info.name);
         }

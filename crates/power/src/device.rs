@@ -245,6 +245,21 @@ mod tests {
     }
 
     #[test]
+    fn a_port_that_sleeps_feeds_its_transceiver() {
+        // Nexus: 285.31/36 + 2.791 = 10.7163 W asleep, and 1.903 - .063 = 1.840 W more awake: sleeping saves a seventh.
+        let nexus = PowerModel::Device(DeviceModel::new(NEXUS_9336_FX2));
+        let asleep = 285.31 / 36.0 + 2.791;
+        assert!(near(nexus.sleep_power().as_f64(), asleep));
+        assert!(near(nexus.power(M(10), M(10)).as_f64(), asleep + 1.840));
+        // 10 s, of which it sleeps 4: 6 s of both parts, 4 s of the one.
+        let slept = Residency::constant(M(10), Duration::from_secs(10)).with_sleep(Duration::from_secs(4));
+        let energy = nexus.energy(&slept, M(10), Traffic::default());
+        assert!(near(energy.static_.as_f64(), 6.0 * asleep));
+        assert!(near(energy.rate_dependent.as_f64(), 6.0 * 1.840));
+        assert!(near(energy.asleep.as_f64(), 4.0 * asleep));
+    }
+
+    #[test]
     fn the_energy_of_traffic_by_hand() {
         // 10 s at 10 Mb/s, full: 10^8 bit in 8333 packets of 1500 B. Scaled by 100G/10M = 10^4: 10^12 bit, 8.333e7
         // packets. 21.5 pJ * 10^12 = 21.5 J; 58.3 nJ * 8.333e7 = 4.858139 J.

@@ -16,7 +16,7 @@ pub struct Traffic {
 /// A link's energy over a run, by cause. The parts do not overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EnergyLedger {
-    /// What being on costs at any rate, over the whole run, transitions included.
+    /// What being on costs at any rate, transitions included.
     pub static_: Joules,
     /// What the rate costs while in service.
     pub rate_dependent: Joules,
@@ -24,13 +24,15 @@ pub struct EnergyLedger {
     pub traffic: Joules,
     /// What the rate costs while in transition.
     pub transitions: Joules,
+    /// What is not switched off while the link sleeps.
+    pub asleep: Joules,
 }
 
 impl EnergyLedger {
     /// All of it.
     #[must_use]
     pub fn total(&self) -> Joules {
-        self.static_ + self.rate_dependent + self.traffic + self.transitions
+        self.static_ + self.rate_dependent + self.traffic + self.transitions + self.asleep
     }
 }
 
@@ -43,6 +45,7 @@ impl Add for EnergyLedger {
             rate_dependent: self.rate_dependent + other.rate_dependent,
             traffic: self.traffic + other.traffic,
             transitions: self.transitions + other.transitions,
+            asleep: self.asleep + other.asleep,
         }
     }
 }
@@ -68,10 +71,15 @@ mod tests {
     #[test]
     fn the_parts_add_up() {
         let part = |n: f64| Joules::new(n);
-        let link =
-            EnergyLedger { static_: part(1.0), rate_dependent: part(2.0), traffic: part(4.0), transitions: part(8.0) };
-        assert_eq!(link.total(), Joules::new(15.0));
-        assert_eq!([link, link].into_iter().sum::<EnergyLedger>().total(), Joules::new(30.0));
+        let link = EnergyLedger {
+            static_: part(1.0),
+            rate_dependent: part(2.0),
+            traffic: part(4.0),
+            transitions: part(8.0),
+            asleep: part(16.0),
+        };
+        assert_eq!(link.total(), Joules::new(31.0));
+        assert_eq!([link, link].into_iter().sum::<EnergyLedger>().total(), Joules::new(62.0));
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod device;
 mod error;
 mod ideal;
 mod ledger;
+mod line_cards;
 mod meter;
 mod model;
 
@@ -18,5 +19,6 @@ pub use device::{Device, DeviceModel, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, R
 pub use error::ModelError;
 pub use ideal::{BelowFloor, IdealModel, Scaling};
 pub use ledger::{EnergyLedger, Traffic, saving};
+pub use line_cards::LineCards;
 pub use meter::{EnergyMeter, RateTime, Residency, TransitionTime};
 pub use model::{PowerModel, TransitionPower};

@@ -59,6 +59,7 @@ pub struct TransitionTime {
 pub struct Residency {
     in_service: Vec<RateTime>,
     in_transition: Vec<TransitionTime>,
+    asleep: Duration,
     changes: u64,
 }
 
@@ -107,6 +108,7 @@ impl EnergyMeter {
         Residency {
             in_service: settled.in_service.into_iter().map(rate_time).collect(),
             in_transition: settled.in_transition.into_iter().map(transition_time).collect(),
+            asleep: Duration::ZERO,
             changes: self.changes,
         }
     }
@@ -132,7 +134,25 @@ impl Residency {
     /// The residency of a link that stayed at `rate` for `time`: the reference without any scaling.
     #[must_use]
     pub fn constant(rate: BitRate, time: Duration) -> Self {
-        Self { in_service: vec![RateTime { rate, time }], in_transition: Vec::new(), changes: 0 }
+        Self {
+            in_service: vec![RateTime { rate, time }],
+            in_transition: Vec::new(),
+            asleep: Duration::ZERO,
+            changes: 0,
+        }
+    }
+
+    /// The same, but of the time in service at its only rate the link slept for `asleep`.
+    ///
+    /// A meter does not know of sleep: links whose rate varies do not sleep.
+    #[must_use]
+    pub fn with_sleep(mut self, asleep: Duration) -> Self {
+        debug_assert!(self.in_service.len() <= 1 && self.in_transition.is_empty(), "a link of many rates slept");
+        if let Some(only) = self.in_service.first_mut() {
+            self.asleep = asleep.min(only.time);
+            only.time = only.time - self.asleep;
+        }
+        self
     }
 
     /// The time in service at each rate, ascending.
@@ -156,7 +176,19 @@ impl Residency {
     /// All the time there was.
     #[must_use]
     pub fn total(&self) -> Duration {
+        self.awake() + self.asleep
+    }
+
+    /// The time in service and in transitions.
+    #[must_use]
+    pub fn awake(&self) -> Duration {
         self.in_service.iter().map(|s| s.time).sum::<Duration>() + self.transition_total()
+    }
+
+    /// The time asleep.
+    #[must_use]
+    pub fn asleep(&self) -> Duration {
+        self.asleep
     }
 
     /// The time in transitions.
@@ -183,11 +215,12 @@ impl Residency {
         Self {
             in_service: service.filter(|part| !part.time.is_zero()).collect(),
             in_transition: transition.filter(|part| !part.time.is_zero()).collect(),
+            asleep: self.asleep - earlier.asleep,
             changes: self.changes - earlier.changes,
         }
     }
 
-    /// The mean of the rate the link was set to, in bit/s; a transition counts at its new rate. Zero over no time.
+    /// The mean of the rate the link was set to, in bit/s; a transition counts at its new rate, sleep at none. Zero over no time.
     ///
     /// The sum is exact in whole bit nanoseconds; only the division rounds.
     #[must_use]
@@ -291,6 +324,14 @@ mod tests {
         let before = meter.finish(at(12));
         assert_eq!(meter.finish(at(12)), before);
         assert_eq!(meter.finish(at(30)).total(), MS(30));
+    }
+
+    #[test]
+    fn a_link_that_sleeps_serves_at_no_rate() {
+        // 60 s at 40 Mb/s, of which it sleeps 45: (15 x 40)/60 = 10 Mb/s.
+        let slept = Residency::constant(M(40), MS(60_000)).with_sleep(MS(45_000));
+        assert_eq!((slept.total(), slept.awake(), slept.asleep()), (MS(60_000), MS(15_000), MS(45_000)));
+        assert!((slept.mean_rate() - 10e6).abs() < 1e-9);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Any power model, and energy from a residency.
 
-use crate::{DeviceModel, EnergyLedger, IdealModel, Residency, Traffic};
+use crate::{DeviceModel, EnergyLedger, IdealModel, LineCards, Residency, Traffic};
 use netlull_units::{BitRate, Duration, Joules, Watts};
 
 /// How a link's power follows its rate and its traffic.
@@ -10,6 +10,8 @@ pub enum PowerModel {
     Ideal(IdealModel),
     /// A measured device, scaled to the link's rates.
     Device(DeviceModel),
+    /// Line cards that are on or off.
+    LineCards(LineCards),
 }
 
 /// The rate at which a transition's power is charged; the papers are silent.
@@ -49,6 +51,7 @@ impl PowerModel {
         match self {
             Self::Ideal(model) => Self::Ideal(model.with_transition_power(reading)),
             Self::Device(model) => Self::Device(model.with_transition_power(reading)),
+            Self::LineCards(cards) => Self::LineCards(cards.with_transition_power(reading)),
         }
     }
 
@@ -61,10 +64,21 @@ impl PowerModel {
         let spend = |rate: BitRate, time: Duration| self.rate_power(rate, max_rate) * time;
         let charged = self.transition_power();
         EnergyLedger {
-            static_: self.static_power() * residency.total(),
+            static_: self.static_power() * residency.awake(),
             rate_dependent: residency.in_service().iter().map(|s| spend(s.rate, s.time)).sum(),
             transitions: residency.in_transition().iter().map(|t| spend(charged.of(t.old, t.new), t.time)).sum(),
             traffic: self.traffic_energy(residency, max_rate, traffic),
+            asleep: self.sleep_power() * residency.asleep(),
+        }
+    }
+
+    /// What a link costs that sleeps, in watts: nothing in the ideal, and of a measured device what a port that is down does not
+    /// switch off, its share of the box and its transceiver.
+    #[must_use]
+    pub fn sleep_power(&self) -> Watts {
+        match self {
+            Self::Ideal(_) | Self::LineCards(_) => Watts::new(0.0),
+            Self::Device(model) => model.static_power(),
         }
     }
 
@@ -73,6 +87,7 @@ impl PowerModel {
         match self {
             Self::Ideal(model) => model.static_power(),
             Self::Device(model) => model.static_power(),
+            Self::LineCards(_) => Watts::new(0.0),
         }
     }
 
@@ -82,12 +97,13 @@ impl PowerModel {
         match self {
             Self::Ideal(model) => model.rate_power(rate.as_f64() / max_rate.as_f64()),
             Self::Device(model) => model.rate_power(rate, max_rate),
+            Self::LineCards(cards) => cards.rate_power(rate, max_rate),
         }
     }
 
     fn traffic_energy(&self, residency: &Residency, max_rate: BitRate, traffic: Traffic) -> Joules {
         match self {
-            Self::Ideal(_) => Joules::ZERO,
+            Self::Ideal(_) | Self::LineCards(_) => Joules::ZERO,
             Self::Device(model) => model.traffic_energy(residency, max_rate, traffic),
         }
     }
@@ -96,6 +112,7 @@ impl PowerModel {
         match self {
             Self::Ideal(model) => model.transition_power(),
             Self::Device(model) => model.transition_power(),
+            Self::LineCards(cards) => cards.transition_power(),
         }
     }
 }

@@ -93,6 +93,13 @@ impl Flight {
         self.popped = first;
     }
 
+    /// Takes out all packets, in order, as if they had never been pushed.
+    pub fn clear(&mut self, into: &mut Vec<Packet>) {
+        into.extend(self.iter().map(|(_, packet)| *packet));
+        self.withdrawn += self.pushed - self.popped;
+        self.popped = self.pushed;
+    }
+
     /// Arrivals and packets, the first one first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
         (self.popped..self.pushed).map(|number| (self.arrivals[self.place(number)], &self.packets[self.place(number)]))
@@ -128,11 +135,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn packets_come_out_as_they_went_in(steps in proptest::collection::vec(0_u8..6, 0..400)) {
+        fn packets_come_out_as_they_went_in(steps in proptest::collection::vec(0_u8..24, 0..400)) {
             let (mut flight, mut model, mut next) = (Flight::default(), VecDeque::new(), 0_u32);
             for step in steps {
                 match step {
-                    0 => {
+                    0 | 23 => {
                         // The even ones of the first half.
                         let until = model.front().map_or(0, |first| u64::from(*first) + model.len() as u64 / 2);
                         let goes = |size: u32| size.is_multiple_of(2);
@@ -144,7 +151,12 @@ mod tests {
                         prop_assert!(out.iter().map(|(_, packet)| packet.size).eq(gone));
                         model.retain(|next| u64::from(*next) > until || !goes(*next));
                     }
-                    1 | 2 if !model.is_empty() => {
+                    1 => {
+                        let mut out = Vec::new();
+                        flight.clear(&mut out);
+                        prop_assert!(out.iter().map(|packet| packet.size).eq(model.drain(..)));
+                    }
+                    2..=9 if !model.is_empty() => {
                         flight.skip();
                         model.pop_front();
                     }

@@ -38,6 +38,8 @@ pub enum Admission {
     DroppedEarly,
     /// The link's loss model took it before the buffer.
     Lost,
+    /// The link is asleep.
+    Asleep,
 }
 
 /// A packet that waits at a transmitter of fixed rate, and until when.
@@ -78,6 +80,12 @@ pub struct LinkCounters {
     pub lost_packets: u64,
     /// Their bytes.
     pub lost_bytes: u64,
+    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    pub asleep_packets: u64,
+    /// Their bytes.
+    pub asleep_bytes: u64,
+    /// Those that it fell asleep with.
+    pub stranded_packets: u64,
     /// Packets that reached the other end.
     pub delivered_packets: u64,
     /// Their bytes.
@@ -98,6 +106,8 @@ pub struct LinkCounters {
     pub most_waiting: u64,
     /// The most bytes that ever waited at once.
     pub most_waiting_bytes: u64,
+    /// How long it slept, in nanoseconds. Filled in by [`Link::counters`].
+    pub asleep_ns: u64,
 }
 
 /// What a packet finds as it arrives.
@@ -158,12 +168,17 @@ pub struct Link {
     buffer: Buffer,
     waiting: Ring<Waiting>,
     tally: LinkCounters,
+    /// Since when it sleeps, in nanoseconds, if it does.
+    asleep_since: Option<u64>,
 }
 
 /// What stands before the buffer of some links.
+#[derive(Default)]
 struct Entry {
     loss: Option<Loss>,
     red: Option<Red>,
+    /// Nothing passes: the link sleeps, or is waking.
+    closed: bool,
 }
 
 /// What a link is built from.
@@ -203,7 +218,7 @@ impl Link {
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
         let (loss, red) = (parts.loss, parts.red);
-        let entry = (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red }));
+        let entry = (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red, closed: false }));
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -222,6 +237,7 @@ impl Link {
             buffer: parts.buffer,
             waiting: Ring::new(),
             tally: LinkCounters::default(),
+            asleep_since: None,
         }
     }
 
@@ -324,6 +340,12 @@ impl Link {
     fn enter(&mut self, now: Instant, packet: &mut Packet) -> Option<Admission> {
         let mut entry = self.entry.take()?;
         let size = u64::from(packet.size);
+        if entry.closed {
+            self.entry = Some(entry);
+            self.tally.asleep_packets += 1;
+            self.tally.asleep_bytes += size;
+            return Some(Admission::Asleep);
+        }
         let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent));
         let refused = if lost {
             self.tally.lost_packets += 1;
@@ -420,6 +442,58 @@ impl Link {
         }
     }
 
+    /// The link falls asleep: every packet on it is lost, and handed over in `stranded`, the first to arrive first.
+    pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
+        let first = stranded.len();
+        self.flight.clear(stranded);
+        match &mut self.transmitter {
+            Transmitter::Fixed(fixed) => {
+                // Waits that end here were counted to their ends.
+                let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
+                self.tally.waited_ns -= beyond.fold(0, u64::saturating_add);
+                fixed.free_at = now.as_nanos();
+                fixed.waiting_bytes = 0;
+                fixed.serialiser.idle();
+                self.waiting.clear();
+            }
+            Transmitter::Variable(variable) => variable.fall_asleep(now, stranded, &mut self.tally, schedule),
+        }
+        schedule.set(self.delivery, Instant::NEVER);
+        let lost = &stranded[first..];
+        let (packets, bytes) = (lost.len() as u64, lost.iter().map(|packet| u64::from(packet.size)).sum::<u64>());
+        match &mut self.transmitter {
+            Transmitter::Fixed(_) => self.stored_bytes -= bytes,
+            Transmitter::Variable(variable) => variable.forget_accepted(packets, bytes),
+        }
+        self.tally.stranded_packets += packets;
+        self.tally.asleep_packets += packets;
+        self.tally.asleep_bytes += bytes;
+        self.entry.get_or_insert_default().closed = true;
+        self.asleep_since = Some(now.as_nanos());
+    }
+
+    /// It begins to wake: it is powered again, and carries nothing yet.
+    pub fn begin_to_wake(&mut self, now: Instant) {
+        if let Some(since) = self.asleep_since.take() {
+            self.tally.asleep_ns += now.as_nanos() - since;
+        }
+    }
+
+    /// It is awake and carries packets again.
+    pub fn awake(&mut self, now: Instant) {
+        self.begin_to_wake(now);
+        self.entry = self.entry.take().and_then(|entry| {
+            let Entry { loss, red, .. } = *entry;
+            (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red, closed: false }))
+        });
+    }
+
+    /// Whether it takes no packets because it sleeps, or is waking.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.entry.as_ref().is_some_and(|entry| entry.closed)
+    }
+
     /// The energy meter of a link whose rate can change starts anew.
     pub fn restart_meter(&mut self, now: Instant) {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
@@ -449,15 +523,18 @@ impl Link {
         };
         LinkCounters {
             // What CoDel drops as it leaves the queue was accepted before.
-            offered_packets: accepted_packets + tally.dropped_packets + tally.lost_packets - tally.discarded_packets,
-            offered_bytes: accepted_bytes + tally.dropped_bytes + tally.lost_bytes - tally.discarded_bytes,
+            offered_packets: accepted_packets + tally.dropped_packets + tally.lost_packets + tally.asleep_packets
+                - tally.discarded_packets,
+            offered_bytes: accepted_bytes + tally.dropped_bytes + tally.lost_bytes + tally.asleep_bytes
+                - tally.discarded_bytes,
             delivered_packets: self.taken_on_packets + self.flight.popped(),
             delivered_bytes: self.taken_on_bytes + self.arrived_bytes,
             served_packets: match &self.transmitter {
-                Transmitter::Fixed(_) => accepted_packets,
+                Transmitter::Fixed(_) => accepted_packets + tally.stranded_packets,
                 Transmitter::Variable(_) => tally.served_packets,
             },
             queued_ns: self.queued_ns(now),
+            asleep_ns: tally.asleep_ns + self.asleep_since.map_or(0, |since| now.as_nanos() - since),
             ..self.tally
         }
     }

@@ -372,6 +372,34 @@ impl VariableTransmitter {
         }
     }
 
+    /// The link falls asleep: what is being sent and what waits is lost, in this order. It must not pause: links whose rate varies do
+    /// not sleep.
+    pub(super) fn fall_asleep(
+        &mut self,
+        now: Instant,
+        stranded: &mut Vec<Packet>,
+        counters: &mut LinkCounters,
+        schedule: &mut Schedule,
+    ) {
+        counters.waited_in_vain_ns += self.waiting_ns(now);
+        stranded.extend(self.packets());
+        self.queue.clear();
+        self.waiting_bytes = 0;
+        if let Some(codel) = &mut self.codel {
+            codel.empty();
+        }
+        self.serialiser.idle();
+        self.free_at = now;
+        self.state = State::Idle;
+        schedule.set(self.slot, Instant::NEVER);
+    }
+
+    /// So many packets, and their bytes, were taken in vain.
+    pub(super) fn forget_accepted(&mut self, packets: u64, bytes: u64) {
+        self.accepted.0 -= packets;
+        self.accepted.1 -= bytes;
+    }
+
     /// A pause that has been decided and has not begun: it waits for the packet being sent.
     #[must_use]
     pub fn pause_due(&self) -> Duration {

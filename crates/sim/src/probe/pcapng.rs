@@ -88,7 +88,7 @@ pub struct CaptureWriter {
 const MOST_FLOWS: usize = 20_000;
 /// IPv4 and TCP headers with all options are at most this long.
 const SNAPLEN: u32 = 120;
-/// Wireshark's default for hosts.
+/// Hops left in a packet that does not count them: a usual default of hosts.
 const TTL: u8 = 64;
 
 impl CaptureWriter {
@@ -163,7 +163,8 @@ impl Drop for CaptureWriter {
 fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, String> {
     let protocol = if sender.tcp { IpNumber::TCP } else { IpNumber::UDP };
     let ip_payload = u16::try_from(packet.size.saturating_sub(20)).map_err(|error| error.to_string())?;
-    let mut ip = Ipv4Header::new(ip_payload, TTL, protocol, sender.address, receiver.address)
+    let ttl = if packet.segment.ttl == 0 { TTL } else { packet.segment.ttl };
+    let mut ip = Ipv4Header::new(ip_payload, ttl, protocol, sender.address, receiver.address)
         .map_err(|error| error.to_string())?;
     ip.ecn = ecn(packet);
     ip.header_checksum = ip.calc_header_checksum();

@@ -17,7 +17,8 @@
 //! with an event of its own, as everywhere; once the horizon moves on, what was held back is taken on
 //! ([`World::take_on_held`]), what depends on other links before those, so that no packet overtakes another.
 //!
-//! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. The table of
+//! A run that is watched packet by packet (capture, replay) does without, and so does one whose routes may change, and so do senders that are
+//! watched. The table of
 //! drops is put into the order of time when the run is over.
 
 use super::parts::{Agent, Observers};
@@ -69,6 +70,8 @@ impl AgentAhead {
 
 /// How far may be run ahead, and what is held back at that point.
 pub(super) struct Ahead {
+    /// Nothing does: every packet is watched, or routes may change.
+    off: bool,
     /// The horizon and a nanosecond: packets that arrive at this time or later are not taken on before it has moved on; 0 if
     /// none ever is.
     pub until: u64,
@@ -101,11 +104,13 @@ impl Ahead {
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
         // What a gateway steers depends on what it has seen by then.
         let steered: Vec<bool> = links.iter().map(|link| link.is_steered).collect();
-        let among = Among { plain: &plain, steered: &steered, watching: observers.watching };
+        let routes_change = scenario.routing.ttl.is_some();
+        let off = observers.watching || routes_change;
+        let among = Among { plain: &plain, steered: &steered, off };
         let Order { neighbours, runs_ahead, drawn } = Order::new(scenario, &among);
         routes.mark_ahead(|link| runs_ahead[link as usize]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
-            link.leads_to = neighbours.leads_to.map(|hop| match hop {
+            link.leads_to = neighbours.leads_to.filter(|_| !routes_change).map(|hop| match hop {
                 NextHop::Link(next) if runs_ahead[next as usize] => NextHop::Ahead(next),
                 hop => hop,
             });
@@ -157,7 +162,7 @@ impl Ahead {
             draws.push((agents[2 * (scenario.tcp_flows.len() + source)].out, source));
         }
         draws.sort_unstable();
-        Self { until: 0, deepest_first, held: Vec::new(), drawn, draws }
+        Self { off, until: 0, deepest_first, held: Vec::new(), drawn, draws }
     }
 }
 
@@ -175,8 +180,8 @@ struct Among<'a> {
     plain: &'a [bool],
     /// Links at whose ends a gateway looks at packets.
     steered: &'a [bool],
-    /// Whether every packet is watched, so that none may.
-    watching: bool,
+    /// None may.
+    off: bool,
 }
 
 /// What has an order of its own, without events.
@@ -191,7 +196,7 @@ struct Order {
 impl Order {
     /// Starts with every datagram flow drawn and gives up those that would need events, until that holds for all.
     fn new(scenario: &Scenario, among: &Among<'_>) -> Self {
-        let Among { plain, steered, watching } = *among;
+        let Among { plain, steered, off } = *among;
         let paths: Vec<Vec<LinkId>> =
             scenario.datagram_flows.iter().map(|flow| ways(scenario, &flow.path, false).concat()).collect();
         // At the same instant datagrams come before requests, and after everything else that is offered to a link.
@@ -204,12 +209,9 @@ impl Order {
         let mut begin = vec![0_usize; plain.len()];
         paths.iter().filter_map(|path| path.first()).for_each(|&link| begin[link as usize] += 1);
         let may_be = |path: &Vec<LinkId>| {
-            !watching
-                && path.first().is_some_and(|&first| {
-                    plain[first as usize]
-                        && !asked.contains(&Some(first))
-                        && begin[first as usize] <= MOST_DRAWN_TOGETHER
-                })
+            !off && path.first().is_some_and(|&first| {
+                plain[first as usize] && !asked.contains(&Some(first)) && begin[first as usize] <= MOST_DRAWN_TOGETHER
+            })
         };
         let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
         loop {
@@ -277,16 +279,16 @@ fn neighbours(scenario: &Scenario, drawn: &[bool]) -> Vec<Neighbours> {
 }
 
 impl World {
-    /// Sets the horizon, unless every packet is watched.
+    /// Sets the horizon, unless nothing runs ahead.
     pub(super) fn set_horizon(&mut self, horizon: Instant) {
-        if !self.observers.watching {
+        if !self.ahead.off {
             self.ahead.until = horizon.min(self.end).as_nanos().saturating_add(1);
         }
     }
 
     /// The horizon has moved on: takes on what was held back at the last one.
     pub(super) fn take_on_held(&mut self) {
-        if self.observers.watching {
+        if self.ahead.off {
             return;
         }
         let mut held = std::mem::take(&mut self.ahead.held);

@@ -5,6 +5,7 @@ use super::control::{Controller, FlowKeys};
 use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
+use super::rerouting::Rerouting;
 use super::slots::{Population, Slots};
 use super::truth::GatewayProbe;
 use super::world::World;
@@ -15,7 +16,7 @@ use crate::net::loss::{Loss, LossModel};
 use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
-use crate::net::routing::NextHop;
+use crate::net::routing::{NextHop, Routes};
 use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
@@ -60,7 +61,8 @@ impl World {
         for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
             control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
         }
-        let mut routes = scenario.routes.clone();
+        let rerouting = Rerouting::new(scenario);
+        let mut routes = if rerouting.is_some() { changeable(scenario) } else { scenario.routes.clone() };
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
         let ahead =
             Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
@@ -90,6 +92,7 @@ impl World {
                 rate_changes: Vec::new(),
             },
             marks: Marks::new(scenario),
+            rerouting,
             observers,
             ahead,
         };
@@ -134,8 +137,18 @@ impl World {
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
         self.schedule.set(self.slots.mark(), self.marks.next());
+        let rerouting = self.rerouting.as_ref().map_or(Instant::NEVER, |rerouting| rerouting.next());
+        self.schedule.set(self.slots.reroute(), rerouting);
         self.set_next_horizon();
     }
+}
+
+/// Routes to every node that a packet is for, which can change.
+fn changeable(scenario: &Scenario) -> Routes {
+    let mut destinations: Vec<usize> = scenario.flow_paths().flat_map(|path| [path.from, path.to]).collect();
+    destinations.sort_unstable();
+    destinations.dedup();
+    Routes::changeable(scenario.nodes.len(), &scenario.edges, &destinations)
 }
 
 /// The slots of a scenario's components.

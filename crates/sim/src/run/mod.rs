@@ -14,6 +14,7 @@ mod recording;
 mod requests;
 #[cfg(test)]
 mod requests_tests;
+mod rerouting;
 mod slots;
 mod summary;
 mod truth;
@@ -22,7 +23,10 @@ mod world;
 pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
-pub use summary::{ByName, EnergySummary, FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
+pub use rerouting::{NapSummary, RoutingSummary};
+pub use summary::{
+    ByName, EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary,
+};
 pub use world::World;
 
 use crate::probe::CaptureWriter;

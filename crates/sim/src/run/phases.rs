@@ -1,11 +1,11 @@
 //! Parts of a run, each measured on its own: counters as they stand where one begins and ends.
 
 use super::parts::Baseline;
-use super::summary::{ByName, EnergySummary, energy, ratio, since};
+use super::summary::{ByName, EnergySummary, NetworkSummary, energy, ledgers, ratio, since};
 use super::world::World;
 use crate::net::link::LinkCounters;
 use crate::scenario::{PhaseSpec, Scenario};
-use netlull_power::{Residency, Traffic};
+use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -54,6 +54,8 @@ pub struct PhaseSummary {
     pub to_s: f64,
     /// Bits that applications got per second, all flows together.
     pub goodput_bps: f64,
+    /// All links together.
+    pub network: NetworkSummary,
     /// Links by name.
     pub link: ByName<LinkPhase>,
     /// Flows by name.
@@ -71,6 +73,10 @@ pub struct LinkPhase {
     pub dropped_packets: u64,
     /// Packets that the link's loss model took.
     pub lost_packets: u64,
+    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    pub asleep_packets: u64,
+    /// How long it slept.
+    pub asleep_s: f64,
     /// Packets delivered.
     pub delivered_packets: u64,
     /// Bytes delivered.
@@ -79,9 +85,9 @@ pub struct LinkPhase {
     pub drop_fraction: f64,
     /// Bits delivered per second.
     pub throughput_bps: f64,
-    /// Bits delivered over what the mean rate would have carried.
+    /// Bits delivered over what the mean rate would have carried; 0 of a link that slept all the time.
     pub utilisation: f64,
-    /// Service rate averaged over time; a transition counts at its new rate.
+    /// Service rate averaged over time; a transition counts at its new rate, sleep as 0.
     pub mean_rate_bps: f64,
     /// Changes of the rate.
     pub rate_changes: u64,
@@ -96,7 +102,7 @@ pub struct LinkPhase {
 pub struct FlowPhase {
     /// Packets the sender sent.
     pub packets_sent: u64,
-    /// Packets from the sender that queues dropped or links lost.
+    /// Packets from the sender that queues dropped, or that links or nodes lost.
     pub packets_dropped: u64,
     /// Dropped over sent.
     pub loss_fraction: f64,
@@ -178,6 +184,7 @@ impl Span<'_> {
             from_s: self.from.counters.at.as_secs_f64(),
             to_s: self.to.counters.at.as_secs_f64(),
             goodput_bps: self.bits_per_second(flow.iter().map(|(_, flow)| flow.delivered_bytes).sum()),
+            network: self.network(scenario),
             link: ByName(link),
             flow: ByName(flow),
         }
@@ -188,13 +195,35 @@ impl Span<'_> {
         since(&self.to.counters.links[index], &self.from.counters.links[index])
     }
 
-    /// Time at each rate; a link of fixed rate was at it all the time.
+    /// Time at each rate, and asleep; a link of fixed rate was at it whenever it was awake.
     pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
-        match (&self.to.residencies[index], &self.from.residencies[index]) {
+        let awake = match (&self.to.residencies[index], &self.from.residencies[index]) {
             (Some(to), Some(from)) => to.since(from),
             (Some(to), None) => to.clone(),
             (None, _) => Residency::constant(scenario.links[index].rate, self.time()),
+        };
+        match self.counted(index).asleep_ns {
+            0 => awake,
+            asleep => awake.with_sleep(Duration::from_nanos(asleep)),
         }
+    }
+
+    /// A link's energy under each model.
+    fn ledgers(&self, scenario: &Scenario, index: usize) -> Vec<[EnergyLedger; 2]> {
+        let LinkCounters { delivered_packets, delivered_bytes, .. } = self.counted(index);
+        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
+        ledgers(scenario, &scenario.links[index], &self.residency(scenario, index), traffic)
+    }
+
+    /// All links together.
+    pub fn network(&self, scenario: &Scenario) -> NetworkSummary {
+        let mut all = vec![[EnergyLedger::default(); 2]; scenario.power.len()];
+        for index in 0..scenario.links.len() {
+            for (sum, link) in all.iter_mut().zip(self.ledgers(scenario, index)) {
+                *sum = [sum[0] + link[0], sum[1] + link[1]];
+            }
+        }
+        NetworkSummary { energy: energy(scenario, &all) }
     }
 
     #[allow(clippy::cast_precision_loss)]
@@ -202,22 +231,24 @@ impl Span<'_> {
         let (counters, residency) = (self.counted(index), self.residency(scenario, index));
         let throughput = self.bits_per_second(counters.delivered_bytes);
         let LinkCounters { offered_packets, offered_bytes, dropped_packets, lost_packets, .. } = counters;
-        let LinkCounters { delivered_packets, delivered_bytes, .. } = counters;
-        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
+        let LinkCounters { asleep_packets, delivered_packets, delivered_bytes, .. } = counters;
+        let mean_rate = residency.mean_rate();
         LinkPhase {
             offered_packets,
             offered_bytes,
             dropped_packets,
             lost_packets,
+            asleep_packets,
+            asleep_s: residency.asleep().as_secs_f64(),
             delivered_packets,
             delivered_bytes,
             drop_fraction: ratio(dropped_packets, offered_packets),
             throughput_bps: throughput,
-            utilisation: throughput / residency.mean_rate(),
-            mean_rate_bps: residency.mean_rate(),
+            utilisation: if mean_rate > 0.0 { throughput / mean_rate } else { 0.0 },
+            mean_rate_bps: mean_rate,
             rate_changes: (self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index]) as u64,
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
-            energy: energy(scenario, &scenario.links[index], &residency, traffic),
+            energy: energy(scenario, &self.ledgers(scenario, index)),
         }
     }
 

@@ -193,7 +193,7 @@ impl World {
     /// one more packet on its way, which this takes off.
     fn attend(&mut self, end: PooledAgent, number: usize) {
         let from = self.requests.agent_of(end);
-        let Agent { out, peer_node, .. } = self.agents[from];
+        let Agent { node, out, peer_node, .. } = self.agents[from];
         // Written where it stays until a link takes it, as in `World::pump`.
         let mut packet = Packet { destination: peer_node, ..Packet::default() };
         packet.agent = (self.requests.first_agent + (number ^ 1)) as AgentId;
@@ -211,7 +211,7 @@ impl World {
                 let connection = (self.requests.first_agent + number) / 2;
                 self.observers.timed(self.now, connection, &packet.segment, &place.sender, &self.flow_keys);
             }
-            self.offer(self.now, out, &mut packet);
+            self.originate(self.now, node, out, &mut packet);
         };
         place.on_way -= 1;
         if let Some(gateways) = &mut self.observers.gateways

@@ -1,11 +1,11 @@
 //! Who owns which slot of the schedule: the written order of simultaneous events.
 //!
 //! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
-//! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) TCP timers, in
-//! the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
-//! of their places (`run/pool.rs`), sender before receiver; (6) requests' connections that learn of dropped packets, in
-//! the order of their agents; (7) traffic sources, connections that open, their applications and requests, in the order
-//! of the flows; (8) the start of measurement; (9) the ends of probe bins; (10) a beat, at which nothing happens that was
+//! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) links that fall asleep or
+//! wake, then new tables of routers; (6) TCP timers, in the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
+//! of their places (`run/pool.rs`), sender before receiver; (7) requests' connections that learn of dropped packets, in
+//! the order of their agents; (8) traffic sources, connections that open, their applications and requests, in the order
+//! of the flows; (9) the start of measurement; (10) the ends of probe bins; (11) a beat, at which nothing happens that was
 //! not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
 //! state after everything else.
 
@@ -22,6 +22,8 @@ pub(super) enum Owner {
     Controller(usize),
     /// The n-th varying capacity.
     Redraw(usize),
+    /// Links fall asleep or wake, or routers have new tables.
+    Reroute,
     /// A TCP endpoint's timer: a flow's, or behind those that of an end of a request's connection.
     Timer(usize),
     /// Packets of requests that were dropped: their connections learn of it.
@@ -44,6 +46,7 @@ pub(super) struct Slots {
     deliveries: Slot,
     controllers: Slot,
     redraws: Slot,
+    reroute: Slot,
     timers: Slot,
     settlement: Slot,
     sources: Slot,
@@ -67,11 +70,12 @@ impl Slots {
         let deliveries = population.departures as Slot;
         let controllers = deliveries + population.links as Slot;
         let redraws = controllers + population.controllers as Slot;
-        let timers = redraws + population.redraws as Slot;
+        let reroute = redraws + population.redraws as Slot;
+        let timers = reroute + 1;
         let settlement = timers + population.endpoints as Slot;
         let sources = settlement + 1;
         let warm_up = sources + population.flows as Slot;
-        Self { deliveries, controllers, redraws, timers, settlement, sources, warm_up }
+        Self { deliveries, controllers, redraws, reroute, timers, settlement, sources, warm_up }
     }
 
     pub fn count(&self) -> usize {
@@ -92,6 +96,10 @@ impl Slots {
 
     pub fn redraw(&self, index: usize) -> Slot {
         self.redraws + index as Slot
+    }
+
+    pub fn reroute(&self) -> Slot {
+        self.reroute
     }
 
     #[inline]
@@ -135,8 +143,10 @@ impl Slots {
             }
         } else if slot < self.redraws {
             Owner::Controller(from(self.controllers))
-        } else if slot < self.timers {
+        } else if slot < self.reroute {
             Owner::Redraw(from(self.redraws))
+        } else if slot == self.reroute {
+            Owner::Reroute
         } else if slot < self.settlement {
             Owner::Timer(from(self.timers))
         } else if slot == self.settlement {
@@ -170,6 +180,7 @@ mod tests {
             Owner::Delivery(1),
             Owner::Controller(0),
             Owner::Redraw(0),
+            Owner::Reroute,
             Owner::Timer(0),
             Owner::Timer(1),
             Owner::Settlement,

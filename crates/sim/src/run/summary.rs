@@ -3,6 +3,7 @@
 use super::account::GatewaySummary;
 use super::phases::{PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
+use super::rerouting::RoutingSummary;
 use super::world::World;
 use crate::net::link::Link;
 use crate::net::link::LinkCounters;
@@ -43,6 +44,10 @@ pub struct Summary {
     pub verify: crate::scenario::document::Verify,
     /// How many checks it made.
     pub checks: u64,
+    /// All links together.
+    pub network: NetworkSummary,
+    /// Links that slept and packets that lost their way; null where routes never change.
+    pub routing: Option<RoutingSummary>,
     /// Links, in the order of the scenario.
     pub links: Vec<LinkSummary>,
     /// Flows, TCP first.
@@ -63,6 +68,13 @@ pub struct RecordingSummary {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
+}
+
+/// All links together.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkSummary {
+    /// Energy of all links under each power model.
+    pub energy: ByName<EnergySummary>,
 }
 
 /// A link over the time measured.
@@ -94,6 +106,10 @@ pub struct LinkSummary {
     pub marked_packets: u64,
     /// Packets that the link's loss model took.
     pub lost_packets: u64,
+    /// Packets that were lost because the link slept, or fell asleep with them on it.
+    pub asleep_packets: u64,
+    /// How long it slept.
+    pub asleep_s: f64,
     /// Packets delivered.
     pub delivered_packets: u64,
     /// Bytes delivered.
@@ -102,10 +118,10 @@ pub struct LinkSummary {
     pub drop_fraction: f64,
     /// Bits delivered per second.
     pub throughput_bps: f64,
-    /// Bits delivered over what the mean rate would have carried. Above 1 where packets finish at a higher rate that has
+    /// Bits delivered over what the mean rate would have carried; 0 of a link that slept all the time. Above 1 where packets finish at a higher rate that has
     /// been left, or were sent before the measurement began.
     pub utilisation: f64,
-    /// Service rate averaged over time; a transition counts at its new rate.
+    /// Service rate averaged over time; a transition counts at its new rate, sleep as 0.
     pub mean_rate_bps: f64,
     /// Changes of the rate.
     pub rate_changes: u64,
@@ -161,7 +177,7 @@ impl<T: Serialize> Serialize for ByName<T> {
     }
 }
 
-/// A link's energy under one model. Joules; an ideal model without a stated power has 1 W at its maximum rate.
+/// Energy under one model, of a link or of several. Joules; an ideal model without a stated power has 1 W at its maximum rate.
 #[derive(Clone, Debug, Serialize)]
 pub struct EnergySummary {
     /// What being on costs.
@@ -172,9 +188,11 @@ pub struct EnergySummary {
     pub traffic_j: f64,
     /// What the rate costs in transitions.
     pub transitions_j: f64,
+    /// What is not switched off while a link sleeps.
+    pub asleep_j: f64,
     /// All of it.
     pub total_j: f64,
-    /// The same link and traffic at the maximum rate all the time.
+    /// The same links and traffic, awake and at their maximum rates all the time.
     pub reference_j: f64,
     /// 1 - total/reference.
     pub saving: f64,
@@ -197,7 +215,7 @@ pub struct FlowSummary {
     pub packets_sent: u64,
     /// Their bytes on the wire.
     pub bytes_sent: u64,
-    /// Packets from the sender that queues dropped or links lost.
+    /// Packets from the sender that queues dropped, or that links or nodes lost.
     pub packets_dropped: u64,
     /// Packets from the sender that arrived with a mark (ECN).
     pub packets_marked: u64,
@@ -267,6 +285,11 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         recording: None,
         verify: scenario.verify,
         checks,
+        network: span.network(scenario),
+        routing: world.rerouting.as_ref().map(|rerouting| {
+            let asleep = (0..world.links.len()).map(|index| span.counted(index).asleep_packets).sum();
+            rerouting.summarise(world.now, asleep)
+        }),
         links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, span)).collect(),
         flows,
         phase: phases(world, &whole, scenario),
@@ -283,6 +306,9 @@ pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         marked_packets: now.marked_packets - then.marked_packets,
         lost_packets: now.lost_packets - then.lost_packets,
         lost_bytes: now.lost_bytes - then.lost_bytes,
+        asleep_packets: now.asleep_packets - then.asleep_packets,
+        asleep_bytes: now.asleep_bytes - then.asleep_bytes,
+        stranded_packets: now.stranded_packets - then.stranded_packets,
         delivered_packets: now.delivered_packets - then.delivered_packets,
         delivered_bytes: now.delivered_bytes - then.delivered_bytes,
         waited_ns: now.waited_ns - then.waited_ns,
@@ -293,6 +319,7 @@ pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
         discarded_bytes: now.discarded_bytes - then.discarded_bytes,
         most_waiting: now.most_waiting,
         most_waiting_bytes: now.most_waiting_bytes,
+        asleep_ns: now.asleep_ns - then.asleep_ns,
     }
 }
 
@@ -316,6 +343,8 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, span: Span<'_>
         managed_drops: counters.managed_drops,
         marked_packets: counters.marked_packets,
         lost_packets: all.lost_packets,
+        asleep_packets: all.asleep_packets,
+        asleep_s: all.asleep_s,
         delivered_packets: all.delivered_packets,
         delivered_bytes: all.delivered_bytes,
         drop_fraction: all.drop_fraction,
@@ -357,29 +386,34 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-pub(super) fn energy(
+/// A link's energy under each model, as it was and as it would have been without scaling and sleep.
+pub(super) fn ledgers(
     scenario: &Scenario,
     spec: &LinkSpec,
     residency: &Residency,
     traffic: Traffic,
-) -> ByName<EnergySummary> {
+) -> Vec<[EnergyLedger; 2]> {
     let reference = Residency::constant(spec.rate, residency.total());
-    let summary = |energy: &EnergyLedger, reference: &EnergyLedger| EnergySummary {
+    let under = |power: &NamedPower| {
+        let model = power.model.with_transition_power(transition_power(spec));
+        [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic))
+    };
+    scenario.power.iter().map(under).collect()
+}
+
+/// These, for the summary.
+pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByName<EnergySummary> {
+    let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
         static_j: energy.static_.as_f64(),
         rate_dependent_j: energy.rate_dependent.as_f64(),
         traffic_j: energy.traffic.as_f64(),
         transitions_j: energy.transitions.as_f64(),
+        asleep_j: energy.asleep.as_f64(),
         total_j: energy.total().as_f64(),
         reference_j: reference.total().as_f64(),
         saving: saving(energy, reference),
     };
-    let under = |power: &NamedPower| {
-        let model = power.model.with_transition_power(transition_power(spec));
-        let energy = model.energy(residency, spec.rate, traffic);
-        let reference = model.energy(&reference, spec.rate, traffic);
-        (power.name.clone(), summary(&energy, &reference))
-    };
-    ByName(scenario.power.iter().map(under).collect())
+    ByName(scenario.power.iter().zip(ledgers).map(|(power, pair)| (power.name.clone(), summary(pair))).collect())
 }
 
 fn flow_summary(world: &World, scenario: &Scenario, flow: usize, span: Span<'_>) -> FlowSummary {
@@ -457,18 +491,27 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
     }
 }
 
-/// Table `rate`: the initial rate and every change of each link whose rate varies.
+/// Table `rate`: the initial rate and every change of each link whose rate varies, or that sleeps, which is a rate of 0.
 #[allow(clippy::cast_possible_truncation)]
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (link, spec)) in world.links.iter().zip(&scenario.links).enumerate() {
-        if !spec.varies() {
-            continue;
-        }
-        for entry in link.variable().map_or(&[][..], |variable| variable.log()) {
-            times.push(entry.at.as_secs_f64());
+        let mut entry = |at: Instant, rate: u64| {
+            times.push(at.as_secs_f64());
             links.push(index as LinkId);
-            rates.push(entry.rate.as_bps());
+            rates.push(rate);
+        };
+        if spec.varies() {
+            let log = link.variable().map_or(&[][..], |variable| variable.log());
+            log.iter().for_each(|change| entry(change.at, change.rate.as_bps()));
+        } else if let Some(naps) = world.rerouting.as_ref().map(|rerouting| rerouting.naps_of(index, world.now))
+            && !naps.is_empty()
+        {
+            entry(Instant::ZERO, spec.rate.as_bps());
+            for (asleep, awake) in naps {
+                entry(asleep, 0);
+                awake.into_iter().for_each(|at| entry(at, spec.rate.as_bps()));
+            }
         }
     }
     let columns =
@@ -503,7 +546,10 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
     Ledger {
         end: world.now,
         measured_from: world.baseline.at,
-        nodes: scenario.nodes.len(),
+        lost_at_nodes: match &world.rerouting {
+            Some(rerouting) => rerouting.lost_at_nodes().to_vec(),
+            None => vec![0; scenario.nodes.len()],
+        },
         links,
         agents,
         tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),

@@ -6,6 +6,7 @@ use super::outcome::{RunError, RunOutcome};
 use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
+use super::rerouting::Rerouting;
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::schedule::Schedule;
@@ -42,6 +43,8 @@ pub struct World {
     pub(super) redraws: Vec<Redrawn>,
     pub(super) baseline: Baseline,
     pub(super) marks: Marks,
+    /// Where links sleep.
+    pub(super) rerouting: Option<Box<Rerouting>>,
     pub(super) observers: Observers,
     pub(super) ahead: Ahead,
 }
@@ -69,6 +72,7 @@ impl World {
                 Owner::Timer(endpoint) => self.timer(endpoint),
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
+                Owner::Reroute => self.reroute(),
                 Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
@@ -102,8 +106,12 @@ impl World {
             self.steer(index as LinkId, &mut packet);
         }
         match hop {
-            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
             NextHop::Here => self.receive(self.now, &packet),
+            hop if self.rerouting.is_some() => {
+                let node = self.links[index].to;
+                self.forward_rerouted(node, hop, &mut packet);
+            }
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
             // Scenarios with unreachable destinations are refused before they run.
             NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
         }
@@ -158,14 +166,14 @@ impl World {
             Admission::Accepted => rate::Admission::Accepted,
             Admission::Dropped | Admission::DroppedEarly => rate::Admission::Dropped,
             // It never came to the buffer.
-            Admission::Lost => return,
+            Admission::Lost | Admission::Asleep => return,
         };
         self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
     }
 
     /// A link has dropped a packet, or lost it.
     #[allow(clippy::cast_possible_truncation)]
-    fn count_drop(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+    pub(super) fn count_drop(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         let agent = self.requests.flow_agent(packet.agent);
         self.agents[agent].counters.dropped_packets += 1;
         if self.observers.drops {
@@ -244,7 +252,16 @@ impl World {
         agent.counters.sent_bytes += u64::from(packet.size);
         packet.agent = (from ^ 1) as AgentId;
         packet.destination = agent.peer_node;
-        let out = agent.out;
+        let (node, out) = (agent.node, agent.out);
+        self.originate(now, node, out, packet);
+    }
+
+    /// Puts a packet of a node on its way: over `out`, where routes never change.
+    #[inline(always)]
+    pub(super) fn originate(&mut self, now: Instant, node: u32, out: LinkId, packet: &mut Packet) {
+        if self.rerouting.is_some() {
+            return self.originate_rerouted(now, node, packet);
+        }
         self.offer(now, out, packet);
     }
 
@@ -379,6 +396,9 @@ impl World {
             pool.start_measuring();
         }
         self.restart_accounts();
+        if let Some(rerouting) = &mut self.rerouting {
+            rerouting.start_measuring();
+        }
         self.baseline = self.counters_now();
         self.read();
     }
@@ -432,7 +452,7 @@ impl World {
             let sample = LinkSample {
                 arrived_bytes: counters.offered_bytes,
                 delivered_bytes: counters.delivered_bytes,
-                dropped_packets: counters.dropped_packets + counters.lost_packets,
+                dropped_packets: counters.dropped_packets + counters.lost_packets + counters.asleep_packets,
                 queue_packets: link.waiting_packets(now),
                 rate_bps: link.rate().as_bps(),
             };

@@ -7,6 +7,7 @@ mod losses;
 mod queueing;
 mod replay;
 mod requests;
+mod sleep;
 mod tcp;
 
 pub use gateway::{
@@ -24,6 +25,10 @@ pub use requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
     LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
 };
+pub use sleep::{
+    FloodingDocument, LoadAwareDocument, MetricReading, PlanDocument, RoutingDocument, SimultaneousDocument,
+    SleepDocument, ThresholdDocument, UpdateDocument,
+};
 pub use tcp::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
     TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
@@ -33,6 +38,7 @@ use super::quantity::{BufferSize, Quantity, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A network, its traffic and what to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +85,15 @@ pub struct Document {
     /// Time series to record. Recording never changes a run.
     #[serde(default)]
     pub probe: ProbeDocument,
+    /// How packets find their way.
+    #[serde(default)]
+    pub routing: RoutingDocument,
+    /// Links that sleep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sleep: Vec<SleepDocument>,
+    /// Where nodes lie, for pictures: longitude and latitude in degrees, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub position: BTreeMap<String, (f64, f64)>,
     /// Parts of the run that are measured on their own, beside the whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phase: Vec<PhaseDocument>,
@@ -429,6 +444,9 @@ pub struct CbrDocument {
     /// When it starts.
     #[serde(default)]
     pub start: Quantity<Duration>,
+    /// The start is put off by a time drawn uniformly below this.
+    #[serde(default)]
+    pub jitter: Quantity<Duration>,
     /// When it stops; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Quantity<Duration>>,

@@ -3,11 +3,12 @@
 use super::document::{
     AwmDocument, BernoulliDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
     CodelDocument, ControllerDocument, Document, DropTailDocument, EarthDocument, EmpiricalSizeDocument,
-    ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FlowCountDocument,
-    FlowDocument, GRouterDocument, GilbertElliottDocument, InitialRoundTripDocument, LinearCountingDocument,
-    LognormalSizeDocument, LossDocument, ParetoSizeDocument, PractraDocument, PrintedFlowsDocument,
-    PrintedRoundTripDocument, QueueDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument, RequestsDocument,
-    RoundTripDocument, ScriptedDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument,
+    ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FloodingDocument,
+    FlowCountDocument, FlowDocument, GRouterDocument, GilbertElliottDocument, InitialRoundTripDocument,
+    LinearCountingDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument,
+    PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, QueueDocument, RateSteps, RatesDocument,
+    RedDocument, ReplayDocument, RequestsDocument, RoundTripDocument, ScriptedDocument, SimultaneousDocument,
+    SizeDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
     WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
@@ -157,6 +158,17 @@ read_by_kind!(
     "drop_tail" => DropTail(DropTailDocument),
     "red" => Red(RedDocument),
     "codel" => Codel(CodelDocument),
+);
+read_by_kind!(
+    UpdateDocument:
+    "flooding" => Flooding(FloodingDocument),
+    "simultaneous" => Simultaneous(SimultaneousDocument),
+);
+read_by_kind!(
+    PlanDocument:
+    "estop" => Estop(ThresholdDocument),
+    "esacon" => Esacon(ThresholdDocument),
+    "load_aware" => LoadAware(LoadAwareDocument),
 );
 read_by_kind!(
     LossDocument:

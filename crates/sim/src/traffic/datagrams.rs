@@ -60,8 +60,12 @@ impl DatagramSource {
             }
             ArrivalPattern::Replay(record) => Pattern::Replay(Replay { record: Arc::clone(record), next: 0 }),
         };
+        if !flow.jitter.is_zero() {
+            let mut stream = Stream::new(seed, &format!("start.{}", flow.path.name));
+            source.next += Duration::from_nanos(stream.between(0, flow.jitter.as_nanos()));
+        }
         if let Pattern::Poisson { mean, stream } = &mut source.pattern {
-            source.next = flow.start + stream.exponential(*mean);
+            source.next += stream.exponential(*mean);
         }
         source.replay();
         source
@@ -132,6 +136,7 @@ mod tests {
             rate: BitRate::from_mbps(10),
             size: 1500,
             start: Instant::from_nanos(5),
+            jitter: Duration::ZERO,
             stop: Instant::NEVER,
         }
     }

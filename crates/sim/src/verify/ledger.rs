@@ -17,8 +17,8 @@ pub struct Ledger {
     pub end: Instant,
     /// Start of what the energy meters measured.
     pub measured_from: Instant,
-    /// Number of nodes.
-    pub nodes: usize,
+    /// For each node, packets that were lost there: it knew no way, or they had made too many hops.
+    pub lost_at_nodes: Vec<u64>,
     /// Links.
     pub links: Vec<LinkLedger>,
     /// Senders and receivers.
@@ -168,24 +168,27 @@ pub fn check(ledger: &Ledger) -> Findings {
 
 fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
     let c = &link.counters;
-    let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + link.held.0;
+    let packets = c.delivered_packets + c.dropped_packets + c.lost_packets + c.asleep_packets + link.held.0;
     findings.check(c.offered_packets == packets, &link.name, || {
-        format!("{} packets were offered, but delivered + dropped + lost + held = {packets}", c.offered_packets)
+        format!(
+            "{} packets were offered, but delivered + dropped + lost + asleep + held = {packets}",
+            c.offered_packets
+        )
     });
-    let bytes = c.delivered_bytes + c.dropped_bytes + c.lost_bytes + link.held.1;
+    let bytes = c.delivered_bytes + c.dropped_bytes + c.lost_bytes + c.asleep_bytes + link.held.1;
     findings.check(c.offered_bytes == bytes, &link.name, || {
-        format!("{} bytes were offered, but delivered + dropped + lost + held = {bytes}", c.offered_bytes)
+        format!("{} bytes were offered, but delivered + dropped + lost + asleep + held = {bytes}", c.offered_bytes)
+    });
+    findings.check(c.asleep_ns > 0 || c.asleep_packets == 0, &link.name, || {
+        format!("{} packets were lost to its sleep, but it never slept", c.asleep_packets)
     });
     findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {
         format!("{} packets were dropped, of them {} by the queue's management", c.dropped_packets, c.managed_drops)
     });
-    // What is marked goes on.
-    findings.check(c.marked_packets <= c.delivered_packets + link.held.0, &link.name, || {
-        format!(
-            "{} packets were marked, but delivered + held = {}",
-            c.marked_packets,
-            c.delivered_packets + link.held.0
-        )
+    // What is marked goes on, unless the link falls asleep with it.
+    let goes_on = c.delivered_packets + c.stranded_packets + link.held.0;
+    findings.check(c.marked_packets <= goes_on, &link.name, || {
+        format!("{} packets were marked, but delivered + stranded + held = {goes_on}", c.marked_packets)
     });
 }
 
@@ -201,12 +204,13 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
 
 const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// Bytes <= rate x time, for a link of fixed rate.
+/// Bytes <= rate x time awake, for a link of fixed rate.
 fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
-    let most = u128::from(link.max_rate.as_bps()) * u128::from(end.as_nanos());
+    let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
+    let most = u128::from(link.max_rate.as_bps()) * u128::from(awake.as_nanos());
     findings.check(sent <= most, &link.name, || {
-        format!("delivered {} bytes in {end}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
+        format!("delivered {} bytes in {awake}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
     });
 }
 
@@ -318,7 +322,8 @@ fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
         left: u64,
         received: u64,
     }
-    let mut nodes = vec![Balance::default(); ledger.nodes];
+    // What a node loses has come, and goes nowhere.
+    let mut nodes = vec![Balance::default(); ledger.lost_at_nodes.len()];
     for link in &ledger.links {
         nodes[link.to].arrived += link.counters.delivered_packets;
         nodes[link.from].left += link.counters.offered_packets;
@@ -327,9 +332,12 @@ fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
         nodes[agent.node].sent += agent.sent;
         nodes[agent.node].received += agent.received;
     }
-    for (node, Balance { arrived, sent, left, received }) in nodes.into_iter().enumerate() {
-        findings.check(arrived + sent == left + received, &format!("node {node}"), || {
-            format!("{arrived} packets came and {sent} were sent here, but {left} left and {received} stayed")
+    let lost = ledger.lost_at_nodes.iter();
+    for (node, (Balance { arrived, sent, left, received }, lost)) in nodes.into_iter().zip(lost).enumerate() {
+        findings.check(arrived + sent == left + received + lost, &format!("node {node}"), || {
+            format!(
+                "{arrived} packets came and {sent} were sent here, but {left} left, {received} stayed and {lost} were lost"
+            )
         });
     }
 }
@@ -407,7 +415,7 @@ mod tests {
         Ledger {
             end,
             measured_from: start,
-            nodes: 2,
+            lost_at_nodes: vec![0, 0],
             links: vec![LinkLedger {
                 name: "a-b".to_owned(),
                 from: 0,
@@ -482,7 +490,7 @@ mod tests {
             ledger.links[0].counters.most_waiting_bytes = 3_001;
         });
         has("a-b: 2 packets were dropped, of them 3", &|ledger| ledger.links[0].counters.managed_drops = 3);
-        has("a-b: 9 packets were marked, but delivered + held = 8", &|ledger| {
+        has("a-b: 9 packets were marked, but delivered + stranded + held = 8", &|ledger| {
             ledger.links[0].counters.marked_packets = 9;
         });
         has("delivered 7000 bytes in", &|ledger| {

@@ -73,6 +73,10 @@ struct Line {
     marked: u64,
     /// Packets of each flow offered so far, where losses are scripted.
     offered: BTreeMap<u32, u64>,
+    /// Whether the link sleeps, or is waking.
+    asleep: bool,
+    /// Packets that it fell asleep with.
+    stranded: u64,
 }
 
 /// The model of a run.
@@ -95,6 +99,8 @@ impl Replay {
             most: (0, 0),
             marked: 0,
             offered: BTreeMap::new(),
+            asleep: false,
+            stranded: 0,
         };
         Self { lines: links.into_iter().map(line).collect(), findings: Findings::default() }
     }
@@ -102,6 +108,13 @@ impl Replay {
     /// A packet was offered to a link, which decided on it.
     pub fn offered(&mut self, now: Instant, link: u32, packet: &Packet, admission: Admission) {
         let line = &mut self.lines[link as usize];
+        let asleep = admission == Admission::Asleep;
+        self.findings.check(line.asleep == asleep, &line.link.name, || {
+            format!("{admission:?} a packet at {now}, but is {}", if line.asleep { "asleep" } else { "awake" })
+        });
+        if asleep {
+            return;
+        }
         let lost = admission == Admission::Lost;
         self.findings.check(line.may_lose(packet.agent / 2).is_none_or(|loses| loses == lost), &line.link.name, || {
             format!("{admission:?} a packet of flow {} at {now}, but its losses say otherwise", packet.agent / 2)
@@ -179,15 +192,29 @@ impl Replay {
         });
     }
 
+    /// A link fell asleep: what it held is lost.
+    pub fn fell_asleep(&mut self, link: usize) {
+        let line = &mut self.lines[link];
+        line.stranded += line.held.len() as u64;
+        line.held.clear();
+        line.waiting = (0, 0);
+        line.asleep = true;
+    }
+
+    /// A link carries packets again.
+    pub fn woke(&mut self, link: usize) {
+        self.lines[link].asleep = false;
+    }
+
     /// What it found; marks are compared with the links' own counts.
     #[must_use]
     pub fn into_findings(mut self, counters: &[LinkCounters]) -> Findings {
         for (line, counters) in self.lines.iter().zip(counters) {
-            let (marked, held) = (line.marked, line.held.len() as u64);
+            let (marked, held) = (line.marked, line.held.len() as u64 + line.stranded);
             let holds = (marked..=marked + held).contains(&counters.marked_packets);
             self.findings.check(holds, &line.link.name, || {
                 format!(
-                    "{marked} of its marks arrived, {held} packets are held, but it made {}",
+                    "{marked} of its marks arrived, {held} packets are held or stranded, but it made {}",
                     counters.marked_packets
                 )
             });
@@ -372,7 +399,7 @@ mod tests {
         has("but it may not", found(replay(codel(), None), &[taken], marked));
         // Where it may mark, the link's count must say so.
         has(
-            "1 of its marks arrived, 0 packets are held, but it made 0",
+            "1 of its marks arrived, 0 packets are held or stranded, but it made 0",
             found(replay(red(1.0), None), &[taken], marked),
         );
     }

@@ -153,6 +153,7 @@ fn steady_flow(
         rate: flow_rate(&field, flow.rate.0)?,
         size: datagram_size(&field, flow.packet, document.mtu.0)?,
         start: start(&field, flow.start.0, document)?,
+        jitter: flow.jitter.0,
         stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
     })
 }
@@ -172,6 +173,7 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
         rate: flow_rate(&field, flow.rate.0)?,
         size: datagram_size(&field, flow.packet, document.mtu.0)?,
         start: start(&field, flow.start.0, document)?,
+        jitter: Duration::ZERO,
         stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
     })
 }
@@ -203,8 +205,8 @@ fn replay_flow(document: &Document, nodes: &Nodes<'_>, flow: &ReplayDocument) ->
         last = time;
     }
     let pattern = ArrivalPattern::Replay(Arc::new(record));
-    let (start, stop) = (Instant::ZERO, Instant::NEVER);
-    Ok(DatagramFlow { path, pattern, rate: FASTEST, size: mtu as u32, start, stop })
+    let (start, jitter, stop) = (Instant::ZERO, Duration::ZERO, Instant::NEVER);
+    Ok(DatagramFlow { path, pattern, rate: FASTEST, size: mtu as u32, start, jitter, stop })
 }
 
 fn flow_rate(field: &str, rate: BitRate) -> Result<BitRate> {

@@ -4,7 +4,9 @@ use super::control;
 use super::queueing::{self, Measure};
 use super::{Capacity, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
 use crate::net::routing::Edge;
-use crate::scenario::document::{CapacityDocument, Document, LinkDocument, StepsDocument, UniformRedrawDocument};
+use crate::scenario::document::{
+    CapacityDocument, Document, LinkDocument, MetricReading, StepsDocument, UniformRedrawDocument,
+};
 use netlull_units::{BitRate, Instant};
 
 /// One direction of a link of the document.
@@ -30,6 +32,7 @@ enum Way {
 
 pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<Vec<Wire<'a>>> {
     let mut wires = Vec::new();
+    let hops = document.routing.metric == MetricReading::Hops;
     for link in &document.link {
         let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
         let field = format!("link.{name}");
@@ -38,15 +41,11 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
         if link.cost == 0 {
             return refuse(format!("{field}.cost"), "is 0; expected 1 or more");
         }
-        wires.push(Wire { name, document: link, edge: Edge { from, to, cost: link.cost }, way: Way::There });
+        let cost = if hops { 1 } else { link.cost };
+        wires.push(Wire { name, document: link, edge: Edge { from, to, cost }, way: Way::There });
         if link.duplex {
             let name = format!("{}-{}", link.to, link.from);
-            wires.push(Wire {
-                name,
-                document: link,
-                edge: Edge { from: to, to: from, cost: link.cost },
-                way: Way::Back,
-            });
+            wires.push(Wire { name, document: link, edge: Edge { from: to, to: from, cost }, way: Way::Back });
         }
     }
     Ok(wires)

@@ -12,6 +12,7 @@ mod queueing;
 mod recording;
 mod requests;
 mod size_laws;
+mod sleep;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
@@ -26,6 +27,7 @@ use netlull_mechanism::gateway::GatewayConfig;
 use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
+pub use sleep::{Nap, RoutingSpec, SleepSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,6 +69,10 @@ pub struct Scenario {
     pub recording: Option<Recording>,
     /// Parts of the run that are measured on their own.
     pub phases: Vec<PhaseSpec>,
+    /// How packets find their way.
+    pub routing: RoutingSpec,
+    /// Links that sleep.
+    pub sleep: SleepSpec,
 }
 
 /// A part of the run, within the time measured.
@@ -244,8 +250,10 @@ pub struct DatagramFlow {
     pub rate: BitRate,
     /// Size of each packet on the wire, in bytes; for a replay the largest possible.
     pub size: u32,
-    /// First packet.
+    /// First packet, before jitter.
     pub start: Instant,
+    /// The first packet is put off by a time drawn uniformly below this.
+    pub jitter: Duration,
     /// Nothing is sent from here on.
     pub stop: Instant,
 }
@@ -372,6 +380,8 @@ impl Scenario {
             }
         }
         let probe = probe(document, &links, &flows)?;
+        check_positions(document, &nodes)?;
+        let sleep = sleep::sleep(document, &wiring, &links)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration.0,
@@ -389,6 +399,8 @@ impl Scenario {
             probe,
             recording: None,
             phases: phases::phases(document)?,
+            routing: sleep::routing(document)?,
+            sleep,
         };
         let longest = crate::run::longest_run(&scenario);
         if scenario.duration > longest {
@@ -429,6 +441,19 @@ fn check_frame(document: &Document) -> Result<()> {
     }
     if i64::try_from(document.seed).is_err() {
         return refuse("seed", format!("is {}; expected 0 to {}", document.seed, i64::MAX));
+    }
+    Ok(())
+}
+
+/// Positions are those of nodes, on the globe.
+fn check_positions(document: &Document, nodes: &Nodes<'_>) -> Result<()> {
+    for (name, (longitude, latitude)) in &document.position {
+        let field = format!("position.{name}");
+        node(nodes, &field, name)?;
+        if !(-180.0..=180.0).contains(longitude) || !(-90.0..=90.0).contains(latitude) {
+            let message = format!("is {longitude}, {latitude}; expected degrees of longitude and latitude");
+            return refuse(field, message);
+        }
     }
     Ok(())
 }

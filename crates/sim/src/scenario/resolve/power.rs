@@ -15,8 +15,11 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
     let model = match (model, document.static_fraction, document.phi) {
         (model, None, None) => model,
         (PowerModel::Ideal(ideal), share, phi) => PowerModel::Ideal(ideal_with(&field, ideal, share, phi)?),
-        (PowerModel::Device(_), _, _) => {
-            return refuse(field, format!("\"{}\" is measured; expected no static_fraction or phi", document.model));
+        (PowerModel::Device(_) | PowerModel::LineCards(_), _, _) => {
+            return refuse(
+                field,
+                format!("\"{}\" is no ideal model; expected no static_fraction or phi", document.model),
+            );
         }
     };
     // In percent: a point would end the name in a metric's path.

@@ -1,4 +1,7 @@
-//! Static shortest-path routing, each direction by itself: links are one-way.
+//! Shortest-path routing, each direction by itself: links are one-way. [`link_state`] tells when routers learn of links that
+//! come and go.
+
+pub mod link_state;
 
 use super::packet::LinkId;
 use std::cmp::Reverse;
@@ -51,6 +54,8 @@ struct Destination {
 #[derive(Clone, Debug)]
 pub struct Routes {
     destinations: Vec<Destination>,
+    /// The node that each column leads to.
+    targets: Vec<u32>,
     columns: usize,
     /// Row-major: `node * columns + column`.
     hops: Vec<LinkId>,
@@ -63,26 +68,24 @@ impl Routes {
     #[allow(clippy::cast_possible_truncation)]
     pub fn shortest(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
         let into = into(nodes, edges);
-        let (mut column_of, mut targets) = (vec![None::<u32>; nodes], Vec::new());
-        let nowhere = Destination { column: 0, before: 0, last: NO_WAY };
-        let mut routes = Self { destinations: vec![nowhere; nodes], columns: 0, hops: Vec::new() };
+        let mut column_of = vec![None::<u32>; nodes];
+        let mut routes = Self::nowhere(nodes);
         for &destination in destinations {
             let (target, last) = match into[destination][..] {
                 [only] if edges[only].from != destination => (edges[only].from, only as LinkId),
                 _ => (destination, NO_WAY),
             };
             let column = *column_of[target].get_or_insert_with(|| {
-                targets.push(target);
-                targets.len() as u32 - 1
+                routes.targets.push(target as u32);
+                routes.targets.len() as u32 - 1
             });
             routes.destinations[destination] = Destination { column, before: target as u32, last };
         }
-        routes.columns = targets.len();
-        routes.hops = vec![NO_WAY; nodes * targets.len()];
-        for (column, &target) in targets.iter().enumerate() {
-            let distance = distances(&into, edges, target);
+        routes.make_rows(nodes);
+        for (column, &target) in routes.targets.iter().enumerate() {
+            let distance = distances(&into, edges, target as usize);
             for (link, edge) in edges.iter().enumerate() {
-                let hop = &mut routes.hops[edge.from * targets.len() + column];
+                let hop = &mut routes.hops[edge.from * routes.columns + column];
                 let on_the_way = distance[edge.from].is_some()
                     && distance[edge.to].map(|rest| rest + u64::from(edge.cost)) == distance[edge.from];
                 if *hop == NO_WAY && on_the_way {
@@ -91,6 +94,42 @@ impl Routes {
             }
         }
         routes
+    }
+
+    /// The same with a column for every destination, so that [`set_row`](Self::set_row) can change any of them.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn changeable(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
+        let mut routes = Self::nowhere(nodes);
+        for (column, &destination) in (0..).zip(destinations) {
+            let before = destination as u32;
+            routes.destinations[destination] = Destination { column, before, last: NO_WAY };
+            routes.targets.push(before);
+        }
+        routes.make_rows(nodes);
+        let out = out_of(nodes, edges);
+        (0..nodes).for_each(|node| routes.set_row(node, &first_hops(node, &out, edges, |_| true)));
+        routes
+    }
+
+    /// Routes between `nodes` nodes that lead nowhere.
+    fn nowhere(nodes: usize) -> Self {
+        let nowhere = Destination { column: 0, before: 0, last: NO_WAY };
+        Self { destinations: vec![nowhere; nodes], targets: Vec::new(), columns: 0, hops: Vec::new() }
+    }
+
+    /// Room for every column, once these are known.
+    fn make_rows(&mut self, nodes: usize) {
+        self.columns = self.targets.len();
+        self.hops = vec![NO_WAY; nodes * self.columns];
+    }
+
+    /// A node's next hops from now on: the link towards every node, by node.
+    pub fn set_row(&mut self, node: usize, hops: &[Option<LinkId>]) {
+        let row = &mut self.hops[node * self.columns..(node + 1) * self.columns];
+        for (place, &target) in row.iter_mut().zip(&self.targets) {
+            *place = hops.get(target as usize).copied().flatten().unwrap_or(NO_WAY);
+        }
     }
 
     /// Where `node` sends a packet for the node `destination`.
@@ -137,6 +176,42 @@ impl Routes {
         }
         None
     }
+}
+
+/// The links out of each node.
+pub(crate) fn out_of(nodes: usize, edges: &[Edge]) -> Vec<Vec<LinkId>> {
+    let mut out = vec![Vec::new(); nodes];
+    for (index, edge) in (0..).zip(edges) {
+        out[edge.from].push(index);
+    }
+    out
+}
+
+/// The first link of the shortest path from `source` to every node over those links that `is_up` says yes to; among equal
+/// paths the lowest-numbered first link, as in [`Routes::shortest`]. `out` are the links out of each node.
+pub(crate) fn first_hops(
+    source: usize,
+    out: &[Vec<LinkId>],
+    edges: &[Edge],
+    is_up: impl Fn(LinkId) -> bool,
+) -> Vec<Option<LinkId>> {
+    let mut best: Vec<Option<(u64, LinkId)>> = vec![None; out.len()];
+    let mut settled = vec![false; out.len()];
+    let mut frontier = BinaryHeap::from([Reverse((0_u64, NO_WAY, source))]);
+    while let Some(Reverse((cost, first, node))) = frontier.pop() {
+        if std::mem::replace(&mut settled[node], true) {
+            continue;
+        }
+        for &link in out[node].iter().filter(|&&link| is_up(link)) {
+            let edge = &edges[link as usize];
+            let reached = (cost + u64::from(edge.cost), if node == source { link } else { first });
+            if edge.to != source && best[edge.to].is_none_or(|known| reached < known) {
+                best[edge.to] = Some(reached);
+                frontier.push(Reverse((reached.0, reached.1, edge.to)));
+            }
+        }
+    }
+    best.into_iter().map(|reached| reached.map(|(_, first)| first)).collect()
 }
 
 /// The links into each node.
@@ -188,6 +263,24 @@ mod tests {
     fn equal_paths_go_over_the_lowest_numbered_link() {
         let edges = edges(&[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1)]);
         assert_eq!(Routes::shortest(4, &edges, &[3]).path(0, 3, &edges), Some(vec![0, 2]));
+    }
+
+    #[test]
+    fn rows_that_can_change_begin_as_the_shortest_paths() {
+        // A ring of six with a chord, both ways, so that there are equal paths: the same next hop for every pair.
+        let pairs = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (1, 4)];
+        let both: Vec<_> = pairs.iter().flat_map(|&(a, b)| [(a, b, 1), (b, a, 1)]).collect();
+        let edges = edges(&both);
+        let all: Vec<usize> = (0..6).collect();
+        let (fixed, mut changing) = (Routes::shortest(6, &edges, &all), Routes::changeable(6, &edges, &all));
+        for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
+            assert_eq!(fixed.next_hop(from, to), changing.next_hop(from, to), "{from} to {to}");
+        }
+        // Without 0 -> 1 (link 0) node 0 goes to 1 by 5, 4 and the chord; the others go on as before.
+        let row = first_hops(0, &out_of(6, &edges), &edges, |link| link != 0);
+        changing.set_row(0, &row);
+        assert_eq!(changing.path(0, 1, &edges), Some(vec![11, 9, 13]));
+        assert_eq!(changing.path(5, 1, &edges), fixed.path(5, 1, &edges));
     }
 
     #[test]

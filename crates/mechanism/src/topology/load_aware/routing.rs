@@ -1,0 +1,216 @@
+//! Shortest paths to every node that traffic goes to, and what they put on the links, while links go.
+
+use super::{Graph, LoadAwareConfig};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const FAR: u64 = u64::MAX;
+/// No next hop: the destination itself.
+const NONE: u32 = u32::MAX;
+
+/// The way of all traffic.
+#[derive(Clone, Debug)]
+pub(super) struct Routing<'a> {
+    graph: &'a Graph,
+    weights: &'a [u32],
+    trees: Vec<Tree>,
+    /// Of each direction (link i: 2 i as given, 2 i + 1 back), in bit/s.
+    loads: Vec<u64>,
+    /// Of each link, bound x capacity in bit/s.
+    limits: Vec<u64>,
+}
+
+/// How the nodes reach one destination.
+#[derive(Clone, Debug)]
+struct Tree {
+    destination: usize,
+    /// Of each node, what it sends there, in bit/s.
+    demand: Vec<u64>,
+    /// Of each node, the cost of the way.
+    distance: Vec<u64>,
+    /// Of each node, the direction of a link that it sends over.
+    next: Vec<u32>,
+}
+
+/// What a tree was before a link went, for the nodes whose way led over it.
+struct Before {
+    tree: usize,
+    /// node, distance, next
+    nodes: Vec<(usize, u64, u32)>,
+}
+
+impl<'a> Routing<'a> {
+    /// All demands on their shortest paths. The configuration has been checked, and the graph is connected.
+    pub(super) fn new(graph: &'a Graph, config: &'a LoadAwareConfig) -> Self {
+        let (nodes, links) = (graph.nodes(), graph.links().len());
+        let mut tree_of = vec![None; nodes];
+        let mut trees: Vec<Tree> = Vec::new();
+        for demand in &config.demands {
+            let tree = *tree_of[demand.to].get_or_insert(trees.len());
+            if tree == trees.len() {
+                trees.push(Tree::empty(demand.to, nodes));
+            }
+            trees[tree].demand[demand.from] += demand.rate.as_bps();
+        }
+        let limits = config.capacities.iter().map(|capacity| limit(capacity.as_f64(), config.bound)).collect();
+        let mut routing = Self { graph, weights: &config.weights, trees, loads: vec![0; 2 * links], limits };
+        for index in 0..routing.trees.len() {
+            let everyone: Vec<usize> = (0..nodes).collect();
+            routing.find_ways(index, &everyone, |_| true);
+            routing.carry(index, &everyone, Change::Add);
+        }
+        routing
+    }
+
+    /// The load of a link's busier direction in bit/s.
+    pub(super) fn load(&self, link: usize) -> u64 {
+        self.loads[2 * link].max(self.loads[2 * link + 1])
+    }
+
+    /// What a direction of a link may carry, in bit/s.
+    pub(super) fn limit(&self, link: usize) -> u64 {
+        self.limits[link]
+    }
+
+    /// The first link that carries more than it may.
+    pub(super) fn overloaded(&self) -> Option<usize> {
+        (0..self.limits.len()).find(|&link| self.load(link) > self.limits[link])
+    }
+
+    /// Sends everything round a link, of those that are `on`, which the graph can do without. If a link then carries more than it may,
+    /// nothing is changed and the answer is false.
+    pub(super) fn do_without(&mut self, link: usize, on: impl Fn(usize) -> bool) -> bool {
+        let (loads, mut before) = (self.loads.clone(), Vec::new());
+        for index in 0..self.trees.len() {
+            let affected = self.behind(index, link);
+            if affected.is_empty() {
+                continue;
+            }
+            self.carry(index, &affected, Change::Remove);
+            let tree = &self.trees[index];
+            let nodes = affected.iter().map(|&node| (node, tree.distance[node], tree.next[node])).collect();
+            before.push(Before { tree: index, nodes });
+            self.find_ways(index, &affected, |other| other != link && on(other));
+            self.carry(index, &affected, Change::Add);
+        }
+        if self.overloaded().is_none() {
+            return true;
+        }
+        self.loads = loads;
+        for Before { tree, nodes } in before {
+            for (node, distance, next) in nodes {
+                (self.trees[tree].distance[node], self.trees[tree].next[node]) = (distance, next);
+            }
+        }
+        false
+    }
+
+    /// The nodes whose way to the tree's destination leads over a link. All others keep theirs when the link goes: their distances
+    /// do not change, so neither do the links on shortest paths that they chose from.
+    fn behind(&self, index: usize, link: usize) -> Vec<usize> {
+        let (tree, (a, b)) = (&self.trees[index], self.graph.links()[link]);
+        let mut nodes = Vec::new();
+        if tree.next[a] == direction(2 * link) {
+            nodes.push(a);
+        } else if tree.next[b] == direction(2 * link + 1) {
+            nodes.push(b);
+        }
+        let mut looked = 0;
+        while let Some(&node) = nodes.get(looked) {
+            looked += 1;
+            let adjacent = self.graph.adjacent(node).iter();
+            nodes.extend(
+                adjacent.filter(|&&(from, link)| tree.next[from] == self.leaving(from, link)).map(|&(from, _)| from),
+            );
+        }
+        nodes
+    }
+
+    /// The direction of a link in which `node` sends.
+    fn leaving(&self, node: usize, link: usize) -> u32 {
+        direction(2 * link + usize::from(self.graph.links()[link].0 != node))
+    }
+
+    /// The node at the end of a direction.
+    fn end(&self, direction: u32) -> usize {
+        let (a, b) = self.graph.links()[direction as usize / 2];
+        if direction.is_multiple_of(2) { b } else { a }
+    }
+
+    /// Dijkstra for the nodes given, over the links that are `on`, from the distances of all others (Ramalingam and Reps, 1996).
+    fn find_ways(&mut self, index: usize, nodes: &[usize], on: impl Fn(usize) -> bool) {
+        let mut tree = std::mem::replace(&mut self.trees[index], Tree::empty(0, 0));
+        let cost = |link: usize| u64::from(self.weights[link]);
+        nodes.iter().for_each(|&node| tree.distance[node] = FAR);
+        let mut frontier = BinaryHeap::new();
+        for &node in nodes {
+            let settled = self.graph.adjacent(node).iter().filter(|&&(to, link)| on(link) && tree.distance[to] != FAR);
+            let least = settled.map(|&(to, link)| tree.distance[to] + cost(link)).min();
+            let least = if node == tree.destination { Some(0) } else { least };
+            frontier.extend(least.map(|distance| Reverse((distance, node))));
+        }
+        while let Some(Reverse((distance, node))) = frontier.pop() {
+            if tree.distance[node] != FAR {
+                continue;
+            }
+            tree.distance[node] = distance;
+            let unsettled =
+                self.graph.adjacent(node).iter().filter(|&&(to, link)| on(link) && tree.distance[to] == FAR);
+            frontier.extend(unsettled.map(|&(to, link)| Reverse((distance + cost(link), to))));
+        }
+        for &node in nodes {
+            let adjacent = self.graph.adjacent(node).iter();
+            let shortest =
+                adjacent.filter(|&&(to, link)| on(link) && tree.distance[to] + cost(link) == tree.distance[node]);
+            let next = shortest.map(|&(_, link)| self.leaving(node, link)).min();
+            tree.next[node] = if node == tree.destination { NONE } else { next.unwrap_or(NONE) };
+        }
+        self.trees[index] = tree;
+    }
+
+    /// Adds or removes what the nodes given send to the tree's destination, all the way.
+    fn carry(&mut self, index: usize, nodes: &[usize], change: Change) {
+        let tree = &self.trees[index];
+        for &from in nodes {
+            let (rate, mut node) = (tree.demand[from], from);
+            while rate > 0 && tree.next[node] != NONE {
+                let load = &mut self.loads[tree.next[node] as usize];
+                match change {
+                    Change::Add => *load += rate,
+                    Change::Remove => *load -= rate,
+                }
+                node = self.end(tree.next[node]);
+            }
+        }
+    }
+
+    /// What a new computation of everything finds: for tests.
+    #[cfg(test)]
+    pub(super) fn loads(&self) -> &[u64] {
+        &self.loads
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Add,
+    Remove,
+}
+
+impl Tree {
+    fn empty(destination: usize, nodes: usize) -> Self {
+        Self { destination, demand: vec![0; nodes], distance: vec![FAR; nodes], next: vec![NONE; nodes] }
+    }
+}
+
+/// Directions are numbered in 32 bits, as the simulator numbers its links: a graph without double links has fewer.
+#[allow(clippy::cast_possible_truncation)]
+fn direction(number: usize) -> u32 {
+    number as u32
+}
+
+/// Whole bits per second in bound x capacity; rounding must not refuse a load that is just the bound.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn limit(capacity: f64, bound: f64) -> u64 {
+    (bound * capacity * (1.0 + 1e-12)) as u64
+}

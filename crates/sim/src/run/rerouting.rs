@@ -1,0 +1,306 @@
+//! Links that fall asleep and wake, and routers that learn of it, during the run.
+//!
+//! All of it is known before the run (`net/routing/link_state.rs`): a list of steps in the order of time, of which the next is in the
+//! schedule. In between, each router forwards by its own table; where tables disagree packets may go round until their hops are
+//! used up.
+
+use super::world::World;
+use crate::net::packet::{LinkId, Packet};
+use crate::net::routing::link_state::{self, Cable, Network, Update};
+use crate::net::routing::{Edge, NextHop, first_hops, out_of};
+use crate::scenario::{Nap, Scenario};
+use netlull_units::{Duration, Instant};
+use serde::Serialize;
+
+/// What happens to the network.
+#[derive(Clone, Debug)]
+enum Deed {
+    /// A cable falls asleep.
+    Sleep(usize),
+    /// It begins to wake.
+    Stir(usize),
+    /// It is awake.
+    Wake(usize),
+    /// A router, or every one, has a new table, with this news of cables.
+    Install(Option<usize>, Vec<(usize, bool)>),
+}
+
+/// Why a node loses a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// It knows no way.
+    Unroutable,
+    /// The packet has made as many hops as it may.
+    Expired,
+}
+
+/// A network whose links sleep, or whose packets count their hops.
+pub(super) struct Rerouting {
+    ttl: u8,
+    /// What happens, in the order of time, and how much of it has.
+    steps: Vec<(Instant, Deed)>,
+    done: usize,
+    cables: Vec<Cable>,
+    naps: Vec<Nap>,
+    /// New tables that routers took into use.
+    table_changes: u64,
+    /// The longest that a new table took.
+    convergence: Option<Duration>,
+    edges: Vec<Edge>,
+    out: Vec<Vec<LinkId>>,
+    /// The cable of each link, if it has one that sleeps.
+    cable_of: Vec<Option<usize>>,
+    /// What each router knows: whether a cable is up.
+    views: Vec<Vec<bool>>,
+    /// Packets lost at each node.
+    lost_at: Vec<u64>,
+    /// Packets lost at nodes since the start: no way, too many hops.
+    unroutable: u64,
+    expired: u64,
+    /// The same where measurement began.
+    before: (u64, u64),
+}
+
+/// Links that slept, and packets that lost their way, over the time measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct RoutingSummary {
+    /// New tables that routers took into use, since the start.
+    pub table_changes: u64,
+    /// From an announcement to the last new table because of it, the longest; null if nothing was announced.
+    pub convergence_s: Option<f64>,
+    /// Packets lost on links that fell asleep or slept.
+    pub asleep_packets: u64,
+    /// Packets for which a router knew no way.
+    pub unroutable_packets: u64,
+    /// Packets that had made as many hops as they may.
+    pub expired_packets: u64,
+    /// Which links slept, and when.
+    pub sleep: Vec<NapSummary>,
+}
+
+/// A link sleeps once.
+#[derive(Clone, Debug, Serialize)]
+pub struct NapSummary {
+    /// The link, or the duplex link's direction that gives it its name.
+    pub link: String,
+    /// When it was announced.
+    pub announced_s: f64,
+    /// It slept from then.
+    pub asleep_s: f64,
+    /// It carried packets again from then; null if it did not.
+    pub awake_s: Option<f64>,
+}
+
+impl Rerouting {
+    /// `None` where links never sleep and packets need not count their hops.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn new(scenario: &Scenario) -> Option<Box<Self>> {
+        let ttl = scenario.routing.ttl?;
+        let (nodes, sleep) = (scenario.nodes.len(), &scenario.sleep);
+        let mut cable_of = vec![None; scenario.links.len()];
+        for (number, cable) in sleep.cables.iter().enumerate() {
+            cable.links.iter().for_each(|&link| cable_of[link as usize] = Some(number));
+        }
+        let (steps, convergence) = steps(scenario);
+        Some(Box::new(Self {
+            ttl,
+            steps,
+            done: 0,
+            cables: sleep.cables.clone(),
+            naps: sleep.naps.clone(),
+            table_changes: 0,
+            convergence,
+            edges: scenario.edges.clone(),
+            out: out_of(nodes, &scenario.edges),
+            cable_of,
+            views: vec![vec![true; sleep.cables.len()]; nodes],
+            lost_at: vec![0; nodes],
+            unroutable: 0,
+            expired: 0,
+            before: (0, 0),
+        }))
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Instant {
+        self.steps.get(self.done).map_or(Instant::NEVER, |&(at, _)| at)
+    }
+
+    /// Packets lost at each node since the start.
+    pub fn lost_at_nodes(&self) -> &[u64] {
+        &self.lost_at
+    }
+
+    /// When a link slept, and until when if that is over by `now`, in the order of time.
+    pub fn naps_of(&self, link: usize, now: Instant) -> Vec<(Instant, Option<Instant>)> {
+        let own = self.naps.iter().filter(|nap| self.cable_of[link] == Some(nap.cable) && nap.asleep <= now);
+        let mut naps: Vec<_> = own.map(|nap| (nap.asleep, (nap.awake <= now).then_some(nap.awake))).collect();
+        naps.sort_unstable();
+        naps
+    }
+
+    /// Measurement begins.
+    pub fn start_measuring(&mut self) {
+        self.before = (self.unroutable, self.expired);
+    }
+
+    /// What is due at `now`, if something is left.
+    fn take_due(&mut self, now: Instant) -> Option<Deed> {
+        let (at, deed) = self.steps.get_mut(self.done)?;
+        if *at > now {
+            return None;
+        }
+        self.done += 1;
+        Some(std::mem::replace(deed, Deed::Install(None, Vec::new())))
+    }
+
+    /// The row of a router's table, as it knows the network.
+    fn row(&self, router: usize) -> Vec<Option<LinkId>> {
+        let view = &self.views[router];
+        first_hops(router, &self.out, &self.edges, |link| self.cable_of[link as usize].is_none_or(|cable| view[cable]))
+    }
+
+    /// Over the time measured up to `now`, in which links lost so many packets to sleep.
+    pub fn summarise(&self, now: Instant, asleep_packets: u64) -> RoutingSummary {
+        let began = self.naps.iter().filter(|nap| nap.announced <= now);
+        let past = |at: Instant| (at <= now).then(|| at.as_secs_f64());
+        RoutingSummary {
+            table_changes: self.table_changes,
+            convergence_s: self.convergence.map(Duration::as_secs_f64),
+            asleep_packets,
+            unroutable_packets: self.unroutable - self.before.0,
+            expired_packets: self.expired - self.before.1,
+            sleep: began
+                .map(|nap| NapSummary {
+                    link: self.cables[nap.cable].name.clone(),
+                    announced_s: nap.announced.as_secs_f64(),
+                    asleep_s: nap.asleep.as_secs_f64(),
+                    awake_s: past(nap.awake),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// All that happens, in the order of time, and the longest that a new table takes. At one instant links change before tables do, and fall
+/// asleep before they wake.
+fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
+    let sleep = &scenario.sleep;
+    let delays: Vec<Duration> = scenario.links.iter().map(|link| link.delay).collect();
+    let (announcements, outages) = (sleep.announcements(), sleep.outages());
+    let network = Network {
+        nodes: scenario.nodes.len(),
+        edges: &scenario.edges,
+        delays: &delays,
+        cables: &sleep.cables,
+        outages: &outages,
+    };
+    let update: Update = scenario.routing.update;
+    let (installs, convergence) = link_state::installs(&network, &announcements, update);
+    let deeds = |nap: &Nap| {
+        [(nap.asleep, Deed::Sleep(nap.cable)), (nap.wakes, Deed::Stir(nap.cable)), (nap.awake, Deed::Wake(nap.cable))]
+    };
+    let mut steps: Vec<(Instant, Deed)> = sleep.naps.iter().flat_map(deeds).collect();
+    steps.extend(installs.into_iter().map(|install| (install.at, Deed::Install(install.router, install.news))));
+    steps.retain(|&(at, _)| at < Instant::NEVER);
+    steps.sort_by_key(|(at, deed)| (*at, matches!(deed, Deed::Install(..))));
+    (steps, (!announcements.is_empty()).then_some(convergence))
+}
+
+impl World {
+    /// Links fall asleep or wake, or routers have new tables.
+    pub(super) fn reroute(&mut self) {
+        let now = self.now;
+        while let Some(deed) = self.rerouting.as_mut().and_then(|rerouting| rerouting.take_due(now)) {
+            match deed {
+                Deed::Sleep(cable) => self.fall_asleep(cable),
+                Deed::Stir(cable) => self.on_cable(cable, |world, link| world.links[link].begin_to_wake(now)),
+                Deed::Wake(cable) => self.on_cable(cable, Self::awake),
+                Deed::Install(router, news) => self.install(router, &news),
+            }
+        }
+        let next = self.rerouting.as_ref().map_or(Instant::NEVER, |rerouting| rerouting.next());
+        self.schedule.set(self.slots.reroute(), next);
+    }
+
+    fn on_cable(&mut self, cable: usize, act: impl Fn(&mut Self, usize)) {
+        let Some(rerouting) = &self.rerouting else { return };
+        for link in rerouting.cables[cable].links.clone() {
+            act(self, link as usize);
+        }
+    }
+
+    /// A cable falls asleep: what is on it is lost.
+    fn fall_asleep(&mut self, cable: usize) {
+        self.on_cable(cable, |world, link| {
+            let mut stranded = Vec::new();
+            world.links[link].fall_asleep(world.now, &mut world.schedule, &mut stranded);
+            for packet in &stranded {
+                world.count_drop(world.now, link as LinkId, packet);
+            }
+            if let Some(replay) = &mut world.observers.replay {
+                replay.fell_asleep(link);
+            }
+        });
+    }
+
+    fn awake(&mut self, link: usize) {
+        self.links[link].awake(self.now);
+        if let Some(replay) = &mut self.observers.replay {
+            replay.woke(link);
+        }
+    }
+
+    /// A router, or every one, learns and has a new table.
+    fn install(&mut self, router: Option<usize>, news: &[(usize, bool)]) {
+        let Some(rerouting) = &mut self.rerouting else { return };
+        let routers = router.map_or(0..rerouting.views.len(), |router| router..router + 1);
+        rerouting.table_changes += routers.len() as u64;
+        for router in routers {
+            for &(cable, up) in news {
+                rerouting.views[router][cable] = up;
+            }
+            let row = rerouting.row(router);
+            self.routes.set_row(router, &row);
+        }
+    }
+
+    /// An agent sends a packet where routes may change: its node has the way, or not.
+    #[inline(never)]
+    pub(super) fn originate_rerouted(&mut self, now: Instant, node: u32, packet: &mut Packet) {
+        let Some(rerouting) = &self.rerouting else { return };
+        packet.segment.ttl = rerouting.ttl;
+        match self.routes.next_hop(node, packet.destination) {
+            NextHop::Link(link) | NextHop::Ahead(link) => self.offer(now, link, packet),
+            NextHop::Here | NextHop::Unreachable => self.lose_at_node(node, packet, Loss::Unroutable),
+        }
+    }
+
+    /// A packet that has crossed a link goes on, if it may make another hop and there is a way. Each hop takes one off its hops (RFC 791
+    /// section 3.2).
+    #[inline(never)]
+    pub(super) fn forward_rerouted(&mut self, node: u32, hop: NextHop, packet: &mut Packet) {
+        packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
+        match hop {
+            _ if packet.segment.ttl == 0 => self.lose_at_node(node, packet, Loss::Expired),
+            NextHop::Link(link) | NextHop::Ahead(link) => self.offer(self.now, link, packet),
+            NextHop::Here | NextHop::Unreachable => self.lose_at_node(node, packet, Loss::Unroutable),
+        }
+    }
+
+    #[cold]
+    fn lose_at_node(&mut self, node: u32, packet: &Packet, why: Loss) {
+        let agent = self.requests.flow_agent(packet.agent);
+        self.agents[agent].counters.dropped_packets += 1;
+        if agent != packet.agent as usize {
+            self.request_dropped(self.now, packet.agent);
+        }
+        if let Some(rerouting) = &mut self.rerouting {
+            rerouting.lost_at[node as usize] += 1;
+            match why {
+                Loss::Unroutable => rerouting.unroutable += 1,
+                Loss::Expired => rerouting.expired += 1,
+            }
+        }
+    }
+}

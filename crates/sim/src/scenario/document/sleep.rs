@@ -1,0 +1,153 @@
+//! Links that sleep, and how routers learn of it.
+
+use super::super::quantity::Quantity;
+use netlull_units::{BitRate, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How packets find their way.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoutingDocument {
+    /// What the shortest path is the shortest by.
+    #[serde(default)]
+    pub metric: MetricReading,
+    /// Hops that a packet may make. Without it 64 where links sleep, and no limit elsewhere: routes that never change have no loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = 255))]
+    pub ttl: Option<u8>,
+    /// How routers learn of links that sleep and wake.
+    #[serde(default)]
+    pub update: UpdateDocument,
+}
+
+/// The length of a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MetricReading {
+    /// The sum of the links' costs.
+    #[default]
+    Cost,
+    /// The number of links, whatever their costs.
+    Hops,
+}
+
+/// How the news of a link spreads.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum UpdateDocument {
+    /// Both ends of the link announce it; announcements travel link by link, over those that are up.
+    Flooding(FloodingDocument),
+    /// Every router has its new table at the same time.
+    Simultaneous(SimultaneousDocument),
+}
+
+impl Default for UpdateDocument {
+    fn default() -> Self {
+        Self::Flooding(FloodingDocument::default())
+    }
+}
+
+/// Link-state flooding.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FloodingDocument {
+    /// What every router on the way adds to the propagation of the links.
+    #[serde(default = "default_processing")]
+    pub processing: Quantity<Duration>,
+    /// From the first news to a router's new table; what it hears meanwhile is in it.
+    #[serde(default = "default_computation")]
+    pub computation: Quantity<Duration>,
+}
+
+impl Default for FloodingDocument {
+    fn default() -> Self {
+        Self { processing: default_processing(), computation: default_computation() }
+    }
+}
+
+/// All routers at once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SimultaneousDocument {
+    /// From the announcement to the new tables.
+    pub after: Quantity<Duration>,
+}
+
+/// Links that sleep, and when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SleepDocument {
+    /// When it is decided and announced that the (first) link sleeps.
+    pub at: Quantity<Duration>,
+    /// The links, in the order in which they fall asleep. A duplex link sleeps in both directions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub links: Option<Vec<String>>,
+    /// Or what chooses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanDocument>,
+    /// Each further link so much later.
+    #[serde(default)]
+    pub spacing: Quantity<Duration>,
+    /// A link carries packets on for so long after it has been announced that it sleeps: routes change first.
+    #[serde(default)]
+    pub drain: Quantity<Duration>,
+    /// When the (first) link is woken; default never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake: Option<Quantity<Duration>>,
+    /// From then until it carries packets and is announced.
+    #[serde(default)]
+    pub wake_time: Quantity<Duration>,
+}
+
+/// What chooses the links that sleep (docs/models/estop.md). Nodes and links are those of the scenario, each pair of nodes that a duplex link, or
+/// one link each way, joins.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum PlanDocument {
+    /// ESTOP: by betweenness, as long as the algebraic connectivity holds.
+    Estop(ThresholdDocument),
+    /// ESACON: by what the algebraic connectivity loses.
+    Esacon(ThresholdDocument),
+    /// The least loaded first, as long as no link is loaded more than a bound allows.
+    LoadAware(LoadAwareDocument),
+}
+
+/// A plan that keeps the network connected well enough.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ThresholdDocument {
+    /// The share of the algebraic connectivity that must be left, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// The nodes that it knows, with the links between them; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<String>>,
+}
+
+/// A plan that knows the traffic: flows of datagrams and of requests at the rates that they offer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadAwareDocument {
+    /// The largest load of a link, as a share of its rate, in (0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub bound: f64,
+    /// The share of the algebraic connectivity that must be left, in [0, 1]; 0, the default, asks for a connected network only.
+    #[serde(default)]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub threshold: f64,
+    /// What each TCP flow counts for; default nothing.
+    #[serde(default)]
+    pub tcp_rate: Quantity<BitRate>,
+    /// The nodes that it knows, with the links between them; default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<String>>,
+}
+
+fn default_processing() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(1))
+}
+
+fn default_computation() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(10))
+}

@@ -1,0 +1,196 @@
+//! Links that sleep: which, when, and how routers learn of it.
+
+use super::links::Wire;
+use super::{LinkSpec, Result, refuse};
+use crate::net::packet::LinkId;
+use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
+use crate::scenario::ScenarioError;
+use crate::scenario::document::{Document, SleepDocument, UpdateDocument};
+use netlull_units::Instant;
+
+/// Hops that a packet may make where links sleep (the default of RFC 1700).
+const DEFAULT_TTL: u8 = 64;
+
+/// How packets find their way.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutingSpec {
+    /// Hops that a packet may make, where that is looked at.
+    pub ttl: Option<u8>,
+    /// How routers learn of links that sleep and wake.
+    pub update: Update,
+}
+
+/// A cable sleeps once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Nap {
+    /// Which.
+    pub cable: usize,
+    /// When that is announced.
+    pub announced: Instant,
+    /// It sleeps from here on.
+    pub asleep: Instant,
+    /// It begins to wake; [`Instant::NEVER`] if it is not woken.
+    pub wakes: Instant,
+    /// It is awake and announced.
+    pub awake: Instant,
+}
+
+/// Links that sleep.
+#[derive(Clone, Debug, Default)]
+pub struct SleepSpec {
+    /// The cables that ever do.
+    pub cables: Vec<Cable>,
+    /// When, in the order in which they are announced.
+    pub naps: Vec<Nap>,
+}
+
+impl SleepSpec {
+    /// What the ends of cables announce, in the order of time.
+    #[must_use]
+    pub fn announcements(&self) -> Vec<Announcement> {
+        let both = |nap: &Nap| {
+            let Nap { cable, announced, awake, .. } = *nap;
+            [Announcement { at: announced, cable, up: false }, Announcement { at: awake, cable, up: true }]
+        };
+        let mut announcements: Vec<Announcement> = self.naps.iter().flat_map(both).collect();
+        announcements.retain(|announcement| announcement.at < Instant::NEVER);
+        announcements.sort_by_key(|announcement| announcement.at);
+        announcements
+    }
+
+    /// When cables carry nothing, in the order of time.
+    #[must_use]
+    pub fn outages(&self) -> Vec<Outage> {
+        let outage = |nap: &Nap| Outage { cable: nap.cable, from: nap.asleep, to: nap.awake };
+        let mut outages: Vec<Outage> = self.naps.iter().map(outage).collect();
+        outages.sort_by_key(|outage| outage.from);
+        outages
+    }
+}
+
+/// How packets find their way, in a scenario in which links sleep or not.
+pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
+    let written = &document.routing;
+    if written.ttl == Some(0) {
+        return refuse("routing.ttl", "is 0; expected 1 to 255 hops");
+    }
+    let update = match &written.update {
+        UpdateDocument::Flooding(flooding) => {
+            Update::Flooding { processing: flooding.processing.0, computation: flooding.computation.0 }
+        }
+        UpdateDocument::Simultaneous(together) => Update::Simultaneous { after: together.after.0 },
+    };
+    let ttl = written.ttl.or((!document.sleep.is_empty()).then_some(DEFAULT_TTL));
+    Ok(RoutingSpec { ttl, update })
+}
+
+/// Every nap of every link, without two of one link that overlap.
+pub(super) fn sleep(document: &Document, wires: &[Wire<'_>], links: &[LinkSpec]) -> Result<SleepSpec> {
+    let mut spec = SleepSpec::default();
+    for (index, written) in document.sleep.iter().enumerate() {
+        let field = format!("sleep.{index}");
+        if written.at.0 >= document.duration.0 {
+            let message =
+                format!("is {}; expected a time before the run ends at {}", written.at.0, document.duration.0);
+            return refuse(format!("{field}.at"), message);
+        }
+        for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, wires)?) {
+            can_sleep(&field, &cable, links)?;
+            let nap = nap(&field, written, number, spec.number(cable))?;
+            spec.lie_down(&field, nap)?;
+        }
+    }
+    spec.naps.sort_by_key(|nap| nap.announced);
+    Ok(spec)
+}
+
+impl SleepSpec {
+    /// The number of a cable, which is added if it is new.
+    fn number(&mut self, cable: Cable) -> usize {
+        self.cables.iter().position(|known| *known == cable).unwrap_or_else(|| {
+            self.cables.push(cable);
+            self.cables.len() - 1
+        })
+    }
+
+    fn lie_down(&mut self, field: &str, nap: Nap) -> Result<()> {
+        let same = self.naps.iter().filter(|other| other.cable == nap.cable);
+        if let Some(other) = same.into_iter().find(|other| nap.announced <= other.awake && other.announced <= nap.awake)
+        {
+            let name = &self.cables[nap.cable].name;
+            let until =
+                if other.awake == Instant::NEVER { "the end of the run".to_owned() } else { other.awake.to_string() };
+            let message = format!(
+                "puts \"{name}\" to sleep, which sleeps from {} to {until}; expected another link",
+                other.announced
+            );
+            return refuse(field, message);
+        }
+        self.naps.push(nap);
+        Ok(())
+    }
+}
+
+/// The cables of an entry, each with its field, in the order in which they fall asleep.
+fn chosen(field: &str, written: &SleepDocument, wires: &[Wire<'_>]) -> Result<Vec<(String, Cable)>> {
+    match (&written.links, &written.plan) {
+        (Some(names), None) => {
+            let find = |(number, name): (usize, &String)| {
+                let field = format!("{field}.links.{number}");
+                named(&field, name, wires).map(|cable| (field, cable))
+            };
+            names.iter().enumerate().map(find).collect()
+        }
+        (None, Some(_)) => refuse(format!("{field}.plan"), "is not known yet"),
+        _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
+    }
+}
+
+/// The cable that a link is part of.
+fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
+    match wires.iter().position(|wire| wire.name == name) {
+        Some(place) => Ok(cable(wires, place)),
+        None => {
+            let known: Vec<&str> = wires.iter().filter(|wire| wire.is_there()).map(|wire| wire.name.as_str()).collect();
+            Err(ScenarioError::new(field, format!("\"{name}\" is no link; expected one of {}", known.join(", "))))
+        }
+    }
+}
+
+/// The cable of the wire at `place`: with a duplex link's other direction, which stands beside it.
+#[allow(clippy::cast_possible_truncation)]
+fn cable(wires: &[Wire<'_>], place: usize) -> Cable {
+    let there = if wires[place].is_there() { place } else { place - 1 };
+    let links =
+        if wires[there].document.duplex { vec![there as LinkId, there as LinkId + 1] } else { vec![there as LinkId] };
+    Cable { name: wires[there].name.clone(), links }
+}
+
+/// A link whose rate varies knows no sleep: its controller would not learn of it.
+fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
+    for link in cable.links.iter().map(|&link| &links[link as usize]) {
+        let what = match (&link.control, &link.capacity) {
+            (Some(_), _) => "controller",
+            (None, Some(_)) => "varying capacity",
+            (None, None) => continue,
+        };
+        return refuse(field, format!("\"{}\" has a {what}; expected a link of fixed rate", link.name));
+    }
+    Ok(())
+}
+
+fn nap(field: &str, written: &SleepDocument, number: u64, cable: usize) -> Result<Nap> {
+    let later = written.spacing.0.saturating_mul(number);
+    let announced = Instant::ZERO + written.at.0 + later;
+    let asleep = announced + written.drain.0;
+    let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake.0 + later);
+    if let Some(wake) = written.wake.filter(|wake| wake.0 <= written.at.0 + written.drain.0) {
+        let entry = field.split(".links").next().unwrap_or(field);
+        let asleep = written.at.0 + written.drain.0;
+        return refuse(
+            format!("{entry}.wake"),
+            format!("is {}; expected a time after the first link has fallen asleep, at {asleep}", wake.0),
+        );
+    }
+    Ok(Nap { cable, announced, asleep, wakes, awake: wakes + written.wake_time.0 })
+}

@@ -1,0 +1,232 @@
+//! Links that sleep and wake, routers that learn of it, packets that are lost in between.
+
+mod common;
+
+use common::{close, floats, flow, link, outcome, scenario, table};
+use netlull_sim::run::{RoutingSummary, RunOutcome};
+use serde_json::{Value, json};
+
+/// A square a - b - d and a - c - d of duplex links, 12 Mb/s and 10 ms each; the way by b is shorter by cost. Datagrams of 1500 B, 1 ms on a
+/// link, go from a to d every 4 ms from 0 on: 3 Mb/s.
+fn square(sleep: &Value, routing: &Value) -> Value {
+    let duplex = |from: &str, to: &str, cost: u32| json!({ "from": from, "to": to, "duplex": true, "rate": "12 Mb/s", "delay": "10 ms", "buffer": "100 packets", "cost": cost });
+    json!({
+        "duration": "2 s",
+        "nodes": ["a", "b", "c", "d"],
+        "link": [duplex("a", "b", 1), duplex("b", "d", 1), duplex("a", "c", 2), duplex("c", "d", 2)],
+        "flow": [{ "kind": "cbr", "name": "f", "from": "a", "to": "d", "rate": "3 Mb/s", "packet": "1500 B" }],
+        "routing": routing,
+        "sleep": sleep,
+    })
+}
+
+fn flooding(computation: &str) -> Value {
+    json!({ "update": { "kind": "flooding", "processing": "1 ms", "computation": computation } })
+}
+
+fn routing(run: &RunOutcome) -> &RoutingSummary {
+    run.summary.routing.as_ref().expect("routes that change")
+}
+
+#[test]
+fn packets_on_a_link_that_falls_asleep_and_for_a_stale_next_hop_are_lost() {
+    // b-d sleeps at 1 s. Datagram n leaves a at 4n ms, is wholly at b at 4n + 11 and at d at 4n + 22. Those offered to b-d before 1 s and
+    // not at d by then: 4n + 11 < 1000 and 4n + 22 > 1000: n = 245, 246, 247 are on it.
+    // Computation 30 ms: b has a new table at 1.030, a hears at 1.010 and has it at 1.040. From then a sends by c. Datagrams that a sent
+    // before (4n < 1040, n <= 259) come to b from 4n + 11 >= 1000 on: n = 248 ... 259. By 1.030 b knows that b-d is asleep: it still
+    // has a way, back by a and c, 1 + 2 + 2. a sends those back to b before 1.040, and on by c after. n with 4n + 11 < 1030: 248 ... 254,
+    // 7 packets, are lost at the stale next hop. The others, 255 ... 259, come to b from 1.031 on, and are at a again from 1.042 on.
+    let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"] }]), &flooding("30 ms")));
+    let asleep = link(&run, "b-d");
+    assert_eq!((asleep.asleep_packets, routing(&run).asleep_packets), (3 + 7, 3 + 7));
+    assert_eq!((flow(&run, "f").packets_dropped, routing(&run).unroutable_packets), (10, 0));
+    assert_eq!(link(&run, "b-a").delivered_packets, 5);
+    // a's news is the last but d's and c's: c hears from a at 1.021 and from d at 1.010: 1.040.
+    close(routing(&run).convergence_s.expect("news"), 0.040, 1e-12);
+    assert_eq!(routing(&run).table_changes, 4);
+    assert_eq!((asleep.asleep_s, link(&run, "d-b").asleep_s, link(&run, "a-b").asleep_s), (1.0, 1.0, 0.0));
+    // All that were sent and not lost arrive, but for those on their way at the end: 22 ms and, by c, the same: 500 - 10 - 5.
+    // Sent at 4n with 4n + 22 > 2000: n = 495 ... 499.
+    assert_eq!(flow(&run, "f").delivered_bytes, (500 - 10 - 5) * 1500);
+}
+
+#[test]
+fn routers_that_disagree_send_packets_round_until_their_hops_are_used_up() {
+    // x - y - z - d, 1 ms and 10 us a packet each, and a dear and long way x - d. z-d sleeps at 1 s: z knows at once, y at 1.001, x after y's
+    // 20 ms of processing at 1.022. A packet leaves x every ms.
+    let duplex = |from: &str, to: &str, cost: u32, delay: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "1 Gb/s", "delay": delay, "buffer": "1000 packets", "cost": cost });
+    let json = |ttl: u8| {
+        json!({
+            "duration": "2 s",
+            "nodes": ["x", "y", "z", "d"],
+            "link": [
+                duplex("x", "y", 1, "1 ms"), duplex("y", "z", 1, "1 ms"), duplex("z", "d", 1, "1 ms"), duplex("x", "d", 9, "50 ms"),
+            ],
+            "flow": [{ "kind": "cbr", "name": "f", "from": "x", "to": "d", "rate": "10 Mb/s", "packet": "1250 B" }],
+            "routing": { "ttl": ttl, "update": { "kind": "flooding", "processing": "20 ms", "computation": "0 s" } },
+            "sleep": [{ "at": "1 s", "links": ["z-d"] }],
+        })
+    };
+    // Of 5 hops a packet makes x-y-x-y-x-y and is lost at y, if y knows as it comes there, s + 1.01 >= 1001 ms, and x does not when it
+    // comes back for the last time, s + 4.04 < 1022: s = 1000 ... 1017, 18 packets. Those of 998 and 999 go on to z and turn there:
+    // x-y-z-y-x-y. That of 997 is on z-d as it falls asleep.
+    let run = outcome(json(5));
+    let lost = routing(&run);
+    assert_eq!((lost.expired_packets, lost.asleep_packets, lost.unroutable_packets), (20, 1, 0));
+    close(lost.convergence_s.expect("news"), 0.022, 1e-12);
+    // With hops enough they go round until x knows, and arrive.
+    let patient = outcome(json(64));
+    assert_eq!((routing(&patient).expired_packets, flow(&patient, "f").packets_dropped), (0, 1));
+    assert!(link(&patient, "y-x").delivered_packets > link(&run, "y-x").delivered_packets);
+}
+
+#[test]
+fn reroute_first_sleep_then_loses_nothing() {
+    // 100 ms of drain: tables are new after 40 ms, the last datagram by b is at d 22 ms later.
+    let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"], "drain": "100 ms" }]), &flooding("30 ms")));
+    assert_eq!((flow(&run, "f").packets_dropped, routing(&run).asleep_packets), (0, 0));
+    close(link(&run, "b-d").asleep_s, 0.9, 1e-12);
+    // What is on the way by c: the last 22 ms, as before.
+    assert_eq!(flow(&run, "f").delivered_bytes, (500 - 5) * 1500);
+}
+
+#[test]
+fn links_wake_and_are_used_again() {
+    // Asleep from 0.5 to 1.3 s: woken at 1.2, 100 ms to wake.
+    let nap = json!([{ "at": "0.5 s", "links": ["b-d"], "wake": "1.2 s", "wake_time": "100 ms" }]);
+    let run = outcome(square(&nap, &flooding("30 ms")));
+    let slept = link(&run, "b-d");
+    // Powered while it wakes.
+    close(slept.asleep_s, 0.7, 1e-12);
+    let by_c = link(&run, "a-c").offered_packets;
+    // a's tables: 0.540 without b-d; with it when it has heard of both ends, of d's by b or c at 1.321, and 30 ms later. In between 4n in
+    // [540, 1351): n = 135 ... 337, 203 datagrams by c, and those that come back from b (5, as above).
+    assert_eq!(by_c, 208);
+    assert_eq!(link(&run, "b-d").asleep_packets, 10);
+    // Energy under FS, 1 W: awake for 1.3 of 2 s.
+    close(slept.energy.get("fs").expect("fs").total_j, 1.3, 1e-9);
+    let rate = table(&run, "rate");
+    assert_eq!(floats(rate, "time_s"), [0.0, 0.5, 1.3, 0.0, 0.5, 1.3]);
+    assert_eq!(floats(rate, "rate_bps"), [12e6, 0.0, 12e6, 12e6, 0.0, 12e6]);
+}
+
+#[test]
+fn the_network_s_energy_is_that_of_its_links() {
+    // FS: 8 links x 2 s x 1 W = 16 J, of which two sleep for 1 s: 14. A measured port asleep keeps its share of the box and its transceiver.
+    let mut json = square(&json!([{ "at": "1 s", "links": ["d-b"] }]), &flooding("30 ms"));
+    json["power"] = json!([{ "model": "fs" }, { "model": "nexus-9336-fx2" }, { "model": "ons-15600" }]);
+    json["phase"] = json!([{ "name": "before", "to": "1 s" }, { "name": "after", "from": "1 s" }]);
+    let run = outcome(json);
+    let energy = |model: &str| run.summary.network.energy.get(model).expect("a model");
+    close(energy("fs").total_j, 14.0, 1e-9);
+    close(energy("fs").saving, 2.0 / 16.0, 1e-12);
+    close(energy("ons-15600").total_j, 14.0 * 2240.0, 1e-6);
+    let nexus = energy("nexus-9336-fx2");
+    close(nexus.asleep_j, 2.0 * (285.31 / 36.0 + 2.791), 1e-9);
+    close(nexus.reference_j - nexus.total_j, 2.0 * (1.903 - 0.063), 1e-9);
+    let after = run.summary.phase.get("after").expect("a phase");
+    close(after.network.energy.get("fs").expect("fs").saving, 0.25, 1e-12);
+    assert!(after.link.get("b-d").is_some_and(|link| link.asleep_s == 1.0 && link.utilisation == 0.0));
+    close(run.summary.phase.get("before").expect("a phase").network.energy.get("fs").expect("fs").saving, 0.0, 1e-12);
+}
+
+#[test]
+fn tcp_survives_a_network_that_sleeps_and_wakes_under_codel_red_and_requests() {
+    let mut json = square(
+        &json!([
+            { "at": "3 s", "links": ["b-d", "c-d"], "spacing": "2 s", "wake": "4 s", "wake_time": "50 ms" },
+            { "at": "9 s", "links": ["a-b"], "drain": "30 ms", "wake": "11 s" },
+        ]),
+        &flooding("20 ms"),
+    );
+    json["duration"] = "14 s".into();
+    json["link"][1]["queue"] = json!({ "kind": "codel" });
+    json["link"][0]["queue"] = json!({ "kind": "red", "ecn": "early" });
+    json["flow"] = json!([
+        { "kind": "tcp", "name": "t", "from": "a", "to": "d", "tcp": { "ecn": "classic" } },
+        { "kind": "requests", "name": "w", "from": "d", "to": "a", "offered": "1 Mb/s", "size": { "kind": "exponential", "mean": "20 kB" } },
+        { "kind": "poisson", "name": "p", "from": "b", "to": "c", "rate": "500 kb/s", "packet": "300 B", "jitter": "10 ms" },
+    ]);
+    let run = outcome(json);
+    assert!(routing(&run).asleep_packets > 0, "{:?}", routing(&run));
+    assert_eq!(routing(&run).sleep.len(), 3);
+    assert!(flow(&run, "t").goodput_bps > 4e6, "{}", flow(&run, "t").goodput_bps);
+    assert!(flow(&run, "w").requests_completed.is_some_and(|done| done > 20));
+}
+
+#[test]
+fn a_node_that_nothing_leads_to_is_unroutable() {
+    // Both ways to d sleep from 1 s on: at b and c by their own tables, 30 ms later.
+    let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d", "c-d"] }]), &flooding("30 ms")));
+    let lost = routing(&run);
+    // Of 501 datagrams (one is sent at the very end) those with 4n + 22 <= 1000 arrive: 245. 3 + 7 are lost on b-d, as before. Those that come to b from 1.031 on and those
+    // sent from 1.040 on have no way: b has none of its own, and a's leads by c, of which it hears at 1.010, in time for its new table.
+    assert_eq!(flow(&run, "f").delivered_bytes, 245 * 1500);
+    assert_eq!((lost.asleep_packets, lost.unroutable_packets), (10, 501 - 245 - 10));
+    assert_eq!(flow(&run, "f").packets_dropped, 501 - 245);
+}
+
+#[test]
+fn hops_are_counted_where_a_limit_is_given() {
+    // Two hops to d: a limit of two lets nothing through that has to be sent on after the second, a limit of one nothing past b.
+    let counted = |ttl: u8| outcome(square(&json!([]), &json!({ "ttl": ttl })));
+    assert_eq!(flow(&counted(2), "f").packets_dropped, 0);
+    let short = counted(1);
+    // All that reached b: 4n + 11 <= 2000, n <= 497.
+    assert_eq!((routing(&short).expired_packets, flow(&short, "f").delivered_bytes), (498, 0));
+    assert_eq!(routing(&short).convergence_s, None);
+}
+
+#[test]
+fn the_metric_decides_the_way() {
+    let mut json = square(&json!([]), &json!({ "metric": "cost" }));
+    json["link"][0]["cost"] = 5.into();
+    assert_eq!(link(&outcome(json.clone()), "a-b").offered_packets, 0);
+    json["routing"] = json!({ "metric": "hops" });
+    assert_eq!(link(&outcome(json), "a-b").offered_packets, 501);
+}
+
+#[test]
+fn what_cannot_sleep_is_named() {
+    let why = |sleep: Value, change: &dyn Fn(&mut Value)| {
+        let mut json = square(&sleep, &flooding("30 ms"));
+        change(&mut json);
+        scenario(&json).expect_err("refused").to_string()
+    };
+    let nothing = |_: &mut Value| {};
+    let has = |expected: &str, found: String| assert!(found.contains(expected), "{expected:?} not in {found:?}");
+    has(
+        "sleep.0.links.0: \"x\" is no link; expected one of a-b, b-d, a-c, c-d",
+        why(json!([{ "at": "1 s", "links": ["x"] }]), &nothing),
+    );
+    has(
+        "sleep.0.at: is 2 s; expected a time before the run ends at 2 s",
+        why(json!([{ "at": "2 s", "links": ["a-b"] }]), &nothing),
+    );
+    has("sleep.0: has both or neither of `links` and `plan`", why(json!([{ "at": "1 s" }]), &nothing));
+    has(
+        "sleep.0.wake: is 1 s; expected a time after",
+        why(json!([{ "at": "1 s", "links": ["a-b"], "wake": "1 s" }]), &nothing),
+    );
+    let twice = json!([{ "at": "1 s", "links": ["a-b"], "wake": "1.5 s" }, { "at": "1.2 s", "links": ["b-a"] }]);
+    has(
+        "sleep.1.links.0: puts \"a-b\" to sleep, which sleeps from 1.000000000 s to 1.500000000 s",
+        why(twice, &nothing),
+    );
+    let controlled =
+        |json: &mut Value| json["link"][0]["controller"] = json!({ "kind": "awm", "target": "10 packets" });
+    has(
+        "sleep.0.links.0: \"a-b\" has a controller; expected a link of fixed rate",
+        why(json!([{ "at": "1 s", "links": ["a-b"] }]), &controlled),
+    );
+    has("routing.ttl: is 0", why(json!([]), &|json| json["routing"]["ttl"] = 0.into()));
+    has(
+        "routing.update.kind: \"magic\" is unknown",
+        why(json!([]), &|json| json["routing"]["update"]["kind"] = "magic".into()),
+    );
+    has("position.z: \"z\" is no node", why(json!([]), &|json| json["position"] = json!({ "z": [0.0, 0.0] })));
+    has(
+        "position.a: is 200, 0; expected degrees",
+        why(json!([]), &|json| json["position"] = json!({ "a": [200.0, 0.0] })),
+    );
+}
