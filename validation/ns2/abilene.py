@@ -189,7 +189,7 @@ def run_ns2(case: Case, extra: dict[str, Value] | None = None) -> Numbers:
 
 PERIODS = {"before": (0.0, 30.0), "after": (30.0, 60.0), "settled": (5.0, 30.0), "later": (32.0, 60.0)}
 """Seconds; the paper's are the first two."""
-COUNTED = ("timeouts", "retransmitted", "cuts", "queue_drops")
+COUNTED = ("timeouts", "retransmitted", "queue_drops")
 MEASURES = (
     *(f"goodput_{period}" for period in PERIODS),
     *(f"sent_{period}" for period in ("before", "after")),

@@ -13,10 +13,10 @@
 #   off         links to switch off at `off_at`, both directions, FROM-TO with commas between; "" for none
 #   routing     ls: ns-2's link-state routing. static: tables as they were until `transition` after `off_at`, when all change
 #   edges       times at which counters are printed, with commas between
-#   trace       where to write `TIME cwnd ssthresh t_seqno ack rtt baseRTT` every `sample` seconds between trace_from and
-#               trace_to; baseRTT is Vegas's. Nothing is written without it
+#   trace       where to write `TIME cwnd ssthresh t_seqno ack rtt v_rtt` every `sample` seconds between trace_from and
+#               trace_to; v_rtt is Vegas' last sample, in seconds. Nothing is written without it
 # Standard output: `TIME.COUNTER value` for each edge, and for the two seconds after `off_at` the smallest cwnd, sampled every
-# millisecond (`min_cwnd`). Counters: in_order (segments at the sink), sent, retransmitted, timeouts, cuts, cbr (packets that
+# millisecond (`min_cwnd`). Counters: in_order (segments at the sink), sent, retransmitted, timeouts, cbr (packets that
 # arrived), queue_drops, down_drops (packets lost on links that went down), hops (links that the last segment crossed).
 
 source [file join [file dirname [info script]] common.tcl]
