@@ -131,7 +131,7 @@ proc print_counters {} {
     set cbr 0
     foreach monitor $received {incr cbr [$monitor set npkts_]}
     print_pairs stdout $at. [list in_order [segments_in_order $sink] sent [$tcp set ndatapack_] \
-        retransmitted [$tcp set nrexmitpack_] timeouts [$tcp set nrexmit_] cuts [$tcp set ncwndcuts1_] cbr $cbr \
+        retransmitted [$tcp set nrexmitpack_] timeouts [$tcp set nrexmit_] cbr $cbr \
         queue_drops [$lost(queue_drops) set npkts_] down_drops [$lost(down_drops) set npkts_] \
         hops [expr {[llength [path $param(from) $param(to)]] - 1}]]
     puts "# $at path [path $param(from) $param(to)] back [path $param(to) $param(from)]"
