@@ -14,6 +14,7 @@ from netlull import _engine
 from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
+from netlull.topology.expand import expanded, order_of, prepare, read_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,7 +85,8 @@ class Scenario:
         self._folder = folder
         self._document: dict[str, Any] = plain(document)
         inline(self._document, folder)
-        self._checked = _engine.check(self._document)
+        read_in(self._document, folder)
+        self._checked = _engine.check(expanded(self._document))
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
@@ -116,7 +118,7 @@ class Scenario:
             ScenarioError: names the field, its value and what was expected.
         """
         document = read_toml(text, origin)
-        _change(document, values or {})
+        _change(document, values or {}, folder)
         return cls.from_dict(document, folder=folder)
 
     @classmethod
@@ -150,7 +152,7 @@ class Scenario:
         """
         document: dict[str, Any] = plain(self._document)
         for step in steps:
-            _change(document, step)
+            _change(document, step, self._folder)
         return self.from_dict(document, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -251,10 +253,14 @@ class Scenario:
         return f"Scenario({self.name!r}, {complete['duration']}, {', '.join(sizes)})"
 
 
-def _change(document: dict[str, Any], values: Mapping[str, object]) -> None:
-    for path, value in values.items():
+def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:
+    for path in values:
         if not isinstance(path, str):
             raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
+    # The topology first: it has links that other paths may lead to.
+    for path in sorted(values, key=order_of):
+        prepare(document, path, folder)
+        value = values[path]
         if value is None:
             remove(document, path)
         else:
