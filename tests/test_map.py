@@ -109,7 +109,7 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
     assert "power: ons-15600, 1968 W in all" in svg  # 14 x 140 + 7.5 = 1967.5
     # In Atlanta 132 km have no room for a number, and that is said.
     assert "ATLAM5-ATLAng" not in _ids(svg, "power")
-    assert "left out: power of 1 links" in svg
+    assert "left out: 1 link's power" in svg
 
 
 def test_a_run_of_which_a_link_sleeps(
