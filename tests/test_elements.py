@@ -55,6 +55,13 @@ ELEMENTS: dict[Any, str] = {
     netlull.Power: "PowerDocument",
     netlull.Probe: "ProbeDocument",
     netlull.Phase: "PhaseDocument",
+    netlull.Routing: "RoutingDocument",
+    netlull.Flooding: "UpdateDocument",
+    netlull.Simultaneous: "UpdateDocument",
+    netlull.Sleep: "SleepDocument",
+    netlull.Estop: "PlanDocument",
+    netlull.Esacon: "PlanDocument",
+    netlull.LoadAware: "PlanDocument",
 }
 
 
@@ -84,6 +91,8 @@ def test_every_kind_of_the_schema_has_an_element() -> None:
         "QueueDocument",
         "FlowDocument",
         "SizeDocument",
+        "UpdateDocument",
+        "PlanDocument",
     ):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}

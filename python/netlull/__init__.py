@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         SweepError,
     )
     from netlull.result import Result
+    from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
@@ -80,14 +81,18 @@ __all__ = [
     "DropTail",
     "Earth",
     "EmpiricalSize",
+    "Esacon",
+    "Estop",
     "Experiment",
     "ExponentialSize",
     "FieldPathError",
     "FixedSize",
+    "Flooding",
     "GRouter",
     "GilbertElliott",
     "InputError",
     "Link",
+    "LoadAware",
     "LognormalComponent",
     "LognormalSize",
     "Monitor",
@@ -109,10 +114,13 @@ __all__ = [
     "Requests",
     "Result",
     "ResultError",
+    "Routing",
     "Scenario",
     "ScenarioError",
     "Scripted",
     "ScriptedDrops",
+    "Simultaneous",
+    "Sleep",
     "Steps",
     "Sweep",
     "SweepError",
@@ -141,6 +149,7 @@ _HOMES = {
     "netlull.elements": _ELEMENTS,
     "netlull.errors": "ClusterError FieldPathError InputError NetlullWarning OutputError ResultError SweepError",
     "netlull.result": "Result",
+    "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }

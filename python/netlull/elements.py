@@ -359,6 +359,7 @@ class Cbr:
     _: KW_ONLY
     packet: str | None = None
     start: str | None = None
+    jitter: str | None = None
     stop: str | None = None
 
 
@@ -374,6 +375,7 @@ class Poisson:
     _: KW_ONLY
     packet: str | None = None
     start: str | None = None
+    jitter: str | None = None
     stop: str | None = None
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from netlull._engine import Monitor
     from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
     from netlull.result import Result
+    from netlull.routing import Routing, Sleep
 
 __all__ = ["Scenario"]
 
@@ -54,6 +55,9 @@ class Scenario:
         probe: Probe | Mapping[str, object] | None = None,
         recording: Recording | Mapping[str, object] | None = None,
         phases: Iterable[Phase | Mapping[str, object]] = (),
+        routing: Routing | Mapping[str, object] | None = None,
+        sleep: Iterable[Sleep | Mapping[str, object]] = (),
+        position: Mapping[str, tuple[float, float]] | None = None,
     ) -> None:
         fields = {
             "name": name,
@@ -71,6 +75,9 @@ class Scenario:
             "probe": probe,
             "recording": recording,
             "phase": list(phases) or None,
+            "routing": routing,
+            "sleep": list(sleep) or None,
+            "position": position,
         }
         self._adopt({key: value for key, value in fields.items() if value is not None})
 

@@ -230,3 +230,30 @@ fn what_cannot_sleep_is_named() {
         why(json!([]), &|json| json["position"] = json!({ "a": [200.0, 0.0] })),
     );
 }
+
+#[test]
+fn plans_choose_the_links() {
+    // A ring of four: betweenness is the same for all links, so ESTOP tries a-b first. A path of four has lambda_2 = 2 - sqrt 2 = .586, the
+    // ring 2: .293 of it. Nothing more can go.
+    let planned = |plan: Value| {
+        let run = outcome(square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms")));
+        routing(&run).sleep.iter().map(|nap| nap.link.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(planned(json!({ "kind": "estop", "threshold": 0.29 })), ["a-b"]);
+    assert_eq!(planned(json!({ "kind": "estop", "threshold": 0.30 })), Vec::<String>::new());
+    assert_eq!(planned(json!({ "kind": "esacon", "threshold": 0.29 })), ["a-b"]);
+    // 3 of 12 Mb/s go by b: the other two links are idle, and one of them sleeps first.
+    assert_eq!(planned(json!({ "kind": "load_aware", "bound": 0.5 })), ["a-c"]);
+    // Without c there is a line, of which each link is needed.
+    assert_eq!(planned(json!({ "kind": "load_aware", "bound": 0.5, "nodes": ["a", "b", "d"] })), Vec::<String>::new());
+    let why = |plan: Value| {
+        let json = square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms"));
+        scenario(&json).expect_err("refused").to_string()
+    };
+    let has = |expected: &str, found: String| assert!(found.contains(expected), "{expected:?} not in {found:?}");
+    has("sleep.0.plan.threshold: is 1.5; expected", why(json!({ "kind": "estop", "threshold": 1.5 })));
+    has("sleep.0.plan.bound: is 0; expected", why(json!({ "kind": "load_aware", "bound": 0.0 })));
+    has("sleep.0.plan.nodes.1: \"x\" is no node", why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "x"] })));
+    has("sleep.0.plan: no duplex links lead from \"a\" to \"d\"", why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })));
+    has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
+}

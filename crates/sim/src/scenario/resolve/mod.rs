@@ -13,6 +13,7 @@ mod recording;
 mod requests;
 mod size_laws;
 mod sleep;
+mod sleep_plan;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
@@ -381,7 +382,9 @@ impl Scenario {
         }
         let probe = probe(document, &links, &flows)?;
         check_positions(document, &nodes)?;
-        let sleep = sleep::sleep(document, &wiring, &links)?;
+        let network =
+            sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
+        let sleep = sleep::sleep(network, &links)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration.0,

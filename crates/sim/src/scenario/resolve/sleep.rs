@@ -1,6 +1,7 @@
 //! Links that sleep: which, when, and how routers learn of it.
 
 use super::links::Wire;
+use super::sleep_plan::{Network, planned};
 use super::{LinkSpec, Result, refuse};
 use crate::net::packet::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
@@ -85,8 +86,8 @@ pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
 }
 
 /// Every nap of every link, without two of one link that overlap.
-pub(super) fn sleep(document: &Document, wires: &[Wire<'_>], links: &[LinkSpec]) -> Result<SleepSpec> {
-    let mut spec = SleepSpec::default();
+pub(super) fn sleep(network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpec> {
+    let (mut spec, document) = (SleepSpec::default(), network.document);
     for (index, written) in document.sleep.iter().enumerate() {
         let field = format!("sleep.{index}");
         if written.at.0 >= document.duration.0 {
@@ -94,7 +95,7 @@ pub(super) fn sleep(document: &Document, wires: &[Wire<'_>], links: &[LinkSpec])
                 format!("is {}; expected a time before the run ends at {}", written.at.0, document.duration.0);
             return refuse(format!("{field}.at"), message);
         }
-        for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, wires)?) {
+        for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, network)?) {
             can_sleep(&field, &cable, links)?;
             let nap = nap(&field, written, number, spec.number(cable))?;
             spec.lie_down(&field, nap)?;
@@ -132,16 +133,20 @@ impl SleepSpec {
 }
 
 /// The cables of an entry, each with its field, in the order in which they fall asleep.
-fn chosen(field: &str, written: &SleepDocument, wires: &[Wire<'_>]) -> Result<Vec<(String, Cable)>> {
+fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<Vec<(String, Cable)>> {
     match (&written.links, &written.plan) {
         (Some(names), None) => {
             let find = |(number, name): (usize, &String)| {
                 let field = format!("{field}.links.{number}");
-                named(&field, name, wires).map(|cable| (field, cable))
+                named(&field, name, network.wires).map(|cable| (field, cable))
             };
             names.iter().enumerate().map(find).collect()
         }
-        (None, Some(_)) => refuse(format!("{field}.plan"), "is not known yet"),
+        (None, Some(plan)) => {
+            let field = format!("{field}.plan");
+            let wires = planned(&field, plan, network)?;
+            Ok(wires.into_iter().map(|wire| (field.clone(), cable(network.wires, wire))).collect())
+        }
         _ => refuse(field, "has both or neither of `links` and `plan`; expected one of them"),
     }
 }
@@ -185,7 +190,7 @@ fn nap(field: &str, written: &SleepDocument, number: u64, cable: usize) -> Resul
     let asleep = announced + written.drain.0;
     let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake.0 + later);
     if let Some(wake) = written.wake.filter(|wake| wake.0 <= written.at.0 + written.drain.0) {
-        let entry = field.split(".links").next().unwrap_or(field);
+        let entry = field.split(".links").next().and_then(|entry| entry.split(".plan").next()).unwrap_or(field);
         let asleep = written.at.0 + written.drain.0;
         return refuse(
             format!("{entry}.wake"),

@@ -1,0 +1,135 @@
+//! Plans that choose the links that sleep: the scenario as a graph of its nodes and duplex links.
+
+use super::flows::Flows;
+use super::links::Wire;
+use super::{FlowPath, Nodes, Result, node, refuse};
+use crate::net::routing::{Edge, Routes};
+use crate::scenario::document::{Document, PlanDocument};
+use crate::scenario::resolve::ArrivalPattern;
+use crate::scenario::{DatagramFlow, ScenarioError};
+use netlull_mechanism::ConfigError;
+use netlull_mechanism::topology::{Demand, Graph, GraphError, LoadAwareConfig, esacon, estop, load_aware};
+use netlull_units::{BitRate, Duration};
+
+/// What a plan is made from.
+#[derive(Clone, Copy)]
+pub(super) struct Network<'a> {
+    pub document: &'a Document,
+    pub nodes: &'a Nodes<'a>,
+    pub wires: &'a [Wire<'a>],
+    pub flows: &'a Flows,
+    pub routes: &'a Routes,
+}
+
+/// The part of the network that a plan knows.
+struct Known {
+    /// Whether it knows a node.
+    nodes: Vec<bool>,
+    /// The number of each node that it knows in its graph, in the order of the scenario.
+    number: Vec<usize>,
+    graph: Graph,
+    /// The wire of each link of the graph.
+    wires: Vec<usize>,
+}
+
+/// The wires whose cables sleep, in the order in which they fall asleep.
+pub(super) fn planned(field: &str, plan: &PlanDocument, network: Network<'_>) -> Result<Vec<usize>> {
+    let (nodes, made) = match plan {
+        PlanDocument::Estop(document) | PlanDocument::Esacon(document) => {
+            let known = Known::new(field, document.nodes.as_deref(), network)?;
+            let planned = match plan {
+                PlanDocument::Estop(_) => estop(&known.graph, document.threshold),
+                _ => esacon(&known.graph, document.threshold),
+            };
+            (known, planned)
+        }
+        PlanDocument::LoadAware(document) => {
+            let known = Known::new(field, document.nodes.as_deref(), network)?;
+            let config = LoadAwareConfig {
+                capacities: known.wires.iter().map(|&wire| network.wires[wire].document.rate.0).collect(),
+                weights: known.wires.iter().map(|&wire| network.wires[wire].edge.cost).collect(),
+                demands: known.demands(network, document.tcp_rate.0),
+                bound: document.bound,
+                threshold: document.threshold,
+            };
+            let planned = load_aware(&known.graph, &config);
+            (known, planned)
+        }
+    };
+    let refused = |error: ConfigError| {
+        ScenarioError::new(
+            format!("{field}.{}", error.field),
+            format!("is {}; expected {}", error.value, error.expected),
+        )
+    };
+    Ok(made.map_err(refused)?.off.into_iter().map(|link| nodes.wires[link]).collect())
+}
+
+impl Known {
+    fn new(field: &str, chosen: Option<&[String]>, network: Network<'_>) -> Result<Self> {
+        let Network { document, nodes: index, wires, .. } = network;
+        let mut nodes = vec![chosen.is_none(); document.nodes.len()];
+        for (place, name) in chosen.into_iter().flatten().enumerate() {
+            nodes[node(index, &format!("{field}.nodes.{place}"), name)?] = true;
+        }
+        let mut next = 0..;
+        let number: Vec<usize> =
+            nodes.iter().map(|&known| if known { next.next().unwrap_or_default() } else { 0 }).collect();
+        let inside = |edge: &Edge| nodes[edge.from] && nodes[edge.to];
+        let between = |wire: &Wire<'_>| wire.is_there() && wire.document.duplex && inside(&wire.edge);
+        let wires: Vec<usize> = (0..wires.len()).filter(|&wire| between(&wires[wire])).collect();
+        let ends = |&wire: &usize| (number[network.wires[wire].edge.from], number[network.wires[wire].edge.to]);
+        let names = document.nodes.iter().zip(&nodes).filter(|(_, known)| **known).map(|(name, _)| name.clone());
+        let names: Vec<String> = names.collect();
+        let refused = |error: GraphError| {
+            let message = format!("cannot choose among these duplex links: {error}");
+            ScenarioError::new(field, message)
+        };
+        let graph = Graph::new(names.len(), wires.iter().map(ends).collect()).map_err(refused)?.with_names(names);
+        if let Some(lost) = graph.unreached(0, |_| true) {
+            let (name, first) = (graph.node_name(lost), graph.node_name(0));
+            let message = format!("no duplex links lead from \"{first}\" to \"{name}\"; expected a connected network");
+            return refuse(field, message);
+        }
+        Ok(Self { nodes, number, graph, wires })
+    }
+
+    /// What the flows offer, between the first and the last node on their way that the plan knows.
+    fn demands(&self, network: Network<'_>, tcp_rate: BitRate) -> Vec<Demand> {
+        let Network { document, flows, .. } = network;
+        let duration = document.duration.0;
+        let tcp = flows.tcp.iter().map(|flow| (&flow.path, tcp_rate));
+        let datagrams = flows.datagrams.iter().map(|flow| (&flow.path, mean_rate(flow, duration)));
+        let requests = flows.requests.iter().map(|flow| (&flow.path, flow.offered));
+        let demand = |(path, rate): (&FlowPath, BitRate)| {
+            let (from, to) = self.crossed(path, network)?;
+            (!rate.is_zero() && from != to).then_some(Demand { from, to, rate })
+        };
+        tcp.chain(datagrams).chain(requests).filter_map(demand).collect()
+    }
+
+    /// Where a flow enters what the plan knows, and where it leaves.
+    fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
+        let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
+        let way = network.routes.path(path.from, path.to, &edges)?;
+        let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link as usize].to));
+        let known: Vec<usize> = nodes.filter(|&node| self.nodes[node]).map(|node| self.number[node]).collect();
+        Some((*known.first()?, *known.last()?))
+    }
+}
+
+/// What a source of datagrams offers on average.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn mean_rate(flow: &DatagramFlow, duration: Duration) -> BitRate {
+    match &flow.pattern {
+        ArrivalPattern::Constant | ArrivalPattern::Poisson => flow.rate,
+        ArrivalPattern::Bursts { cycle, mean_on } => {
+            // Bursts of exponential length, each cut where the next begins: mean on-time m (1 - exp(-c/m)).
+            let (cycle, on) = (cycle.as_secs_f64(), mean_on.as_secs_f64());
+            BitRate::from_bps((flow.rate.as_f64() * on * -(-cycle / on).exp_m1() / cycle) as u64)
+        }
+        ArrivalPattern::Replay(record) => {
+            BitRate::from_bps((record.bytes() as f64 * 8.0 / duration.as_secs_f64()) as u64)
+        }
+    }
+}
