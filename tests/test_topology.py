@@ -226,6 +226,14 @@ def test_values_of_the_topology_and_of_its_links() -> None:
     assert again["SNVAng-STTLng"]["rate"] == "3 Mb/s"
 
 
+def test_a_scenario_from_python(abilene: Topology) -> None:
+    made = Scenario(duration="1 s", topology=abilene)
+    assert made == Scenario(duration="1 s", topology={"file": "abilene"})
+    assert json.loads(made.canonical())["position"]["STTLng"] == [-122.3, 47.6]
+    slow = made.with_values({"topology.rate": "1 Mb/s"})
+    assert {link["rate"] for link in _links(slow).values()} == {"1 Mb/s"}
+
+
 def test_costs() -> None:
     costs = {
         way: {

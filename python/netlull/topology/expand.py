@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["expanded", "order_of", "prepare", "read_in", "topology_of"]
+__all__ = ["as_table", "expanded", "order_of", "prepare", "read_in", "topology_of"]
 
 FIELD = "topology"
 _SOURCES = ("file", "hub", "network")
@@ -106,6 +106,11 @@ class _Making:
             return max(1, round(length))
         rates = [in_unit(self.rate_of(one), "b/s") or 1.0 for one in topology.lines]
         return max(1, round(max(rates) / (in_unit(self.rate_of(line), "b/s") or 1.0)))
+
+
+def as_table(topology: Topology) -> dict[str, Any]:
+    """A topology as the table of a scenario."""
+    return {"network": own_format.table(topology)}
 
 
 def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
