@@ -1,6 +1,7 @@
-"""Networks from files: SNDlib, Topology Zoo, TOML; and what a scenario makes of them."""
+"""Networks from files: SNDlib, Topology Zoo, TOML; what a scenario makes of them, and which of their links may sleep."""
 
 from netlull.topology.model import Demand, Line, Node, Topology
+from netlull.topology.plan import SleepPlan, SleepStep, sleep_plan
 from netlull.topology.read import ReadOptions
 
-__all__ = ["Demand", "Line", "Node", "ReadOptions", "Topology"]
+__all__ = ["Demand", "Line", "Node", "ReadOptions", "SleepPlan", "SleepStep", "Topology", "sleep_plan"]
