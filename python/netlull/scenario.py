@@ -32,7 +32,7 @@ class Scenario:
     """A network, its traffic and what to record. Immutable, and valid: whatever exists has passed the core's check.
 
     Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
-    schema's defaults (`netlull.schema()`). `topology` is the table of that name (docs/how-to/topology.md), or a `Topology`.
+    schema's defaults (`netlull.schema()`). `topology` is that table (docs/how-to/topology.md), or a `Topology`.
 
     Raises:
         ScenarioError: names the field, its value and what was expected.
