@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull import InputError, Scenario, schema
+from netlull import Axis, InputError, Scenario, Sweep, schema
 from netlull.quantities import in_unit
 from netlull.topology import Demand, Line, Node, Topology
 from netlull.topology.expand import LINKS, READING
@@ -249,6 +249,14 @@ def test_a_scenario_from_python(abilene: Topology) -> None:
     assert json.loads(made.canonical())["position"]["STTLng"] == [-122.3, 47.6]
     slow = made.with_values({"topology.rate": "1 Mb/s"})
     assert {link["rate"] for link in _links(slow).values()} == {"1 Mb/s"}
+
+
+def test_an_axis_of_a_sweep() -> None:
+    base = Scenario.from_toml(SCENARIO)
+    axis = Axis("rate", path="topology.rate", values=["1 Mb/s", "2 Mb/s"], unit="Mb/s")
+    delay = Axis("delay", path="link.NYCMng-WASHng.delay", values=["1 ms"], unit="ms")
+    result = Sweep(base, [axis, delay], seeds=1, metrics={"mean_bps": "link.NYCMng-WASHng.mean_rate_bps"}).run()
+    assert result.table["mean_bps"].to_pylist() == [1e6, 2e6]
 
 
 def test_costs() -> None:

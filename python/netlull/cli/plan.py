@@ -105,7 +105,7 @@ _RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "l
 def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
     from rich.text import Text
 
-    from netlull.cli.numbers import digits, percent
+    from netlull.cli.numbers import digits, percent, scaled
     from netlull.cli.tables import add_row, new_console, table_of
 
     console = new_console()
@@ -117,7 +117,8 @@ def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
     )
     table = table_of(["link", "verdict", _RANKS[kind], "λ₂ / before"], words=2)
     for step in facts["step"]:
-        cells = [step["link"], _VERDICTS[step["verdict"]], digits(step["rank"]), digits(step["ratio"])]
+        rank = scaled(step["rank"], "b/s") if kind == "load_aware" else digits(step["rank"])
+        cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
 
