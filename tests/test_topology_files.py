@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netlull import InputError
-from netlull.topology import Demand, Node, Topology
+from netlull.topology import Demand, Node, Topology, markup
 from netlull.topology.read import LARGEST_BYTES, ReadOptions, read_bytes
 
 # Three cities, in each format.
@@ -252,6 +252,7 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (REMOTE, "line 1: has a document type"),
         ("<graphml>&nbsp;</graphml>", "line 1: is no XML: undefined entity"),
         (DEEP, "is nested too deeply; expected at most 32 elements"),
+        ("a\n" * 400_001, "has more than 400,000 lines"),
         ("<graphml><graph>", "line 1: is no XML: no element found"),
         ("<svg></svg>", "line 1: <svg> is no topology; expected <network> or <graphml>"),
         ("<graphml/>", "has no graph; expected <graphml><graph>"),
@@ -345,6 +346,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             Topology.from_file(path)
         assert message in str(caught.value)
+
+
+def test_more_elements_than_any_network_has(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markup, "_MOST", 20)
+    with pytest.raises(InputError, match="line 15: has more than 20 elements"):
+        read(GRAPHML)
 
 
 def test_options_that_are_none(read: Read) -> None:
