@@ -109,7 +109,7 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
     assert "power: ons-15600, 1968 W in all" in svg  # 14 x 140 + 7.5 = 1967.5
     # In Atlanta 132 km have no room for a number, and that is said.
     assert "ATLAM5-ATLAng" not in _ids(svg, "power")
-    assert "left out: power of 1 links" in svg
+    assert "left out: 1 link's power" in svg
 
 
 def test_a_run_of_which_a_link_sleeps(
@@ -249,3 +249,33 @@ def test_an_instant_needs_bins() -> None:
     result = Scenario.from_toml(RUN, values={"probe": None}).run()
     with pytest.raises(InputError, match="--at: the run recorded no bins"):
         part_of(result, at_s=1)
+
+
+def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Table V of greened-network-2012 at 70 %: 9-10, 9-3, 2-8; REFERENCE 4.2: the last one leaves .8405.
+    told = json.loads(printed("plan", "abilene", "--estop", "0.7", "--json"))
+    assert told["off"] == ["SNVAng-STTLng", "DNVRng-SNVAng", "CHINng-NYCMng"]
+    assert told["initial_connectivity"] == pytest.approx(0.30899, abs=5e-6)
+    last = next(step for step in told["step"] if step["link"] == "CHINng-NYCMng")
+    assert (last["verdict"], last["ratio"]) == ("off", pytest.approx(0.8405, abs=5e-5))
+    shown = printed("plan", "abilene", "--estop", "0.7", "--map", "plan.svg")
+    assert "abilene: 3 of 15 links sleep (20.0 %), algebraic connectivity 0.30899 before" in shown
+    assert "stays: the network would fall apart" in shown
+    asleep = {one for one in _ids(Path("plan.svg").read_text(encoding="utf-8"), "link") if one.endswith(":asleep")}
+    assert asleep == {f"{label}:asleep" for label in told["off"]}
+
+
+def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("apart.toml").write_text("[nodes]\nA = []\nB = []\n")
+    for arguments, message in {
+        ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
+        ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
+        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: stands beside --estop",
+        ("abilene", "--estop", "1.5"): "1.5",
+        ("abilene", "--estop", "nan"): "threshold is nan",
+        ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',
+        ("abilene", "--estop", "0.5", "--map", "x.txt"): "--map x.txt: expected a name that ends in .svg",
+    }.items():
+        assert message in refused("plan", *arguments)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull import InputError, Scenario
+from netlull import Axis, InputError, Scenario, Sweep, schema
 from netlull.quantities import in_unit
 from netlull.topology import Demand, Line, Node, Topology
+from netlull.topology.expand import LINKS, READING
 from netlull.topology.find import shipped
 from netlull.topology.model import great_circle_km, hops_between, rate_text, time_text
 
@@ -224,6 +227,36 @@ def test_values_of_the_topology_and_of_its_links() -> None:
     assert again["ATLAng-IPLSng"]["rate"] == "2.48 Mb/s"
     assert again["ATLAng-IPLSng"]["delay"] == "5.900759 ms"
     assert again["SNVAng-STTLng"]["rate"] == "3 Mb/s"
+
+
+def test_the_schema_has_the_table() -> None:
+    table = schema()["$defs"]["TopologyDocument"]
+    assert list(table["properties"]) == ["file", "hub", "network", *LINKS, *READING]
+    jsonschema.validate(tomllib.loads(SCENARIO), schema())
+    for wrong in (
+        {"topology": {}},
+        {"topology": {"file": "a", "hub": "b"}},
+        {"topology": {"file": "a", "colour": 1}},
+        {},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"duration": "1 s", **wrong}, schema())
+
+
+def test_a_scenario_from_python(abilene: Topology) -> None:
+    made = Scenario(duration="1 s", topology=abilene)
+    assert made == Scenario(duration="1 s", topology={"file": "abilene"})
+    assert json.loads(made.canonical())["position"]["STTLng"] == [-122.3, 47.6]
+    slow = made.with_values({"topology.rate": "1 Mb/s"})
+    assert {link["rate"] for link in _links(slow).values()} == {"1 Mb/s"}
+
+
+def test_an_axis_of_a_sweep() -> None:
+    base = Scenario.from_toml(SCENARIO)
+    axis = Axis("rate", path="topology.rate", values=["1 Mb/s", "2 Mb/s"], unit="Mb/s")
+    delay = Axis("delay", path="link.NYCMng-WASHng.delay", values=["1 ms"], unit="ms")
+    result = Sweep(base, [axis, delay], seeds=1, metrics={"mean_bps": "link.NYCMng-WASHng.mean_rate_bps"}).run()
+    assert result.table["mean_bps"].to_pylist() == [1e6, 2e6]
 
 
 def test_costs() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from netlull import InputError
-from netlull.topology import Demand, Node, Topology
-from netlull.topology.read import LARGEST_BYTES
+from netlull.topology import Demand, Node, Topology, markup
+from netlull.topology.read import LARGEST_BYTES, ReadOptions, read_bytes
 
 # Three cities, in each format.
 NATIVE = """?SNDlib native format; type: network; version: 1.0
@@ -249,6 +252,7 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (REMOTE, "line 1: has a document type"),
         ("<graphml>&nbsp;</graphml>", "line 1: is no XML: undefined entity"),
         (DEEP, "is nested too deeply; expected at most 32 elements"),
+        ("a\n" * 400_001, "has more than 400,000 lines"),
         ("<graphml><graph>", "line 1: is no XML: no element found"),
         ("<svg></svg>", "line 1: <svg> is no topology; expected <network> or <graphml>"),
         ("<graphml/>", "has no graph; expected <graphml><graph>"),
@@ -293,6 +297,14 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (TOML.replace('to = "Graz"', "to = 3"), "link.0.to: 3 is no text"),
         (TOML.replace('to = "Graz"\n', ""), "link.0.to: is missing"),
         (TOML.replace("cost = 3", "cost = 1.5"), "link.1.cost: 1.5 is no cost"),
+        (NATIVE.replace("3580.50", "UNLIMITED"), "line 21: inf b/s is out of range; expected a rate below 10^18 b/s"),
+        (NATIVE.replace("2400.00", "1e300"), "line 16: 1e+306 b/s is out of range"),
+        (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
+        (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
+        (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
+        (TOML.replace("16.37", "1" + "0" * 400), "nodes.Wien: "),
+        (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is no TOML"),
+        (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is no distance'),
         (TOML.replace("[[link]]", "[[x.link]]"), "x: is no field of a topology"),
     ],
 )
@@ -303,6 +315,22 @@ def test_bad_files(read: Read, content: str | bytes, message: str) -> None:
     assert message in told
     assert "net" in told.partition(":")[0]
     assert "\n" not in told
+
+
+@settings(max_examples=300)
+@given(data=st.data(), text=st.sampled_from([NATIVE, XML, GRAPHML, TOML]))
+def test_damaged_files_are_read_or_refused(data: st.DataObject, text: str) -> None:
+    content = text.encode()
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(len(content), start + 200)))
+        content = content[:start] + data.draw(st.binary(max_size=3)) + content[end:] + content[start:end][:20]
+    refused = None
+    try:
+        topology = read_bytes(content, "net", "net", ReadOptions())
+    except InputError as error:
+        refused = str(error)
+    assert topology.nodes if refused is None else re.fullmatch(r"net[:,] [^\n]*", refused)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -318,6 +346,12 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             Topology.from_file(path)
         assert message in str(caught.value)
+
+
+def test_more_elements_than_any_network_has(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markup, "_MOST", 20)
+    with pytest.raises(InputError, match="line 15: has more than 20 elements"):
+        read(GRAPHML)
 
 
 def test_options_that_are_none(read: Read) -> None:

@@ -49,8 +49,9 @@ def check(document: Mapping[str, object]) -> Checked:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
-    loaded: dict[str, Any] = json.loads(_core.schema())
-    return loaded
+    from netlull.topology.schema import add_topology
+
+    return add_topology(json.loads(_core.schema()))
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

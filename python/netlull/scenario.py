@@ -14,7 +14,8 @@ from netlull import _engine
 from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
-from netlull.topology.expand import expanded, order_of, prepare, read_in
+from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
+from netlull.topology.model import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ class Scenario:
     """A network, its traffic and what to record. Immutable, and valid: whatever exists has passed the core's check.
 
     Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
-    schema's defaults (`netlull.schema()`).
+    schema's defaults (`netlull.schema()`). `topology` is that table (docs/how-to/topology.md), or a `Topology`.
 
     Raises:
         ScenarioError: names the field, its value and what was expected.
@@ -41,7 +42,7 @@ class Scenario:
         self,
         *,
         duration: str,
-        nodes: Sequence[str],
+        nodes: Sequence[str] = (),
         links: Iterable[Link | Mapping[str, object]] = (),
         flows: Iterable[Flow | Mapping[str, object]] = (),
         name: str | None = None,
@@ -58,6 +59,7 @@ class Scenario:
         routing: Routing | Mapping[str, object] | None = None,
         sleep: Iterable[Sleep | Mapping[str, object]] = (),
         position: Mapping[str, tuple[float, float]] | None = None,
+        topology: Topology | Mapping[str, object] | None = None,
     ) -> None:
         fields = {
             "name": name,
@@ -78,6 +80,7 @@ class Scenario:
             "routing": routing,
             "sleep": list(sleep) or None,
             "position": position,
+            "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }
         self._adopt({key: value for key, value in fields.items() if value is not None})
 

@@ -14,6 +14,7 @@ import click
 from netlull.cli.compare import compare_command
 from netlull.cli.listing import list_command, schema_command
 from netlull.cli.map import map_command
+from netlull.cli.plan import plan_command
 from netlull.cli.plot import plot_group
 from netlull.cli.report import report_command
 from netlull.cli.reproduce import reproduce_command
@@ -58,6 +59,7 @@ for _command in (
     schema_command,
     trace_command,
     topology_command,
+    plan_command,
     map_command,
 ):
     _commands.add_command(_command)

@@ -14,7 +14,7 @@ from netlull.cli.plot import check_file, write_figure
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
-    from netlull.topology import ReadOptions, Topology
+    from netlull.topology import ReadOptions, SleepPlan, Topology
 
 __all__ = ["plan_command"]
 
@@ -52,7 +52,7 @@ def plan_command(
     docs/models/estop.md has the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
     """
     if picture is not None:
-        check_file(picture)
+        check_file(picture, "--map")
     kinds = {"estop": estop, "esacon": esacon, "load_aware": load_aware}
     chosen = {kind: value for kind, value in kinds.items() if value is not None}
     if len(chosen) != 1:
@@ -60,9 +60,13 @@ def plan_command(
     ((kind, value),) = chosen.items()
     if threshold is not None and kind != "load_aware":
         raise InputError(f"--threshold: stands beside --{kind}; expected it with --load-aware")
-    settings = {"bound": value, "threshold": threshold or 0.0} if kind == "load_aware" else {"threshold": value}
     topology = network_of(file, (), reading)
-    plan = _plan(topology, kind, settings)
+    from netlull.topology import sleep_plan
+
+    is_load_aware = kind == "load_aware"
+    plan = sleep_plan(
+        topology, kind, threshold=threshold if is_load_aware else value, bound=value if is_load_aware else None
+    )
     if as_json:
         click.echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
     else:
@@ -71,13 +75,7 @@ def plan_command(
         _draw(topology, f"{kind} {value:g}", plan, picture)
 
 
-def _plan(topology: Topology, kind: str, settings: dict[str, float]) -> Any:
-    from netlull.topology import sleep_plan
-
-    return sleep_plan(topology, kind, **settings)
-
-
-def _facts(plan: Any) -> dict[str, Any]:
+def _facts(plan: SleepPlan) -> dict[str, Any]:
     initial = plan.initial_connectivity
     return {
         "initial_connectivity": initial,
@@ -104,10 +102,10 @@ _VERDICTS = {
 _RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "load"}
 
 
-def _print(topology: Topology, kind: str, plan: Any) -> None:
+def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
     from rich.text import Text
 
-    from netlull.cli.numbers import digits, percent
+    from netlull.cli.numbers import digits, percent, scaled
     from netlull.cli.tables import add_row, new_console, table_of
 
     console = new_console()
@@ -119,12 +117,13 @@ def _print(topology: Topology, kind: str, plan: Any) -> None:
     )
     table = table_of(["link", "verdict", _RANKS[kind], "λ₂ / before"], words=2)
     for step in facts["step"]:
-        cells = [step["link"], _VERDICTS[step["verdict"]], digits(step["rank"]), digits(step["ratio"])]
+        rank = scaled(step["rank"], "b/s") if kind == "load_aware" else digits(step["rank"])
+        cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
 
 
-def _draw(topology: Topology, name: str, plan: Any, picture: Path) -> None:
+def _draw(topology: Topology, name: str, plan: SleepPlan, picture: Path) -> None:
     from netlull.plot import network_map
     from netlull.topology.state import LineState, Part
 

@@ -102,14 +102,14 @@ def sweep_figure_command(
     write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
 
 
-def check_file(out: Path) -> None:
+def check_file(out: Path, option: str = "--out") -> None:
     """Refuses what cannot be drawn before anything is run.
 
     Raises:
         InputError: the file's name ends in no kind of picture that there is.
     """
     if out.suffix not in _KINDS_OF_FILES:
-        raise InputError(f"--out {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
+        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
 
 
 def write_figure(drawn: Figure, out: Path) -> None:

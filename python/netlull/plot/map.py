@@ -31,6 +31,7 @@ _PLAIN = "#0072B2"
 _NODE = "#222222"
 _THINNEST, _WIDEST = 1.2, 4.2
 _MOST_POWER_LABELS = 60
+_MANY_LINKS = 400
 _MOST_NAMES = 200
 _CLEAR = 4.0
 """What is written stays so far away from a node's middle, in pixels of a hundredth of an inch."""
@@ -76,14 +77,15 @@ def _colours(part: Part | None) -> ScalarMappable | None:
 
 
 def _widths(topology: Topology) -> list[float]:
-    """Wider by equal steps for each time that the capacity is as large again; all the same if no two differ."""
+    """Wider by equal steps for equal factors of capacity, the same if no two differ; thinner where there are many."""
+    thin = 1.0 if len(topology.lines) <= _MANY_LINKS else 0.35
     rates = [line.capacity_bps for line in topology.lines]
     known = [math.log(rate) for rate in rates if rate is not None]
     if not known or max(known) - min(known) < 1e-9:
-        return [2.2] * len(rates)
+        return [2.2 * thin] * len(rates)
     least, spread = min(known), max(known) - min(known)
     step = (_WIDEST - _THINNEST) / spread
-    return [_THINNEST if rate is None else _THINNEST + (math.log(rate) - least) * step for rate in rates]
+    return [thin * (_THINNEST + (0 if rate is None else (math.log(rate) - least) * step)) for rate in rates]
 
 
 def _state(part: Part | None, line: Line) -> LineState:
@@ -106,7 +108,7 @@ def _draw_links(axes: Axes, topology: Topology, points: Points, part: Part | Non
 
 
 def _draw_nodes(axes: Axes, topology: Topology, points: Points) -> None:
-    size = 5.0 if len(topology.nodes) <= 60 else 3.0
+    size = 5.0 if len(topology.nodes) <= 60 else 3.0 if len(topology.lines) <= _MANY_LINKS else 2.0
     for node, (x, y) in zip(topology.nodes, points, strict=True):
         shown = axes.plot(
             [x], [y], "o", color=_NODE, markersize=size, markeredgecolor="white", markeredgewidth=0.6, zorder=4
@@ -165,7 +167,7 @@ def _power(axes: Axes, topology: Topology, points: Points, at: Points, part: Par
     ]
     known = [(line, ends, watts) for line, ends, watts in shown if watts is not None]
     if len(known) > _MOST_POWER_LABELS:
-        return f"power of {len(known)} links"
+        return _counted(len(known), "link's power", "links' power")
     box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85}
     left_out = 0
     for line, (a, b), watts in known:
@@ -181,20 +183,24 @@ def _power(axes: Axes, topology: Topology, points: Points, at: Points, part: Par
             left_out += 1
         else:
             taken.append(extent)
-    return f"power of {left_out} links" if left_out else ""
+    return _counted(left_out, "link's power", "links' power")
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}" if count else ""
 
 
 def _names(axes: Axes, topology: Topology, points: Points, at: Points, taken: list[Bbox]) -> str:
     """Names where they cover fewest links and nothing that is written; what was left out."""
     if len(topology.nodes) > _MOST_NAMES:
-        return f"{len(topology.nodes)} names"
+        return _counted(len(topology.nodes), "name", "names")
     size = 7.0 if len(topology.nodes) <= 30 else 5.5 if len(topology.nodes) <= 80 else 4.5
     on_links = _along(at, topology)
     left_out = 0
     for number in sorted(range(len(at)), key=lambda node: (-topology.degrees[node], node)):
         label = _placed(axes, topology.nodes[number].name, points[number], size, taken, at, on_links)
         left_out += label is None
-    return f"{left_out} names" if left_out else ""
+    return _counted(left_out, "name", "names")
 
 
 def _along(at: Points, topology: Topology) -> Points:

@@ -25,7 +25,12 @@ _DEMAND = ("from", "to", "rate")
 
 def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
     """The topology in the text of a file."""
-    data = read_toml(text, origin)
+    try:
+        data = read_toml(text, origin)
+    except InputError:
+        raise
+    except ValueError as error:  # a number of more than 4,300 digits
+        raise InputError(f"{origin}: is no TOML: {error}") from None
     if "duration" in data:
         raise InputError(f"{origin}: is a scenario; expected a topology, with a table [nodes]")
     return from_table(data, name, origin, merge=options.parallel == "merge")
@@ -94,6 +99,8 @@ def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None
     if len(numbers) != 2 or any(isinstance(one, bool) or not isinstance(one, int | float) for one in numbers):
         expected = "expected [longitude, latitude] in degrees, or [] where it is not known"
         raise draft.wrong(f"nodes.{name}", f"{place!r} is no place; {expected}")
+    if any(abs(one) > 360 for one in numbers):
+        raise draft.wrong(f"nodes.{name}", f"{place!r:.40} is out of range; expected [longitude, latitude] in degrees")
     return float(numbers[0]), float(numbers[1])
 
 

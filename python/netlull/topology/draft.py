@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["Draft"]
 
 _Made = TypeVar("_Made")
+_FASTEST = 1e18
+"""In b/s: no link is, and quantities of the core end not far above."""
 
 
 class Draft:
@@ -56,6 +58,13 @@ class Draft:
     def has_line(self, a: str, b: str) -> bool:
         """Whether there is a line between two nodes already."""
         return frozenset((a, b)) in self._lines
+
+    def rate(self, where: str, bits_per_second: float) -> str:
+        """A rate as text."""
+        if not 0 <= bits_per_second < _FASTEST:
+            told = f"{bits_per_second:g} b/s is out of range"
+            raise self.wrong(where, f"{told}; expected a rate below 10^18 b/s")
+        return rate_text(bits_per_second)
 
     def demand(self, where: str, source: str, target: str, rate: str) -> None:
         """Traffic between nodes that the file has given before."""

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["expanded", "order_of", "prepare", "read_in", "topology_of"]
+__all__ = ["LINKS", "READING", "as_table", "expanded", "order_of", "prepare", "read_in", "topology_of"]
 
 FIELD = "topology"
 _SOURCES = ("file", "hub", "network")
-_READING = ("format", "parallel", "pieces", "external", "modules", "unit")
+READING = ("format", "parallel", "pieces", "external", "modules", "unit")
 _COSTS = ("given", "hops", "distance", "capacity")
-_LINKS = ("rate", "rate_scale", "default_rate", "route_factor", "default_delay", "cost", "buffer", "queue")
-_FIELDS = (*_SOURCES, *_READING, *_LINKS, "traffic")
+LINKS = ("rate", "rate_scale", "default_rate", "route_factor", "default_delay", "cost", "buffer", "queue")
+_FIELDS = (*_SOURCES, *READING, *LINKS, "traffic")
 _PASSED = ("buffer", "queue")
 
 
@@ -109,6 +109,11 @@ class _Making:
         return max(1, round(max(rates) / (in_unit(self.rate_of(line), "b/s") or 1.0)))
 
 
+def as_table(topology: Topology) -> dict[str, Any]:
+    """A topology as the table of a scenario."""
+    return {"network": own_format.table(topology)}
+
+
 def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
     """Replaces the name of a topology by its content, `topology.network`, which is what runs; changes `document`.
 
@@ -134,7 +139,7 @@ def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
     if not isinstance(name, str):
         raise InputError(f"{FIELD}.{source}: {name!r} is no text; expected the name of a topology")
     try:
-        options = ReadOptions.of({field: table[field] for field in _READING if field in table})
+        options = ReadOptions.of({field: table[field] for field in READING if field in table})
         topology = find(name if source == "file" else f"{PREFIX}{name}", options, folder)
     except InputError as error:
         raise InputError(f"{FIELD}.{source}: {error}") from None
@@ -231,7 +236,7 @@ def prepare(document: dict[str, Any], path: str, folder: Path | None) -> None:
     elif head == FIELD and field in _SOURCES:
         for source in _SOURCES:
             table.pop(source, None)
-    elif head == FIELD and field in _READING and "network" in table:
+    elif head == FIELD and field in READING and "network" in table:
         expected = f"expected it set with the file, or together with {FIELD}.file"
         raise FieldPathError(f"{path}: the topology has been read; {expected}")
 

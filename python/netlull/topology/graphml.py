@@ -20,8 +20,8 @@ __all__ = ["read"]
 
 _OC_BPS = 51_840_000
 """OC-1 of SONET (ANSI T1.105): OC-192 is 9.95328 Gb/s."""
-_OC = re.compile(r"OC-?(\d+)c?", re.IGNORECASE)
-_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kKMGT])(?:b|bit|bps|b/s|bit/s|bits/s)?", re.IGNORECASE)
+_OC = re.compile(r"OC-?(\d{1,5})c?", re.IGNORECASE)
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([kKMGT])(?:b|bit|bps|b/s|bit/s|bits/s)?", re.IGNORECASE)
 _POWERS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _Data = dict[str, str]
 
@@ -101,7 +101,7 @@ def _capacity(where: str, data: _Data, draft: Draft) -> str | None:
         bits = in_unit(f"{raw} b/s", "b/s")
         if bits is None or bits < 1:
             raise draft.wrong(where, f'LinkSpeedRaw "{raw}" is no rate; expected b/s such as 10000000000.0')
-        return rate_text(bits)
+        return draft.rate(where, bits)
     for said in (
         data.get("LinkSpeed", "") + data.get("LinkSpeedUnits", ""),
         data.get("LinkLabel"),

@@ -15,9 +15,11 @@ __all__ = ["Element", "parse"]
 
 _DEEPEST = 32
 """Elements in one another: SNDlib and GraphML need seven."""
+_MOST = 400_000
+"""Elements in a document: enough for 100,000 links."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """An element of a document, its namespace left out."""
 
@@ -25,7 +27,12 @@ class Element:
     attributes: dict[str, str]
     line: int
     children: list[Element] = field(default_factory=list)
-    text: str = ""
+    parts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The text in it, not in its children."""
+        return "".join(self.parts)
 
     def all(self, tag: str) -> Iterator[Element]:
         """The children of that name."""
@@ -55,6 +62,7 @@ class _Builder:
         self.parser.CharacterDataHandler = self._data
         self.open: list[Element] = []
         self.root: Element | None = None
+        self.count = 0
 
     def wrong(self, message: str) -> InputError:
         return InputError(f"{self.origin}, line {self.parser.CurrentLineNumber}: {message}")
@@ -66,6 +74,9 @@ class _Builder:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self.open) >= _DEEPEST:
             raise self.wrong(f"is nested too deeply; expected at most {_DEEPEST} elements in one another")
+        self.count += 1
+        if self.count > _MOST:
+            raise self.wrong(f"has more than {_MOST:,} elements; expected a network")
         element = Element(name.rpartition(" ")[2], attributes, self.parser.CurrentLineNumber)
         if self.open:
             self.open[-1].children.append(element)
@@ -77,7 +88,7 @@ class _Builder:
         self.open.pop()
 
     def _data(self, text: str) -> None:
-        self.open[-1].text += text
+        self.open[-1].parts.append(text)
 
 
 def parse(content: bytes, origin: str) -> Element:

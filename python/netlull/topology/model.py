@@ -237,12 +237,13 @@ class Topology:
     @functools.cached_property
     def pieces(self) -> tuple[frozenset[str], ...]:
         """The nodes of each connected piece, the largest first; equally large ones in the order of `nodes`."""
-        left = dict.fromkeys(range(len(self.nodes)))
+        seen: set[int] = set()
         found = []
-        while left:
-            piece = set(_hops(self.neighbours, next(iter(left))))
-            left = {node: None for node in left if node not in piece}
-            found.append(frozenset(self.nodes[node].name for node in piece))
+        for start in range(len(self.nodes)):
+            if start not in seen:
+                piece = _hops(self.neighbours, start)
+                seen.update(piece)
+                found.append(frozenset(self.nodes[node].name for node in piece))
         return tuple(sorted(found, key=len, reverse=True))
 
     @property

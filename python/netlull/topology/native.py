@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from netlull.topology import sndlib
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line, rate_text
+from netlull.topology.model import Line
 
 if TYPE_CHECKING:
     from netlull.topology.model import Topology
@@ -47,7 +47,7 @@ def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
     for where, entry in sections["DEMANDS"]:
         value = sndlib.number(draft, where, "demand", entry[5])
         source, target = sndlib.clean_name(entry[2]), sndlib.clean_name(entry[3])
-        draft.demand(where, source, target, rate_text(value * unit))
+        draft.demand(where, source, target, draft.rate(where, value * unit))
     return draft.topology(name)
 
 
@@ -120,7 +120,8 @@ def _link(where: str, entry: re.Match[str], draft: Draft, unit: float, options: 
     modules = [sndlib.number(draft, where, "module", text) for text in (entry[5] or "").split()]
     if len(numbers) > 4 or len(modules) % 2:
         raise draft.wrong(where, f'"{_brief(entry[0])}" is no line of LINKS; expected {_EXPECTED["LINKS"]}')
-    capacity = sndlib.capacity(numbers[0] if numbers else None, modules[::2], unit, options.modules)
+    size = sndlib.capacity(numbers[0] if numbers else None, modules[::2], unit, options.modules)
+    capacity = None if size is None else draft.rate(where, size)
     cost = sndlib.cost(numbers[2] if len(numbers) > 2 else None)
     ends = (sndlib.clean_name(entry[2]), sndlib.clean_name(entry[3]))
     make: Callable[[], Line] = lambda: Line(*ends, name=entry[1], capacity=capacity, cost=cost)  # noqa: E731

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "LARGEST_BYTES", "ReadOptions", "read_bytes", "read_file"]
 
 FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
-LARGEST_BYTES = 32 * 2**20
+LARGEST_BYTES = 16 * 2**20
 """The largest file that is read: a network of 100,000 links is smaller."""
+_MOST_LINES = 400_000
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "format": (None, *FORMATS),
@@ -144,6 +145,8 @@ def _text(content: bytes, origin: str) -> str:
         raise InputError(f"{origin}, line {line}: is no UTF-8 text; expected a topology's file") from None
     if "\0" in text:
         raise InputError(f"{origin}: is no text; expected a topology's file")
+    if text.count("\n") > _MOST_LINES:
+        raise InputError(f"{origin}: has more than {_MOST_LINES:,} lines; expected a network")
     return text.replace("\r\n", "\n")
 
 

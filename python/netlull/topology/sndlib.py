@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from netlull.quantities import in_unit
-from netlull.topology.model import rate_text
 
 if TYPE_CHECKING:
     from netlull.topology.draft import Draft
@@ -18,8 +16,8 @@ __all__ = ["capacity", "clean_name", "cost", "number", "places", "unit_bps"]
 
 _STM_BPS = 155_520_000
 """STM-1 of the synchronous digital hierarchy (ITU-T G.707)."""
-_UNIT = re.compile(r"(\d*)\s*(K|M|G|T)?BITPERSEC")
-_STM = re.compile(r"STM-?(\d+)")
+_UNIT = re.compile(r"(\d{0,6})\s*(K|M|G|T)?BITPERSEC")
+_STM = re.compile(r"STM-?(\d{1,5})")
 _PREFIXES = {None: 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _FORBIDDEN = re.compile(r"[.=\"\s]+")
 
@@ -58,16 +56,15 @@ def number(draft: Draft, where: str, what: str, text: str) -> float:
     return value
 
 
-def capacity(installed: float | None, modules: Sequence[float], unit: float, choice: str) -> str | None:
-    """A link's capacity as text: what is installed, or the smallest module that can be (`choice` of `ReadOptions`)."""
+def capacity(installed: float | None, modules: Sequence[float], unit: float, choice: str) -> float | None:
+    """A link's capacity in b/s: what is installed, or the smallest module that can be (`choice` of `ReadOptions`)."""
     there = [size for size in modules if 0 < size < float("inf")]
     module = min(there) if there and choice != "never" else None
     has_installed = installed is not None and 0 < installed < float("inf")
     chosen = module if module is not None and (choice == "always" or not has_installed) else installed
     if chosen is None or not 0 < chosen < float("inf"):
         return None
-    # Decimal numbers times powers of ten, exactly: 2.4 Gb/s are no 2399999999 b/s.
-    return rate_text(float(Fraction(repr(chosen)) * Fraction(unit)))
+    return chosen * unit
 
 
 def cost(value: float | None) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from netlull.topology import sndlib
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line, rate_text
+from netlull.topology.model import Line
 
 if TYPE_CHECKING:
     from netlull.topology.markup import Element
@@ -33,7 +33,7 @@ def read(root: Element, name: str, origin: str, options: ReadOptions) -> Topolog
         where = f"line {demand.line}"
         value = sndlib.number(draft, where, "demandValue", _needed(demand, "demandValue", draft))
         source, target = (sndlib.clean_name(_needed(demand, end, draft)) for end in ("source", "target"))
-        draft.demand(where, source, target, rate_text(value * unit))
+        draft.demand(where, source, target, draft.rate(where, value * unit))
     return draft.topology(name)
 
 
@@ -75,7 +75,8 @@ def _link(link: Element, draft: Draft, unit: float, options: ReadOptions) -> Non
         sndlib.number(draft, where, "capacity", _needed(module, "capacity", draft))
         for module in (more.all("addModule") if more is not None else ())
     ]
-    capacity = sndlib.capacity(installed, modules, unit, options.modules)
+    size = sndlib.capacity(installed, modules, unit, options.modules)
+    capacity = None if size is None else draft.rate(where, size)
     routing = link.content("routingCost")
     cost = sndlib.cost(None if routing is None else sndlib.number(draft, where, "routingCost", routing))
     draft.line(where, lambda: Line(*ends, name=link.attributes.get("id"), capacity=capacity, cost=cost))
