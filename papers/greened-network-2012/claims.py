@@ -13,6 +13,7 @@ from . import series, theirs
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from netlull.papers import Recorded
     from netlull.stats import Interval
 
 VERSIONS = {name: place for place, name in enumerate(theirs.TABLE_IV, start=1)}
@@ -23,6 +24,10 @@ LOSS_BASED = (*AIMD, *LINUX)
 STATES = (50, 70, 90)
 PHASE_S = 30.0
 """How long the links sleep."""
+EARLY_S, LATE_S = (5.0, 30.0), (32.0, 60.0)
+"""Before and after the switch-off, without slow start and transition."""
+RECORDED_SEEDS = (1, 2, 3)
+"""Of the runs of Fig. 2."""
 
 
 def asleep(version: str, threshold: float) -> Cell:
@@ -37,12 +42,12 @@ def awake(version: str) -> Cell:
 
 def before(evidence: Evidence, version: str) -> Interval:
     """Throughput before the switch-off, in Mb/s: every threshold's runs are the same until then."""
-    return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", 1e-6)
+    return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", theirs.WIRE_MBPS)
 
 
 def after(evidence: Evidence, version: str, threshold: float) -> Interval:
     """Throughput after it, in Mb/s."""
-    return evidence.grid.interval(asleep(version, threshold), "after_bps", 1e-6)
+    return evidence.grid.interval(asleep(version, threshold), "after_bps", theirs.WIRE_MBPS)
 
 
 def throughput(evidence: Evidence, version: str, state: str | int) -> Interval:
@@ -119,7 +124,7 @@ def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         text = f"{_state(state)}: {least:.2f} against {other:.2f} Mb/s."
         parts.append(Part(f"best-{state}", least > other, text))
     for threshold in STATES:
-        ahead = evidence.grid.difference(asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", 1e-6)
+        ahead = evidence.grid.difference(asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", theirs.WIRE_MBPS)
         text = f"CUBIC less BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
         parts.append(Part(f"cubic-{threshold}", ahead.mean > 0, text))
     return parts
@@ -167,46 +172,38 @@ def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]
     return parts
 
 
-def one_segment(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+def one_segment(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     """N8."""
     parts = []
     for version in LOSS_BASED:
-        lowest = series.lowest_window(evidence.series[run_of(version)], series.SWITCH_S, series.SWITCH_S + 2)
-        falls = lowest <= 1
-        parts.append(Part(version.lower(), falls == (version in AIMD), f"{version} {lowest:.0f}."))
-    for version in LOSS_BASED[1:]:
-        more = timed_out(evidence, version, 70)
-        share = sum(more) / len(more)
-        holds = share >= tolerance["share"] if version in AIMD else share == 0
-        text = f"Timeouts of {version} in {sum(more)} of {len(more)} seeds."
-        parts.append(Part(f"seeds-{version.lower()}", holds, text))
+        lowest = [
+            series.lowest_window(run, series.SWITCH_S, series.SWITCH_S + 2) for run in windows_of(evidence, version)
+        ]
+        one = [value <= 1 for value in lowest]
+        holds = all(one) if version in AIMD else not any(one)
+        parts.append(Part(version.lower(), holds, f"{version} {', '.join(f'{value:.0f}' for value in lowest)}."))
     return parts
 
 
-def run_of(version: str) -> str:
-    """The recorded run of Fig. 2."""
-    return {"NewReno": "new-reno"}.get(version, version.lower())
-
-
-def timed_out(evidence: Evidence, version: str, threshold: float) -> list[bool]:
-    """Whether a version has more timeouts asleep than awake, by seed."""
-    grid = evidence.grid
-    slept = grid.samples(asleep(version, threshold), "timeouts")
-    woke = grid.samples(awake(version), "timeouts")
-    return [slept[seed] > woke[seed] for seed in slept if seed in woke]
+def windows_of(evidence: Evidence, version: str) -> list[Recorded]:
+    """The recorded runs of Fig. 2."""
+    name = {"NewReno": "new-reno"}.get(version, version.lower())
+    return [evidence.series[f"{name}-{seed}"] for seed in RECORDED_SEEDS]
 
 
 def peaks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """N9."""
     parts = []
-    for version in LOSS_BASED:
-        run = evidence.series[run_of(version)]
-        early = series.teeth(run, 5.0, 30.0, tolerance["fall"])
-        late = series.teeth(run, 32.0, 60.0, tolerance["fall"])
-        text = f"{version}: peak {early.peak:.0f} → {late.peak:.0f} segments,"
-        parts.append(Part(f"peak-{version.lower()}", late.peak < early.peak, text))
-        text = f"{early.period_s:.1f} → {late.period_s:.1f} s."
-        parts.append(Part(f"time-{version.lower()}", late.period_s > early.period_s, text))
+    for version in (*LOSS_BASED, "Vegas"):
+        runs = windows_of(evidence, version)
+        early, late = (float(np.mean([series.mean_window(run, *span) for run in runs])) for span in (EARLY_S, LATE_S))
+        parts.append(Part(f"mean-{version.lower()}", late < early, f"{version}: mean {early:.0f} → {late:.0f} segments,"))
+        if version not in LOSS_BASED:
+            continue
+        was, now = (series.teeth(runs, *span, tolerance["fall"]) for span in (EARLY_S, LATE_S))
+        parts.append(Part(f"peak-{version.lower()}", now.peak < was.peak, f"peak {was.peak:.0f} → {now.peak:.0f},"))
+        text = f"a peak each {was.period_s:.1f} → {now.period_s:.1f} s."
+        parts.append(Part(f"time-{version.lower()}", now.period_s > was.period_s, text))
     return parts
 
 

@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netlull.papers import Recorded
 
 Floats = npt.NDArray[np.float64]
@@ -65,19 +67,31 @@ class Teeth:
 
 QUIET_S = 0.5
 """Falls less than this apart are steps of one."""
+REACH_S = 0.2
+"""A reduction that is spread over a round trip is done in this time."""
 
 
-def teeth(recorded: Recorded, from_s: float, to_s: float, fall: float) -> Teeth:
-    """The falls of the window in this time: where it loses at least the share `fall` from one bin to the next.
+def mean_window(recorded: Recorded, from_s: float, to_s: float) -> float:
+    """The mean window over this time, in segments."""
+    time, cwnd = window(recorded)
+    return float(np.mean(cwnd[(time > from_s) & (time <= to_s)]))
+
+
+def teeth(runs: Sequence[Recorded], from_s: float, to_s: float, fall: float) -> Teeth:
+    """The falls of the windows in this time: where one is less than 1 - `fall` of its largest value in the last `REACH_S`.
 
     Steps of one fall (a reduction and a timeout, say) are less than `QUIET_S` apart.
     """
-    time, cwnd = window(recorded)
-    inside = (time > from_s) & (time <= to_s)
-    time, cwnd = time[inside], cwnd[inside]
-    steps = np.flatnonzero(cwnd[1:] <= (1 - fall) * cwnd[:-1])
-    first = [step for place, step in enumerate(steps) if place == 0 or time[step] - time[steps[place - 1]] > QUIET_S]
-    return Teeth(
-        tuple(float(cwnd[step]) for step in first),
-        tuple(float(gap) for gap in np.diff(time[first])) if len(first) > 1 else (),
-    )
+    peaks: list[float] = []
+    periods: list[float] = []
+    for run in runs:
+        time, cwnd = window(run)
+        inside = (time > from_s) & (time <= to_s)
+        time, cwnd = time[inside], cwnd[inside]
+        reach = round(REACH_S / (time[1] - time[0]))
+        largest = np.max(np.lib.stride_tricks.sliding_window_view(np.pad(cwnd, (reach, 0), mode="edge"), reach + 1), axis=1)
+        low = np.flatnonzero(cwnd < (1 - fall) * largest)
+        first = [step for place, step in enumerate(low) if place == 0 or time[step] - time[low[place - 1]] > QUIET_S]
+        peaks += [float(largest[step]) for step in first]
+        periods += [float(gap) for gap in np.diff(time[first])] if len(first) > 1 else []
+    return Teeth(tuple(peaks), tuple(periods))

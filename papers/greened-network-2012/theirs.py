@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from netlull.papers import Evidence
 
+WIRE_MBPS = 1.04e-6
+"""From bit/s of data to Mb/s with headers, 1040 B for every 1000 B: Table IV has cells above the 19.23 Mb/s of data that 20 Mb/s can carry."""
+
 State = str | int
 """`before`, or the threshold (%)."""
 
