@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
+from netlull.stats import mean_interval
 
 from . import series, theirs
 
@@ -55,11 +56,16 @@ def throughput(evidence: Evidence, version: str, state: str | int) -> Interval:
     return before(evidence, version) if isinstance(state, str) else after(evidence, version, state)
 
 
+def losses(evidence: Evidence, cell: Cell) -> list[float]:
+    """Loss of throughput of each seed."""
+    grid = evidence.grid
+    start, end = grid.samples(cell, "before_bps"), grid.samples(cell, "after_bps")
+    return [1 - end[seed] / start[seed] for seed in start]
+
+
 def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0) -> Interval:
     """Loss of throughput, 1 - after / before, mean over seeds."""
-    cell = asleep(version, threshold)
-    left = evidence.grid.ratio(cell, cell, "after_bps", scale, to="before_bps")
-    return type(left)(scale - left.mean, scale - left.high, scale - left.low, left.n)
+    return mean_interval([value * scale for value in losses(evidence, asleep(version, threshold))])
 
 
 def links_asleep(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
@@ -138,19 +144,13 @@ def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         most = max(loss(evidence, version, threshold, 100).mean for version in LOSS_BASED)
         text = f"{threshold} %: Vegas {number(mine)}, others at most {most:.1f} %."
         parts.append(Part(f"most{threshold}", mine.mean > most, text))
-        parts.append(Part(f"collapse{threshold}", mine.mean >= 100 * tolerance["collapse"], ""))
+        collapse = 100 * tolerance["collapse"]
+        parts.append(Part(f"collapse{threshold}", mine.mean >= collapse, f"{threshold} %: at least {collapse:.0f} %."))
     at90 = loss(evidence, "Vegas", 90, 100)
     cell = asleep("Vegas", 90)
     halved = sum(value > tolerance["half"] for value in losses(evidence, cell))
     text = f"90 %: Vegas {number(at90)}, more than half in {halved} of {at90.n} seeds."
     return [*parts, Part("spared90", at90.mean <= 100 * tolerance["spared"], text)]
-
-
-def losses(evidence: Evidence, cell: Cell) -> list[float]:
-    """Loss of throughput of each seed."""
-    grid = evidence.grid
-    start, end = grid.samples(cell, "before_bps"), grid.samples(cell, "after_bps")
-    return [1 - end[seed] / start[seed] for seed in start]
 
 
 def cubic_at_70(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
