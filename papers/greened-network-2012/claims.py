@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -130,7 +131,9 @@ def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         text = f"{_state(state)}: {least:.2f} against {other:.2f} Mb/s."
         parts.append(Part(f"best-{state}", least > other, text))
     for threshold in STATES:
-        ahead = evidence.grid.difference(asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", theirs.WIRE_MBPS)
+        ahead = evidence.grid.difference(
+            asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", theirs.WIRE_MBPS
+        )
         text = f"CUBIC less BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
         parts.append(Part(f"cubic-{threshold}", ahead.mean > 0, text))
     return parts
@@ -166,7 +169,7 @@ def falls_with_threshold(evidence: Evidence, tolerance: Tolerance) -> list[Part]
     parts = []
     for version in VERSIONS:
         found = [loss(evidence, version, threshold).mean for threshold in STATES]
-        holds = all(later <= earlier + tolerance["slack"] for earlier, later in zip(found, found[1:], strict=False))
+        holds = all(later <= earlier + tolerance["slack"] for earlier, later in itertools.pairwise(found))
         text = f"{version} {', '.join(f'{value * 100:.1f}' for value in found)} %."
         parts.append(Part(version.lower(), holds, text))
     return parts
@@ -197,7 +200,9 @@ def peaks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     for version in (*LOSS_BASED, "Vegas"):
         runs = windows_of(evidence, version)
         early, late = (float(np.mean([series.mean_window(run, *span) for run in runs])) for span in (EARLY_S, LATE_S))
-        parts.append(Part(f"mean-{version.lower()}", late < early, f"{version}: mean {early:.0f} → {late:.0f} segments,"))
+        parts.append(
+            Part(f"mean-{version.lower()}", late < early, f"{version}: mean {early:.0f} → {late:.0f} segments,")
+        )
         if version not in LOSS_BASED:
             continue
         was, now = (series.teeth(runs, *span, tolerance["fall"]) for span in (EARLY_S, LATE_S))

@@ -30,7 +30,8 @@ POWER_MODELS = {
 }
 """Metric and name."""
 THRESHOLD = "Connectivity threshold (%)"
-END_S = 60.0
+END_S, WINDOW_TO = 60.0, 260.0
+"""Ends of Fig. 2's axes, in seconds and segments."""
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -39,27 +40,32 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig2",
         "Fig. 2. Congestion windows at 70 %",
-        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. The paper's Fig. 2.",
+        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. The "
+        "paper's Fig. 2.",
         windows(evidence),
     )
     yield Drawn(
         "fig3",
         "Fig. 3. Throughput lost",
-        "Loss of throughput against the 30 s before, ours (means over seeds; bands are 95 % intervals) and the paper's "
-        "(dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same links to sleep as at 70 %.",
+        "Loss of throughput against the 30 s before, ours (means over seeds; bands are 95 % intervals) and the "
+        "paper's "
+        "(dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same links to "
+        "sleep as at 70 %.",
         throughput_lost(evidence),
     )
     yield Drawn(
         "fig4",
         "Fig. 4. Throughput lost by Vegas",
-        "Every seed (dots), the paper's (crosses), and ns-2's 10 seeds, which are as ours. (a) ns-2's Vegas, which is the "
+        "Every seed (dots), the paper's (crosses), and ns-2's 10 seeds, which are as ours. (a) ns-2's Vegas, which "
+        "is the "
         "paper's. (b) Linux' Vegas.",
         vegas.lost(evidence),
     )
     yield Drawn(
         "table4",
         "Table IV, seed by seed",
-        "Throughput of every seed (dots; with headers), the same case in ns-2.35 (bars: mean, least and most of 10 seeds) and the "
+        "Throughput of every seed (dots; with headers), the same case in ns-2.35 (bars: mean, least and most of 10 "
+        "seeds) and the "
         "paper's cell (crosses). Awake: from 30 to 60 s without ESTOP, which is what the loss should be counted from.",
         cells(evidence),
     )
@@ -67,7 +73,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "energy",
         "Energy saved, and what it costs TCP",
-        "(a) Energy that the network's links save from 30 to 60 s under five power models. (b) Throughput that TCP loses meanwhile; "
+        "(a) Energy that the network's links save from 30 to 60 s under five power models. (b) Throughput that TCP "
+        "loses meanwhile; "
         "Vegas is left out. Bands are 95 % intervals over seeds.",
         energy(evidence),
         "energy",
@@ -84,6 +91,7 @@ def windows(evidence: Evidence) -> Figure:
             trace = Trace("congestion window", time, cwnd, colour=0, width=0.7)
             draw_traces(axes, [trace], f"({letter}) {version}", "Segments", (0, END_S))
         for axes in panels:
+            axes.set_ylim(0, WINDOW_TO)
             shade(axes, series.SWITCH_S, END_S, "LOW energy: three links asleep")
             axes.label_outer()
         legend_above(drawn, panels)
@@ -95,14 +103,13 @@ def throughput_lost(evidence: Evidence) -> Figure:
     panels = []
     for letter, versions in zip("ab", (claims.AIMD, claims.LINUX), strict=True):
         curves = []
-        for colour, version in enumerate(versions):
+        for version in versions:
+            colour = claims.VERSIONS[version] - 1
             ours = [claims.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED]
             curves.append(Curve(version, PLANNED, ours, colour))
             printed = [_exactly(theirs.loss_percent(version, state)) for state in claims.STATES]
             curves.append(Curve(f"{version}, paper", claims.STATES, printed, colour, dashed=True))
-        panels.append(
-            Panel(f"({letter})", THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45)
-        )
+        panels.append(Panel(f"({letter})", THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45))
     return panel_grid(panels)
 
 
@@ -112,7 +119,7 @@ def _exactly(value: float) -> Interval:
 
 def cells(evidence: Evidence) -> Figure:
     """Table IV with the spread over seeds."""
-    states = ("before", *claims.STATES)
+    states: tuple[theirs.State, ...] = ("before", *claims.STATES)
     with styled():
         drawn = figure(height=4.6)
         panels = [axes for row in drawn.subplots(2, 3, sharex=True) for axes in row]
@@ -121,7 +128,9 @@ def cells(evidence: Evidence) -> Figure:
                 _ns2(axes, place, theirs.NS2[version][state])
                 dots(axes, place, seeds_of(evidence, version, state), "netlull, a seed")
                 _cross(axes, place, theirs.TABLE_IV[version][state])
-            awake = [value * theirs.WIRE_MBPS for value in evidence.grid.samples(claims.awake(version), "after_bps").values()]
+            awake = [
+                value * theirs.WIRE_MBPS for value in evidence.grid.samples(claims.awake(version), "after_bps").values()
+            ]
             dots(axes, len(states), awake, "netlull, a seed")
             axes.set_title(version, loc="left")
             axes.set_ylabel("Throughput (Mb/s)")
@@ -194,12 +203,16 @@ SECTIONS = {"figures": "Figures and tables", "vegas": "Why Vegas collapses", "en
 
 NOTES = {
     "figures": (
-        "Between a cell of ours and the paper's stands the same case in ns-2.35: the same network, background and start times, 10 seeds. "
-        "Where ns-2 agrees with us and both miss the paper, what is missing is not in the simulator but in what the paper does not say.",
+        "Between a cell of ours and the paper's stands the same case in ns-2.35: the same network, background and "
+        "start times, 10 seeds. "
+        "Where ns-2 agrees with us and both miss the paper, what is missing is not in the simulator but in what the "
+        "paper does not say.",
     ),
     "energy": (
-        "Line cards that sleep take nothing, so the paper's percentages are shares of links: 2, 3 or 4 of 15. An ideal link whose power follows "
-        "its rate saves the same. A port of a measured device that sleeps keeps its share of the box and, while it is plugged in, its transceiver: "
+        "Line cards that sleep take nothing, so the paper's percentages are shares of links: 2, 3 or 4 of 15. An "
+        "ideal link whose power follows "
+        "its rate saves the same. A port of a measured device that sleeps keeps its share of the box and, while it "
+        "is plugged in, its transceiver: "
         "of what the paper promises, a tenth to a fortieth is left.",
     ),
     "vegas": vegas.NOTE,
@@ -221,7 +234,11 @@ def _table_iv(evidence: Evidence) -> Tabled:
         for state, value in printed.items():
             found = claims.throughput(evidence, version, state)
             ns2 = theirs.NS2[version][state][0]
-            row += [f"{value:g}", f"{number(found, digits=2)} ({found.mean / value - 1:+.0%})", f"{ns2:.2f} ({ns2 / value - 1:+.0%})"]
+            row += [
+                f"{value:g}",
+                f"{number(found, digits=2)} ({found.mean / value - 1:+.0%})",
+                f"{ns2:.2f} ({ns2 / value - 1:+.0%})",
+            ]
         rows.append(row)
     names = ("before", *(f"{state} %" for state in claims.STATES))
     header = ["Mb/s", *(f"{name}, {whose}" for name in names for whose in ("paper", "ours", "ns-2.35"))]
@@ -247,4 +264,9 @@ def _energy_table(evidence: Evidence) -> Tabled:
         cell = Cell.of("plan", asked=threshold)
         saved = [number(evidence.grid.interval(cell, metric, 100)) for metric in POWER_MODELS]
         rows.append([f"{threshold} %", *saved])
-    return Tabled("energy", "Energy saved from 30 to 60 s", ["threshold", *(f"{name} (%)" for name in POWER_MODELS.values())], rows)
+    return Tabled(
+        "energy",
+        "Energy saved from 30 to 60 s",
+        ["threshold", *(f"{name} (%)" for name in POWER_MODELS.values())],
+        rows,
+    )

@@ -24,6 +24,8 @@ RUN = "cubic-1"
 LOADS = ScalarMappable(Normalize(0, 100), ListedColormap(colormaps["viridis_r"](np.linspace(0.08, 1, 256))))
 """Colours of loads in percent, without viridis' yellow end."""
 ASLEEP = "#999999"
+ENDS = ("8", "10")
+"""Of TCP."""
 
 
 def drawn(evidence: Evidence) -> Drawn:
@@ -31,8 +33,10 @@ def drawn(evidence: Evidence) -> Drawn:
     return Drawn(
         "fig1",
         "Fig. 1. Abilene, its loads and what sleeps",
-        "Load of each link's busier direction with one flow of TCP CUBIC from 8 to 10 at 70 % (seed 1). TCP goes 8-2-5-6-3-10 before, "
-        "8-11-1-4-6-3-10 after; then 9-7-4-6-3 carries 9-3's background, too, so that 4-6 and 6-3 leave TCP 20 Mb/s. Nodes are in their "
+        "Load of each link's busier direction with one flow of TCP CUBIC from 8 to 10 at 70 % (seed 1). TCP goes "
+        "8-2-5-6-3-10 before, "
+        "8-11-1-4-6-3-10 after; then 9-7-4-6-3 carries 9-3's background, too, so that 4-6 and 6-3 leave TCP 20 Mb/s. "
+        "Nodes are in their "
         "places (longitude scaled by the cosine of the mean latitude).",
         both(evidence),
     )
@@ -43,7 +47,7 @@ def both(evidence: Evidence) -> Figure:
     document = Scenario.from_file(evidence.paper.info.folder / "scenario.toml").to_dict()
     summary = evidence.series[RUN].summary
     with styled():
-        made = figure(height=2.9)
+        made = figure(height=2.6)
         panels = made.subplots(1, 2)
         for axes, (phase, title) in zip(panels, PHASES.items(), strict=True):
             _map(axes, document, summary["phase"][phase]["link"])
@@ -63,17 +67,18 @@ def _map(axes: Axes, document: dict[str, Any], links: dict[str, Any]) -> None:
     for link in document["link"]:
         ends = link["from"], link["to"]
         ways = [links["-".join(way)] for way in (ends, ends[::-1])]
-        x, y = zip(*(points[end] for end in ends), strict=True)
+        x, y = [points[end][0] for end in ends], [points[end][1] for end in ends]
         if all(way["asleep_s"] > 0 for way in ways):
             axes.plot(x, y, color=ASLEEP, linewidth=2.2, linestyle=(0, (2.5, 1.5)))
         else:
             load = 100 * max(way["utilisation"] for way in ways)
             axes.plot(x, y, color=LOADS.to_rgba(np.array([load]))[0], linewidth=2.6, solid_capstyle="butt")
-    for name, (x, y) in points.items():
-        ends_tcp = name in ("8", "10")
-        face, ink = ("#222222", "white") if ends_tcp else ("white", "#222222")
-        axes.plot([x], [y], "o", markersize=10.5, color=face, markeredgecolor="#222222", markeredgewidth=0.8, zorder=4)
-        axes.text(x, y - 0.05, name, fontsize=6.5, color=ink, ha="center", va="center", zorder=5)
+    for name, (east, north) in points.items():
+        face, ink = ("#222222", "white") if name in ENDS else ("white", "#222222")
+        axes.plot(
+            [east], [north], "o", markersize=10.5, color=face, markeredgecolor="#222222", markeredgewidth=0.8, zorder=4
+        )
+        axes.text(east, north - 0.05, name, fontsize=6.5, color=ink, ha="center", va="center", zorder=5)
     axes.set_aspect("equal")
     axes.margins(0.08)
     axes.axis("off")

@@ -78,7 +78,7 @@ def mean_window(recorded: Recorded, from_s: float, to_s: float) -> float:
 
 
 def teeth(runs: Sequence[Recorded], from_s: float, to_s: float, fall: float) -> Teeth:
-    """The falls of the windows in this time: where one is less than 1 - `fall` of its largest value in the last `REACH_S`.
+    """The falls of the windows in this time: where one is less than 1 - `fall` of its largest in the last `REACH_S`.
 
     Steps of one fall (a reduction and a timeout, say) are less than `QUIET_S` apart.
     """
@@ -89,7 +89,8 @@ def teeth(runs: Sequence[Recorded], from_s: float, to_s: float, fall: float) -> 
         inside = (time > from_s) & (time <= to_s)
         time, cwnd = time[inside], cwnd[inside]
         reach = round(REACH_S / (time[1] - time[0]))
-        largest = np.max(np.lib.stride_tricks.sliding_window_view(np.pad(cwnd, (reach, 0), mode="edge"), reach + 1), axis=1)
+        recent = np.lib.stride_tricks.sliding_window_view(np.pad(cwnd, (reach, 0), mode="edge"), reach + 1)
+        largest = np.max(recent, axis=1)
         low = np.flatnonzero(cwnd < (1 - fall) * largest)
         first = [step for place, step in enumerate(low) if place == 0 or time[step] - time[low[place - 1]] > QUIET_S]
         peaks += [float(largest[step]) for step in first]
