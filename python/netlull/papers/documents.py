@@ -33,6 +33,9 @@ class SeriesRun:
     name: str
     experiment: str
     point: Mapping[str, float]
+    seed: int = 1
+    probe: Mapping[str, Any] = field(default_factory=dict)
+    """What is recorded beside bins and drops, as a scenario's `[probe]`."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +283,8 @@ def _series(item: Fields) -> SeriesRun:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise item.wrong(f"point.{axis}", f"is {value!r}; expected a number")
         point[axis] = float(value)
-    made = SeriesRun(item.text("name"), item.text("experiment"), point)
+    seed = item.whole("seed", 0) if "seed" in item.names() else 1
+    made = SeriesRun(item.text("name"), item.text("experiment"), point, seed, item.mapping("probe"))
     item.close()
     return made
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
 
-SERIES_SEED = 1
 STORE = "store"
 
 
@@ -86,7 +85,7 @@ def _record(
             where = f"{paper.info.folder.name}/paper.toml: {study}series.run.{run.name}"
             raise PaperError(f"{where}: {place} is no point of the sweep")
         began = time.thread_time()
-        result = at[place].run(SERIES_SEED, probe=probe)
+        result = at[place].run(run.seed, probe={**probe, **run.probe})
         return result, Cost(time.thread_time() - began, result.summary["packet_hops"])
 
     with ThreadPoolExecutor(workers or default_workers()) as pool:

@@ -1,0 +1,159 @@
+"""Why Vegas collapses: its window, its segments after the timeout, and another Vegas in the same case."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from netlull.papers import Cell, Drawn, Evidence
+from netlull.plot import COLOURS, Trace, draw_traces, figure, legend_above, styled
+
+from . import claims, series, theirs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+RUN, OTHER = "vegas-1", "linux-vegas"
+ZOOM_S = (30.0, 32.2)
+
+NOTE = (
+    "At the switch-off Vegas has 172 segments on their way, and dozens of them are lost in 50 ms. One is repaired by "
+    "a fast retransmission; for the others "
+    "it waits for its timeout, half a second later, and then sends everything again from there on, two segments for "
+    "each round trip (go-back-N), most of which "
+    "the receiver already has. So acknowledgements jump: each tells of more than what was sent since the timeout.",
+    "ns-2's Vegas measures a round trip by the first acknowledgement that reaches the segment at which it began. "
+    "After a jump the next segment to send is behind "
+    "what is acknowledged, so that every acknowledgement ends a “round trip”, which lasted as long as two "
+    "acknowledgements are apart: 0.2 to 1 ms instead of 58. "
+    "Where nothing in it was sent just once, that time is all there is to measure, and it is the smallest ever seen: "
+    "it becomes baseRTT, for ever.",
+    "From then on the window W has Diff = W (1 - baseRTT / RTT), nearly W itself, between alpha = 1 and beta = 3: "
+    "three segments for each round trip, whatever "
+    "the network could carry, 3 x 1040 B / 58 ms = 0.43 Mb/s. It is not that “the delay estimated by Vegas is not "
+    "coherent with the actual one” because the path has "
+    "become longer: with baseRTT of the old path, 47 ms of 58, Vegas would still hold W (1 - 47 / 58) = 3, W = 16. "
+    "It is that ns-2 measures a delay that there never was. ns-2's own "
+    "variables, traced in the same case, say so, too: v_baseRTT_ 0.231 ms at a true round trip of 47.3 ms (90 %, "
+    "seed 1).",
+    "Whether it happens depends on whether the losses at the switch-off end in a timeout. At 90 % the flow's own "
+    "links stay up, and it is a matter of phases: the paper "
+    "shows 19.02 Mb/s there, some seeds of ours and of ns-2's are near it and most are at 0.6. Linux' Vegas, which "
+    "has SACK and takes a round trip's least sample, never collapses.",
+)
+
+
+def drawings(evidence: Evidence) -> Iterator[Drawn]:
+    """The section's figures."""
+    yield Drawn(
+        "vegas",
+        "Vegas after the switch-off",
+        "At 70 %, seed 1. (a) Window of ns-2's Vegas and of Linux' Vegas. (b) ns-2's Vegas: segments sent for the "
+        "first time and again, and what the receiver "
+        "has in order, counted from the first that is sent again after the timeout. (c) Time from each instant at "
+        "which it sends to the next, which is that between the "
+        "acknowledgements that let it; the dotted line is the round trip without queues, 58 ms.",
+        after_the_switch(evidence),
+        "vegas",
+    )
+
+
+def after_the_switch(evidence: Evidence) -> Figure:
+    """Window, segments, and times between sends."""
+    run = evidence.series[RUN]
+    events = series.of_flow(run, "event")
+    with styled():
+        drawn = figure(height=5.6)
+        grid = drawn.add_gridspec(2, 2)
+        window, sent, gaps = drawn.add_subplot(grid[0, :]), drawn.add_subplot(grid[1, 0]), drawn.add_subplot(grid[1, 1])
+        traces = [
+            Trace("Linux' Vegas", *series.window(evidence.series[OTHER]), colour=2),
+            Trace("ns-2's Vegas", *series.window(run), colour=0),
+        ]
+        draw_traces(window, traces, "(a) Congestion window", "Segments", (0, 60))
+        _segments(sent, run_segments(evidence), events)
+        _gaps(gaps, run_segments(evidence))
+        legend_above(drawn, [window, sent, gaps])
+    return drawn
+
+
+def run_segments(evidence: Evidence) -> pa.Table:
+    """The segments that the recorded Vegas sends while its window collapses."""
+    table = series.of_flow(evidence.series[RUN], "segment")
+    time = table["time_s"]
+    return table.filter(pc.and_(pc.greater_equal(time, ZOOM_S[0]), pc.less(time, ZOOM_S[1])))
+
+
+def _segments(axes: Axes, sent: pa.Table, events: pa.Table) -> None:
+    time, number = series.floats(sent, "time_s"), series.floats(sent, "offset_bytes") / series.SEGMENT_B
+    again = np.asarray(sent["retransmission"].to_pylist(), dtype=bool)
+    timeouts = events.filter(pc.equal(pc.cast(events["event"], pa.string()), "timeout"))
+    first = series.floats(timeouts, "offset_bytes")[0] / series.SEGMENT_B if timeouts.num_rows else number[0]
+    for which, label, colour in ((~again, "sent for the first time", 0), (again, "sent again", 1)):
+        axes.plot(time[which], number[which] - first, ".", markersize=2.4, color=COLOURS[colour], label=label)
+    for place, at in enumerate(series.floats(timeouts, "time_s")):
+        axes.axvline(at, color="#777777", linewidth=0.8, linestyle=":", label="timeout" if place == 0 else None)
+    axes.set_xlim(*ZOOM_S)
+    axes.set_title("(b) Segments", loc="left")
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Segment (from the first sent again)")
+
+
+def gaps_after(sent: pa.Table) -> tuple[series.Floats, series.Floats]:
+    """Instants at which segments are sent, and seconds from each to the next."""
+    instants = np.unique(series.floats(sent, "time_s"))
+    return instants[:-1], np.diff(instants)
+
+
+def _gaps(axes: Axes, sent: pa.Table) -> None:
+    time, gap = gaps_after(sent)
+    axes.semilogy(time, gap * 1e3, ".", markersize=2.4, color=COLOURS[0])
+    axes.axhline(57.9, color="#777777", linewidth=0.8, linestyle=":")
+    axes.set_xlim(*ZOOM_S)
+    axes.set_ylim(0.05, 1000)
+    axes.set_title("(c) Between sends", loc="left")
+    axes.set_xlabel("Time (s)")
+    axes.set_ylabel("Time to the next (ms)")
+
+
+def lost(evidence: Evidence) -> Figure:
+    """Fig. 4: the loss of every seed."""
+    with styled():
+        drawn = figure(height=2.7)
+        panels = drawn.subplots(1, 2, sharey=True)
+        ways = {"(a) ns-2's Vegas": lambda state: claims.asleep("Vegas", state), "(b) Linux' Vegas": _linux}
+        for axes, (title, cell_of) in zip(panels, ways.items(), strict=True):
+            for place, state in enumerate(claims.STATES):
+                values = [100 * value for value in claims.losses(evidence, cell_of(state))]
+                spread = np.linspace(-0.16, 0.16, len(values))
+                axes.plot(place + spread, values, "o", markersize=3, color=COLOURS[0], label="netlull, a seed")
+                printed = theirs.loss_percent("Vegas", state)
+                axes.plot(
+                    [place],
+                    [printed],
+                    "x",
+                    markersize=6,
+                    markeredgewidth=1.4,
+                    color=COLOURS[1],
+                    zorder=5,
+                    label="paper",
+                )
+            axes.set_xticks(range(len(claims.STATES)), [str(state) for state in claims.STATES])
+            axes.set_xlim(-0.6, len(claims.STATES) - 0.4)
+            axes.set_ylim(0, 105)
+            axes.set_title(title, loc="left")
+            axes.set_xlabel("Connectivity threshold (%)")
+            axes.set_ylabel("Throughput lost (%)")
+            axes.label_outer()
+        legend_above(drawn, list(panels))
+    return drawn
+
+
+def _linux(state: int) -> Cell:
+    return Cell.of("linux-vegas", threshold=state)
