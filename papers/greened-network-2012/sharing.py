@@ -109,7 +109,7 @@ def _crossing(evidence: Evidence) -> Drawn:
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Fairness and goodputs in numbers."""
+    """Fairness and goodputs in numbers, awake and at 70 %."""
     grid = evidence.grid
     for experiment, section in (("same", "figures"), ("crossing", "crossing")):
         if experiment not in grid.experiments:
@@ -117,7 +117,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows = []
         for which, name in values(evidence, experiment, EXPERIMENTS[experiment], VERSIONS).items():
             for flows in grid.values(experiment, "flows"):
-                for sleep, state in values(evidence, experiment, "sleep", STATES).items():
+                for sleep, state in values(evidence, experiment, "sleep", {0: "awake", 70: "70 %"}).items():
                     point, awake = cell(experiment, which, flows, sleep), cell(experiment, which, flows, 0)
                     ratio = number(grid.ratio(point, point, "b_after_bps", to="a_after_bps"), digits=2)
                     rows.append(

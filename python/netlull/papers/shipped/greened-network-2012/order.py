@@ -1,0 +1,1 @@
+../../../../../papers/greened-network-2012/order.py
