@@ -1,0 +1,182 @@
+"""The studies of greened-network-2012: their arithmetic by hand, their points, and what a few of them show."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from netlull import Sweep
+from netlull.papers import load
+from netlull.papers.documents import Scope
+from netlull.papers.measure import measure
+from netlull.papers.plan import plan_study
+from netlull.papers.source import module_of
+from netlull.plot import charts_of
+
+if TYPE_CHECKING:
+    from netlull.papers import Evidence
+    from netlull.papers.outcome import Tabled
+
+FOLDER = Path(__file__).resolve().parents[1] / "papers" / "greened-network-2012"
+SCOPES = {
+    "load": Scope("", ("small", "bdp"), {"load": (25,), "few_loads": (25,), "version": (5, 6), "sleep": (0, 70)}, 2),
+    "pairs": Scope("", ("pairs",), {"pair": (8, 106), "version": (5, 6), "sleep": (0, 70)}, 1),
+    "sharing": Scope(
+        "", ("same", "crossing"), {"flows": (2,), "versions": (2, 5), "one_version": (3,), "sleep": (0, 70)}, 2
+    ),
+    "order": Scope("", ("awake", "order"), {"manner": (1, 4, 11), "threshold": (70,), "version": (6,)}, 2),
+    "bigger": Scope("", ("tcp", "datagrams"), {"network": (3,), "load": (10,), "plan": (0, 150, 360)}, 2),
+}
+WITHOUT_HUB = importlib.util.find_spec("topohub") is None
+
+studies, load_study, pairs, order = (module_of(FOLDER, name) for name in ("studies", "load", "pairs", "order"))
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
+    """A small part of every study."""
+    paper = load(FOLDER)
+    found = {}
+    for name, scope in SCOPES.items():
+        study = paper.study(name)
+        if not study.missing():
+            planned = plan_study(paper, study, scope)
+            found[name] = measure(paper, planned, tmp_path_factory.mktemp(name))
+    return found
+
+
+def column(table: Tabled, title: str) -> list[str]:
+    place = list(table.header).index(title)
+    return [row[place] for row in table.rows]
+
+
+def test_what_background_leaves_of_a_link() -> None:
+    # 25 % of 40 Mb/s are 10: beside one flow 30 Mb/s are left, beside two 20; 1000 of 1040 B are goodput.
+    assert load_study.left(25, 1) == pytest.approx(30 / 1.04)
+    assert load_study.left(25, 2) == pytest.approx(20 / 1.04)
+    assert load_study.left(40, 3) == 0
+
+
+def test_from_where_on_something_holds_and_quantiles() -> None:
+    assert studies.first_from([0, 5, 10, 15], lambda x: x in {0, 10, 15}) == 10
+    assert studies.first_from([0, 5], lambda x: x == 0) is None
+    assert [studies.quantile([4, 1, 3, 2], share) for share in (0, 0.5, 1)] == [1, 2.5, 4]
+
+
+def test_paths_over_the_links_that_remain() -> None:
+    # Section 4.2 of the notes: 8-2-5-6-3-10 while 8-2 is on; by 11 and 1 one hop more without it.
+    assert pairs.hops()[pairs.PAPERS] == 5
+    assert pairs.asleep(90) == ("SNVAng-STTLng", "DNVRng-SNVAng")
+    assert pairs.asleep(70) == (*pairs.asleep(90), "CHINng-NYCMng")
+    assert pairs.asleep(50) == (*pairs.asleep(70), "ATLAng-IPLSng")
+    assert (pairs.stretch(90)[pairs.PAPERS], pairs.stretch(70)[pairs.PAPERS]) == (0, 1)
+    # 9 to 10, neighbours, go by 7, 4, 6 and 3.
+    assert pairs.stretch(90)[9 * 12 + 10] == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "points"),
+    [
+        ("load", {"small": 9 * 4 * 8, "bdp": 4 * 4 * 8}),
+        ("sharing", {"same": 10 * 3 * 4, "crossing": 5 * 3 * 4}),
+        ("order", {"awake": 6, "order": 12 * 2 * 6}),
+    ],
+)
+def test_every_point_is_a_scenario(name: str, points: dict[str, int]) -> None:
+    found = [point.experiment for point in Sweep.from_file(FOLDER / f"{name}-sweep.toml").points()]
+    assert {experiment: found.count(experiment) for experiment in points} == points
+    assert len(found) == sum(points.values())
+
+
+def test_cubic_gets_what_two_flows_of_the_background_leave(evidence: dict[str, Evidence]) -> None:
+    grid = evidence["load"].grid
+    for experiment in ("small", "bdp"):
+        for sleep, flows in ((0, 1), (70, 2)):
+            found = grid.interval(load_study.cell(experiment, 25, sleep, 5), "after_bps", 1e-6)
+            assert found.mean == pytest.approx(load_study.left(25, flows), rel=0.02)
+    # Three of fifteen cables sleep; a port that sleeps keeps its share of the box and its transceiver:
+    # 15 x 2 x 1.84 W for switched ports of 15 x 2 x 12.6 W, a fifth of which is under 3 %.
+    cell = load_study.cell("small", 25, 70, 5)
+    assert grid.interval(cell, "saving_ideal").mean == pytest.approx(3 / 15)
+    assert grid.interval(cell, "saving_cards").mean == pytest.approx(3 / 15)
+    assert 0.02 < grid.interval(cell, "saving_measured").mean < 0.03
+
+
+def test_vegas_has_two_windows_at_which_it_stays(evidence: dict[str, Evidence]) -> None:
+    grid = evidence["order"].grid
+
+    def end(manner: int) -> float:
+        return grid.interval(order.cell(manner, 70, 6), "last_bps", 1e-6).mean
+
+    # The base round trip is that of the old path, the new one is 9.6 ms longer. From above, without a loss, the window
+    # comes down to beta = 3 segments of 8000 b in those 9.6 ms: 2.5 Mb/s. After a timeout it stops growing at 3 segments
+    # a round trip of 57 ms: 0.42 Mb/s.
+    assert end(4) == pytest.approx(3 * 8e-3 / 9.6e-3, rel=0.1)
+    assert end(1) == pytest.approx(3 * 8e-3 / 57e-3, rel=0.1)
+    # Back on the old path it recovers.
+    assert end(11) > 15
+    lost = {manner: grid.interval(order.cell(manner, 70, 6), "asleep_packets").mean for manner in (1, 4)}
+    assert lost[1] > 20
+    assert lost[4] == 0
+    assert (studies.collapsed(evidence["order"], order.cell(1, 70, 6)), len(grid.seeds("order"))) == (2, 2)
+
+
+def test_the_paper_s_pair_has_its_place_among_the_others(evidence: dict[str, Evidence]) -> None:
+    found = pairs.changes(evidence["pairs"], 70, 6)
+    assert set(found) == {8, pairs.PAPERS}
+    # From 0 to 8 the path is by 1 and 11, and stays; Vegas from 8 to 10 collapses.
+    assert pairs.rank(evidence["pairs"], 70, 6) == 1
+    assert found[pairs.PAPERS] < -80
+
+
+def test_fairness_of_two_versions(evidence: dict[str, Evidence]) -> None:
+    sharing = module_of(FOLDER, "sharing")
+    grid = evidence["sharing"].grid
+    mixed = sharing.cell("same", 5, 2, 0)
+    # CUBIC takes more than twice what NewReno gets: Jain's index of 1 and x is (1 + x)^2 / (2 (1 + x^2)), 0.9 for 2.
+    assert grid.interval(mixed, "jain_after").mean < 0.9
+    assert grid.ratio(mixed, mixed, "b_after_bps", to="a_after_bps").mean > 2
+    # Awake, flows that do not meet have 30 and 40 Mb/s to themselves; then they share 20.
+    apart, together = (sharing.cell("crossing", 3, 2, sleep) for sleep in (0, 70))
+    assert grid.interval(apart, "sum_after_bps", 1e-6).mean > 60
+    assert grid.interval(together, "sum_after_bps", 1e-6).mean < 20
+
+
+@pytest.mark.skipif(WITHOUT_HUB, reason="topohub is not installed")
+def test_load_aware_plans_keep_their_bound(evidence: dict[str, Evidence]) -> None:
+    bigger = module_of(FOLDER, "bigger")
+    grid = evidence["bigger"].grid
+    estop, aware = (bigger.cell("datagrams", 3, plan, 10) for plan in (150, 360))
+    saved = {cell: grid.interval(cell, "saving_ideal").mean for cell in (estop, aware)}
+    assert saved[aware] >= saved[estop] > 0.3
+    # Poisson arrivals of 11 s add little to the 60 % that the plan allows.
+    assert grid.interval(aware, "fullest").mean < 0.62
+    assert grid.interval(estop, "fullest").mean > 0.62
+    assert bigger.stretch(evidence["bigger"], 3, 0, 10).mean == pytest.approx(100)
+
+
+@pytest.mark.parametrize("name", SCOPES)
+def test_figures_and_tables_are_drawn(name: str, evidence: dict[str, Evidence]) -> None:
+    if name not in evidence:
+        pytest.skip("topohub is not installed")
+    module = module_of(FOLDER, name)
+    drawn = list(module.figures(evidence[name]))
+    assert len({figure.id for figure in drawn}) == len(drawn) >= 2
+    assert all(charts_of(figure.figure) for figure in drawn)
+    sections = set(getattr(module, "SECTIONS", {"figures": ""}))
+    assert {figure.section for figure in drawn} <= sections
+    for table in module.tables(evidence[name]):
+        assert table.section in sections
+        assert all(len(row) == len(table.header) for row in table.rows)
+        assert "nan" not in " ".join(map(" ".join, table.rows))
+    assert set(module.NOTES) <= sections
+    assert all(module.NOTES.values())
+
+
+def test_the_tables_say_who_collapsed(evidence: dict[str, Evidence]) -> None:
+    table = next(iter(order.tables(evidence["order"])))
+    assert column(table, "links sleep") == ["at once", "drain 50 ms", "at once, wakes at 40 s"]
+    assert column(table, "seeds below 2 Mb/s then") == ["2 of 2", "0 of 2", "0 of 2"]
