@@ -112,8 +112,8 @@ def test_vegas_has_two_windows_at_which_it_stays(evidence: dict[str, Evidence]) 
         return grid.interval(order.cell(manner, 70, 6), "last_bps", 1e-6).mean
 
     # The base round trip is that of the old path, the new one is 9.6 ms longer. From above, without a loss, the window
-    # comes down to beta = 3 segments of 8000 b in those 9.6 ms: 2.5 Mb/s. After a timeout it stops growing at 3 segments
-    # a round trip of 57 ms: 0.42 Mb/s.
+    # comes down to beta = 3 segments of 8000 b in those 9.6 ms: 2.5 Mb/s. After a timeout it stops growing at 3
+    # segments a round trip of 57 ms: 0.42 Mb/s.
     assert end(4) == pytest.approx(3 * 8e-3 / 9.6e-3, rel=0.1)
     assert end(1) == pytest.approx(3 * 8e-3 / 57e-3, rel=0.1)
     # Back on the old path it recovers.
