@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import Interval, mean_interval
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NETWORKS = {1: "germany50", 2: "cost266", 3: "geant"}
-KINDS = {1: "ESTOP", 2: "ESACON", 3: "load-aware"}
+KINDS = {1: "ESTOP", 2: "ESACON", 3: "load-aware", 4: "load-aware, TCP counted"}
 """The hundreds of a plan's value; the rest is its threshold or bound in percent. 0 is no plan."""
 
 
@@ -93,11 +95,18 @@ def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[i
         for kind, title in KINDS.items():
             points = sorted(
                 (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
-                for plan in (0.0, *plans(evidence, kind))
+                for plan in plans(evidence, kind)
             )
             curves.append(Curve(title, [x for x, _ in points], [value(network, plan) for _, plan in points], kind - 1))
+        ends = [min(min(curve.x) for curve in curves), max(max(curve.x) for curve in curves)]
+        awake = mean_interval([value(network, 0).mean])
+        curves.append(Curve("all links awake", ends, [awake, awake], 6, dashed=True, marked=False))
         panels.append(Panel(f"({letter}) {name}", "Links asleep (%)", label, curves, log_x=False, y_from=0))
-    return panel_grid(panels, columns=3, row_height=2.4)
+    drawn = panel_grid(panels, columns=3, row_height=2.4)
+    for axes in drawn.axes:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+    return drawn
 
 
 def _energy(evidence: Evidence, load: float) -> Figure:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled
@@ -46,7 +47,8 @@ def hops(off: tuple[str, ...] = ()) -> dict[int, int]:
     for line in awake:
         near[line.a].append(line.b)
         near[line.b].append(line.a)
-    index, found = abilene().index, {}
+    index = abilene().index
+    found: dict[int, int] = {}
     for source in near:
         reached, edge = {source: 0}, [source]
         for node in edge:
@@ -135,15 +137,15 @@ def _by_stretch(evidence: Evidence) -> Drawn:
         curves = []
         for version in versions:
             found = changes(evidence, sleep, version)
-            grouped = [mean_interval([found[pair] for pair in ran if longer[pair] == step]) for step in steps]
+            grouped = [exact(fmean(found[pair] for pair in ran if longer[pair] == step)) for step in steps]
             curves.append(version_curve(version, steps, grouped))
         panels.append(flat(f"({letter}) {sleep} %", "Hops more than awake", "Change of goodput (%)", curves))
     return Drawn(
         "pairs-stretch",
         "By the stretch of the path",
-        "Means over the pairs whose shortest path grows by so many hops; bands are 95 % intervals of such a mean, as "
-        "if pairs were drawn at random.",
-        within(panel_grid(panels, columns=3, row_height=2.4), -105, 15),
+        "Means over all pairs whose shortest path grows by so many hops: at 70 % 106, 18, 2, 4 and 2 pairs, from "
+        "none to four hops.",
+        within(panel_grid(panels, columns=3, row_height=2.4), -105, 5),
     )
 
 
