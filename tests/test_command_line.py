@@ -162,7 +162,17 @@ def test_list_shows_every_kind(printed: Printed) -> None:
     ):
         assert words in text, words
     found = json.loads(printed("list", "--json"))
-    assert list(found) == ["papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios"]
+    assert list(found) == [
+        "papers",
+        "mechanisms",
+        "tcp",
+        "tcp-options",
+        "queues",
+        "losses",
+        "power",
+        "scenarios",
+        "topologies",
+    ]
 
 
 def test_version_and_help(printed: Printed) -> None:

@@ -14,6 +14,7 @@ from conftest import ROOT
 from netlull import Result, Scenario, Sweep, catalogue
 from netlull.cli import main
 from netlull.ready import ready
+from netlull.topology import Topology
 
 HOW_TO = ROOT / "docs" / "how-to"
 
@@ -130,6 +131,26 @@ def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             assert main(arguments) == 0, line
     (code,) = _blocks("compare.md", "python")
     exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # our own page
+
+
+def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, scenario = _blocks("topology.md", "toml")
+    shown, others, planned, drawn = _blocks("topology.md", "console")
+    for line in [*shown.splitlines(), *planned.splitlines()]:
+        prompt, command, *arguments = shlex.split(line)
+        assert (prompt, command) == ("$", "netlull")
+        assert main(arguments) == 0, line
+    assert "--modules always" in others
+    assert "--phase after" in drawn
+    (code,) = _blocks("topology.md", "python")
+    exec(compile(code, "topology.md", "exec"), {})  # noqa: S102  # our own page
+    assert {path.name for path in tmp_path.glob("*.svg")} == {"abilene.svg", "loads.svg", "mine.svg", "plan.svg"}
+    (tmp_path / "alps.toml").write_text(own, encoding="utf-8")
+    assert Topology.from_file("alps.toml").delay_ns(Topology.from_file("alps.toml").lines[1]) == 1_500_000
+    run = Scenario.from_toml(scenario).with_values({"duration": "1 s"}).run()
+    assert run.link("SNVAng-STTLng")["rate_bps"] == 5e6
+    assert run.flow("download")["goodput_bps"] > 0
 
 
 @pytest.mark.usefixtures("scenario_file")

@@ -30,7 +30,18 @@ def test_quantities_are_converted(text: str, unit: str, number: float) -> None:
     assert in_unit(text, unit) == number
 
 
-@pytest.mark.parametrize(("text", "unit"), [("10 ms", "Mb/s"), ("fast", "ms"), ("", "ms"), ("ms", "ms"), ("10", "ms")])
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("10 ms", "Mb/s"),
+        ("fast", "ms"),
+        ("", "ms"),
+        ("ms", "ms"),
+        ("10", "ms"),
+        ("1e999 Gb/s", "b/s"),
+        ("1e99999999 s", "s"),
+    ],
+)
 def test_what_is_no_quantity_of_the_unit_is_refused(text: str, unit: str) -> None:
     assert in_unit(text, unit) is None
 

@@ -93,6 +93,13 @@ def test_homes_behind_a_router_agree_with_the_stored_results_of_ns2() -> None:
     assert sum(" +- " in line for line in done.stdout.splitlines()) == 2 * 11 + 3 * 13
 
 
+def test_links_that_sleep_on_abilene_agree_with_the_stored_results_of_ns2() -> None:
+    done = run("ns2/abilene.py", "--quick")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Six versions of TCP, before and at 70 %.
+    assert sum(" +- " in line for line in done.stdout.splitlines()) == 6 * 2
+
+
 def test_packet_scripts_of_the_rfcs_pass() -> None:
     done = run("rfc/run.py")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,6 +16,7 @@ __all__ = [
     "catalogue",
     "run",
     "schema",
+    "sleep_plan",
     "trace",
 ]
 
@@ -48,6 +49,7 @@ class RawResult:
 
 def schema() -> str: ...
 def catalogue() -> str: ...
+def sleep_plan(request_json: str) -> str: ...
 def run(scenario_json: str, seed: int | None = None, monitor: Monitor | None = None) -> RawResult: ...
 def trace(
     scenario_json: str,

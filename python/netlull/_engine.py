@@ -31,6 +31,7 @@ __all__ = [
     "identity",
     "run",
     "schema",
+    "sleep_plan",
     "trace",
 ]
 
@@ -48,13 +49,32 @@ def check(document: Mapping[str, object]) -> Checked:
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario."""
-    loaded: dict[str, Any] = json.loads(_core.schema())
-    return loaded
+    from netlull.topology.schema import add_topology
+
+    return add_topology(json.loads(_core.schema()))
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:
     """The mechanisms, TCPs and power models that the core knows, with their parameters and sources."""
     loaded: dict[str, list[dict[str, Any]]] = json.loads(_core.catalogue())
+    return loaded
+
+
+def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
+    """Which links of a graph may sleep; the GIL is released meanwhile.
+
+    Args:
+        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for
+            load_aware also "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of the nodes for
+            messages.
+
+    Returns:
+        "initial_connectivity", "off" (numbers of links), "steps" (each with "link", "rank", "verdict", "connectivity").
+
+    Raises:
+        ScenarioError: names what cannot be used, its value and what was expected.
+    """
+    loaded: dict[str, Any] = json.loads(_core.sleep_plan(json.dumps(request)))
     return loaded
 
 

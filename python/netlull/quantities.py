@@ -34,7 +34,7 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
     {"packets": Fraction(1), "packet": Fraction(1)},
     {"BDP": Fraction(1)},
 )
-_NUMBER_AND_UNIT = re.compile(r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?)?\s*(\S*)\s*")
+_NUMBER_AND_UNIT = re.compile(r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)\s*")
 
 
 def in_unit(text: str, unit: str) -> float | None:
@@ -49,9 +49,10 @@ def in_unit(text: str, unit: str) -> float | None:
     if number is None and own != "BDP":
         return None
     value = Fraction((number or "1").replace("_", ""))
-    if own == unit:
-        return float(value)
-    for scales in _SCALES:
-        if own in scales and unit in scales:
-            return float(value * scales[own] / scales[unit])
-    return None
+    fitting = next((scales for scales in _SCALES if own in scales and unit in scales), None)
+    if own != unit and fitting is None:
+        return None
+    try:
+        return float(value if fitting is None else value * fitting[own] / fitting[unit])
+    except OverflowError:  # more than any number that there is
+        return None

@@ -14,6 +14,8 @@ from netlull import _engine
 from netlull.datafiles import inline
 from netlull.errors import FieldPathError, InputError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
+from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
+from netlull.topology.model import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +32,7 @@ class Scenario:
     """A network, its traffic and what to record. Immutable, and valid: whatever exists has passed the core's check.
 
     Quantities are text with a unit: `"10 Mb/s"`, `"40 ms"`, `"1500 B"`, `"0.5 BDP"`. Arguments left at None take the
-    schema's defaults (`netlull.schema()`).
+    schema's defaults (`netlull.schema()`). `topology` is that table (docs/how-to/topology.md), or a `Topology`.
 
     Raises:
         ScenarioError: names the field, its value and what was expected.
@@ -40,7 +42,7 @@ class Scenario:
         self,
         *,
         duration: str,
-        nodes: Sequence[str],
+        nodes: Sequence[str] = (),
         links: Iterable[Link | Mapping[str, object]] = (),
         flows: Iterable[Flow | Mapping[str, object]] = (),
         name: str | None = None,
@@ -57,6 +59,7 @@ class Scenario:
         routing: Routing | Mapping[str, object] | None = None,
         sleep: Iterable[Sleep | Mapping[str, object]] = (),
         position: Mapping[str, tuple[float, float]] | None = None,
+        topology: Topology | Mapping[str, object] | None = None,
     ) -> None:
         fields = {
             "name": name,
@@ -77,6 +80,7 @@ class Scenario:
             "routing": routing,
             "sleep": list(sleep) or None,
             "position": position,
+            "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }
         self._adopt({key: value for key, value in fields.items() if value is not None})
 
@@ -84,7 +88,8 @@ class Scenario:
         self._folder = folder
         self._document: dict[str, Any] = plain(document)
         inline(self._document, folder)
-        self._checked = _engine.check(self._document)
+        read_in(self._document, folder)
+        self._checked = _engine.check(expanded(self._document))
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
@@ -116,7 +121,7 @@ class Scenario:
             ScenarioError: names the field, its value and what was expected.
         """
         document = read_toml(text, origin)
-        _change(document, values or {})
+        _change(document, values or {}, folder)
         return cls.from_dict(document, folder=folder)
 
     @classmethod
@@ -150,7 +155,7 @@ class Scenario:
         """
         document: dict[str, Any] = plain(self._document)
         for step in steps:
-            _change(document, step)
+            _change(document, step, self._folder)
         return self.from_dict(document, folder=self._folder)
 
     def to_dict(self) -> dict[str, Any]:
@@ -251,10 +256,14 @@ class Scenario:
         return f"Scenario({self.name!r}, {complete['duration']}, {', '.join(sizes)})"
 
 
-def _change(document: dict[str, Any], values: Mapping[str, object]) -> None:
-    for path, value in values.items():
+def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path | None) -> None:
+    for path in values:
         if not isinstance(path, str):
             raise FieldPathError(f"{path!r}: is no path; expected text such as link.N1-N2.rate")
+    # The topology first: it has links that other paths may lead to.
+    for path in sorted(values, key=order_of):
+        prepare(document, path, folder)
+        value = values[path]
         if value is None:
             remove(document, path)
         else:

@@ -12,7 +12,6 @@ uplinks of 0.95 to 1.05 Mb/s, so that packets of homes do not keep their places 
 
 from __future__ import annotations
 
-import argparse
 import functools
 import math
 import statistics
@@ -23,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns2 import HERE, Ns2Error, Numbers, in_parallel, run_script
+from ns2 import HERE, Numbers, Verdict, in_parallel, run_comparison, run_script
 
 if TYPE_CHECKING:
     import netlull
@@ -241,9 +240,7 @@ def read_stored(path: Path = STORED) -> dict[tuple[str, str, int], Numbers]:
     return found
 
 
-def compared(
-    case: str, comparison: str, ours: Sequence[Numbers], theirs: Sequence[Numbers]
-) -> Iterator[tuple[str, bool]]:
+def compared(case: str, comparison: str, ours: Sequence[Numbers], theirs: Sequence[Numbers]) -> Iterator[Verdict]:
     """A line for each measure, and whether it is within tolerance."""
     for name, measure in MEASURES.items():
         if measure.only not in ("", case):
@@ -258,31 +255,21 @@ def compared(
         yield f"{line}{'' if fits else '  OUT OF TOLERANCE'}", fits
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
-    parser.add_argument("--quick", action="store_true", help=f"the first {QUICK_SEEDS} seeds of {len(SEEDS)}")
-    options = parser.parse_args(arguments)
-    if options.rerun:
-        try:
-            store()
-        except Ns2Error as error:
-            print(error, file=sys.stderr)
-            return 2
+def table(quick: bool) -> Iterator[Verdict]:
+    """Every measure of every comparison."""
     stored = read_stored()
-    seeds = SEEDS[:QUICK_SEEDS] if options.quick else SEEDS
-    holds = True
-    print(f"{'case':<12}{'':<8}{'measure':<26}{'ns-2':>12}{'netlull':>12}{'difference':>11}")
+    seeds = SEEDS[:QUICK_SEEDS] if quick else SEEDS
+    yield f"{'case':<12}{'':<8}{'measure':<26}{'ns-2':>12}{'netlull':>12}{'difference':>11}", True
     for case, comparisons in CASES.items():
         for comparison in comparisons:
             ours = in_parallel(functools.partial(run_netlull, case, comparison), seeds)
-            theirs = [stored[case, comparison, seed] for seed in seeds]
-            for line, fits in compared(case, comparison, ours, theirs):
-                holds = holds and fits
-                print(line)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+            yield from compared(case, comparison, ours, [stored[case, comparison, seed] for seed in seeds])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    quick = f"the first {QUICK_SEEDS} seeds of {len(SEEDS)}"
+    return run_comparison(__doc__, store, table, arguments, quick=quick)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +18,8 @@ Value = str | int | float
 Numbers = dict[str, float]
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
+Verdict = tuple[str, bool]
+"""A line of a comparison, and whether what it says is within tolerance."""
 
 
 class Ns2Error(Exception):
@@ -64,3 +68,39 @@ def in_parallel(work: Callable[[Job], Answer], jobs: Iterable[Job]) -> list[Answ
     """Applies `work`, which waits for a child process, to every job, as many at once as there are cores."""
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         return list(pool.map(work, jobs))
+
+
+def run_comparison(
+    description: str | None,
+    store: Callable[[], None],
+    compare: Callable[[bool], Iterator[Verdict]],
+    arguments: Sequence[str] | None = None,
+    *,
+    quick: str | None = None,
+) -> int:
+    """The command of a comparison with stored results; the exit code, 0 if all is within tolerance.
+
+    Args:
+        description: of the command, for `--help`.
+        store: runs ns-2 and rewrites the stored results; called with `--rerun`.
+        compare: the table, line by line; told whether `--quick` was given.
+        arguments: of the command line; default the process's own.
+        quick: what `--quick` leaves out; without it there is no such option.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
+    if quick is not None:
+        parser.add_argument("--quick", action="store_true", help=quick)
+    options = parser.parse_args(arguments)
+    if options.rerun:
+        try:
+            store()
+        except Ns2Error as error:
+            print(error, file=sys.stderr)
+            return 2
+    holds = True
+    for line, fits in compare(quick is not None and options.quick):
+        holds = holds and fits
+        print(line, flush=True)
+    print("all within tolerance" if holds else "OUT OF TOLERANCE")
+    return 0 if holds else 1

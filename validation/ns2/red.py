@@ -7,15 +7,14 @@ mean differs by more than three standard errors of the difference and half a per
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ns2 import HERE, Ns2Error, Numbers, Value, in_parallel, run_script
+from ns2 import HERE, Numbers, Value, Verdict, in_parallel, run_comparison, run_script
 
 STORED = HERE / "stored" / "red.txt"
 SEEDS = range(1, 17)
@@ -118,30 +117,23 @@ def read_stored() -> dict[tuple[str, str], Mean]:
     return found
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
-    if parser.parse_args(arguments).rerun:
-        try:
-            store()
-        except Ns2Error as error:
-            print(error, file=sys.stderr)
-            return 2
+def table(_quick: bool) -> Iterator[Verdict]:
+    """Loss and mean queue of every case."""
     stored = read_stored()
-    holds = True
-    print(f"{'case':<44}{'measure':<12}{'ns-2':>22}{'netlull':>22}{'difference':>12}")
+    yield f"{'case':<44}{'measure':<12}{'ns-2':>22}{'netlull':>22}{'difference':>12}", True
     for case, options in CASES.items():
         for name, mean in run_netlull(options).items():
             other = stored[case, name]
             slack = SLACK_OF.get((case, name), SLACK) * other.value
             fits = abs(mean.value - other.value) <= 3 * math.hypot(mean.error, other.error) + slack
-            holds = holds and fits
             columns = "".join(f"{m.value:>13.5g} +- {m.error:<5.1g}" for m in (other, mean))
             share = mean.value / other.value - 1
-            print(f"{case:<44}{name:<12}{columns}{share:>+11.2%}{'' if fits else '  OUT OF TOLERANCE'}")
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+            yield f"{case:<44}{name:<12}{columns}{share:>+11.2%}{'' if fits else '  OUT OF TOLERANCE'}", fits
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command."""
+    return run_comparison(__doc__, store, table, arguments)
 
 
 if __name__ == "__main__":

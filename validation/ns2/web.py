@@ -8,7 +8,6 @@ runs again and it is rewritten first. Exits 1 if a mean over seeds is out of its
 
 from __future__ import annotations
 
-import argparse
 import math
 import statistics
 import sys
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns2 import HERE, Ns2Error, Numbers, in_parallel, run_script
+from ns2 import HERE, Numbers, Verdict, in_parallel, run_comparison, run_script
 
 if TYPE_CHECKING:
     import netlull
@@ -168,7 +167,7 @@ def read_stored(path: Path = STORED) -> dict[tuple[str, int], Numbers]:
     return found
 
 
-def compared(case: Case, stored: dict[tuple[str, int], Numbers]) -> Iterator[tuple[str, bool]]:
+def compared(case: Case, stored: dict[tuple[str, int], Numbers]) -> Iterator[Verdict]:
     """A line for each measure, and whether it is within tolerance."""
     ours = [numbers_of(run_netlull(case, seed)) for seed in SEEDS]
     theirs = [stored[str(case), seed] for seed in SEEDS]
@@ -191,25 +190,17 @@ def difference(gap: float, error: float, reference: float) -> str:
     return f"{gap / reference:>+9.2%} +- {error / reference:.2%}"
 
 
+def table(_quick: bool) -> Iterator[Verdict]:
+    """Every measure of every case."""
+    stored = read_stored()
+    yield f"{'case':<36}{'measure':<20}{'ns-2':>14}{'netlull':>14}{'difference':>11}", True
+    for case in CASES:
+        yield from compared(case, stored)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
-    if parser.parse_args(arguments).rerun:
-        try:
-            store()
-        except Ns2Error as error:
-            print(error, file=sys.stderr)
-            return 2
-    stored = read_stored()
-    holds = True
-    print(f"{'case':<36}{'measure':<20}{'ns-2':>14}{'netlull':>14}{'difference':>11}")
-    for case in CASES:
-        for line, fits in compared(case, stored):
-            holds = holds and fits
-            print(line)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return run_comparison(__doc__, store, table, arguments)
 
 
 if __name__ == "__main__":

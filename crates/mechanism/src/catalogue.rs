@@ -31,7 +31,7 @@ pub struct ParameterInfo {
 /// All mechanisms, in alphabetical order.
 #[must_use]
 pub const fn catalogue() -> &'static [MechanismInfo] {
-    &[AWM, C_EARTH, EARTH, G_ROUTER, PRACTRA]
+    &[AWM, C_EARTH, EARTH, ESACON, ESTOP, G_ROUTER, LOAD_AWARE, PRACTRA]
 }
 
 const fn parameter(
@@ -213,6 +213,38 @@ const PRACTRA: MechanismInfo = MechanismInfo {
             "reading; ns-2 finishes it at the old rate",
         ),
         parameter("transition_power", "higher | new | old", "higher", "whose power a transition is charged", "reading"),
+    ],
+};
+
+const THRESHOLD: ParameterInfo = parameter(
+    "threshold",
+    "0 to 1",
+    "must be given",
+    "theta: the part of the initial algebraic connectivity that must be left",
+    "greened-network-2012 uses 0.5..0.9",
+);
+
+const ESACON: MechanismInfo = MechanismInfo {
+    name: "esacon",
+    summary: "puts links to sleep, first those whose absence leaves most algebraic connectivity",
+    source: "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings",
+    parameters: &[THRESHOLD],
+};
+
+const ESTOP: MechanismInfo = MechanismInfo {
+    name: "estop",
+    summary: "puts links to sleep, first those on fewest shortest paths, while the graph stays connected well enough",
+    source: "Cuomo et al., Computer Networks 56(10), 2012; greened-network-2012 section II",
+    parameters: &[THRESHOLD],
+};
+
+const LOAD_AWARE: MechanismInfo = MechanismInfo {
+    name: "load_aware",
+    summary: "puts links to sleep, first those with least load, while no link's utilisation exceeds a bound",
+    source: "netlull's own",
+    parameters: &[
+        parameter("bound", "0 < bound <= 1", "must be given", "the utilisation that no link may exceed", "own"),
+        THRESHOLD,
     ],
 };
 

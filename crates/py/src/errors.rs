@@ -28,6 +28,14 @@ pub(crate) fn capture(error: CaptureError) -> PyErr {
     }
 }
 
+pub(crate) fn request(error: serde_json::Error) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
+pub(crate) fn plan(error: impl std::fmt::Display) -> PyErr {
+    ScenarioError::new_err(error.to_string())
+}
+
 pub(crate) fn internal(error: serde_json::Error) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }

@@ -7,6 +7,7 @@ mod catalogue;
 mod convert;
 mod errors;
 mod monitor;
+mod plan;
 
 use netlull_sim::probe::{CaptureWriter, Table};
 use netlull_sim::run::{RunOutcome, run as run_scenario};
@@ -160,5 +161,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
     Ok(())
 }

@@ -253,7 +253,13 @@ fn plans_choose_the_links() {
     let has = |expected: &str, found: String| assert!(found.contains(expected), "{expected:?} not in {found:?}");
     has("sleep.0.plan.threshold: is 1.5; expected", why(json!({ "kind": "estop", "threshold": 1.5 })));
     has("sleep.0.plan.bound: is 0; expected", why(json!({ "kind": "load_aware", "bound": 0.0 })));
-    has("sleep.0.plan.nodes.1: \"x\" is no node", why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "x"] })));
-    has("sleep.0.plan: no duplex links lead from \"a\" to \"d\"", why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })));
+    has(
+        "sleep.0.plan.nodes.1: \"x\" is no node",
+        why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "x"] })),
+    );
+    has(
+        "sleep.0.plan: no duplex links lead from \"a\" to \"d\"",
+        why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })),
+    );
     has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
 }

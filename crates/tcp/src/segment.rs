@@ -163,7 +163,7 @@ pub struct Segment {
     pub sack_count: u8,
     /// Hops that the packet has left, of the IP header around it (RFC 791 section 3.1). A network whose routes change sets it and counts it
     /// down; elsewhere it is 0 and nobody looks.
-    pub ttl: u8,
+    pub ttl: u16,
     /// The blocks; those beyond `sack_count` mean nothing.
     pub sack: [SackBlock; MOST_SACK_BLOCKS],
 }

@@ -13,11 +13,14 @@ import click
 
 from netlull.cli.compare import compare_command
 from netlull.cli.listing import list_command, schema_command
+from netlull.cli.map import map_command
+from netlull.cli.plan import plan_command
 from netlull.cli.plot import plot_group
 from netlull.cli.report import report_command
 from netlull.cli.reproduce import reproduce_command
 from netlull.cli.run import run_command
 from netlull.cli.sweep import sweep_command
+from netlull.cli.topology import topology_command
 from netlull.cli.trace import trace_command
 
 __all__ = ["main"]
@@ -55,6 +58,9 @@ for _command in (
     list_command,
     schema_command,
     trace_command,
+    topology_command,
+    plan_command,
+    map_command,
 ):
     _commands.add_command(_command)
 

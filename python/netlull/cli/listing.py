@@ -11,14 +11,14 @@ from netlull.cli.inputs import json_option
 
 __all__ = ["list_command", "schema_command"]
 
-_KINDS = ("papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios")
+_KINDS = ("papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios", "topologies")
 
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List papers, mechanisms, TCPs, queues, losses, power models and ready scenarios, or one of these kinds."""
+    """List papers, mechanisms, TCPs, queues, losses, power models, ready scenarios and topologies, or one kind."""
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}
     if as_json:
@@ -40,6 +40,11 @@ def _entries(kind: str) -> list[dict[str, Any]]:
         from netlull import ready
 
         return [{"name": name, "description": ready.description(path)} for name, path in ready.ready().items()]
+    if kind == "topologies":
+        from netlull import ready
+        from netlull.topology.find import shipped
+
+        return [{"name": name, "description": ready.description(path)} for name, path in shipped().items()]
     from netlull import _engine
 
     return _engine.catalogue()[kind]

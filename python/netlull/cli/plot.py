@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from netlull.result import Result
 
-__all__ = ["plot_group"]
+__all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
 
@@ -28,19 +28,19 @@ def plot_group() -> None:
     """Draw figures of runs."""
 
 
-def _seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
+def seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
     """A time in the run: `12`, in seconds, or `500 ms`."""
     from netlull.quantities import in_unit
 
     if given is None:
         return None
-    seconds = in_unit(given, "s")
-    if seconds is None:
+    found = in_unit(given, "s")
+    if found is None:
         with contextlib.suppress(ValueError):
-            seconds = float(given)
-    if seconds is None or not 0 <= seconds < float("inf"):
+            found = float(given)
+    if found is None or not 0 <= found < float("inf"):
         raise InputError(f'{parameter.opts[0]} "{given}": expected seconds, or a time such as "500 ms"')
-    return seconds
+    return found
 
 
 @plot_group.command("cwnd")
@@ -49,8 +49,8 @@ def _seconds(_context: click.Context, parameter: click.Parameter, given: str | N
     "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
 )
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. May be given several times.")
-@click.option("--from", "start", callback=_seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
-@click.option("--to", "end", callback=_seconds, metavar="TIME", help="End of the time shown; default the end.")
+@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
+@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end.")
 @click.option(
     "--each", metavar="PATH=A,B,...", help="Run each scenario once for each value, such as tcp.hystart=true,false."
 )
@@ -102,14 +102,14 @@ def sweep_figure_command(
     write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
 
 
-def check_file(out: Path) -> None:
+def check_file(out: Path, option: str = "--out") -> None:
     """Refuses what cannot be drawn before anything is run.
 
     Raises:
         InputError: the file's name ends in no kind of picture that there is.
     """
     if out.suffix not in _KINDS_OF_FILES:
-        raise InputError(f"--out {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
+        raise InputError(f"{option} {out}: expected a name that ends in {', '.join(_KINDS_OF_FILES)}")
 
 
 def write_figure(drawn: Figure, out: Path) -> None:

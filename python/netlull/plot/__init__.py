@@ -6,6 +6,7 @@ Nothing here opens a window or needs a display.
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
+from netlull.plot.map import network_map
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
 from netlull.plot.series import Trace, bin_rate, draw_traces, shade
@@ -41,6 +42,7 @@ __all__ = [
     "legend_above",
     "log_y",
     "mark_points",
+    "network_map",
     "panel_grid",
     "record",
     "run_figures",

@@ -7,8 +7,8 @@
 //!            load_aware  load at that time, and every load must stay below a bound (our own)
 //! ```
 //!
-//! "Well enough" is measured by the algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian (Fiedler, 1973). No randomness and no library that picks
-//! instructions by the machine: the same graph gives the same plan, to the bit, everywhere.
+//! "Well enough" is measured by the algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian (Fiedler, 1973).
+//! No randomness and no library that picks instructions by the machine: the same graph gives the same plan, to the bit, everywhere.
 
 mod betweenness;
 mod connectivity;

@@ -83,3 +83,12 @@ fn equal_ranks_go_by_the_ends_however_links_are_numbered() {
     assert_eq!(estop(&graph, 0.0).unwrap().off, [4]);
     assert_eq!(esacon(&graph, 0.0).unwrap().off, [4]);
 }
+
+#[test]
+fn a_lower_threshold_may_switch_off_fewer_links() {
+    // Greedy: 2-3 leaves 0.523 of lambda_2 after 0-1. At 0.5 it sleeps, and nothing more can; at 0.6 it stays, and 3-4 and 0-3 cost nothing.
+    let links = vec![(0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (2, 4), (3, 4)];
+    let graph = Graph::new(5, links).unwrap();
+    let count = |threshold| estop(&graph, threshold).unwrap().off.len();
+    assert_eq!((count(0.5), count(0.6)), (2, 3));
+}

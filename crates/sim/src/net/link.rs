@@ -14,6 +14,8 @@
 //! ```
 
 use super::buffer::Buffer;
+pub use super::counters::LinkCounters;
+use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
 use super::loss::Loss;
 use super::packet::Packet;
@@ -42,14 +44,6 @@ pub enum Admission {
     Asleep,
 }
 
-/// A packet that waits at a transmitter of fixed rate, and until when.
-#[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
-    /// Its first bit is sent.
-    starts: u64,
-    size: u32,
-}
-
 /// What an offer to a link led to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offered {
@@ -59,75 +53,6 @@ pub(crate) enum Offered {
     Held,
     /// The link did not take it.
     Refused(Admission),
-}
-
-/// What a link has seen since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LinkCounters {
-    /// Packets offered, and their bytes.
-    pub offered_packets: u64,
-    /// Bytes offered.
-    pub offered_bytes: u64,
-    /// Packets that found the buffer full or that queue management dropped.
-    pub dropped_packets: u64,
-    /// Their bytes.
-    pub dropped_bytes: u64,
-    /// Those of them that queue management dropped.
-    pub managed_drops: u64,
-    /// Packets that queue management marked.
-    pub marked_packets: u64,
-    /// Packets that the loss model took.
-    pub lost_packets: u64,
-    /// Their bytes.
-    pub lost_bytes: u64,
-    /// Packets that were lost because the link slept, or fell asleep with them on it.
-    pub asleep_packets: u64,
-    /// Their bytes.
-    pub asleep_bytes: u64,
-    /// Those that it fell asleep with.
-    pub stranded_packets: u64,
-    /// Packets that reached the other end.
-    pub delivered_packets: u64,
-    /// Their bytes.
-    pub delivered_bytes: u64,
-    /// Sum over packets of the time each waited before its first bit was sent, in nanoseconds.
-    pub waited_ns: u64,
-    /// The integral of the number of waiting packets, in packet nanoseconds. Filled in by [`Link::counters`].
-    pub queued_ns: u64,
-    /// Packets that `waited_ns` sums over.
-    pub served_packets: u64,
-    /// Sum over packets that were dropped as they left the queue of the time each had waited, in nanoseconds.
-    pub waited_in_vain_ns: u64,
-    /// Packets that were dropped as they left the queue.
-    pub discarded_packets: u64,
-    /// Their bytes.
-    pub discarded_bytes: u64,
-    /// The most packets that ever waited at once.
-    pub most_waiting: u64,
-    /// The most bytes that ever waited at once.
-    pub most_waiting_bytes: u64,
-    /// How long it slept, in nanoseconds. Filled in by [`Link::counters`].
-    pub asleep_ns: u64,
-}
-
-/// What a packet finds as it arrives.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct QueueFound {
-    /// For how long nothing has been sent, in nanoseconds, if nothing is.
-    pub idle_ns: Option<u64>,
-    /// Packets that wait.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-/// A transmitter of fixed rate, computed ahead.
-struct FixedTransmitter {
-    serialiser: Serialiser,
-    /// When the last accepted packet's last bit is sent.
-    free_at: u64,
-    /// Bytes of the packets in `Link::waiting`, some of which may have started since.
-    waiting_bytes: u64,
 }
 
 enum Transmitter {
@@ -605,65 +530,6 @@ impl Link {
     fn schedule_head(&self, schedule: &mut Schedule) {
         if let Some(arrives) = self.flight.next_arrival() {
             schedule.add(self.delivery, Instant::from_nanos(arrives));
-        }
-    }
-}
-
-impl FixedTransmitter {
-    /// Sends a packet at once, since nothing is being sent; says when its last bit is sent.
-    #[inline(always)]
-    fn send(&mut self, now: u64, size: u32, waiting: &mut Ring<Waiting>) -> u64 {
-        if self.free_at < now {
-            self.serialiser.idle();
-        }
-        if self.waiting_bytes > 0 {
-            self.waiting_bytes = 0;
-            waiting.clear();
-        }
-        // A queue that takes longer than time lasts stays full for ever.
-        self.free_at = now.saturating_add(self.serialiser.next(size).as_nanos());
-        self.free_at
-    }
-
-    /// Lets a packet wait until `free_at`, if the buffer has room.
-    #[inline(always)]
-    fn waits(
-        &mut self,
-        now: u64,
-        size: u32,
-        buffer: Buffer,
-        waiting: &mut Ring<Waiting>,
-        tally: &mut LinkCounters,
-    ) -> bool {
-        self.forget_started(now, waiting);
-        if !buffer.admits(waiting.len(), self.waiting_bytes, size) {
-            return false;
-        }
-        waiting.push(Waiting { starts: self.free_at, size });
-        self.waiting_bytes += u64::from(size);
-        tally.most_waiting = tally.most_waiting.max(waiting.len());
-        tally.most_waiting_bytes = tally.most_waiting_bytes.max(self.waiting_bytes);
-        tally.waited_ns = tally.waited_ns.saturating_add(self.free_at - now);
-        true
-    }
-
-    /// The queue that a packet finds at `now`.
-    fn queue_at(&mut self, now: u64, waiting: &mut Ring<Waiting>) -> QueueFound {
-        if self.free_at <= now {
-            return QueueFound { idle_ns: Some(now - self.free_at), packets: 0, bytes: 0 };
-        }
-        self.forget_started(now, waiting);
-        QueueFound { idle_ns: None, packets: waiting.len(), bytes: self.waiting_bytes }
-    }
-
-    /// Packets whose service has started no longer wait; one that starts at `now` has started.
-    #[inline]
-    fn forget_started(&mut self, now: u64, waiting: &mut Ring<Waiting>) {
-        while let Some(entry) = waiting.front()
-            && entry.starts <= now
-        {
-            self.waiting_bytes -= u64::from(entry.size);
-            waiting.skip();
         }
     }
 }

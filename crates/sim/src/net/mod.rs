@@ -1,6 +1,8 @@
 //! The network: packets, buffers, queues, losses, links and routes.
 
 pub mod buffer;
+pub mod counters;
+mod fixed;
 mod flight;
 pub mod link;
 pub mod loss;

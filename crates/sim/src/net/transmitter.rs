@@ -11,7 +11,8 @@
 //! ```
 
 use super::buffer::Buffer;
-use super::link::{LinkCounters, QueueFound};
+use super::counters::LinkCounters;
+use super::fixed::QueueFound;
 use super::packet::Packet;
 use super::queue::Verdict;
 use super::queue::codel::{CoDel, CoDelConfig, Leaving};

@@ -163,7 +163,7 @@ impl Drop for CaptureWriter {
 fn headers(packet: &Packet, sender: Host, receiver: Host) -> Result<Vec<u8>, String> {
     let protocol = if sender.tcp { IpNumber::TCP } else { IpNumber::UDP };
     let ip_payload = u16::try_from(packet.size.saturating_sub(20)).map_err(|error| error.to_string())?;
-    let ttl = if packet.segment.ttl == 0 { TTL } else { packet.segment.ttl };
+    let ttl = u8::try_from(packet.segment.ttl).ok().filter(|ttl| *ttl > 0).unwrap_or(TTL);
     let mut ip = Ipv4Header::new(ip_payload, ttl, protocol, sender.address, receiver.address)
         .map_err(|error| error.to_string())?;
     ip.ecn = ecn(packet);

@@ -310,7 +310,7 @@ impl World {
         let goes = |packet: &Packet| match leads_to.unwrap_or_else(|| routes.next_hop(to, packet.destination)) {
             NextHop::Ahead(_) => true,
             NextHop::Here => agents.get(packet.agent as usize).is_some_and(|agent| agent.ahead != AgentAhead::No),
-            NextHop::Link(_) | NextHop::Unreachable => false,
+            NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => false,
         };
         link.withdraw(ahead.until - 1, goes, held, schedule);
     }
@@ -361,7 +361,7 @@ impl World {
                         }
                     }
                 }
-                NextHop::Link(_) | NextHop::Unreachable => break,
+                NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => break,
             }
         }
         link.store(arrives, packet, &mut self.schedule);

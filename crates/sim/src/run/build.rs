@@ -2,7 +2,7 @@
 
 use super::ahead::{AgentAhead, Ahead, Parts};
 use super::control::{Controller, FlowKeys};
-use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::parts::{Agent, AgentCounters, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
@@ -66,6 +66,9 @@ impl World {
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
         let ahead =
             Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
+        if rerouting.is_some() {
+            agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
+        }
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
@@ -203,7 +206,7 @@ fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
     let agent = |from: usize, to: usize| {
         let out = match scenario.routes.next_hop(from as u32, to as u32) {
             NextHop::Link(link) | NextHop::Ahead(link) => link,
-            NextHop::Here | NextHop::Unreachable => 0,
+            NextHop::Here | NextHop::Unreachable | NextHop::Changeable(_) => 0,
         };
         Agent {
             node: from as u32,

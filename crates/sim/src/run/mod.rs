@@ -5,6 +5,7 @@ mod ahead;
 mod application;
 mod build;
 mod control;
+mod ledger;
 pub(crate) use build::longest_run;
 mod outcome;
 mod parts;

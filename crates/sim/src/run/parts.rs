@@ -14,13 +14,16 @@ use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::{BitRate, Instant};
 
+/// Stands for the way out that the agent's node knows when a packet is sent, where routes may change.
+pub(super) const BY_TABLE: LinkId = LinkId::MAX;
+
 /// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
 /// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     /// Its node.
     pub node: u32,
-    /// The link on which it reaches its peer.
+    /// The link on which it reaches its peer, or [`BY_TABLE`].
     pub out: LinkId,
     /// Its peer's node.
     pub peer_node: u32,

@@ -269,10 +269,10 @@ impl World {
     #[inline(never)]
     pub(super) fn originate_rerouted(&mut self, now: Instant, node: u32, packet: &mut Packet) {
         let Some(rerouting) = &self.rerouting else { return };
-        packet.segment.ttl = rerouting.ttl;
+        packet.segment.ttl = u16::from(rerouting.ttl);
         match self.routes.next_hop(node, packet.destination) {
-            NextHop::Link(link) | NextHop::Ahead(link) => self.offer(now, link, packet),
-            NextHop::Here | NextHop::Unreachable => self.lose_at_node(node, packet, Loss::Unroutable),
+            NextHop::Changeable(link) => self.offer(now, link, packet),
+            _ => self.lose_at_node(node, packet, Loss::Unroutable),
         }
     }
 
@@ -283,8 +283,9 @@ impl World {
         packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
         match hop {
             _ if packet.segment.ttl == 0 => self.lose_at_node(node, packet, Loss::Expired),
-            NextHop::Link(link) | NextHop::Ahead(link) => self.offer(self.now, link, packet),
-            NextHop::Here | NextHop::Unreachable => self.lose_at_node(node, packet, Loss::Unroutable),
+            NextHop::Changeable(link) => self.offer(self.now, link, packet),
+            // Scenarios with unreachable destinations are refused before they run: it was reachable once.
+            _ => self.lose_at_node(node, packet, Loss::Unroutable),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Totals and means of a run, over the time measured, and the ledger for its verifier.
+//! Totals and means of a run, over the time measured.
 
 use super::account::GatewaySummary;
 use super::phases::{PhaseSummary, Span, Whole, phases};
@@ -8,10 +8,8 @@ use super::world::World;
 use crate::net::link::Link;
 use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
-use crate::net::transmitter::InService;
 use crate::probe::{Column, Table};
-use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario, TransferSize};
-use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
+use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -323,7 +321,7 @@ pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
     }
 }
 
-fn transition_power(spec: &LinkSpec) -> TransitionPower {
+pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
     spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
 }
 
@@ -517,109 +515,4 @@ pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     let columns =
         vec![("time_s", Column::Float(times)), ("link", Column::Index(links)), ("rate_bps", Column::Count(rates))];
     Table { name: "rate", columns }
-}
-
-/// What the verifier needs, collected apart from what the summary reports.
-pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
-    let roles = scenario.flow_paths().flat_map(|path| [("sender", path), ("receiver", path)]);
-    let named = roles.map(|(role, path)| format!("{role} of {}", path.name)).enumerate();
-    let mut agents: Vec<AgentLedger> = named.map(|(index, name)| agent_ledger(world, index, name)).collect();
-    let mut links = Vec::with_capacity(world.links.len());
-    for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
-        let mut held = (0, 0);
-        for packet in link.packets() {
-            held.0 += 1;
-            held.1 += u64::from(packet.size);
-            agents[world.requests.flow_agent(packet.agent)].held += 1;
-        }
-        links.push(LinkLedger {
-            name: spec.name.clone(),
-            from: spec.from,
-            to: spec.to,
-            max_rate: spec.rate,
-            buffer: spec.buffer,
-            counters: link.counters(world.now),
-            held,
-            variable: variable_ledger(world, spec, index),
-        });
-    }
-    Ledger {
-        end: world.now,
-        measured_from: world.baseline.at,
-        lost_at_nodes: match &world.rerouting {
-            Some(rerouting) => rerouting.lost_at_nodes().to_vec(),
-            None => vec![0; scenario.nodes.len()],
-        },
-        links,
-        agents,
-        tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
-        requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
-        power: scenario.power.iter().map(|power| power.model).collect(),
-    }
-}
-
-fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<VariableLedger> {
-    let variable = world.links[index].variable()?;
-    Some(VariableLedger {
-        log: variable.log().to_vec(),
-        effective: variable.effective().to_vec(),
-        sent_bytes: variable.sent_bytes(),
-        largest_packet: variable.largest_packet(),
-        residency: variable.meter().finish(world.now),
-        transition_power: transition_power(spec),
-        in_service: spec.control.as_ref().map_or(InService::default(), |control| control.in_service),
-        pause_due: variable.pause_due(),
-    })
-}
-
-fn agent_ledger(world: &World, index: usize, name: String) -> AgentLedger {
-    let (agent, peer) = (&world.agents[index], &world.agents[index ^ 1]);
-    AgentLedger {
-        name,
-        node: agent.node as usize,
-        sent: agent.counters.sent_packets,
-        addressed: peer.counters.sent_packets,
-        received: agent.counters.received_packets,
-        dropped: agent.counters.dropped_packets,
-        held: 0,
-    }
-}
-
-fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
-    let (opened, counted_open) = pool.opened();
-    let open = pool.open_places().map(|(index, place)| TcpLedger {
-        name: format!("{}, connection {index}", pool.name),
-        acknowledged: place.sender.bytes_acked(),
-        delivered: place.receiver.bytes_delivered(),
-        sent: place.sender.counters().bytes_sent - place.sender.counters().retransmitted_bytes,
-        size: Some(place.size),
-    });
-    let packets = world.links.iter().flat_map(|link| link.packets());
-    let held = packets.filter(|packet| world.requests.owns(pool, packet.agent)).count() as u64;
-    RequestsLedger {
-        name: pool.name.clone(),
-        opened,
-        counted_open: u64::from(counted_open),
-        retired: pool.retired.connections,
-        incomplete: pool.retired.incomplete,
-        on_way: pool.places.iter().map(|place| u64::from(place.on_way)).sum(),
-        held,
-        open: open.collect(),
-    }
-}
-
-fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
-    let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
-    let connection = &world.connections[flow];
-    let written = connection.application.as_ref().and_then(|application| application.written());
-    TcpLedger {
-        name: scenario.tcp_flows[flow].path.name.clone(),
-        acknowledged: sender.bytes_acked(),
-        delivered: receiver.bytes_delivered(),
-        sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,
-        size: written.or(match connection.size {
-            TransferSize::Endless => None,
-            TransferSize::Bytes(bytes) => Some(bytes.as_u64()),
-        }),
-    }
 }

@@ -2,8 +2,9 @@
 
 use super::ahead::Ahead;
 use super::control::FlowKeys;
+use super::ledger;
 use super::outcome::{RunError, RunOutcome};
-use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::parts::{Agent, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
@@ -17,7 +18,7 @@ use crate::net::transmitter::{Departure, InService, RateChange};
 use crate::probe::{FlowSample, LinkSample};
 use crate::scenario::Scenario;
 use crate::traffic::{DatagramSource, Record};
-use crate::verify::ledger;
+use crate::verify;
 use netlull_mechanism::rate::{self, RateEvent};
 use netlull_tcp::{Endpoint, Segment, SeqNr, State};
 use netlull_units::{Bytes, Duration, Instant};
@@ -106,14 +107,12 @@ impl World {
             self.steer(index as LinkId, &mut packet);
         }
         match hop {
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
             NextHop::Here => self.receive(self.now, &packet),
-            hop if self.rerouting.is_some() => {
+            NextHop::Changeable(_) | NextHop::Unreachable => {
                 let node = self.links[index].to;
                 self.forward_rerouted(node, hop, &mut packet);
             }
-            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
-            // Scenarios with unreachable destinations are refused before they run.
-            NextHop::Unreachable => debug_assert!(false, "a packet has no way"),
         }
     }
 
@@ -256,10 +255,10 @@ impl World {
         self.originate(now, node, out, packet);
     }
 
-    /// Puts a packet of a node on its way: over `out`, where routes never change.
+    /// Puts a packet of a node on its way out.
     #[inline(always)]
     pub(super) fn originate(&mut self, now: Instant, node: u32, out: LinkId, packet: &mut Packet) {
-        if self.rerouting.is_some() {
+        if out == BY_TABLE {
             return self.originate_rerouted(now, node, packet);
         }
         self.offer(now, out, packet);
@@ -496,7 +495,7 @@ impl World {
         let counters: Vec<LinkCounters> = self.links.iter().map(|link| link.counters(self.now)).collect();
         let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
         if scenario.verify != crate::scenario::document::Verify::Off {
-            findings.merge(ledger::check(&summary::ledger(&self, scenario)));
+            findings.merge(verify::ledger::check(&ledger::ledger(&self, scenario)));
         }
         if !findings.violations().is_empty() {
             return Err(RunError::Violation(findings.violations().to_vec()));

@@ -183,12 +183,6 @@ impl<'a> Routing<'a> {
             }
         }
     }
-
-    /// What a new computation of everything finds: for tests.
-    #[cfg(test)]
-    pub(super) fn loads(&self) -> &[u64] {
-        &self.loads
-    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -25,6 +25,8 @@ pub enum NextHop {
     Link(LinkId),
     /// Over this link, which runs ahead.
     Ahead(LinkId),
+    /// Over this link, by a table that can change.
+    Changeable(LinkId),
     /// Nowhere: it has arrived.
     Here,
     /// There is no way.
@@ -35,6 +37,8 @@ pub enum NextHop {
 const NO_WAY: LinkId = LinkId::MAX;
 /// In a table, the bit of links that run ahead.
 const AHEAD: LinkId = 1 << 31;
+/// In a table, the bit of links in a row that can change.
+const CHANGEABLE: LinkId = 1 << 30;
 
 /// How a node is reached.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +132,7 @@ impl Routes {
     pub fn set_row(&mut self, node: usize, hops: &[Option<LinkId>]) {
         let row = &mut self.hops[node * self.columns..(node + 1) * self.columns];
         for (place, &target) in row.iter_mut().zip(&self.targets) {
-            *place = hops.get(target as usize).copied().flatten().unwrap_or(NO_WAY);
+            *place = hops.get(target as usize).copied().flatten().map_or(NO_WAY, |link| link | CHANGEABLE);
         }
     }
 
@@ -141,19 +145,21 @@ impl Routes {
         }
         let Destination { column, before, last } = self.destinations[destination as usize];
         let link = if node == before { last } else { self.hops[node as usize * self.columns + column as usize] };
-        if link < AHEAD {
+        if link < CHANGEABLE {
             NextHop::Link(link)
         } else if link == NO_WAY {
             NextHop::Unreachable
-        } else {
+        } else if link >= AHEAD {
             NextHop::Ahead(link - AHEAD)
+        } else {
+            NextHop::Changeable(link - CHANGEABLE)
         }
     }
 
     /// From now on says [`NextHop::Ahead`] of these links.
     pub fn mark_ahead(&mut self, runs_ahead: impl Fn(LinkId) -> bool) {
         let lasts = self.destinations.iter_mut().map(|destination| &mut destination.last);
-        for link in self.hops.iter_mut().chain(lasts).filter(|link| **link < AHEAD) {
+        for link in self.hops.iter_mut().chain(lasts).filter(|link| **link < CHANGEABLE) {
             *link |= AHEAD * LinkId::from(runs_ahead(*link));
         }
     }
@@ -168,7 +174,7 @@ impl Routes {
             match self.next_hop(node as u32, to as u32) {
                 NextHop::Here => return Some(path),
                 NextHop::Unreachable => return None,
-                NextHop::Link(link) | NextHop::Ahead(link) => {
+                NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => {
                     path.push(link);
                     node = edges[link as usize].to;
                 }
@@ -273,8 +279,9 @@ mod tests {
         let edges = edges(&both);
         let all: Vec<usize> = (0..6).collect();
         let (fixed, mut changing) = (Routes::shortest(6, &edges, &all), Routes::changeable(6, &edges, &all));
-        for (from, to) in (0..6).flat_map(|from| (0..6).map(move |to| (from, to))) {
-            assert_eq!(fixed.next_hop(from, to), changing.next_hop(from, to), "{from} to {to}");
+        for (from, to) in (0..6).flat_map(|from: usize| (0..6).map(move |to| (from, to))) {
+            let (fixed, changing) = (fixed.path(from, to, &edges), changing.path(from, to, &edges));
+            assert_eq!(fixed, changing, "{from} to {to}");
         }
         // Without 0 -> 1 (link 0) node 0 goes to 1 by 5, 4 and the chord; the others go on as before.
         let row = first_hops(0, &out_of(6, &edges), &edges, |link| link != 0);

@@ -382,8 +382,7 @@ impl Scenario {
         }
         let probe = probe(document, &links, &flows)?;
         check_positions(document, &nodes)?;
-        let network =
-            sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
+        let network = sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
         let sleep = sleep::sleep(network, &links)?;
         let scenario = Self {
             name: document.name.clone(),

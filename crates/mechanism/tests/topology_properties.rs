@@ -1,0 +1,255 @@
+//! Plans of sleep hold what they promise on random graphs, checked by slow and plain computations of their own.
+
+#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic")]
+
+use netlull_mechanism::topology::{
+    Demand, Graph, LoadAwareConfig, SleepPlan, Step, Verdict, algebraic_connectivity, connectivity_without_each,
+    edge_betweenness, esacon, estop, load_aware,
+};
+use netlull_units::BitRate;
+use proptest::prelude::*;
+
+type Links = Vec<(usize, usize)>;
+
+/// A random tree and random chords: connected, 2 to 14 nodes, ends in any order.
+fn connected() -> impl Strategy<Value = (usize, Links)> {
+    (2_usize..15).prop_flat_map(|nodes| {
+        let tree = (1..nodes).map(|node| 0..node).collect::<Vec<_>>();
+        let chords = prop::collection::vec((0..nodes, 0..nodes), 0..2 * nodes);
+        (Just(nodes), tree, chords, any::<u64>()).prop_map(|(nodes, tree, chords, turns)| {
+            let mut links: Links = tree.into_iter().enumerate().map(|(i, above)| (above, i + 1)).collect();
+            for (a, b) in chords {
+                if a != b && !links.contains(&(a, b)) && !links.contains(&(b, a)) {
+                    links.push((a, b));
+                }
+            }
+            let turned = links.into_iter().enumerate();
+            (nodes, turned.map(|(i, (a, b))| if turns >> (i % 64) & 1 == 1 { (b, a) } else { (a, b) }).collect())
+        })
+    })
+}
+
+/// lambda_2 by Jacobi's rotations of the Laplacian.
+fn plain_connectivity(nodes: usize, links: &[(usize, usize)]) -> f64 {
+    let mut a = vec![vec![0.0_f64; nodes]; nodes];
+    for &(u, v) in links {
+        a[u][u] += 1.0;
+        a[v][v] += 1.0;
+        a[u][v] -= 1.0;
+        a[v][u] -= 1.0;
+    }
+    for _ in 0..30 {
+        for p in 0..nodes {
+            for q in p + 1..nodes {
+                if a[p][q].abs() < 1e-300 {
+                    continue;
+                }
+                let ratio = (a[q][q] - a[p][p]) / (2.0 * a[p][q]);
+                let t = ratio.signum() / (ratio.abs() + (ratio * ratio + 1.0).sqrt());
+                let c = 1.0 / (t * t + 1.0).sqrt();
+                let s = t * c;
+                for row in &mut a {
+                    (row[p], row[q]) = (c * row[p] - s * row[q], s * row[p] + c * row[q]);
+                }
+                let (upper, lower) = a.split_at_mut(q);
+                for (x, y) in upper[p].iter_mut().zip(&mut lower[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
+                }
+            }
+        }
+    }
+    let mut eigenvalues: Vec<f64> = (0..nodes).map(|i| a[i][i]).collect();
+    eigenvalues.sort_by(f64::total_cmp);
+    eigenvalues[1]
+}
+
+fn without(links: &[(usize, usize)], off: &[usize]) -> Links {
+    links.iter().enumerate().filter(|(link, _)| !off.contains(link)).map(|(_, &ends)| ends).collect()
+}
+
+fn is_connected(nodes: usize, links: &[(usize, usize)]) -> bool {
+    Graph::new(nodes, links.to_vec()).unwrap().unreached(0, |_| true).is_none()
+}
+
+/// Replays a plan: every verdict but `TooLoaded` is what a plain computation of the graph of that moment says.
+fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &SleepPlan) {
+    let initial = plain_connectivity(nodes, links);
+    assert!((plan.initial_connectivity - initial).abs() < 1e-10, "{} {initial}", plan.initial_connectivity);
+    let mut tried: Vec<usize> = plan.steps.iter().map(|step| step.link).collect();
+    tried.sort_unstable();
+    assert_eq!(tried, (0..links.len()).collect::<Vec<_>>(), "every link once");
+    let mut off = Vec::new();
+    for &Step { link, verdict, connectivity, .. } in &plan.steps {
+        off.push(link);
+        let rest = without(links, &off);
+        let kept = plain_connectivity(nodes, &rest);
+        let near = (kept - threshold * initial).abs() < 1e-8 * initial;
+        match verdict {
+            Verdict::Disconnects => assert!(!is_connected(nodes, &rest)),
+            Verdict::TooWeak => assert!(is_connected(nodes, &rest) && (near || kept < threshold * initial)),
+            Verdict::TooLoaded => assert!(is_connected(nodes, &rest) && (near || kept >= threshold * initial)),
+            Verdict::Off => {
+                assert!(is_connected(nodes, &rest) && (near || kept >= threshold * initial));
+                assert!((connectivity - kept).abs() < 1e-9, "{connectivity} {kept}");
+                continue;
+            }
+        }
+        off.pop();
+    }
+    assert_eq!(plan.off, off);
+}
+
+/// The busier direction's load of every link, by Bellman and Ford and the rule for ties, demand by demand.
+fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], config: &LoadAwareConfig) -> Vec<u64> {
+    let mut loads = vec![0_u64; 2 * links.len()];
+    let directions: Vec<(usize, usize, usize)> = links
+        .iter()
+        .enumerate()
+        .flat_map(|(i, &(a, b))| [(2 * i, a, b), (2 * i + 1, b, a)])
+        .filter(|&(d, ..)| on[d / 2])
+        .collect();
+    for demand in &config.demands {
+        let mut distance = vec![u64::MAX / 2; nodes];
+        distance[demand.to] = 0;
+        for _ in 0..nodes {
+            for &(d, from, to) in &directions {
+                distance[from] = distance[from].min(distance[to] + u64::from(config.weights[d / 2]));
+            }
+        }
+        let mut node = demand.from;
+        while node != demand.to {
+            let on_the_way = |&&(d, from, to): &&(usize, usize, usize)| {
+                from == node && distance[to] + u64::from(config.weights[d / 2]) == distance[from]
+            };
+            let &(d, _, to) = directions.iter().find(on_the_way).unwrap();
+            loads[d] += demand.rate.as_bps();
+            node = to;
+        }
+    }
+    loads.chunks(2).map(|both| both[0].max(both[1])).collect()
+}
+
+/// Replays a load-aware plan's loads: its order, and whether `TooLoaded` is said where it must be.
+fn check_loads(nodes: usize, links: &[(usize, usize)], config: &LoadAwareConfig, plan: &SleepPlan) {
+    let mut on = vec![true; links.len()];
+    let mut untried: Vec<usize> = (0..links.len()).collect();
+    let allowed = |loads: &[u64]| {
+        loads.iter().zip(&config.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64())
+    };
+    for step in &plan.steps {
+        let loads = plain_loads(nodes, links, &on, config);
+        let ends = |link: usize| (links[link].0.min(links[link].1), links[link].0.max(links[link].1));
+        let least = untried.iter().copied().min_by_key(|&link| (loads[link], ends(link))).unwrap();
+        assert_eq!((step.link, step.rank), (least, loads[least] as f64));
+        untried.retain(|&link| link != least);
+        on[least] = false;
+        match step.verdict {
+            Verdict::Off => {
+                assert!(allowed(&plain_loads(nodes, links, &on, config)));
+                continue;
+            }
+            Verdict::TooLoaded => assert!(!allowed(&plain_loads(nodes, links, &on, config))),
+            Verdict::TooWeak | Verdict::Disconnects => {}
+        }
+        on[least] = true;
+    }
+}
+
+/// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, which powers of two keep exact.
+fn loaded() -> impl Strategy<Value = (usize, Links, LoadAwareConfig)> {
+    connected().prop_flat_map(|(nodes, links)| {
+        let demand = (0..nodes, 1..nodes, 1_u64..9).prop_map(move |(from, step, mbps)| Demand {
+            from,
+            to: (from + step) % nodes,
+            rate: BitRate::from_mbps(mbps),
+        });
+        let count = links.len();
+        let parts = (
+            prop::collection::vec(prop::sample::select(vec![8_u64, 16, 32]).prop_map(BitRate::from_mbps), count),
+            prop::collection::vec(1_u32..4, count),
+            prop::collection::vec(demand, 0..12),
+            prop::sample::select(vec![0.5, 0.75, 1.0]),
+            prop::sample::select(vec![0.0, 0.3]),
+        );
+        (Just(nodes), Just(links), parts).prop_map(
+            |(nodes, links, (capacities, weights, demands, bound, threshold))| {
+                (nodes, links, LoadAwareConfig { capacities, weights, demands, bound, threshold })
+            },
+        )
+    })
+}
+
+proptest! {
+    #[test]
+    fn estop_and_esacon_do_what_their_rule_says((nodes, links) in connected(), threshold in 0.0_f64..=1.0) {
+        let graph = Graph::new(nodes, links.clone()).unwrap();
+        let by_betweenness = estop(&graph, threshold).unwrap();
+        check_steps(nodes, &links, threshold, &by_betweenness);
+        prop_assert!(by_betweenness.steps.windows(2).all(|pair| pair[0].rank <= pair[1].rank * (1.0 + 2e-9)));
+        let by_connectivity = esacon(&graph, threshold).unwrap();
+        check_steps(nodes, &links, threshold, &by_connectivity);
+        let slack = 2e-9 * by_connectivity.initial_connectivity;
+        prop_assert!(by_connectivity.steps.windows(2).all(|pair| pair[0].rank >= pair[1].rank - slack));
+        for (link, kept) in connectivity_without_each(&graph).into_iter().enumerate() {
+            prop_assert!((kept - plain_connectivity(nodes, &without(&links, &[link]))).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_range_of_thresholds((nodes, links) in connected()) {
+        let graph = Graph::new(nodes, links.clone()).unwrap();
+        // At 0 a spanning tree is left; at 1 nothing may be lost.
+        let all = estop(&graph, 0.0).unwrap();
+        prop_assert_eq!(links.len() - all.off.len(), nodes - 1);
+        check_steps(nodes, &links, 0.0, &all);
+        check_steps(nodes, &links, 1.0, &estop(&graph, 1.0).unwrap());
+    }
+
+    #[test]
+    fn the_load_aware_plan_does_what_its_rule_says((nodes, links, config) in loaded()) {
+        let graph = Graph::new(nodes, links.clone()).unwrap();
+        let loads = plain_loads(nodes, &links, &vec![true; links.len()], &config);
+        let within = loads.iter().zip(&config.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64());
+        match load_aware(&graph, &config) {
+            Ok(plan) => {
+                prop_assert!(within);
+                check_steps(nodes, &links, config.threshold, &plan);
+                check_loads(nodes, &links, &config, &plan);
+            }
+            Err(error) => prop_assert!(!within && error.field == "demands", "{}", error),
+        }
+    }
+
+    #[test]
+    fn other_numbers_for_nodes_and_links_change_no_value((nodes, links) in connected(), by in 1_usize..14, turn in 0_usize..40) {
+        let renamed: Links = {
+            let mut list: Links = links.iter().map(|&(a, b)| ((b + by) % nodes, (a + by) % nodes)).collect();
+            let places = turn % list.len();
+            list.rotate_left(places);
+            list
+        };
+        let (graph, other) = (Graph::new(nodes, links.clone()).unwrap(), Graph::new(nodes, renamed).unwrap());
+        let (one, mut two) = (edge_betweenness(&graph), edge_betweenness(&other));
+        two.rotate_right(turn % links.len());
+        prop_assert!(one.iter().zip(&two).all(|(a, b)| (a - b).abs() < 1e-9 * a), "{:?} {:?}", one, two);
+        prop_assert!((algebraic_connectivity(&graph) - algebraic_connectivity(&other)).abs() < 1e-12 * nodes as f64);
+    }
+
+    #[test]
+    fn betweenness_adds_up_to_all_distances((nodes, links) in connected()) {
+        // Each pair of nodes crosses as many links as it is apart.
+        let mut hops = vec![vec![nodes; nodes]; nodes];
+        (0..nodes).for_each(|i| hops[i][i] = 0);
+        links.iter().for_each(|&(a, b)| (hops[a][b], hops[b][a]) = (1, 1));
+        for k in 0..nodes {
+            for i in 0..nodes {
+                for j in 0..nodes {
+                    hops[i][j] = hops[i][j].min(hops[i][k] + hops[k][j]);
+                }
+            }
+        }
+        let apart: usize = hops.iter().flatten().sum::<usize>() / 2;
+        let sum: f64 = edge_betweenness(&Graph::new(nodes, links).unwrap()).iter().sum();
+        prop_assert!((sum - apart as f64).abs() < 1e-9 * sum);
+    }
+}

@@ -1,0 +1,93 @@
+//! A transmitter of fixed rate: it knows when a packet's last bit is sent the moment it is offered.
+
+use super::buffer::Buffer;
+use super::counters::LinkCounters;
+use crate::engine::ring::Ring;
+use netlull_units::Serialiser;
+
+/// A packet that waits at a transmitter of fixed rate, and until when.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Waiting {
+    /// Its first bit is sent.
+    pub starts: u64,
+    size: u32,
+}
+
+/// What a packet finds as it arrives.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueueFound {
+    /// For how long nothing has been sent, in nanoseconds, if nothing is.
+    pub idle_ns: Option<u64>,
+    /// Packets that wait.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// A transmitter of fixed rate, computed ahead.
+pub(super) struct FixedTransmitter {
+    pub serialiser: Serialiser,
+    /// When the last accepted packet's last bit is sent.
+    pub free_at: u64,
+    /// Bytes of the packets in `Link::waiting`, some of which may have started since.
+    pub waiting_bytes: u64,
+}
+
+impl FixedTransmitter {
+    /// Sends a packet at once, since nothing is being sent; says when its last bit is sent.
+    #[inline(always)]
+    pub fn send(&mut self, now: u64, size: u32, waiting: &mut Ring<Waiting>) -> u64 {
+        if self.free_at < now {
+            self.serialiser.idle();
+        }
+        if self.waiting_bytes > 0 {
+            self.waiting_bytes = 0;
+            waiting.clear();
+        }
+        // A queue that takes longer than time lasts stays full for ever.
+        self.free_at = now.saturating_add(self.serialiser.next(size).as_nanos());
+        self.free_at
+    }
+
+    /// Lets a packet wait until `free_at`, if the buffer has room.
+    #[inline(always)]
+    pub fn waits(
+        &mut self,
+        now: u64,
+        size: u32,
+        buffer: Buffer,
+        waiting: &mut Ring<Waiting>,
+        tally: &mut LinkCounters,
+    ) -> bool {
+        self.forget_started(now, waiting);
+        if !buffer.admits(waiting.len(), self.waiting_bytes, size) {
+            return false;
+        }
+        waiting.push(Waiting { starts: self.free_at, size });
+        self.waiting_bytes += u64::from(size);
+        tally.most_waiting = tally.most_waiting.max(waiting.len());
+        tally.most_waiting_bytes = tally.most_waiting_bytes.max(self.waiting_bytes);
+        tally.waited_ns = tally.waited_ns.saturating_add(self.free_at - now);
+        true
+    }
+
+    /// The queue that a packet finds at `now`.
+    pub fn queue_at(&mut self, now: u64, waiting: &mut Ring<Waiting>) -> QueueFound {
+        if self.free_at <= now {
+            return QueueFound { idle_ns: Some(now - self.free_at), packets: 0, bytes: 0 };
+        }
+        self.forget_started(now, waiting);
+        QueueFound { idle_ns: None, packets: waiting.len(), bytes: self.waiting_bytes }
+    }
+
+    /// Packets whose service has started no longer wait; one that starts at `now` has started.
+    #[inline]
+    fn forget_started(&mut self, now: u64, waiting: &mut Ring<Waiting>) {
+        while let Some(entry) = waiting.front()
+            && entry.starts <= now
+        {
+            self.waiting_bytes -= u64::from(entry.size);
+            waiting.skip();
+        }
+    }
+}

@@ -1,0 +1,92 @@
+"""The network that a command is given: a topology, a scenario, or what a run wrote."""
+
+from __future__ import annotations
+
+import functools
+import json
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from netlull.topology import ReadOptions, Topology
+
+__all__ = ["network_of", "reading_options", "topology_named"]
+
+_READING: tuple[tuple[str, str], ...] = (
+    ("format", "Of the file: sndlib-native, sndlib-xml, graphml or toml; default what its content tells."),
+    ("parallel", "Several links between two nodes: refuse or merge."),
+    ("pieces", "Of a network in several pieces: all or the largest."),
+    ("external", "Nodes of other networks in GraphML: drop or keep."),
+    ("modules", "SNDlib's module capacities: where nothing is installed (missing), always or never."),
+    ("unit", "Of SNDlib's capacities where the file does not say; default Mb/s."),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of reading a topology's file: the command gets them as `reading`."""
+
+    @functools.wraps(command)
+    def read(*arguments: Any, **options: Any) -> Any:
+        from netlull.topology import ReadOptions
+
+        taken = {name: options.pop(f"read_{name}") for name, _ in _READING}
+        given: dict[str, object] = {name: value for name, value in taken.items() if value is not None}
+        try:
+            reading = ReadOptions.of(given)
+        except InputError as error:
+            raise InputError(f"--{error}") from None
+        return command(*arguments, reading=reading, **options)
+
+    for name, what in reversed(_READING):
+        read = click.option(f"--{name}", f"read_{name}", metavar="WORD", help=what)(read)
+    return read
+
+
+def topology_named(name: str, reading: ReadOptions) -> Topology:
+    """The topology of a file, one that comes with netlull, or `topohub:GROUP/NAME`.
+
+    Raises:
+        InputError: there is none, or it cannot be read.
+    """
+    from netlull.topology.find import find
+
+    return find(name, reading)
+
+
+def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> Topology:
+    """The network of a scenario, with `--set` applied, or of a topology.
+
+    Raises:
+        InputError: there is none, or it cannot be read; a topology takes no settings.
+    """
+    from netlull.cli.inputs import load_scenario
+    from netlull.topology.state import topology_of_scenario
+
+    if _is_scenario(name):
+        return topology_of_scenario(json.loads(load_scenario(name, settings, None).canonical()))
+    if settings:
+        raise InputError(f"{name}: is a topology; expected a scenario for --set")
+    return topology_named(name, reading)
+
+
+def _is_scenario(name: str) -> bool:
+    """Whether a file is a scenario, or there is none but a ready scenario of that name."""
+    from netlull.ready import ready
+    from netlull.topology.find import shipped
+    from netlull.topology.read import LARGEST_BYTES
+
+    path = Path(name)
+    if not path.is_file():
+        return name in ready() and name not in shipped()
+    if path.suffix != ".toml" or path.stat().st_size > LARGEST_BYTES:
+        return False
+    try:
+        return "duration" in tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError, RecursionError):
+        return False

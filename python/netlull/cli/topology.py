@@ -1,0 +1,162 @@
+"""`netlull topology`: what a topology's file holds, and its conversion."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.cli.inputs import json_option
+from netlull.cli.networks import reading_options, topology_named
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from netlull.topology import ReadOptions, Topology
+
+__all__ = ["topology_command"]
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.command("topology")
+@click.argument("file", metavar="FILE")
+@click.option("--to", type=_FILE, metavar="FILE", help="Write the topology there, in netlull's TOML.")
+@click.option("--scenario", type=_FILE, metavar="FILE", help="Write a scenario there that runs on the topology.")
+@reading_options
+@json_option
+def topology_command(file: str, to: Path | None, scenario: Path | None, reading: ReadOptions, as_json: bool) -> None:
+    """Show the topology in FILE: nodes, links, degrees, lengths, capacities.
+
+    FILE is in SNDlib's native format or XML, Topology Zoo's GraphML or netlull's TOML; or it is the name of a topology
+    that comes with netlull (abilene), or topohub:GROUP/NAME of the package topohub.
+    """
+    for out in (to, scenario):
+        if out is not None and out.suffix != ".toml":
+            raise InputError(f"{out}: expected a name that ends in .toml")
+    topology = topology_named(file, reading)
+    texts = {}
+    if to is not None:
+        texts[to] = topology.to_toml()
+    if scenario is not None:
+        texts[scenario] = _scenario_text(topology, file, scenario, reading)
+    for out, text in texts.items():
+        _write(out, text)
+    if as_json:
+        click.echo(json.dumps(facts(topology), indent=2, ensure_ascii=False))
+        return
+    _print(topology)
+    for out in texts:
+        click.echo(f"written to {out}")
+
+
+def _write(out: Path, text: str) -> None:
+    from netlull.output import staged_file
+
+    with staged_file(out) as stage:
+        stage.write_text(text, encoding="utf-8")
+
+
+def facts(topology: Topology) -> dict[str, Any]:
+    """What a topology is, in numbers (Table I of greened-network-2012 and more)."""
+    degrees = topology.degrees
+    return {
+        "name": topology.name,
+        "nodes": len(topology.nodes),
+        "links": len(topology.lines),
+        "pieces": len(topology.pieces),
+        "least_degree": min(degrees),
+        "mean_degree": sum(degrees) / len(degrees),
+        "largest_degree": max(degrees),
+        "diameter_hops": topology.diameter,
+        "algebraic_connectivity": topology.algebraic_connectivity,
+        "demands": len(topology.demands),
+        "link": [
+            {
+                "from": line.a,
+                "to": line.b,
+                "capacity_bps": line.capacity_bps,
+                "length_km": topology.length_km(line),
+                "delay_s": None if (delay := topology.delay_ns(line)) is None else delay / 1e9,
+                "cost": line.cost,
+            }
+            for line in topology.lines
+        ],
+    }
+
+
+def _print(topology: Topology) -> None:
+    from rich.text import Text
+
+    from netlull.cli.numbers import count, digits, scaled
+    from netlull.cli.tables import add_row, new_console, table_of
+
+    told = facts(topology)
+    console = new_console()
+    console.print(Text(topology.name + (f": {topology.description}" if topology.description else ""), style="bold"))
+    degrees = f"{told['least_degree']} / {digits(told['mean_degree'])} / {told['largest_degree']}"
+    console.print(
+        Text(f"{count(told['nodes'])} nodes, {count(told['links'])} links, degrees {degrees} (least, mean, largest)")
+    )
+    connected = (
+        f"diameter {told['diameter_hops']} hops, algebraic connectivity {digits(told['algebraic_connectivity'], 5)}"
+        if told["pieces"] == 1
+        else f"in {told['pieces']} pieces, the largest of {len(topology.pieces[0])} nodes"
+    )
+    demands = f", {count(told['demands'])} demands" if told["demands"] else ""
+    console.print(Text(connected + demands))
+    table = table_of(["link", "capacity", "length", "delay", "cost"])
+    for line, link in zip(topology.lines, told["link"], strict=True):
+        length = link["length_km"]
+        cells = [line.label, scaled(link["capacity_bps"], "b/s"), "-" if length is None else f"{digits(length)} km"]
+        add_row(table, [*cells, scaled(link["delay_s"], "s"), str(line.cost)])
+    console.print(table)
+
+
+def _scenario_text(topology: Topology, file: str, out: Path, reading: ReadOptions) -> str:
+    """A scenario with a flow between the nodes furthest apart; what the file lacks is filled in, to be changed."""
+    topology.check_connected()
+    lines = [f"name = {_text(out.stem)}", 'duration = "60 s"', "", "[topology]", _source(file, out)]
+    plain = type(reading)()
+    given = {field.name: getattr(reading, field.name) for field in fields(reading)}
+    lines += [f"{option} = {_text(value)}" for option, value in given.items() if value != getattr(plain, option)]
+    if any(line.capacity is None for line in topology.lines):
+        lines.append('default_rate = "10 Gb/s"       # of links whose capacity the file does not tell')
+    if any(topology.delay_ns(line) is None for line in topology.lines):
+        lines.append('default_delay = "1 ms"         # of links whose length it does not tell')
+    lines.append("rate_scale = 0.001             # a thousandth of the capacities, so that a run is short")
+    lines.append('buffer = "100 packets"')
+    source, target = _furthest(topology)
+    lines += ["", "[[flow]]", 'kind = "tcp"', 'name = "tcp"', f"from = {_text(source)}", f"to = {_text(target)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _source(file: str, out: Path) -> str:
+    from netlull.topology.hub import PREFIX
+
+    if file.startswith(PREFIX):
+        return f"hub = {_text(file.removeprefix(PREFIX))}"
+    if not Path(file).exists():
+        return f"file = {_text(file)}"
+    return f"file = {_text(os.path.relpath(Path(file).resolve(), out.resolve().parent))}"
+
+
+def _furthest(topology: Topology) -> tuple[str, str]:
+    """The first two nodes with as many hops between them as the diameter has."""
+    from netlull.topology.model import hops_between
+
+    if len(topology.nodes) < 2:
+        raise InputError(f"{topology.name}: has one node; expected at least two for a scenario")
+    hops = hops_between(topology)
+    for a, row in enumerate(hops):
+        for b, far in enumerate(row):
+            if far == topology.diameter:
+                return topology.nodes[a].name, topology.nodes[b].name
+    raise AssertionError("a connected network has a diameter")

@@ -1,0 +1,258 @@
+"""`[topology]` in a scenario: read with the scenario, and turned into nodes and links before the core sees it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull.errors import FieldPathError, InputError
+from netlull.quantities import in_unit
+from netlull.topology import document as own_format
+from netlull.topology.find import find
+from netlull.topology.hub import PREFIX
+from netlull.topology.model import Line, Topology, rate_text, time_text
+from netlull.topology.read import ReadOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+__all__ = ["LINKS", "READING", "as_table", "expanded", "order_of", "prepare", "read_in", "topology_of"]
+
+FIELD = "topology"
+_SOURCES = ("file", "hub", "network")
+READING = ("format", "parallel", "pieces", "external", "modules", "unit")
+_COSTS = ("given", "hops", "distance", "capacity")
+LINKS = ("rate", "rate_scale", "default_rate", "route_factor", "default_delay", "cost", "buffer", "queue")
+_FIELDS = (*_SOURCES, *READING, *LINKS)
+_PASSED = ("buffer", "queue")
+
+
+@dataclass(frozen=True)
+class _Making:
+    """How lines become links."""
+
+    rate: str | None = None
+    """Of every link, whatever the file says."""
+    rate_scale: float = 1.0
+    """What capacities are multiplied by (the paper: 0.001)."""
+    default_rate: str | None = None
+    """The capacity of lines that have none."""
+    route_factor: float = 1.0
+    """How much longer a cable is than the way over the Earth."""
+    default_delay: str | None = None
+    """Of lines whose length is not known."""
+    cost: str = "given"
+    """What routing adds up: the file's costs, hops, kilometres, or the largest capacity over the line's."""
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> _Making:
+        """From the table of a scenario.
+
+        Raises:
+            InputError: names the field, its value and what was expected.
+        """
+        for field, unit, expected in (
+            ("rate", "b/s", '"40 Mb/s"'),
+            ("default_rate", "b/s", '"10 Gb/s"'),
+            ("default_delay", "s", '"1 ms"'),
+        ):
+            value = table.get(field)
+            number = in_unit(value, unit) if isinstance(value, str) else None
+            if field in table and (number is None or number < (1 if unit == "b/s" else 0)):
+                raise InputError(f"{FIELD}.{field}: {value!r} cannot be used; expected a quantity such as {expected}")
+        for field in ("rate_scale", "route_factor"):
+            value = table.get(field, 1.0)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise InputError(f"{FIELD}.{field}: {value!r} is out of range; expected a number above 0")
+        if table.get("cost", "given") not in _COSTS:
+            raise InputError(f"{FIELD}.cost: {table['cost']!r} is no choice; expected one of {', '.join(_COSTS)}")
+        return cls(**{field: table[field] for field in cls.__dataclass_fields__ if field in table})
+
+    def rate_of(self, line: Line) -> str:
+        """A link's rate."""
+        if self.rate is not None:
+            return self.rate
+        bits = in_unit(line.capacity or self.default_rate or "", "b/s")
+        if bits is None:
+            expected = f"expected {FIELD}.default_rate, or {FIELD}.rate for all links"
+            raise InputError(f"{FIELD}: link {line.label} has no capacity; {expected}")
+        if bits * self.rate_scale < 1:
+            told = f"{self.rate_scale} times the capacity of link {line.label} is below 1 b/s"
+            raise InputError(f"{FIELD}.rate_scale: {told}; expected a larger number")
+        return rate_text(bits * self.rate_scale)
+
+    def delay_of(self, line: Line, topology: Topology) -> str:
+        """A link's propagation delay."""
+        nanoseconds = topology.delay_ns(line, self.route_factor)
+        if nanoseconds is not None:
+            return time_text(nanoseconds)
+        if self.default_delay is not None:
+            return self.default_delay
+        told = f"link {line.label} has no length, and its ends no places"
+        raise InputError(f'{FIELD}: {told}; expected {FIELD}.default_delay, such as "1 ms"')
+
+    def cost_of(self, line: Line, topology: Topology) -> int:
+        """What routing by cost adds up for a link, at least 1."""
+        if self.cost in {"given", "hops"}:
+            return line.cost if self.cost == "given" else 1
+        if self.cost == "distance":
+            length = topology.length_km(line)
+            if length is None:
+                raise InputError(
+                    f'{FIELD}.cost: link {line.label} has no length; expected another cost than "distance"'
+                )
+            return max(1, round(length))
+        rates = [in_unit(self.rate_of(one), "b/s") or 1.0 for one in topology.lines]
+        return max(1, round(max(rates) / (in_unit(self.rate_of(line), "b/s") or 1.0)))
+
+
+def as_table(topology: Topology) -> dict[str, Any]:
+    """A topology as the table of a scenario."""
+    return {"network": own_format.table(topology)}
+
+
+def read_in(document: dict[str, Any], folder: Path | None = None) -> None:
+    """Replaces the name of a topology by its content, `topology.network`, which is what runs; changes `document`.
+
+    Raises:
+        InputError: names the field, or the file with the place that cannot be used.
+    """
+    table = document.get(FIELD)
+    if table is None:
+        return
+    if not isinstance(table, dict):
+        raise InputError(f'{FIELD}: {table!r} is no table; expected one such as {{ file = "abilene.toml" }}')
+    for field in table:
+        if field not in _FIELDS:
+            raise InputError(f"{FIELD}.{field}: is no field of {FIELD}; expected one of {', '.join(_FIELDS)}")
+    given = [source for source in _SOURCES if source in table]
+    if len(given) != 1:
+        what = f"has {' and '.join(given)}" if given else "names no network"
+        raise InputError(f'{FIELD}: {what}; expected file = "abilene.toml" or hub = "sndlib/germany50"')
+    source = given[0]
+    if source == "network":
+        return
+    name = table[source]
+    if not isinstance(name, str):
+        raise InputError(f"{FIELD}.{source}: {name!r} is no text; expected the name of a topology")
+    try:
+        options = ReadOptions.of({field: table[field] for field in READING if field in table})
+        topology = find(name if source == "file" else f"{PREFIX}{name}", options, folder)
+    except InputError as error:
+        raise InputError(f"{FIELD}.{source}: {error}") from None
+    del table[source]
+    table["network"] = own_format.table(topology)
+
+
+def topology_of(document: Mapping[str, Any]) -> Topology | None:
+    """The topology of a scenario that has been read; None if it has none."""
+    table = document.get(FIELD)
+    if not isinstance(table, dict) or not isinstance(table.get("network"), dict):
+        return None
+    return own_format.from_table(table["network"], FIELD, f"{FIELD}.network")
+
+
+def expanded(document: dict[str, Any]) -> dict[str, Any]:
+    """The scenario with the nodes and links of its topology.
+
+    A link of its own from A to B changes the fields it has in the topology's link from A to B.
+
+    Raises:
+        InputError: names the field, or the link that cannot be made.
+    """
+    table = document.get(FIELD)
+    if table is None:
+        return document
+    if not isinstance(table.get("network"), dict):
+        raise InputError(f"{FIELD}.network: is no topology; expected a table with nodes and link")
+    topology = own_format.from_table(table["network"], FIELD, f"{FIELD}.network")
+    topology.check_connected()
+    making = _Making.of(table)
+    passed = {field: table[field] for field in _PASSED if field in table}
+    links = {
+        (line.a, line.b): {
+            "from": line.a,
+            "to": line.b,
+            "duplex": True,
+            "rate": making.rate_of(line),
+            "delay": making.delay_of(line, topology),
+            **({"cost": cost} if (cost := making.cost_of(line, topology)) != 1 else {}),
+            **passed,
+        }
+        for line in topology.lines
+    }
+    made = {field: value for field, value in document.items() if field != FIELD}
+    own = document.get("link", [])
+    if isinstance(own, list):
+        made["link"] = _joined(links, own)
+    nodes = document.get("nodes", [])
+    if isinstance(nodes, list):
+        names = [node.name for node in topology.nodes]
+        made["nodes"] = names + [node for node in nodes if node not in topology.index]
+    places = {node.name: list(node.position) for node in topology.nodes if node.position is not None}
+    if places and isinstance(document.get("position", {}), dict):
+        made["position"] = places | document.get("position", {})
+    return made
+
+
+def _joined(links: dict[tuple[str, str], dict[str, Any]], own: list[Any]) -> list[Any]:
+    """The topology's links, changed by the scenario's own from the same node to the same node; then its others."""
+    others = []
+    for entry in own:
+        ends = (entry.get("from"), entry.get("to")) if isinstance(entry, dict) else None
+        if ends in links:
+            links[ends] = links[ends] | entry
+        else:
+            others.append(entry)
+    return [*links.values(), *others]
+
+
+def order_of(path: str) -> int:
+    """Changes go in this order: which topology, how it is read and made into links, anything else."""
+    head, _, field = path.partition(".")
+    return 2 if head != FIELD else int(field not in _SOURCES)
+
+
+def prepare(document: dict[str, Any], path: str, folder: Path | None) -> None:
+    """Makes room for a change at `path`: another file replaces the network; a link of it gets an entry to be changed.
+
+    Raises:
+        FieldPathError: the path is an option of reading, and the topology has been read.
+        InputError: the topology cannot be read.
+    """
+    head, _, field = path.partition(".")
+    table = document.get(FIELD)
+    if not isinstance(table, dict):
+        return
+    if head == "link" and field:
+        read_in(document, folder)
+        _claim(document, field)
+    elif head == FIELD and field in _SOURCES:
+        for source in _SOURCES:
+            table.pop(source, None)
+    elif head == FIELD and field in READING and "network" in table:
+        expected = f"expected it set with the file, or together with {FIELD}.file"
+        raise FieldPathError(f"{path}: the topology has been read; {expected}")
+
+
+def _claim(document: dict[str, Any], rest: str) -> None:
+    """Gives the link of the topology that `rest` starts with an entry of its own in the scenario."""
+    topology, own = topology_of(document), document.setdefault("link", [])
+    if topology is None or not isinstance(own, list) or not all(isinstance(entry, dict) for entry in own):
+        return
+    fitting = [line for line in topology.lines if rest == line.label or rest.startswith(f"{line.label}.")]
+    if not fitting:
+        names = [str(entry.get("name", f"{entry.get('from')}-{entry.get('to')}")) for entry in own]
+        if not any(rest == name or rest.startswith(f"{name}.") for name in (*names, *map(str, range(len(own))))):
+            raise FieldPathError(f"link.{rest}: leads to no link; expected one of {_listed(topology, names)}")
+        return
+    line = max(fitting, key=lambda one: len(one.label))
+    if not any((entry.get("from"), entry.get("to")) == (line.a, line.b) for entry in own):
+        own.append({"from": line.a, "to": line.b})
+
+
+def _listed(topology: Topology, own: list[str]) -> str:
+    names = [line.label for line in topology.lines] + own
+    return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

@@ -1,0 +1,55 @@
+"""Where a topology comes from: a file, one that comes with netlull, or the hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from netlull.errors import InputError
+from netlull.topology.hub import PREFIX, read_hub
+from netlull.topology.read import read_file
+
+if TYPE_CHECKING:
+    from netlull.topology.model import Topology
+    from netlull.topology.read import ReadOptions
+
+__all__ = ["find", "shipped"]
+
+_FOLDERS = (
+    Path(__file__).resolve().parents[1] / "scenarios" / "topologies",
+    Path(__file__).resolve().parents[3] / "scenarios" / "topologies",
+)
+"""Beside the package (an installed wheel), then in the repository."""
+
+
+def shipped() -> dict[str, Path]:
+    """The topologies that come with netlull, by name."""
+    found = {path.stem: path for folder in reversed(_FOLDERS) for path in folder.glob("*.toml")}
+    return dict(sorted(found.items()))
+
+
+def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topology:
+    """The topology of a file beside a scenario (in `folder`) or in the current folder, a shipped one or `topohub:KEY`.
+
+    Raises:
+        InputError: there is none, or it cannot be read.
+    """
+    if name.startswith(PREFIX):
+        return read_hub(name.removeprefix(PREFIX), options)
+    beside = (folder or Path()) / name
+    for path in (beside, Path(name)):
+        if _exists(path):
+            return read_file(path, options)
+    there = shipped()
+    known = there.get(name) or there.get(name.removesuffix(".toml"))
+    if known is not None:
+        return read_file(known, options)
+    expected = f"expected a topology's file, one of {', '.join(there)}, or {PREFIX}GROUP/NAME"
+    raise InputError(f"{name}: there is no such file; {expected}")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False

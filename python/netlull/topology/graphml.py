@@ -1,0 +1,116 @@
+"""GraphML as the Internet Topology Zoo writes it (topology-zoo.org; Knight et al., IEEE JSAC 29(9), 2011)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from netlull.quantities import in_unit
+from netlull.topology.draft import Draft
+from netlull.topology.model import Line, rate_text
+from netlull.topology.sndlib import clean_name
+
+if TYPE_CHECKING:
+    from netlull.topology.markup import Element
+    from netlull.topology.model import Topology
+    from netlull.topology.read import ReadOptions
+
+__all__ = ["read"]
+
+_OC_BPS = 51_840_000
+"""OC-1 of SONET (ANSI T1.105): OC-192 is 9.95328 Gb/s."""
+_OC = re.compile(r"OC-?(\d{1,5})c?", re.IGNORECASE)
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([kKMGT])(?:b|bit|bps|b/s|bit/s|bits/s)?", re.IGNORECASE)
+_POWERS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_Data = dict[str, str]
+
+
+def read(root: Element, name: str, origin: str, options: ReadOptions) -> Topology:
+    """The topology in a document."""
+    draft = Draft(origin, merge=options.parallel == "merge")
+    graph = root.first("graph")
+    if root.tag != "graphml" or graph is None:
+        raise draft.wrong(f"line {root.line}", "has no graph; expected <graphml><graph>")
+    keys = {key.attributes.get("id", ""): key.attributes.get("attr.name", "") for key in root.all("key")}
+    nodes = _nodes(graph, keys, draft, options)
+    directed = graph.attributes.get("edgedefault") == "directed"
+    for edge in graph.all("edge"):
+        _edge(edge, _data(edge, keys), nodes, draft, directed=directed)
+    if graph.first("hyperedge") is not None:
+        raise draft.wrong("", "has a <hyperedge>; expected edges of two ends")
+    about = _data(graph, keys)
+    return draft.topology(clean_name(about.get("Network") or about.get("label") or name) or name)
+
+
+def _data(element: Element, keys: dict[str, str]) -> _Data:
+    """The data of a node, an edge or the graph by the names of their keys."""
+    return {keys.get(data.attributes.get("key", ""), ""): data.text.strip() for data in element.all("data")}
+
+
+def _nodes(graph: Element, keys: dict[str, str], draft: Draft, options: ReadOptions) -> dict[str, str | None]:
+    """Adds the nodes; each one's name by its id, None for those of other networks that are left out."""
+    found = [(node, _data(node, keys)) for node in graph.all("node")]
+    labels = Counter(clean_name(data.get("label", "")) for _, data in found)
+    names: dict[str, str | None] = {}
+    for node, data in found:
+        number, where = node.attributes.get("id", ""), f"line {node.line}"
+        if number in names:
+            raise draft.wrong(where, f'node id "{number}": is given twice; expected different ids')
+        if options.external == "drop" and data.get("Internal") in {"0", "0.0"}:
+            names[number] = None
+            continue
+        label = clean_name(data.get("label", ""))
+        # Labels need not differ in GraphML: "None", or a city twice.
+        names[number] = name = label if label and labels[label] == 1 else f"{label} ({number})" if label else number
+        draft.node(where, name, _place(where, name, data, draft))
+    return names
+
+
+def _place(where: str, name: str, data: _Data, draft: Draft) -> tuple[float, float] | None:
+    if not data.get("Longitude") or not data.get("Latitude"):
+        return None
+    try:
+        return float(data["Longitude"]), float(data["Latitude"])
+    except ValueError:
+        told = f'node "{name}": "{data["Longitude"]} {data["Latitude"]}" is no place'
+        raise draft.wrong(where, f"{told}; expected numbers in Longitude and Latitude") from None
+
+
+def _edge(edge: Element, data: _Data, nodes: dict[str, str | None], draft: Draft, *, directed: bool) -> None:
+    where = f"line {edge.line}"
+    ends = []
+    for end in ("source", "target"):
+        number = edge.attributes.get(end)
+        if number is None or number not in nodes:
+            raise draft.wrong(where, f'{end} "{number}": is no node; expected the id of one')
+        ends.append(nodes[number])
+    a, b = ends
+    if a is None or b is None:
+        return
+    if directed and draft.has_line(b, a):
+        return  # the way back of a cable that is there
+    capacity = _capacity(where, data, draft)
+    draft.line(where, lambda: Line(a, b, name=edge.attributes.get("id"), capacity=capacity))
+
+
+def _capacity(where: str, data: _Data, draft: Draft) -> str | None:
+    """In this order: LinkSpeedRaw (b/s), LinkSpeed with LinkSpeedUnits, an OC-n or a rate in LinkLabel or LinkType."""
+    raw = data.get("LinkSpeedRaw")
+    if raw:
+        bits = in_unit(f"{raw} b/s", "b/s")
+        if bits is None or bits < 1:
+            raise draft.wrong(where, f'LinkSpeedRaw "{raw}" is no rate; expected b/s such as 10000000000.0')
+        return draft.rate(where, bits)
+    for said in (
+        data.get("LinkSpeed", "") + data.get("LinkSpeedUnits", ""),
+        data.get("LinkLabel"),
+        data.get("LinkType"),
+    ):
+        text = (said or "").strip()
+        carrier, rate = _OC.fullmatch(text), _RATE.fullmatch(text)
+        if carrier is not None and int(carrier[1]):
+            return rate_text(int(carrier[1]) * _OC_BPS)
+        if rate is not None and float(rate[1]):
+            return rate_text(float(rate[1]) * _POWERS[rate[2].upper()])
+    return None

@@ -1,0 +1,389 @@
+"""A network as nodes and the cables between them: what is typed in or read from a file, and what follows from it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections import deque
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
+
+from netlull.errors import InputError
+from netlull.quantities import in_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Demand", "Line", "Node", "Topology", "great_circle_km", "hops_between", "rate_text", "time_text"]
+
+EARTH_RADIUS_KM = 6371.0
+"""The Earth's mean radius (IUGG)."""
+FIBRE_KM_PER_MS = 200.0
+"""How far light gets in fibre in a millisecond: two thirds of its speed in vacuum."""
+_FORBIDDEN = (".", "=", "\n", '"')
+"""What no name in a scenario can hold: paths such as `link.A-B.rate` are made of names."""
+_LARGEST_SPECTRUM = 3000
+"""Nodes of the largest graph whose eigenvalues are computed: dense, O(n^3)."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A place where cables end; longitude and latitude in degrees, east and north."""
+
+    name: str
+    longitude: float | None = None
+    latitude: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses a name or a place that cannot be."""
+        check_name(self.name, "node")
+        for what, value, most in (("longitude", self.longitude, 180), ("latitude", self.latitude, 90)):
+            if value is not None and not (math.isfinite(value) and abs(value) <= most):
+                raise InputError(
+                    f'node "{self.name}": {what} {value} is out of range; expected -{most} to {most} degrees'
+                )
+        if (self.longitude is None) != (self.latitude is None):
+            raise InputError(f'node "{self.name}": has one coordinate; expected longitude and latitude, or neither')
+
+    @property
+    def position(self) -> tuple[float, float] | None:
+        """Longitude and latitude in degrees; None where they are not known."""
+        if self.longitude is None or self.latitude is None:
+            return None
+        return self.longitude, self.latitude
+
+
+@dataclass(frozen=True)
+class Line:
+    """A cable between two nodes, used both ways; what is None is not known, or follows from the nodes' places."""
+
+    a: str
+    b: str
+    name: str | None = None
+    capacity: str | None = None
+    """Of each way, such as "40 Gb/s"."""
+    distance_km: float | None = None
+    delay: str | None = None
+    """Of each way, such as "5.7 ms"."""
+    cost: int = 1
+    """What routing by cost adds up."""
+
+    def __post_init__(self) -> None:
+        """Refuses a self-loop and quantities that cannot be."""
+        if self.a == self.b:
+            raise InputError(f'link {self.label}: leads from "{self.a}" back to itself; expected two different nodes')
+        bits = None if self.capacity is None else in_unit(self.capacity, "b/s")
+        if self.capacity is not None and (bits is None or not bits >= 1):
+            raise InputError(
+                f'link {self.label}: capacity "{self.capacity}" is no rate; expected one such as "10 Gb/s"'
+            )
+        if self.distance_km is not None and not 0 <= self.distance_km < math.inf:
+            raise InputError(f"link {self.label}: distance {self.distance_km} km is out of range; expected 0 or more")
+        seconds = None if self.delay is None else in_unit(self.delay, "s")
+        if self.delay is not None and (seconds is None or seconds < 0):
+            raise InputError(f'link {self.label}: delay "{self.delay}" is no time; expected one such as "5 ms"')
+        if not 1 <= self.cost < 2**32:
+            raise InputError(f"link {self.label}: cost {self.cost} is out of range; expected 1 to {2**32 - 1}")
+
+    @property
+    def label(self) -> str:
+        """`A-B`: what a scenario calls the link."""
+        return f"{self.a}-{self.b}"
+
+    @property
+    def ends(self) -> frozenset[str]:
+        """The two nodes, in no order."""
+        return frozenset((self.a, self.b))
+
+    @property
+    def capacity_bps(self) -> float | None:
+        """The capacity in b/s."""
+        return None if self.capacity is None else in_unit(self.capacity, "b/s")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Traffic that a file says goes from one node to another, such as "3.58 Gb/s"."""
+
+    source: str
+    target: str
+    rate: str
+
+    def __post_init__(self) -> None:
+        """Refuses what is no rate."""
+        bits = in_unit(self.rate, "b/s")
+        if bits is None or bits < 0:
+            where = f"demand {self.source}-{self.target}"
+            raise InputError(f'{where}: rate "{self.rate}" is no rate; expected one such as "10 Mb/s"')
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Nodes and cables: at most one between two nodes, none from a node to itself. May be in several pieces.
+
+    Raises:
+        InputError: names the node or link that is given twice, or that leads to a node that is not there.
+    """
+
+    name: str
+    nodes: tuple[Node, ...]
+    lines: tuple[Line, ...]
+    demands: tuple[Demand, ...] = ()
+    description: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses what cannot be a network."""
+        if not self.nodes:
+            raise InputError("nodes: there are none; expected at least one")
+        known: set[str] = set()
+        for node in self.nodes:
+            if node.name in known:
+                raise InputError(f'node "{node.name}": is given twice; expected different names')
+            known.add(node.name)
+        cables: set[frozenset[str]] = set()
+        for line in self.lines:
+            check_ends(f"link {line.label}", (line.a, line.b), known)
+            if line.ends in cables:
+                raise InputError(f"link {line.label}: is given twice; {EXPECTED_ONE_LINK}")
+            cables.add(line.ends)
+        for demand in self.demands:
+            check_ends(f"demand {demand.source}-{demand.target}", (demand.source, demand.target), known)
+
+    @classmethod
+    def from_file(cls, path: str | Path, format: str | None = None, **options: object) -> Self:  # noqa: A002
+        """A topology from an SNDlib file (native or XML), Topology Zoo's GraphML, or TOML (docs/how-to/topology.md).
+
+        The format is told by the content; `format` is one of `sndlib-native`, `sndlib-xml`, `graphml`, `toml`.
+        The other options are those of `netlull.topology.ReadOptions`.
+
+        Raises:
+            InputError: names the file, the place in it, the value and what was expected.
+        """
+        from netlull.topology.read import ReadOptions, read_file
+
+        read = read_file(path, ReadOptions.of({"format": format, **options}))
+        return cls(read.name, read.nodes, read.lines, read.demands, read.description)
+
+    @classmethod
+    def from_hub(cls, key: str, **options: object) -> Self:
+        """A topology of the package topohub (`pip install netlull[topology]`), such as `sndlib/germany50`.
+
+        Raises:
+            InputError: the package is not installed, or has no such topology.
+        """
+        from netlull.topology.hub import read_hub
+        from netlull.topology.read import ReadOptions
+
+        read = read_hub(key, ReadOptions.of(options))
+        return cls(read.name, read.nodes, read.lines, read.demands, read.description)
+
+    def to_toml(self) -> str:
+        """The topology in the format of its own that `from_file` reads."""
+        from netlull.topology.document import written
+
+        return written(self)
+
+    @functools.cached_property
+    def index(self) -> Mapping[str, int]:
+        """Each node's number, from 0 in the order of `nodes`."""
+        return {node.name: number for number, node in enumerate(self.nodes)}
+
+    @functools.cached_property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """The numbers of each line's ends, in the order of `lines`."""
+        return tuple((self.index[line.a], self.index[line.b]) for line in self.lines)
+
+    @functools.cached_property
+    def degrees(self) -> tuple[int, ...]:
+        """How many lines end at each node."""
+        counts = [0] * len(self.nodes)
+        for a, b in self.edges:
+            counts[a] += 1
+            counts[b] += 1
+        return tuple(counts)
+
+    def line(self, label: str) -> Line:
+        """A line by `A-B`, in either order, or by its name.
+
+        Raises:
+            InputError: there is none; lists those that there are.
+        """
+        for line in self.lines:
+            if label in (line.label, f"{line.b}-{line.a}", line.name):
+                return line
+        labels = [line.label for line in self.lines]
+        listed = ", ".join(labels[:20]) + (", ..." if len(labels) > 20 else "")
+        raise InputError(f'"{label}" is no link of {self.name}; expected one of {listed or "none"}')
+
+    def length_km(self, line: Line) -> float | None:
+        """A line's length: as given, else the great circle between its ends; None where their places are not known."""
+        if line.distance_km is not None:
+            return line.distance_km
+        ends = [self.nodes[self.index[end]].position for end in (line.a, line.b)]
+        return None if ends[0] is None or ends[1] is None else great_circle_km(ends[0], ends[1])
+
+    def delay_ns(self, line: Line, route_factor: float = 1.0) -> int | None:
+        """A line's propagation delay in ns: as given, else its length times `route_factor` at 200 km per ms."""
+        if line.delay is not None:
+            seconds = in_unit(line.delay, "s")
+            return None if seconds is None else round(seconds * 1e9)
+        length = self.length_km(line)
+        return None if length is None else round(length * route_factor / FIBRE_KM_PER_MS * 1e6)
+
+    @functools.cached_property
+    def pieces(self) -> tuple[frozenset[str], ...]:
+        """The nodes of each connected piece, the largest first; equally large ones in the order of `nodes`."""
+        seen: set[int] = set()
+        found = []
+        for start in range(len(self.nodes)):
+            if start not in seen:
+                piece = _hops(self.neighbours, start)
+                seen.update(piece)
+                found.append(frozenset(self.nodes[node].name for node in piece))
+        return tuple(sorted(found, key=len, reverse=True))
+
+    @property
+    def connected(self) -> bool:
+        """Whether every node reaches every other."""
+        return len(self.pieces) == 1
+
+    def check_connected(self) -> None:
+        """Refuses a topology in several pieces.
+
+        Raises:
+            InputError: tells how many pieces there are, and a node that is cut off.
+        """
+        if not self.connected:
+            sizes = " and ".join(str(len(piece)) for piece in self.pieces[:3])
+            some = f"{len(self.pieces)} pieces, of {sizes}{'' if len(self.pieces) <= 3 else ', ...'} nodes"
+            cut_off = next(node.name for node in self.nodes if node.name not in self.pieces[0])
+            expected = 'expected a connected network, or pieces = "largest" when it is read'
+            raise InputError(f'{self.name}: is in {some}: no links lead to "{cut_off}"; {expected}')
+
+    def largest(self) -> Topology:
+        """The largest connected piece."""
+        return self.without({node.name for node in self.nodes} - self.pieces[0])
+
+    def without(self, names: set[str] | frozenset[str]) -> Topology:
+        """The topology without some nodes, their lines and their demands."""
+        nodes = tuple(node for node in self.nodes if node.name not in names)
+        lines = tuple(line for line in self.lines if not line.ends & names)
+        demands = tuple(demand for demand in self.demands if not {demand.source, demand.target} & names)
+        return replace(self, nodes=nodes, lines=lines, demands=demands)
+
+    @functools.cached_property
+    def diameter(self) -> int | None:
+        """Hops between the nodes that are furthest apart; None if some are not connected."""
+        if not self.connected:
+            return None
+        return max(max(_hops(self.neighbours, start).values()) for start in range(len(self.nodes)))
+
+    @functools.cached_property
+    def algebraic_connectivity(self) -> float | None:
+        """The second smallest eigenvalue of the Laplacian; None for more than 3,000 nodes, or a single one."""
+        import numpy as np
+
+        if not 2 <= len(self.nodes) <= _LARGEST_SPECTRUM:
+            return None
+        return 0.0 if not self.connected else float(np.linalg.eigvalsh(self.laplacian())[1])
+
+    def laplacian(self) -> npt.NDArray[np.float64]:
+        """Degrees on the diagonal, -1 where a line is, in the order of `nodes`."""
+        import numpy as np
+
+        matrix = np.diag(np.array(self.degrees, dtype=np.float64))
+        for a, b in self.edges:
+            matrix[a, b] -= 1
+            matrix[b, a] -= 1
+        return matrix
+
+    @functools.cached_property
+    def neighbours(self) -> list[list[int]]:
+        """The numbers of the nodes next to each node."""
+        lists: list[list[int]] = [[] for _ in self.nodes]
+        for a, b in self.edges:
+            lists[a].append(b)
+            lists[b].append(a)
+        return lists
+
+
+EXPECTED_ONE_LINK = 'expected one link between two nodes (several can be merged when they are read: parallel = "merge")'
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuses a name that no scenario can hold.
+
+    Raises:
+        InputError: says which and why.
+    """
+    if not name or name != name.strip() or any(part in name for part in _FORBIDDEN) or not name.isprintable():
+        raise InputError(f"{what} {name!r}: is no name; expected text without '.', '=', quotes and line ends")
+
+
+def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None:
+    """Refuses a link or a demand of a node that is not there.
+
+    Raises:
+        InputError: names the node, and some that are there.
+    """
+    for end in ends:
+        if end not in known:
+            names = sorted(known)
+            listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+            raise InputError(f'{what}: "{end}" is no node; expected one of {listed or "none"}')
+
+
+def hops_between(topology: Topology) -> list[list[float]]:
+    """The hops between any two nodes, infinity where no links lead."""
+    count = len(topology.nodes)
+    neighbours = topology.neighbours
+    rows = (_hops(neighbours, start) for start in range(count))
+    return [[row.get(end, math.inf) for end in range(count)] for row in rows]
+
+
+def _hops(neighbours: list[list[int]], start: int) -> dict[int, int]:
+    """The hops from a node to every node that it reaches."""
+    found = {start: 0}
+    queue = deque([start])
+    while queue:
+        node = queue.popleft()
+        for other in neighbours[node]:
+            if other not in found:
+                found[other] = found[node] + 1
+                queue.append(other)
+    return found
+
+
+def great_circle_km(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """The distance over the Earth between two places (longitude, latitude, in degrees), by the haversine formula."""
+    (east_a, north_a), (east_b, north_b) = ((math.radians(x), math.radians(y)) for x, y in (a, b))
+    half_chord = (
+        math.sin((north_b - north_a) / 2) ** 2
+        + math.cos(north_a) * math.cos(north_b) * math.sin((east_b - east_a) / 2) ** 2
+    )
+    return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(half_chord)))
+
+
+def rate_text(bits_per_second: float) -> str:
+    """A rate with the largest unit that keeps it above 1, to whole b/s: "9.92 Gb/s"."""
+    whole = round(bits_per_second)
+    unit, digits = next(
+        ((unit, digits) for unit, digits in (("G", 9), ("M", 6), ("k", 3)) if whole >= 10**digits), ("", 0)
+    )
+    return f"{_decimal(whole, digits)} {unit}b/s"
+
+
+def time_text(nanoseconds: int) -> str:
+    """A time in ms, exact to the nanosecond: "0.661932 ms"."""
+    return f"{_decimal(nanoseconds, 6)} ms"
+
+
+def _decimal(whole: int, digits: int) -> str:
+    """`whole` / 10^digits, exactly, without zeros at its end."""
+    before, after = divmod(whole, 10**digits)
+    fraction = f"{after:0{digits}d}".rstrip("0") if digits else ""
+    return f"{before}.{fraction}" if fraction else str(before)

@@ -1,0 +1,162 @@
+"""Reading a topology's file: how large it may be, what format it is in, and how its gaps are read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from netlull.errors import InputError
+from netlull.quantities import in_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from netlull.topology.model import Topology
+
+__all__ = ["FORMATS", "LARGEST_BYTES", "ReadOptions", "read_bytes", "read_file"]
+
+FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
+LARGEST_BYTES = 16 * 2**20
+"""The largest file that is read: a network of 100,000 links is smaller."""
+_MOST_LINES = 400_000
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "format": (None, *FORMATS),
+    "parallel": ("refuse", "merge"),
+    "pieces": ("all", "largest"),
+    "external": ("drop", "keep"),
+    "modules": ("missing", "always", "never"),
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is read where its format leaves a choice."""
+
+    format: str | None = None
+    """One of `FORMATS`; None: told by the content."""
+    parallel: str = "refuse"
+    """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
+    pieces: str = "all"
+    """A network in several pieces: "all" of it, or the "largest"."""
+    external: str = "drop"
+    """Nodes of other networks in GraphML (`Internal` 0): "drop" or "keep"."""
+    modules: str = "missing"
+    """SNDlib's module capacities: used where nothing is installed ("missing"), "always" or "never"."""
+    unit: str = "Mb/s"
+    """What SNDlib's capacities and demands are in if the file does not say so in its `unit`."""
+
+    def __post_init__(self) -> None:
+        """Refuses what is no choice."""
+        for option, choices in _CHOICES.items():
+            value = getattr(self, option)
+            if value not in choices:
+                listed = ", ".join(str(choice) for choice in choices if choice is not None)
+                raise InputError(f"{option}: {value!r} is no choice; expected one of {listed}")
+        if in_unit(f"1 {self.unit}", "b/s") is None:
+            raise InputError(f"unit: {self.unit!r} is no unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """Options by name.
+
+        Raises:
+            InputError: names the one that does not exist, or the value that is no choice.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise InputError(f"{name}: is no option of reading a topology; expected one of {', '.join(known)}")
+        for name, value in values.items():
+            if not isinstance(value, str | None):
+                raise InputError(f"{name}: {value!r} is no text; expected text")
+        given: dict[str, Any] = dict(values)
+        return cls(**given)
+
+
+def read_file(path: str | Path, options: ReadOptions) -> Topology:
+    """The topology in a file.
+
+    Raises:
+        InputError: names the file, the place in it, the value and what was expected.
+    """
+    path = Path(path)
+    return read_bytes(_content(path), path.stem, str(path), options)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file; expected one that exists") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; expected a topology's file") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(content) > LARGEST_BYTES:
+        raise InputError(f"{path}: is too large; expected at most {LARGEST_BYTES // 2**20} MiB")
+    return content
+
+
+def read_bytes(content: bytes, name: str, origin: str, options: ReadOptions) -> Topology:
+    """The topology in a file's content; `name` is used if it has none of its own.
+
+    Raises:
+        InputError: names `origin`, the place in it, the value and what was expected.
+    """
+    from netlull.topology import document, graphml, native, sndlib_xml
+    from netlull.topology.markup import parse
+
+    chosen = options.format
+    markup = chosen in {"sndlib-xml", "graphml"} or (chosen is None and _is_markup(content))
+    if markup:
+        root = parse(content, origin)
+        chosen = chosen or {"network": "sndlib-xml", "graphml": "graphml"}.get(root.tag)
+        if chosen is None:
+            raise InputError(
+                f"{origin}, line {root.line}: <{root.tag}> is no topology; expected <network> or <graphml>"
+            )
+        read = sndlib_xml.read if chosen == "sndlib-xml" else graphml.read
+        made = read(root, name, origin, options)
+    else:
+        text = _text(content, origin)
+        chosen = chosen or _told(text, origin)
+        made = (native.read if chosen == "sndlib-native" else document.read)(text, name, origin, options)
+    return made.largest() if options.pieces == "largest" else made
+
+
+def _is_markup(content: bytes) -> bool:
+    start = content[:4096]
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return b"<" in start[:4]
+    return start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
+
+
+def _text(content: bytes, origin: str) -> str:
+    if not content.strip():
+        raise InputError(f"{origin}: is empty; expected a topology")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{origin}, line {line}: is no UTF-8 text; expected a topology's file") from None
+    if "\0" in text:
+        raise InputError(f"{origin}: is no text; expected a topology's file")
+    if text.count("\n") > _MOST_LINES:
+        raise InputError(f"{origin}: has more than {_MOST_LINES:,} lines; expected a network")
+    return text.replace("\r\n", "\n")
+
+
+_SECTION = re.compile(r"^[ \t]*(META|NODES|LINKS|DEMANDS|ADMISSIBLE_PATHS)[ \t]*\(", re.MULTILINE)
+
+
+def _told(text: str, origin: str) -> str:
+    """Which of the formats that are no XML a text is in."""
+    if text.lstrip().startswith("?SNDlib") or _SECTION.search(text):
+        return "sndlib-native"
+    if re.match(r"(?s)\s*(?:#[^\n]*\n\s*|Creator[^\n]*\n\s*|Version[^\n]*\n\s*)*graph\s*\[", text):
+        raise InputError(f"{origin}: is GML; expected SNDlib's native format or XML, GraphML, or TOML")
+    return "toml"

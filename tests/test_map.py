@@ -1,0 +1,281 @@
+"""`netlull map`: what is in the picture, by the ids of its links, nodes and names."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from netlull import InputError, Scenario
+from netlull.plot import svg_text
+from netlull.plot.map import network_map
+from netlull.topology import Line, Node, Topology
+from netlull.topology.find import shipped
+from netlull.topology.layout import layout
+from netlull.topology.state import LineState, Part, part_of, topology_of_scenario
+
+RUN = """
+name = "nap"
+duration = "4 s"
+[topology]
+file = "abilene"
+rate = "4 Mb/s"
+[[flow]]
+kind = "cbr"
+name = "cbr"
+from = "NYCMng"
+to = "STTLng"
+rate = "1 Mb/s"
+[[phase]]
+name = "before"
+to = "2 s"
+[[phase]]
+name = "after"
+from = "2.5 s"
+[[sleep]]
+at = "2 s"
+links = ["CHINng-NYCMng"]
+[probe]
+interval = "500 ms"
+[[power]]
+model = "fs"
+"""
+
+
+@pytest.fixture(scope="module")
+def abilene() -> Topology:
+    return Topology.from_file(shipped()["abilene"])
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "nap"
+    Scenario.from_toml(RUN).run().save(folder)
+    return folder
+
+
+def _ids(svg: str, kind: str) -> set[str]:
+    """What is left of the ids that begin with a kind."""
+    found = (element.get("id", "") for element in ElementTree.fromstring(svg).iter())  # noqa: S314  # our own
+    return {one.removeprefix(f"{kind}:") for one in found if one.startswith(f"{kind}:")}
+
+
+def _link(svg: str, label: str) -> str:
+    """The path of a link: its place and style."""
+    found = re.search(rf'<g id="link:{label}(?::asleep)?">\s*<path ([^>]*)/>', svg)
+    assert found is not None, label
+    return found[1]
+
+
+def test_every_node_link_and_name_is_there(abilene: Topology) -> None:
+    svg = svg_text(network_map(abilene))
+    assert _ids(svg, "link") == {line.label for line in abilene.lines}
+    assert _ids(svg, "node") == set(abilene.index)
+    assert _ids(svg, "name") == set(abilene.index)
+    assert "abilene: 12 nodes, 15 links" in svg
+    assert "throughput" not in svg  # nothing was run
+    # The two capacities in the legend; the link of 2.48 Gb/s is the thinnest.
+    assert "2.48 Gb/s" in svg
+    assert "9.92 Gb/s" in svg
+    widths = {
+        line.label: float(re.findall(r"stroke-width: ([\d.]+)", _link(svg, line.label))[0]) for line in abilene.lines
+    }
+    assert min(widths, key=lambda label: widths[label]) == "ATLAng-IPLSng"
+    assert len(set(widths.values())) == 2
+
+
+def test_the_same_picture_every_time(abilene: Topology) -> None:
+    assert svg_text(network_map(abilene)) == svg_text(network_map(abilene))
+
+
+def test_loads_sleep_and_power(abilene: Topology) -> None:
+    states = {line.ends: LineState(0.5, power_w=140.0) for line in abilene.lines}
+    states[frozenset(("SNVAng", "STTLng"))] = LineState(0.0, asleep=True, power_w=7.5)
+    states[frozenset(("HSTNng", "LOSAng"))] = LineState(1.0, power_w=140.0)
+    svg = svg_text(network_map(abilene, Part("after", states, "ons-15600")))
+    assert _ids(svg, "link") >= {"SNVAng-STTLng:asleep", "HSTNng-LOSAng"}
+    assert "stroke-dasharray" in _link(svg, "SNVAng-STTLng")
+    assert "#999999" in _link(svg, "SNVAng-STTLng")
+    assert "stroke-dasharray" not in _link(svg, "HSTNng-LOSAng")
+    assert "#440154" in _link(svg, "HSTNng-LOSAng")  # viridis' dark end: 100 %
+    for text in ("after", "asleep", "throughput / rate", "7.5 W", "140 W"):
+        assert text in svg, text
+    assert "power: ons-15600, 1968 W in all" in svg  # 14 x 140 + 7.5 = 1967.5
+    # In Atlanta 132 km have no room for a number, and that is said.
+    assert "ATLAM5-ATLAng" not in _ids(svg, "power")
+    assert "left out: 1 link's power" in svg
+
+
+def test_a_run_of_which_a_link_sleeps(
+    run_folder: Path, tmp_path: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, arguments in {
+        "before": ("--phase", "before"),
+        "after": ("--phase", "after"),
+        "early": ("--at", "1"),
+        "late": ("--at", "3.2 s", "--title", "late"),
+        "whole": (),
+    }.items():
+        assert printed("map", run_folder, "--out", f"{name}.svg", *arguments) == f"written to {name}.svg\n"
+    svg = {path.stem: path.read_text(encoding="utf-8") for path in Path().glob("*.svg")}
+    for name in ("after", "late", "whole"):
+        assert "CHINng-NYCMng:asleep" in _ids(svg[name], "link"), name
+    for name in ("before", "early"):
+        assert "CHINng-NYCMng" in _ids(svg[name], "link"), name
+    assert "nap: 12 nodes, 15 links, after, 2.5 s to 4 s" in svg["after"]
+    assert "3 s to 3.5 s" not in svg["late"]
+    assert "0.5 s to 1 s" in svg["early"]
+    # The datagrams go by Chicago, then by Washington; a quarter of 4 Mb/s is not the colour of none.
+    free = re.findall(r"stroke: (#\w+)", _link(svg["before"], "HSTNng-LOSAng"))
+    busy = {name: re.findall(r"stroke: (#\w+)", _link(svg[name], "NYCMng-WASHng")) for name in svg}
+    assert busy["before"] == busy["early"] == free
+    assert busy["after"] == busy["late"] != free
+
+
+def test_what_the_links_of_a_run_do(run_folder: Path) -> None:
+    from netlull import Result
+
+    result = Result.load(run_folder)
+    after = part_of(result, phase="after", model="fs")
+    on_the_way = after.states[frozenset(("NYCMng", "WASHng"))]
+    # 1 Mb/s on 4 Mb/s.
+    assert on_the_way.load == pytest.approx(0.25, rel=0.01)
+    # The busier direction: nothing comes back.
+    assert result.link("WASHng-NYCMng")["delivered_packets"] == 0
+    assert after.states[frozenset(("HSTNng", "LOSAng"))].load == 0
+    assert after.states[frozenset(("CHINng", "NYCMng"))].asleep
+    # fs: 1 W for each direction at its full rate, nothing asleep.
+    assert on_the_way.power_w == pytest.approx(2)
+    assert after.states[frozenset(("CHINng", "NYCMng"))].power_w == pytest.approx(0)
+    assert part_of(result, at_s=1.0).states[frozenset(("CHINng", "NYCMng"))].load == pytest.approx(0.25, rel=0.05)
+
+
+def test_bad_input(
+    run_folder: Path, tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for arguments, message in {
+        (run_folder, "--phase", "x"): "--phase x: is no phase of the run; expected one of before, after",
+        (run_folder, "--at", "9"): "--at 9: is not in the run; expected 0 to 4 s",
+        (run_folder, "--at", "x"): '--at "x": expected seconds',
+        (run_folder, "--at", "1", "--phase", "after"): "--at: stands beside --phase",
+        (run_folder, "--model", "x"): "--model x: the run has no such power model; expected fs",
+        (run_folder, "--set", "a=1"): "has been run; expected a scenario for --set",
+        (run_folder, "--out", "map.txt"): "--out map.txt: expected a name that ends in .svg, .pdf, .png",
+        ("abilene", "--phase", "x"): "--phase: abilene is no run",
+        ("abilene", "--set", "a=1"): "abilene: is a topology; expected a scenario for --set",
+        ("nowhere",): "nowhere: there is no such file",
+        (tmp_path,): "manifest.json: is missing",
+    }.items():
+        assert message in refused("map", *arguments)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_scenario(tmp_path: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed("map", "dumbbell")
+    assert _ids(Path("map.svg").read_text(encoding="utf-8"), "link") == {"sender-N1", "N1-N2", "N2-receiver"}
+    Path("nap.toml").write_text(RUN)
+    printed("map", "nap.toml", "--out", "nap.svg", "--set", "topology.rate=10 Mb/s")
+    assert _ids(Path("nap.svg").read_text(encoding="utf-8"), "node") >= {"STTLng", "ATLAM5"}
+
+
+def test_one_way_links_are_one_line() -> None:
+    links = [{"from": a, "to": b, "rate": "1 Mb/s", "delay": "1 ms"} for a, b in (("a", "b"), ("b", "a"), ("b", "c"))]
+    scenario = Scenario.from_dict(
+        {"duration": "1 s", "nodes": ["a", "b", "c"], "link": links, "position": {"a": [1, 2], "b": [3, 4]}}
+    )
+    topology = topology_of_scenario(json.loads(scenario.canonical()))
+    assert [line.label for line in topology.lines] == ["a-b", "b-c"]
+    assert [node.position for node in topology.nodes] == [(1, 2), (3, 4), None]
+
+
+def test_places_are_projected() -> None:
+    # At 60 degrees north a degree of longitude is half as long as one of latitude: cos(60 degrees) = 1/2.
+    nodes = (Node("a", 0, 59), Node("b", 2, 61), Node("c", 0, 61))
+    points = layout(Topology("t", nodes, (Line("a", "b"), Line("b", "c"))))
+    assert points[1][0] - points[2][0] == pytest.approx(1)
+    assert points[2][1] - points[0][1] == pytest.approx(2)
+
+
+def test_a_network_across_the_date_line_stays_together() -> None:
+    nodes = (Node("Tokyo", 140, 0), Node("Seattle", -122, 0), Node("Honolulu", -158, 0))
+    points = layout(Topology("t", nodes, (Line("Tokyo", "Honolulu"), Line("Honolulu", "Seattle"))))
+    assert points[0][0] < points[2][0] < points[1][0]
+
+
+def test_nodes_without_places() -> None:
+    # A path of ten: laid out by hops, neighbours are nearer than any others.
+    path = Topology("t", tuple(map(Node, "abcdefghij")), tuple(map(Line, "abcdefghi", "bcdefghij")))
+    points = layout(path)
+    gaps = [math.dist(points[index], points[index + 1]) for index in range(9)]
+    assert max(gaps) < 1.2 * min(gaps)
+    assert math.dist(points[0], points[9]) > 6 * max(gaps)
+    # One among others that have places: beside its neighbour, not on it.
+    nodes = (Node("a", 0, 0), Node("b", 10, 0), Node("c", 10, 10), Node("host"))
+    points = layout(Topology("t", nodes, (Line("a", "b"), Line("b", "c"), Line("host", "c"))))
+    assert 0.1 < math.dist(points[3], points[2]) < 2
+    assert np.isfinite(points).all()
+
+
+def test_nodes_at_one_place_and_in_pieces_are_drawn_apart() -> None:
+    nodes = (Node("a", 1, 1), Node("b", 1, 1), Node("c", 5, 5))
+    points = layout(Topology("t", nodes, (Line("a", "b"),)))
+    assert math.dist(points[0], points[1]) > 0.01
+    alone = layout(Topology("t", tuple(map(Node, "abcd")), (Line("a", "b"),)))
+    assert len({tuple(point) for point in alone.round(6)}) == 4
+    assert np.isfinite(layout(Topology("t", (Node("a"),), ()))).all()
+
+
+def test_names_never_cover_each_other() -> None:
+    # Forty nodes in a space that has no room for their names.
+    nodes = tuple(Node(f"a node with a long name {index}", 10 + 0.001 * index, 50) for index in range(40))
+    crowd = Topology("crowd", (*nodes, Node("far", 11, 51)), tuple(Line(one.name, "far") for one in nodes))
+    svg = svg_text(network_map(crowd))
+    named = _ids(svg, "name")
+    assert "far" in named
+    assert f"left out: {41 - len(named)} names" in svg
+    assert len(named) < 41
+
+
+def test_an_instant_needs_bins() -> None:
+    result = Scenario.from_toml(RUN, values={"probe": None}).run()
+    with pytest.raises(InputError, match="--at: the run recorded no bins"):
+        part_of(result, at_s=1)
+
+
+def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Table V of greened-network-2012 at 70 %: 9-10, 9-3, 2-8; REFERENCE 4.2: the last one leaves .8405.
+    told = json.loads(printed("plan", "abilene", "--estop", "0.7", "--json"))
+    assert told["off"] == ["SNVAng-STTLng", "DNVRng-SNVAng", "CHINng-NYCMng"]
+    assert told["initial_connectivity"] == pytest.approx(0.30899, abs=5e-6)
+    last = next(step for step in told["step"] if step["link"] == "CHINng-NYCMng")
+    assert (last["verdict"], last["ratio"]) == ("off", pytest.approx(0.8405, abs=5e-5))
+    shown = printed("plan", "abilene", "--estop", "0.7", "--map", "plan.svg")
+    assert "abilene: 3 of 15 links sleep (20.0 %), algebraic connectivity 0.30899 before" in shown
+    assert "stays: the network would fall apart" in shown
+    asleep = {one for one in _ids(Path("plan.svg").read_text(encoding="utf-8"), "link") if one.endswith(":asleep")}
+    assert asleep == {f"{label}:asleep" for label in told["off"]}
+
+
+def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("apart.toml").write_text("[nodes]\nA = []\nB = []\n")
+    for arguments, message in {
+        ("abilene",): "--estop, --esacon, --load-aware: expected one of them",
+        ("abilene", "--estop", "0.5", "--esacon", "0.5"): "expected one of them",
+        ("abilene", "--estop", "0.5", "--threshold", "0.5"): "--threshold: stands beside --estop",
+        ("abilene", "--estop", "1.5"): "1.5",
+        ("abilene", "--estop", "nan"): "threshold is nan",
+        ("apart.toml", "--estop", "0.5"): 'is in 2 pieces, of 1 and 1 nodes: no links lead to "B"',
+        ("abilene", "--estop", "0.5", "--map", "x.txt"): "--map x.txt: expected a name that ends in .svg",
+    }.items():
+        assert message in refused("plan", *arguments)

@@ -1,0 +1,423 @@
+"""Files of topologies: SNDlib's two formats, GraphML, TOML, the hub; and everything that can be wrong with them."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netlull import InputError
+from netlull.topology import Demand, Node, Topology, markup
+from netlull.topology.read import LARGEST_BYTES, ReadOptions, read_bytes
+
+# Three cities, in each format.
+NATIVE = """?SNDlib native format; type: network; version: 1.0
+# network test
+
+META (
+  granularity  = 5min
+  unit  = MBITPERSEC
+)
+
+# NODE SECTION
+NODES (
+  Wien ( 16.37 48.21 )
+  Graz ( 15.44 47.07 )
+  Linz ( 14.29 48.31 )
+)
+LINKS (
+  L1 ( Wien Graz ) 2400.00 0.00 7.00 0.00 ( 40000.00 1081.00 10000.00 12.00 )
+  L2 ( Graz Linz ) 0.00 0.00 0.00 0.00 ( 40000.00 1081.00 10000.00 12.00 )
+  L3 ( Linz Wien ) 0.00 0.00 0.00 0.00 ( )
+)
+DEMANDS (
+  D1 ( Wien Linz ) 1 3580.50 UNLIMITED
+)
+ADMISSIBLE_PATHS (
+)
+"""
+XML = """<?xml version="1.0" encoding="UTF-8"?>
+<network xmlns="http://sndlib.zib.de/network" version="1.0">
+ <meta><granularity>5min</granularity><unit>MBITPERSEC</unit></meta>
+ <networkStructure>
+  <nodes coordinatesType="geographical">
+   <node id="Wien"><coordinates><x>16.37</x><y>48.21</y></coordinates></node>
+   <node id="Graz"><coordinates><x>15.44</x><y>47.07</y></coordinates></node>
+   <node id="Linz"><coordinates><x>14.29</x><y>48.31</y></coordinates></node>
+  </nodes>
+  <links>
+   <link id="L1"><source>Wien</source><target>Graz</target>
+    <preInstalledModule><capacity>2400.0</capacity><cost>0.0</cost></preInstalledModule>
+    <routingCost>7.0</routingCost>
+    <additionalModules>
+     <addModule><capacity>40000.0</capacity><cost>1081.0</cost></addModule>
+     <addModule><capacity>10000.0</capacity><cost>12.0</cost></addModule>
+    </additionalModules></link>
+   <link id="L2"><source>Graz</source><target>Linz</target>
+    <additionalModules>
+     <addModule><capacity>40000.0</capacity><cost>1081.0</cost></addModule>
+     <addModule><capacity>10000.0</capacity><cost>12.0</cost></addModule>
+    </additionalModules></link>
+   <link id="L3"><source>Linz</source><target>Wien</target></link>
+  </links>
+ </networkStructure>
+ <demands>
+  <demand id="D1"><source>Wien</source><target>Linz</target><routingUnit>1</routingUnit>
+   <demandValue>3580.5</demandValue></demand>
+ </demands>
+</network>
+"""
+GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key attr.name="LinkLabel" attr.type="string" for="edge" id="d35"/>
+<key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d36"/>
+<key attr.name="LinkSpeed" attr.type="string" for="edge" id="d37"/>
+<key attr.name="LinkSpeedUnits" attr.type="string" for="edge" id="d38"/>
+<key attr.name="label" attr.type="string" for="node" id="d33"/>
+<key attr.name="Longitude" attr.type="double" for="node" id="d32"/>
+<key attr.name="Latitude" attr.type="double" for="node" id="d29"/>
+<key attr.name="Internal" attr.type="int" for="node" id="d28"/>
+<key attr.name="Network" attr.type="string" for="graph" id="d3"/>
+<graph edgedefault="undirected">
+<data key="d3">Alps</data>
+<node id="0"><data key="d28">1</data><data key="d29">48.21</data><data key="d32">16.37</data>
+ <data key="d33">Wien</data></node>
+<node id="1"><data key="d28">1</data><data key="d29">47.07</data><data key="d32">15.44</data>
+ <data key="d33">Graz</data></node>
+<node id="2"><data key="d28">1</data><data key="d33">St. Johann</data></node>
+<node id="3"><data key="d28">0</data><data key="d33">GEANT</data></node>
+<node id="4"><data key="d28">1</data><data key="d33">None</data></node>
+<node id="5"><data key="d28">1</data><data key="d33">None</data></node>
+<edge source="0" target="1" id="e1"><data key="d36">2500000000.0</data></edge>
+<edge source="0" target="3"><data key="d35">10 Gbps</data></edge>
+<edge source="1" target="2"><data key="d37">622</data><data key="d38">M</data></edge>
+<edge source="2" target="4"><data key="d35">OC-48c</data></edge>
+<edge source="4" target="5"><data key="d35">1-20Gbps</data></edge>
+</graph>
+</graphml>
+"""
+TOML = """name = "alps"
+[nodes]
+Wien = [16.37, 48.21]
+Graz = [15.44, 47.07]
+Linz = []
+[[link]]
+from = "Wien"
+to = "Graz"
+capacity = "2.4 Gb/s"
+distance = "190.5 km"
+[[link]]
+from = "Graz"
+to = "Linz"
+delay = "1 ms"
+cost = 3
+[[demand]]
+from = "Wien"
+to = "Linz"
+rate = "3.5805 Gb/s"
+"""
+
+Read = Callable[..., Topology]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Reads text, or bytes, as a file whose name says nothing."""
+
+    def run(content: str | bytes, **options: object) -> Topology:
+        path = tmp_path / "net"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return Topology.from_file(path, **options)  # type: ignore[arg-type]  # any option
+
+    return run
+
+
+@pytest.mark.parametrize("text", [NATIVE, XML], ids=["native", "xml"])
+def test_sndlib(read: Read, text: str) -> None:
+    topology = read(text)
+    assert topology.nodes == (Node("Wien", 16.37, 48.21), Node("Graz", 15.44, 47.07), Node("Linz", 14.29, 48.31))
+    # What is installed; where nothing is, the smallest module; where there is none, nothing.
+    assert [(line.label, line.name, line.capacity, line.cost) for line in topology.lines] == [
+        ("Wien-Graz", "L1", "2.4 Gb/s", 7),
+        ("Graz-Linz", "L2", "10 Gb/s", 1),
+        ("Linz-Wien", "L3", None, 1),
+    ]
+    assert topology.demands == (Demand("Wien", "Linz", "3.5805 Gb/s"),)
+    assert [line.capacity for line in read(text, modules="always").lines] == ["10 Gb/s", "10 Gb/s", None]
+    assert [line.capacity for line in read(text, modules="never").lines] == ["2.4 Gb/s", None, None]
+
+
+def test_native_and_xml_are_the_same(read: Read) -> None:
+    assert read(NATIVE) == read(XML)
+
+
+def test_native_without_a_heading_and_with_other_units(read: Read) -> None:
+    # As files on sndlib's mirrors come: without the first line; some give no unit, some STM-1 (155.52 Mb/s).
+    text = NATIVE.partition("\n")[2]
+    assert read(text) == read(NATIVE)
+    other = text.replace("MBITPERSEC", "STM1")
+    assert read(other).lines[0].capacity == "373.248 Gb/s"  # 2400 x 155.52 Mb/s
+    unknown = text.replace("MBITPERSEC", "UNKNOWN")
+    assert read(unknown).lines[0].capacity == "2.4 Gb/s"
+    assert read(unknown, unit="kb/s").lines[0].capacity == "2.4 Mb/s"
+
+
+@pytest.mark.parametrize("text", [NATIVE, XML], ids=["native", "xml"])
+def test_pixels_are_no_places(read: Read, text: str) -> None:
+    # One number that is no latitude: then none of the others is one, either.
+    topology = read(text.replace('coordinatesType="geographical"', "").replace("48.21", "348.21"))
+    assert all(node.position is None for node in topology.nodes)
+    assert topology.delay_ns(topology.lines[0]) is None
+    in_range = XML.replace('coordinatesType="geographical"', 'coordinatesType="pixel"')
+    assert read(in_range).nodes[0].position is None
+
+
+def test_graphml(read: Read) -> None:
+    topology = read(GRAPHML)
+    assert topology.name == "Alps"
+    # Labels that are given twice get their ids, dots go (no name in a scenario holds one), other networks stay away.
+    assert [node.name for node in topology.nodes] == ["Wien", "Graz", "St Johann", "None (4)", "None (5)"]
+    assert topology.nodes[0].position == (16.37, 48.21)
+    assert topology.nodes[2].position is None
+    assert [(line.label, line.capacity) for line in topology.lines] == [
+        ("Wien-Graz", "2.5 Gb/s"),
+        ("Graz-St Johann", "622 Mb/s"),
+        ("St Johann-None (4)", "2.48832 Gb/s"),  # 48 x 51.84 Mb/s
+        ("None (4)-None (5)", None),
+    ]
+    whole = read(GRAPHML, external="keep")
+    assert whole.line("Wien-GEANT").capacity == "10 Gb/s"
+
+
+def test_graphml_both_ways(read: Read) -> None:
+    both = '<edge source="1" target="0"><data key="d36">2500000000.0</data></edge>\n</graph>'
+    directed = GRAPHML.replace("undirected", "directed").replace("</graph>", both)
+    assert read(directed) == read(GRAPHML)
+    with pytest.raises(InputError, match=r"line 26: link Graz-Wien: is given twice"):
+        read(GRAPHML.replace("</graph>", both))
+
+
+def test_toml(read: Read) -> None:
+    topology = read(TOML)
+    assert (topology.name, topology.lines[0].distance_km, topology.lines[1].cost) == ("alps", 190.5, 3)
+    assert topology.demands == (Demand("Wien", "Linz", "3.5805 Gb/s"),)
+    assert read(topology.to_toml()) == topology
+
+
+def test_parallel_links_are_merged_when_that_is_asked_for(read: Read) -> None:
+    twice = NATIVE.replace("  L2 (", "  L9 ( Graz Wien ) 600.00 0.00 0.00 0.00 ( )\n  L2 (")
+    with pytest.raises(InputError, match=r'line 17: link Graz-Wien: is given twice; .* parallel = "merge"'):
+        read(twice)
+    merged = read(twice, parallel="merge")
+    assert len(merged.lines) == 3
+    assert merged.lines[0].capacity == "3 Gb/s"  # 2400 + 600 Mb/s
+
+
+def test_the_largest_piece(read: Read) -> None:
+    apart = NATIVE.replace("  L2 ( Graz Linz ) 0", "  L2 ( Graz Wels ) 0").replace(
+        "  L3 ( Linz Wien )", "  L3 ( Wels Wien )"
+    )
+    apart = apart.replace("  Linz (", "  Wels ( 14.02 48.15 )\n  Linz (")
+    assert len(read(apart).pieces) == 2
+    largest = read(apart, pieces="largest")
+    assert [node.name for node in largest.nodes] == ["Wien", "Graz", "Wels"]
+    assert largest.demands == ()  # it went to Linz
+
+
+BOMB = """<?xml version="1.0"?>
+<!DOCTYPE lolz [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
+<graphml>&c;</graphml>
+"""
+FETCH = '<!DOCTYPE g [<!ENTITY x SYSTEM "file:///etc/passwd">]><network>&x;</network>'
+REMOTE = '<!DOCTYPE graphml SYSTEM "http://127.0.0.1:1/x.dtd"><graphml/>'
+DEEP = "<graphml>" + "<a>" * 10_000
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty; expected a topology"),
+        (" \n", "is empty; expected a topology"),
+        (b"\x00\x01\x02", "is no text"),
+        (b"NODES (\n caf\xe9 ( 1 2 )\n)", "line 2: is no UTF-8 text"),
+        (b"\x89PNG\r\n\x1a\n\xff\xfe", "is no UTF-8 text"),
+        (BOMB, "line 2: has a document type; expected XML without <!DOCTYPE>"),
+        (FETCH, "line 1: has a document type"),
+        (REMOTE, "line 1: has a document type"),
+        ("<graphml>&nbsp;</graphml>", "line 1: is no XML: undefined entity"),
+        (DEEP, "is nested too deeply; expected at most 32 elements"),
+        ("a\n" * 400_001, "has more than 400,000 lines"),
+        ("<graphml><graph>", "line 1: is no XML: no element found"),
+        ("<svg></svg>", "line 1: <svg> is no topology; expected <network> or <graphml>"),
+        ("<graphml/>", "has no graph; expected <graphml><graph>"),
+        (
+            '<?xml version="1.0" encoding="x-none"?><graphml/>',
+            "is in an encoding that cannot be read: unknown encoding: x-none; expected UTF-8",
+        ),
+        ("<network/>", "has no nodes; expected <networkStructure><nodes>"),
+        ("a = " + "[" * 5000, "nested too deeply"),
+        ("graph [\n  node [\n id 0 ]\n]", "is GML; expected SNDlib's native format or XML, GraphML, or TOML"),
+        ("nonsense", "is no TOML"),
+        ('duration = "1 s"\nnodes = ["a"]', "is a scenario; expected a topology"),
+        ("[nodes]", "nodes: are missing"),
+        (NATIVE.replace("type: network", "type: solution"), "line 1: "),
+        (NATIVE.replace("NODES (", "NODE ("), 'line 10: "NODE (" opens no section; expected NODES ('),
+        (NATIVE.replace("2400.00", "many"), 'line 16: value "many" is no number of 0 or more'),
+        (NATIVE.replace("2400.00", "-1"), 'line 16: value "-1" is no number of 0 or more'),
+        (NATIVE.replace("( Wien Graz )", "( Wien Wien )"), 'line 16: link Wien-Wien: leads from "Wien" back to itself'),
+        (
+            NATIVE.replace("( Wien Graz )", "( Wien Rom )"),
+            'line 16: link Wien-Rom: "Rom" is no node; expected one of Graz, ',
+        ),
+        (NATIVE.replace("( Wien Graz )", "Wien Graz"), "is no line of LINKS; expected ID ( SOURCE TARGET )"),
+        (NATIVE.replace("Linz ( 14.29", "Graz ( 14.29"), 'line 13: node "Graz": is given twice'),
+        (NATIVE.replace("14.29 48.31", "14.29 x"), 'line 13: node "Linz": "14.29 x" is no place'),
+        (NATIVE.partition("LINKS (")[0] + "LINKS (", "line 15: LINKS is not closed"),
+        (NATIVE + "NODES (\n)\n", "NODES is given twice"),
+        ("LINKS (\n)", "has no section NODES"),
+        (NATIVE.replace("( Wien Linz )", "( Wien Rom )"), 'line 21: demand Wien-Rom: "Rom" is no node'),
+        (XML.replace("<target>Graz</target>", ""), 'line 11: <link id="L1"> has no <target>'),
+        (XML.replace("<capacity>2400.0", "<capacity>x"), 'line 11: capacity "x" is no number of 0 or more'),
+        (XML.replace("<y>48.21</y>", "<y>north</y>"), 'line 6: node "Wien": "16.37 north" is no place'),
+        (GRAPHML.replace('target="1"', 'target="9"'), 'line 21: target "9": is no node'),
+        (GRAPHML.replace("2500000000.0", "fast"), 'line 21: LinkSpeedRaw "fast" is no rate'),
+        (GRAPHML.replace('node id="1"', 'node id="0"'), 'line 15: node id "0": is given twice'),
+        (GRAPHML.replace("48.21", "north"), 'line 13: node "Wien": "16.37 north" is no place'),
+        (TOML.replace("capacity", "speed"), "link.0.speed: is no field of a topology; expected one of from, to, name"),
+        (TOML.replace("2.4 Gb/s", "2.4"), 'link.0: link Wien-Graz: capacity "2.4" is no rate'),
+        (TOML.replace("190.5 km", "190.5 m"), 'link.0.distance: "190.5 m" is no distance'),
+        (TOML.replace("[16.37, 48.21]", "[16.37]"), "nodes.Wien: [16.37] is no place"),
+        (TOML.replace("[16.37, 48.21]", "[16.37, 148.21]"), "latitude 148.21 is out of range"),
+        (TOML.replace('to = "Graz"', "to = 3"), "link.0.to: 3 is no text"),
+        (TOML.replace('to = "Graz"\n', ""), "link.0.to: is missing"),
+        (TOML.replace("cost = 3", "cost = 1.5"), "link.1.cost: 1.5 is no cost"),
+        (NATIVE.replace("3580.50", "UNLIMITED"), "line 21: inf b/s is out of range; expected a rate below 10^18 b/s"),
+        (NATIVE.replace("2400.00", "1e300"), "line 16: 1e+306 b/s is out of range"),
+        (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
+        (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
+        (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
+        (TOML.replace("16.37", "1" + "0" * 400), "nodes.Wien: "),
+        (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is no TOML"),
+        (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is no distance'),
+        (TOML.replace("[[link]]", "[[x.link]]"), "x: is no field of a topology"),
+    ],
+)
+def test_bad_files(read: Read, content: str | bytes, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(content)
+    told = str(caught.value)
+    assert message in told
+    assert "net" in told.partition(":")[0]
+    assert "\n" not in told
+
+
+@settings(max_examples=300)
+@given(data=st.data(), text=st.sampled_from([NATIVE, XML, GRAPHML, TOML]))
+def test_damaged_files_are_read_or_refused(data: st.DataObject, text: str) -> None:
+    content = text.encode()
+    for _ in range(data.draw(st.integers(1, 3))):
+        start = data.draw(st.integers(0, len(content)))
+        end = data.draw(st.integers(start, min(len(content), start + 200)))
+        content = content[:start] + data.draw(st.binary(max_size=3)) + content[end:] + content[start:end][:20]
+    refused = None
+    try:
+        topology = read_bytes(content, "net", "net", ReadOptions())
+    except InputError as error:
+        refused = str(error)
+    assert topology.nodes if refused is None else re.fullmatch(r"net[:,] [^\n]*", refused)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    with large.open("wb") as file:
+        file.truncate(100_000_000)
+    for path, message in (
+        (large, f"is too large; expected at most {LARGEST_BYTES // 2**20} MiB"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "none", "there is no such file"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+    ):
+        with pytest.raises(InputError) as caught:
+            Topology.from_file(path)
+        assert message in str(caught.value)
+
+
+def test_more_elements_than_any_network_has(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markup, "_MOST", 20)
+    with pytest.raises(InputError, match="line 15: has more than 20 elements"):
+        read(GRAPHML)
+
+
+def test_options_that_are_none(read: Read) -> None:
+    for options, message in (
+        ({"parallel": "x"}, "parallel: 'x' is no choice; expected one of refuse, merge"),
+        ({"format": "gml"}, "format: 'gml' is no choice; expected one of sndlib-native"),
+        ({"unit": "km"}, "unit: 'km' is no unit of rates"),
+        ({"colour": "red"}, "colour: is no option of reading a topology"),
+        ({"unit": 3}, "unit: 3 is no text"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read(NATIVE, **options)
+        assert message in str(caught.value)
+
+
+def test_a_format_that_is_said_is_taken(read: Read) -> None:
+    assert read(XML, format="sndlib-xml") == read(XML)
+    with pytest.raises(InputError, match=r"line 2: <network> is no graph|has no graph"):
+        read(XML, format="graphml")
+    with pytest.raises(InputError, match="is no TOML"):
+        read(NATIVE, format="toml")
+
+
+def test_encodings(read: Read) -> None:
+    latin = XML.replace("UTF-8", "ISO-8859-1").replace("Wien", "Köln").encode("latin-1")
+    assert read(latin).nodes[0].name == "Köln"
+    assert read(XML.replace("UTF-8", "UTF-16").encode("utf-16")) == read(XML)
+    assert read(b"\xef\xbb\xbf" + NATIVE.replace("\n", "\r\n").encode()) == read(NATIVE)
+
+
+def test_the_hub() -> None:
+    pytest.importorskip("topohub", reason="the extra netlull[topology]")
+    topology = Topology.from_hub("sndlib/abilene")
+    ours = Topology.from_file(Path(__file__).parents[1] / "scenarios" / "topologies" / "abilene.toml")
+    assert set(topology.index) == set(ours.index)
+    assert {line.ends for line in topology.lines} == {line.ends for line in ours.lines}
+    for line in topology.lines:
+        # It gives places to 0.01 degrees, 1.1 km.
+        given = next(one for one in ours.lines if one.ends == line.ends)
+        assert topology.length_km(line) == pytest.approx(ours.length_km(given), abs=2)
+    # Pixels, whose "distances" it gives all the same.
+    assert all(node.position is None for node in Topology.from_hub("sndlib/france").nodes)
+    assert Topology.from_hub("sndlib/france").lines[0].distance_km is None
+    for key in ("sndlib/nowhere", "../x", "sndlib/../../x", "nothing", "/etc/passwd"):
+        with pytest.raises(InputError, match="topohub has no"):
+            Topology.from_hub(key)
+
+
+def test_the_command_shows_and_converts(
+    tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("net.txt").write_text(NATIVE)
+    told = printed("topology", "net.txt", "--to", "net.toml", "--scenario", "run.toml")
+    assert "3 nodes, 3 links, degrees 2 / 2 / 2 (least, mean, largest)" in told
+    assert "diameter 1 hops, algebraic connectivity 3" in told  # a triangle: eigenvalues 0, 3, 3
+    assert Topology.from_file("net.toml") == Topology.from_file("net.txt").__class__(
+        "net", *(getattr(Topology.from_file("net.txt"), part) for part in ("nodes", "lines", "demands"))
+    )
+    made = tomllib.loads(Path("run.toml").read_text())
+    assert made["topology"]["file"] == "net.txt"
+    assert made["topology"]["default_rate"] == "10 Gb/s"  # L3 has none
+    told = json.loads(printed("run", "run.toml", "--set", "duration=1 s", "--json"))
+    assert {link["name"] for link in told["links"]} >= {"Wien-Graz", "Linz-Wien", "Wien-Linz"}
+    facts = json.loads(printed("topology", "abilene", "--json"))
+    assert (facts["nodes"], facts["links"], facts["diameter_hops"]) == (12, 15, 5)
+    assert "net.json: expected a name that ends in .toml" in refused("topology", "net.txt", "--to", "net.json")
+    assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
+    assert not Path("net.json").exists()
