@@ -237,7 +237,7 @@ def _table_iv(evidence: Evidence) -> Tabled:
             ns2 = theirs.NS2[version][state][0]
             row += [
                 f"{value:g}",
-                f"{number(found, digits=2)} ({found.mean / value - 1:+.0%})",
+                f"{found.mean:.2f} ({found.mean / value - 1:+.0%})",
                 f"{ns2:.2f} ({ns2 / value - 1:+.0%})",
             ]
         rows.append(row)

@@ -33,7 +33,8 @@ def drawings(evidence: Evidence) -> Iterator[Drawn]:
             "fig1-after",
             "later",
             "Fig. 1, after ESTOP at 70 %",
-            "TCP goes 8-11-1-4-6-3-10; the background of 9-3 goes 9-7-4-6-3, so that 4-6 and 6-3 leave TCP 20 Mb/s. ",
+            "TCP goes 8-11-1-4-6-3-10. The background of 8-2 goes 8-11-1-5-2, that of 9-3 goes 9-7-4-6-3: 11-1 and 6-3 "
+            "each have two flows of it, which leave TCP 20 Mb/s. ",
         ),
     ):
         part = part_of(run, phase=phase, model="ons-15600")
