@@ -148,7 +148,7 @@ def vegas(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         text = f"{threshold} %: Vegas {number(mine)}, others at most {most:.1f} %."
         parts.append(Part(f"most{threshold}", mine.mean > most, text))
         collapse = 100 * tolerance["collapse"]
-        parts.append(Part(f"collapse{threshold}", mine.mean >= collapse, f"{threshold} %: at least {collapse:.0f} %."))
+        parts.append(Part(f"collapse{threshold}", mine.mean >= collapse, f"{threshold} %: {collapse:.0f} % or more."))
     at90 = loss(evidence, "Vegas", 90, 100)
     cell = asleep("Vegas", 90)
     halved = sum(value > tolerance["half"] for value in losses(evidence, cell))
