@@ -92,7 +92,7 @@ def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[i
     panels = []
     for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
         curves = []
-        for kind, title in KINDS.items():
+        for kind, title in ((kind, title) for kind, title in KINDS.items() if plans(evidence, kind)):
             points = sorted(
                 (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
                 for plan in plans(evidence, kind)

@@ -96,8 +96,10 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Inte
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
             axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners.values()])
             axes.tick_params(axis="x", labelsize=6.5, rotation=40)
-            for place in range(len(manners) - 1):
-                axes.axvline(place + 0.5, color="#dddddd", linewidth=0.6)
+            axes.set_xticks([place + 0.5 for place in range(len(manners) - 1)], minor=True)
+            axes.tick_params(axis="x", which="minor", length=0)
+            axes.grid(False, axis="x", which="major")
+            axes.grid(True, axis="x", which="minor")
         legend_above(drawn, panels)
     return drawn
 

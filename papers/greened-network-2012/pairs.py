@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled
-from netlull.plot import Curve, panel_grid
+from netlull.plot import Curve, mark_points, panel_grid
 from netlull.stats import mean_interval
 from netlull.topology import ReadOptions, Topology, sleep_plan
 from netlull.topology.find import find
@@ -111,17 +111,15 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         panels.append(flat(f"({letter}) {sleep} %", "Share of the pairs (%)", "Change of goodput (%)", curves))
     drawn = within(panel_grid(panels, columns=3, row_height=2.6), -105, 15)
     for axes, sleep in zip(drawn.axes, _states(evidence), strict=False):
-        axes.axhline(0, color="#888888", linewidth=0.7)
-        for version in versions:
-            found = changes(evidence, sleep, version)
-            if PAPERS in found:
-                place = 100 * (rank(evidence, sleep, version) - 0.5) / len(found)
-                axes.plot([place], [found[PAPERS]], "*", color="black", markersize=7, zorder=5)
+        found = {version: changes(evidence, sleep, version) for version in versions}
+        ranked = [version for version in versions if PAPERS in found[version]]
+        places = [100 * (rank(evidence, sleep, version) - 0.5) / len(found[version]) for version in ranked]
+        mark_points(axes, "", places, [exact(found[version][PAPERS]) for version in ranked], 6)
     yield Drawn(
         "pairs-change",
         "Every pair of nodes",
         "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake; the "
-        "pairs in order of it, one line for each version. Stars: the paper's pair, 8 to 10.",
+        "pairs in order of it, one line for each version. Crosses: the paper's pair, 8 to 10.",
         drawn,
     )
     yield _by_stretch(evidence)

@@ -85,13 +85,14 @@ def _crossing(evidence: Evidence) -> Drawn:
     grid = evidence.grid
     names = values(evidence, "crossing", "one_version", VERSIONS)
     counts = grid.values("crossing", "flows")
+    asleep = max(grid.values("crossing", "sleep"))
     with styled():
         drawn = figure(height=2.6 * len(counts) + 0.4)
         panels = [axes for row in drawn.subplots(len(counts), 1, squeeze=False, sharex=True) for axes in row]
         for letter, axes, flows in zip("abc", panels, counts, strict=False):
             found = {}
             for colour, (kind, place) in enumerate((("a", "8 to 10"), ("b", "9 to 10"))):
-                for sleep, label in ((0, "awake"), (90, "90 %")):
+                for sleep, label in ((0, "awake"), (round(asleep), f"{asleep:g} %")):
                     points = [cell("crossing", which, flows, sleep) for which in names]
                     found[f"{place}, {label}"] = (
                         2 * colour + (sleep > 0),
