@@ -180,3 +180,12 @@ def test_the_tables_say_who_collapsed(evidence: dict[str, Evidence]) -> None:
     table = next(iter(order.tables(evidence["order"])))
     assert column(table, "links sleep") == ["at once", "drain 50 ms", "at once, wakes at 40 s"]
     assert column(table, "seeds below 2 Mb/s then") == ["2 of 2", "0 of 2", "0 of 2"]
+
+
+@pytest.mark.parametrize("name", ["load", "pairs", "sharing", "order"])
+def test_quick_is_a_part_of_the_whole(name: str) -> None:
+    paper = load(FOLDER)
+    study = paper.study(name)
+    axes = {axis["name"]: axis for axis in plan_study(paper, study, study.quick).sweep["axis"]}
+    whole = {axis["name"]: axis for axis in plan_study(paper, study, None).sweep["axis"]}
+    assert any(len(axes[axis]["point"]) < len(whole[axis]["point"]) for axis in axes)

@@ -8,7 +8,7 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import figure, legend_above, mark_points, styled
 from netlull.stats import Interval, mean_interval
 
-from .studies import BARS, COLOURS, VERSIONS, collapsed, signed, values
+from .studies import BARS, MARKS, VERSIONS, collapsed, signed, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,7 +90,7 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Inte
             for index, (version, name) in enumerate(versions.items()):
                 places = [place + 0.11 * (index - (len(versions) - 1) / 2) for place in range(len(manners))]
                 found = [value(manner, threshold, version) for manner in manners]
-                mark_points(axes, name, places, found, COLOURS[version])
+                mark_points(axes, name, places, found, MARKS[version])
             axes.set_title(title, loc="left")
             axes.set_ylabel(label)
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))

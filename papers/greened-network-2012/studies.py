@@ -27,6 +27,8 @@ VERSIONS = {
 }
 """The paper's six as in ns-2.35, two of today, and Linux' Vegas; by their place on the axis `version`."""
 COLOURS = {1: 4, 2: 5, 3: 2, 4: 3, 5: 0, 6: 1, 7: 6, 8: 0, 9: 4}
+MARKS = COLOURS | {8: 7}
+"""Of points: BBRv3's are CUBIC's, with white markers."""
 STATES = {0: "awake", 90: "90 %", 70: "70 %", 50: "50 %"}
 """The axis `sleep`: nothing sleeps, or ESTOP's threshold."""
 ASLEEP = (90, 70, 50)
