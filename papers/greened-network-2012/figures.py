@@ -214,7 +214,7 @@ NOTES = {
         "ideal link whose power follows "
         "its rate saves the same. A port of a measured device that sleeps keeps its share of the box and, while it "
         "is plugged in, its transceiver: "
-        "of what the paper promises, a tenth to a fortieth is left.",
+        "of what the paper promises, a seventh to a twenty-seventh is left.",
     ),
     "vegas": vegas.NOTE,
 }
