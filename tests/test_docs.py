@@ -164,7 +164,7 @@ def test_the_sweep_pages_search_for_seeds_runs() -> None:
 
 
 def test_the_scenario_pages_examples_are_scenarios() -> None:
-    whole, controlled, managed, lossy, stopped, web, recording, phases, probe = _blocks("scenario.md", "toml")
+    whole, controlled, managed, lossy, stopped, web, recording, phases, sleep, probe = _blocks("scenario.md", "toml")
     scenario = Scenario.from_toml(whole.replace('duration = "60 s"', 'duration = "6 s"'))
     changed = scenario.to_dict() | tomllib.loads(probe)
     assert "link" in Scenario.from_dict(changed).run().series_names
@@ -189,6 +189,10 @@ def test_the_scenario_pages_examples_are_scenarios() -> None:
     assert phased.metric("phase.before.link.router-receiver.mean_rate_bps") == 10e6
     edges = (phased.summary["phase"]["before"]["to_s"], phased.summary["phase"]["after"]["from_s"])
     assert edges == pytest.approx((30, 35))
+    # Its only way sleeps from 30 (and 50 ms) to 45 s.
+    slept = Scenario.from_dict(scenario.to_dict() | tomllib.loads(sleep) | {"duration": "60 s"}).run()
+    assert slept.link("router-receiver")["asleep_s"] == pytest.approx(14.95)
+    assert slept.metric("routing.table_changes") == 6  # all three learn of both
     flows = [*scenario.to_dict()["flow"], *tomllib.loads(web)["flow"]]
     busy = scenario.to_dict() | {"flow": flows}
     assert Scenario.from_dict(busy).run().flow("web")["requests_started"] > 0

@@ -253,7 +253,7 @@ def test_an_instant_needs_bins() -> None:
 
 def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    # Table V of greened-network-2012 at 70 %: 9-10, 9-3, 2-8; REFERENCE 4.2: the last one leaves .8405.
+    # Table V of greened-network-2012 at 70 %: 9-10, 9-3, 2-8; the last one leaves .8405.
     told = json.loads(printed("plan", "abilene", "--estop", "0.7", "--json"))
     assert told["off"] == ["SNVAng-STTLng", "DNVRng-SNVAng", "CHINng-NYCMng"]
     assert told["initial_connectivity"] == pytest.approx(0.30899, abs=5e-6)
@@ -264,6 +264,22 @@ def test_the_plan_of_the_paper(tmp_path: Path, printed: Callable[..., str], monk
     assert "stays: the network would fall apart" in shown
     asleep = {one for one in _ids(Path("plan.svg").read_text(encoding="utf-8"), "link") if one.endswith(":asleep")}
     assert asleep == {f"{label}:asleep" for label in told["off"]}
+
+
+def test_a_plan_of_many_links_shows_those_that_sleep(printed: Callable[..., str], tmp_path: Path) -> None:
+    # A ring of 40 with a chord from every node to the one opposite: 60 links; one more, and rows are counted.
+    nodes = "".join(f"n{i} = []\n" for i in range(40))
+    ends = [(i, (i + 1) % 40) for i in range(40)] + [(i, i + 20) for i in range(20)] + [(0, 2)]
+    links = "".join(f'[[link]]\nfrom = "n{a}"\nto = "n{b}"\n' for a, b in ends)
+    path = tmp_path / "ring.toml"
+    path.write_text(f'name = "ring"\n[nodes]\n{nodes}{links}', encoding="utf-8")
+    shown = printed("plan", str(path), "--estop", "0.9")
+    off = json.loads(printed("plan", str(path), "--estop", "0.9", "--json"))["off"]
+    assert f"{len(off)} of 61 links sleep" in shown
+    assert shown.count(" sleeps ") == len(off)
+    staying = [int(number) for number in re.findall(r"(\d+) stay: ", shown)]
+    assert sum(staying) == 61 - len(off)
+    assert "stay: connectivity below the threshold (--json has all)" in shown
 
 
 def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def _ends(lines: tuple[Line, ...]) -> Links:
 
 
 def _slow_estop(nodes: int, links: Links, threshold: float) -> Links:
-    """REFERENCE's rule, word by word."""
+    """ESTOP's rule of docs/models/estop.md, word by word."""
     graph = _graph(nodes, links)
     betweenness = nx.edge_betweenness_centrality(graph, normalized=False)
     initial = _connectivity(graph)

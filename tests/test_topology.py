@@ -30,7 +30,7 @@ def test_abilene_is_the_papers(abilene: Topology) -> None:
     # Table I of greened-network-2012; 2 x 15 / 12 = 2.5.
     assert (len(abilene.nodes), len(abilene.lines)) == (12, 15)
     assert (min(abilene.degrees), sum(abilene.degrees) / 12, max(abilene.degrees)) == (1, 2.5, 4)
-    # REFERENCE 4.2: numbered alphabetically from 0, its links, lambda_2.
+    # Numbered alphabetically from 0, its links, lambda_2.
     assert list(abilene.index) == sorted(abilene.index)
     numbered = {tuple(sorted(edge)) for edge in abilene.edges}
     text = "0-1 1-4 1-5 1-11 2-5 2-8 3-6 3-9 3-10 4-6 4-7 5-6 7-9 8-11 9-10"

@@ -99,6 +99,8 @@ _VERDICTS = {
     "too_weak": "stays: connectivity below the threshold",
     "too_loaded": "stays: a link would be overloaded",
 }
+_MOST_ROWS = 60
+"""Of a network with more links those that sleep, up to this many; of the others how many there are."""
 _RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "load"}
 
 
@@ -116,11 +118,19 @@ def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
         Text(f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
     )
     table = table_of(["link", "verdict", _RANKS[kind], "λ₂ / before"], words=2)
-    for step in facts["step"]:
+    many = len(facts["step"]) > _MOST_ROWS
+    shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
+    for step in shown:
         rank = scaled(step["rank"], "b/s") if kind == "load_aware" else digits(step["rank"])
         cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
+    if many:
+        verdicts = [step["verdict"] for step in facts["step"]]
+        rest = [f"{verdicts.count('off') - len(shown)} more sleep"] if verdicts.count("off") > len(shown) else []
+        stays = ((verdicts.count(verdict), words) for verdict, words in _VERDICTS.items() if verdict != "off")
+        rest += [f"{number} {words.replace('stays', 'stay', 1)}" for number, words in stays if number]
+        console.print(Text(f"{'; '.join(rest)} (--json has all)"))
 
 
 def _draw(topology: Topology, name: str, plan: SleepPlan, picture: Path) -> None:

@@ -84,9 +84,11 @@ def print_summary(summary: Summary) -> None:
     if summary["links"]:
         title = "Links (packets offered, dropped by the queue, lost on the way; queue in packets)"
         show(console, title, _links_table(console, summary["links"]))
+        if summary["routing"]:
+            _print_sleep(console, summary)
         if summary["links"][0]["energy"]:
             title = "Energy (and the share saved against the full rate all the time)"
-            show(console, title, _energy_table(summary["links"]))
+            show(console, title, _energy_table(summary))
     if summary["flows"]:
         show(console, "Flows", _flows_table(console, summary["flows"], summary["measured_s"]))
     requests = [flow for flow in summary["flows"] if flow["kind"] == "requests"]
@@ -130,20 +132,48 @@ def _link_cells(link: Summary, essential: Sequence[str]) -> dict[str, str]:
     return {column: cell for column, cell in cells.items() if column != "marked" or column in essential}
 
 
-def _energy_table(links: list[Summary]) -> Table:
-    """Links whose rate varied one by one, the others together."""
+def _print_sleep(console: Console, summary: Summary) -> None:
+    """Which links slept, when, and what was lost on the way."""
+    routing = summary["routing"]
+    if routing["sleep"]:
+        lost = {link["name"]: link["asleep_packets"] for link in summary["links"]}
+        ends = {link["name"]: (link["to"], link["from"]) for link in summary["links"]}
+        back = {(link["from"], link["to"]): link["asleep_packets"] for link in summary["links"]}
+        table = table_of(["link", "announced", "asleep from", "awake again", "packets lost there"])
+        for nap in routing["sleep"][:_MOST_ROWS]:
+            both = lost[nap["link"]] + back.get(ends[nap["link"]], 0)
+            times = (scaled(nap[key], "s") for key in ("announced_s", "asleep_s", "awake_s"))
+            add_row(table, [nap["link"], *times, count(both)])
+        _add_rest(table, len(routing["sleep"]))
+        show(console, "Sleep (packets lost in both directions, over all times it slept)", table)
+    facts = [
+        f"{count(routing['table_changes'])} new routing tables",
+        ""
+        if routing["convergence_s"] is None
+        else f"the last {scaled(routing['convergence_s'], 's', 3)} after its cause",
+        f"{count(routing['asleep_packets'])} packets lost on links asleep",
+        f"{count(routing['unroutable_packets'])} without a way",
+        f"{count(routing['expired_packets'])} out of hops",
+    ]
+    console.print(Text(f"Routing: {', '.join(fact for fact in facts if fact)}\n"))
+
+
+def _energy_table(summary: Summary) -> Table:
+    """Links whose rate varied, or that slept, one by one, the others together."""
+    links = summary["links"]
     models = list(links[0]["energy"])
     table = table_of(["link", *models])
-    varied = [link for link in links if link["rate_changes"]]
+    varied = [link for link in links if link["rate_changes"] or link["asleep_s"]]
     for link in varied[:_MOST_ROWS]:
         add_row(table, [link["name"], *(_energy(link["energy"][model]) for model in models)])
     _add_rest(table, len(varied))
-    fixed = [link for link in links if not link["rate_changes"]]
+    fixed = [link for link in links if not link["rate_changes"] and not link["asleep_s"]]
     if fixed:
         name = fixed[0]["name"] if len(fixed) == 1 else f"{len(fixed)} at full rate"
         add_row(table, [name, *(_energy(_total(fixed, model)) for model in models)])
     if varied and len(links) > 1:
-        add_row(table, ["all links", *(_energy(_total(links, model)) for model in models)], style="bold")
+        together = summary["network"]["energy"]
+        add_row(table, ["all links", *(_energy(together[model]) for model in models)], style="bold")
     return table
 
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// REFERENCE: routers numbered alphabetically, links as (lower, higher).
+/// Abilene (greened-network-2012 fig. 1): routers numbered alphabetically, links as (lower, higher).
 const ABILENE: [(usize, usize); 15] = [
     (0, 1),
     (1, 4),
