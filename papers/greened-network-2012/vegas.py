@@ -54,8 +54,9 @@ def drawings(evidence: Evidence) -> Iterator[Drawn]:
         "vegas",
         "Vegas after the switch-off",
         "At 70 %, seed 1. (a) Window of ns-2's Vegas and of Linux' Vegas. (b) ns-2's Vegas: segments sent for the "
-        "first time and again, counted from the first that is sent again after the timeout. (c) Time from each instant "
-        "at which it sends to the next, which is that between the acknowledgements that let it; the dotted line is the round trip without queues, 58 ms.",
+        "first time and again, counted from the first that is sent again after the timeout. (c) Time from each "
+        "instant at which it sends to the next, which is that between the acknowledgements that let it; the dotted "
+        "line is the round trip without queues, 58 ms.",
         after_the_switch(evidence),
         "vegas",
     )
