@@ -41,8 +41,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig2",
         "Fig. 2. Congestion windows at 70 %",
-        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. The "
-        "paper's Fig. 2.",
+        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. Spikes "
+        "above the saw teeth of Reno, NewReno and Vegas are fast recovery, which adds a segment for each duplicate; "
+        "axes end at 260 segments.",
         windows(evidence),
     )
     yield Drawn(
