@@ -41,8 +41,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig2",
         "Fig. 2. Congestion windows at 70 %",
-        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. The "
-        "paper's Fig. 2.",
+        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. Spikes "
+        "above the saw teeth of Reno, NewReno and Vegas are fast recovery, which adds a segment for each duplicate; "
+        "axes end at 260 segments.",
         windows(evidence),
     )
     yield Drawn(
@@ -214,7 +215,7 @@ NOTES = {
         "ideal link whose power follows "
         "its rate saves the same. A port of a measured device that sleeps keeps its share of the box and, while it "
         "is plugged in, its transceiver: "
-        "of what the paper promises, a tenth to a fortieth is left.",
+        "of what the paper promises, a seventh to a twenty-seventh is left.",
     ),
     "vegas": vegas.NOTE,
 }
