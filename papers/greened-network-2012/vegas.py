@@ -35,8 +35,9 @@ NOTE = (
     "a true round trip of 47.3 ms (90 %, seed 1).",
     "From then on Diff = W (1 - baseRTT / RTT) is nearly the window W itself, and is to be between alpha = 1 and "
     "beta = 3: three segments for each round trip, whatever the network could carry, 3 x 1040 B / 58 ms = 0.43 "
-    "Mb/s. A check: with alpha 8, beta 10 the window settles at 8.3 segments (70 %, seed 1), with 18 and 20 at "
-    "18.1 (90 %, seed 1): alpha, as with a baseRTT of nothing.",
+    "Mb/s. A check: with alpha 8, beta 10 the window settles at 8.3 segments, with 18 and 20 at 18.0 (70 %; "
+    "switched off at 8 s; seed 1): alpha, as with a baseRTT of nothing. With that of the old path it would be 44 "
+    "and 98.",
     "So it is not that “the delay estimated by Vegas is not coherent with the actual one” because the path has "
     "become longer. With baseRTT of the old path, 47 ms of 58, Vegas would hold W (1 - 47 / 58) = 3, W = 16, five "
     "times as much. That happens, too: with alpha 5, beta 7 the window is 25 at 70 % (seed 1), 25.2 (1 - 47.3 / "
