@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 RUN, OTHER = "vegas-1", "linux-vegas"
 ZOOM_S = (30.0, 32.2)
+SPREAD = 3.5
+"""Seeds of a threshold are drawn so far to its sides, in percent."""
 
 NOTE = (
     "At the switch-off Vegas has 172 segments on their way, and dozens of them are lost in 50 ms. One is repaired "
@@ -130,21 +132,13 @@ def lost(evidence: Evidence) -> Figure:
         for axes, (title, cell_of) in zip(panels, ways.items(), strict=True):
             for place, state in enumerate(claims.STATES):
                 values = [100 * value for value in claims.losses(evidence, cell_of(state))]
-                spread = np.linspace(-0.16, 0.16, len(values))
-                axes.plot(place + spread, values, "o", markersize=3, color=COLOURS[0], label="netlull, a seed")
-                printed = theirs.loss_percent("Vegas", state)
-                axes.plot(
-                    [place],
-                    [printed],
-                    "x",
-                    markersize=6,
-                    markeredgewidth=1.4,
-                    color=COLOURS[1],
-                    zorder=5,
-                    label="paper",
-                )
-            axes.set_xticks(range(len(claims.STATES)), [str(state) for state in claims.STATES])
-            axes.set_xlim(-0.6, len(claims.STATES) - 0.4)
+                spread = np.linspace(-SPREAD, SPREAD, len(values))
+                label = "netlull, a seed" if place == 0 else None
+                axes.plot(state + spread, values, "o", markersize=3, color=COLOURS[0], label=label)
+            printed = [theirs.loss_percent("Vegas", state) for state in claims.STATES]
+            axes.plot(claims.STATES, printed, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
+            axes.set_xlim(42, 98)
+            axes.set_xticks(claims.STATES)
             axes.set_ylim(0, 105)
             axes.set_title(title, loc="left")
             axes.set_xlabel("Connectivity threshold (%)")
