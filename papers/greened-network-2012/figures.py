@@ -74,9 +74,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "energy",
         "Energy saved, and what it costs TCP",
-        "(a) Energy that the network's links save from 30 to 60 s under five power models, with CUBIC. (b) Throughput that TCP "
-        "loses meanwhile; "
-        "Vegas is left out. Bands are 95 % intervals over seeds.",
+        "(a) Energy that the network's links save from 30 to 60 s under five power models, with CUBIC. (b) Throughput "
+        "that TCP loses meanwhile; Vegas is left out. Bands are 95 % intervals over seeds.",
         energy(evidence),
         "energy",
     )
