@@ -4,6 +4,7 @@ mod common;
 
 use common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::run::{RoutingSummary, RunOutcome};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 /// A square a - b - d and a - c - d of duplex links, 12 Mb/s and 10 ms each; the way by b is shorter by cost. Datagrams of 1500 B, 1 ms on a
@@ -262,4 +263,82 @@ fn plans_choose_the_links() {
         why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })),
     );
     has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
+}
+
+/// A ring with chords, flows of all kinds, links that sleep, drain and wake, news that travels at random speeds.
+fn random_network(choices: &[u32]) -> Value {
+    let mut next = choices.iter().copied().cycle();
+    let mut pick = |most: u32| next.next().unwrap_or_default() % most;
+    let nodes = 5 + pick(4);
+    let name = |node: u32| format!("n{node}");
+    let mut ends: Vec<(u32, u32)> = (0..nodes).map(|node| (node, (node + 1) % nodes)).collect();
+    for _ in 0..2 {
+        let (a, b) = (pick(nodes), pick(nodes));
+        if a != b && !ends.contains(&(a, b)) && !ends.contains(&(b, a)) {
+            ends.push((a, b));
+        }
+    }
+    let queue = |kind: u32| match kind {
+        0 => json!({ "kind": "codel" }),
+        1 => json!({ "kind": "red" }),
+        _ => json!({ "kind": "drop_tail" }),
+    };
+    let links: Vec<Value> = ends
+        .iter()
+        .map(|&(a, b)| {
+            json!({
+                "from": name(a), "to": name(b), "duplex": true, "cost": 1 + pick(3), "rate": format!("{} Mb/s", 1 + pick(8)),
+                "delay": format!("{} ms", pick(20)), "buffer": format!("{} packets", 2 + pick(30)), "queue": queue(pick(8)),
+            })
+        })
+        .collect();
+    let mut flows = Vec::new();
+    for flow in 0..4 + pick(4) {
+        let (from, to) = (pick(nodes), pick(nodes - 1));
+        let to = if to >= from { to + 1 } else { to };
+        let (kind, rate) =
+            (["tcp", "cbr", "poisson", "requests"][pick(4) as usize], format!("{} kb/s", 200 + pick(900)));
+        let mut json = json!({ "kind": kind, "name": format!("f{flow}"), "from": name(from), "to": name(to) });
+        match kind {
+            "tcp" => json["start"] = format!("{} ms", pick(2000)).into(),
+            "requests" => {
+                json["offered"] = rate.into();
+                json["size"] = json!({ "kind": "exponential", "mean": "20 kB" });
+            }
+            _ => json["rate"] = rate.into(),
+        }
+        flows.push(json);
+    }
+    let mut sleep = Vec::new();
+    for (at, &(a, b)) in ends.iter().enumerate().take(1 + pick(3) as usize) {
+        let at = 300 + 700 * at as u32 + pick(900);
+        let mut nap = json!({ "at": format!("{at} ms"), "links": [format!("{}-{}", name(a), name(b))], "drain": format!("{} ms", 40 * pick(3)) });
+        if pick(3) > 0 {
+            nap["wake"] = format!("{} ms", at + 200 + pick(2000)).into();
+            nap["wake_time"] = format!("{} ms", pick(50)).into();
+        }
+        sleep.push(nap);
+    }
+    let update = match pick(3) {
+        0 => json!({ "kind": "simultaneous", "after": format!("{} ms", pick(100)) }),
+        _ => {
+            json!({ "kind": "flooding", "processing": format!("{} ms", pick(40)), "computation": format!("{} ms", pick(60)) })
+        }
+    };
+    json!({
+        "duration": "5 s", "seed": pick(1000), "nodes": (0..nodes).map(name).collect::<Vec<_>>(), "link": links, "flow": flows, "sleep": sleep,
+        "routing": { "ttl": 6 + pick(20), "update": update },
+        "phase": [{ "name": "late", "from": format!("{} ms", 500 + pick(3000)) }],
+        "probe": { "interval": format!("{} ms", 50 + pick(900)), "drops": pick(2) == 0, "window": pick(3) == 0 },
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn whether_packets_are_watched_changes_nothing_where_links_sleep(choices in proptest::collection::vec(0_u32..100_000, 90)) {
+        let run = outcome(random_network(&choices));
+        assert!(run.summary.checks > 0);
+    }
 }

@@ -109,6 +109,14 @@ impl<T: Copy + Default> Ring<T> {
         (self.popped..self.pushed).map(|number| &self.items[self.place(number)])
     }
 
+    /// Every item, oldest first, to be changed.
+    pub fn for_each(&mut self, mut change: impl FnMut(&mut T)) {
+        for number in self.popped..self.pushed {
+            let place = self.place(number);
+            change(&mut self.items[place]);
+        }
+    }
+
     #[inline]
     #[allow(clippy::cast_possible_truncation)]
     fn place(&self, number: u64) -> usize {

@@ -29,7 +29,7 @@ pub struct LinkCounters {
     pub delivered_packets: u64,
     /// Their bytes.
     pub delivered_bytes: u64,
-    /// Sum over packets of the time each waited before its first bit was sent, in nanoseconds.
+    /// Sum over packets of the time each waited before its first bit was sent, or would have been where the link fell asleep, in nanoseconds.
     pub waited_ns: u64,
     /// The integral of the number of waiting packets, in packet nanoseconds. Filled in by [`Link::counters`](super::link::Link::counters).
     pub queued_ns: u64,

@@ -100,6 +100,14 @@ impl Flight {
         self.popped = self.pushed;
     }
 
+    /// All packets, to be changed.
+    pub fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
+        for number in self.popped..self.pushed {
+            let place = self.place(number);
+            change(&mut self.packets[place]);
+        }
+    }
+
     /// Arrivals and packets, the first one first.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Packet)> {
         (self.popped..self.pushed).map(|number| (self.arrivals[self.place(number)], &self.packets[self.place(number)]))

@@ -95,6 +95,8 @@ pub struct Link {
     tally: LinkCounters,
     /// Since when it sleeps, in nanoseconds, if it does.
     asleep_since: Option<u64>,
+    /// What is left of waits that ended as it fell asleep, in packet nanoseconds; a link of fixed rate counts each wait whole as it begins.
+    cut_short_ns: u64,
 }
 
 /// What stands before the buffer of some links.
@@ -163,6 +165,7 @@ impl Link {
             waiting: Ring::new(),
             tally: LinkCounters::default(),
             asleep_since: None,
+            cut_short_ns: 0,
         }
     }
 
@@ -367,6 +370,11 @@ impl Link {
         }
     }
 
+    /// Packets go different ways from its other end.
+    pub(crate) fn forget_where_it_leads(&mut self) {
+        self.leads_to = None;
+    }
+
     /// The link falls asleep: every packet on it is lost, and handed over in `stranded`, the first to arrive first.
     pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
         let first = stranded.len();
@@ -375,7 +383,7 @@ impl Link {
             Transmitter::Fixed(fixed) => {
                 // Waits that end here were counted to their ends.
                 let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now.as_nanos()));
-                self.tally.waited_ns -= beyond.fold(0, u64::saturating_add);
+                self.cut_short_ns += beyond.fold(0, u64::saturating_add);
                 fixed.free_at = now.as_nanos();
                 fixed.waiting_bytes = 0;
                 fixed.serialiser.idle();
@@ -471,7 +479,7 @@ impl Link {
             // Each wait was counted whole as it began: what lies beyond `now` is taken off.
             Transmitter::Fixed(_) => {
                 let beyond = self.waiting.iter().map(|entry| entry.starts.saturating_sub(now_ns));
-                tally.waited_ns.saturating_sub(beyond.fold(0, u64::saturating_add))
+                tally.waited_ns.saturating_sub(beyond.fold(self.cut_short_ns, u64::saturating_add))
             }
             // Each wait was counted as it ended: those that go on are added.
             Transmitter::Variable(variable) => tally.waited_ns + tally.waited_in_vain_ns + variable.waiting_ns(now),
@@ -524,6 +532,14 @@ impl Link {
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
         let held = self.variable().into_iter().flat_map(VariableTransmitter::packets);
         self.flight.iter().map(|(_, packet)| *packet).chain(held)
+    }
+
+    /// Every packet on the link, to be changed.
+    pub(crate) fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
+        self.flight.for_each(&mut change);
+        if let Transmitter::Variable(variable) = &mut self.transmitter {
+            variable.for_each(change);
+        }
     }
 
     #[inline(always)]

@@ -395,6 +395,14 @@ impl VariableTransmitter {
         schedule.set(self.slot, Instant::NEVER);
     }
 
+    /// Packets that wait or are being sent, to be changed.
+    pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
+        if self.in_service().is_some() {
+            change(&mut self.serving);
+        }
+        self.queue.for_each(|waiting| change(&mut waiting.packet));
+    }
+
     /// So many packets, and their bytes, were taken in vain.
     pub(super) fn forget_accepted(&mut self, packets: u64, bytes: u64) {
         self.accepted.0 -= packets;

@@ -17,16 +17,16 @@
 //! with an event of its own, as everywhere; once the horizon moves on, what was held back is taken on
 //! ([`World::take_on_held`]), what depends on other links before those, so that no packet overtakes another.
 //!
-//! A run that is watched packet by packet (capture, replay) does without, and so does one whose routes may change, and so do senders that are
-//! watched. The table of
+//! A run that is watched packet by packet (capture, replay) does without, and so do senders that are watched. Where routes change nothing runs
+//! ahead from a change until the network has settled (`run/rerouting.rs`); then what may is found anew. The table of
 //! drops is put into the order of time when the run is over.
 
 use super::parts::{Agent, Observers};
 use super::world::World;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
-use crate::net::routing::{NextHop, Routes};
-use crate::scenario::{FlowPath, Scenario};
+use crate::net::routing::{Edge, NextHop, Routes};
+use crate::scenario::{Scenario, TcpFlow};
 use netlull_units::{Duration, Instant};
 
 /// Who offers packets to a link.
@@ -70,7 +70,7 @@ impl AgentAhead {
 
 /// How far may be run ahead, and what is held back at that point.
 pub(super) struct Ahead {
-    /// Nothing does: every packet is watched, or routes may change.
+    /// Nothing does: every packet is watched, or routes have changed and the network has not settled.
     off: bool,
     /// The horizon and a nanosecond: packets that arrive at this time or later are not taken on before it has moved on; 0 if
     /// none ever is.
@@ -98,19 +98,18 @@ pub(super) struct Parts<'a> {
 }
 
 impl Ahead {
-    /// Finds what may run ahead, and tells it.
-    pub fn new(scenario: &Scenario, observers: &Observers, parts: Parts<'_>) -> Self {
+    /// Finds what may run ahead, and tells it. `paths` are the links of each agent's packets to its peer.
+    pub fn new(senders: &Senders, observers: &Observers, parts: Parts<'_>, paths: &[Vec<LinkId>]) -> Self {
         let Parts { links, agents, routes } = parts;
         let plain: Vec<bool> = links.iter().map(Link::can_run_ahead).collect();
         // What a gateway steers depends on what it has seen by then.
         let steered: Vec<bool> = links.iter().map(|link| link.is_steered).collect();
-        let routes_change = scenario.routing.ttl.is_some();
-        let off = observers.watching || routes_change;
-        let among = Among { plain: &plain, steered: &steered, off };
-        let Order { neighbours, runs_ahead, drawn } = Order::new(scenario, &among);
+        let off = observers.watching;
+        let among = Among { plain: &plain, steered: &steered, paths, off };
+        let Order { neighbours, runs_ahead, drawn } = Order::new(senders, &among);
         routes.mark_ahead(|link| runs_ahead[link as usize]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
-            link.leads_to = neighbours.leads_to.filter(|_| !routes_change).map(|hop| match hop {
+            link.leads_to = neighbours.leads_to.map(|hop| match hop {
                 NextHop::Link(next) if runs_ahead[next as usize] => NextHop::Ahead(next),
                 hop => hop,
             });
@@ -119,10 +118,10 @@ impl Ahead {
         let alone =
             |agent: usize, out: LinkId| neighbours[out as usize].feeder == Feeder::Agent(agent) && plain[out as usize];
         let mut arrives_on = vec![0; agents.len()];
-        for (flow, connection) in scenario.tcp_flows.iter().enumerate() {
+        for (flow, acts) in senders.acts.iter().enumerate() {
             let (sender, receiver) = (2 * flow, 2 * flow + 1);
-            let ways = ways(scenario, &connection.path, true);
-            for (agent, way) in [(receiver, &ways[0]), (sender, &ways[1])] {
+            let ways = [&paths[sender], &paths[receiver]];
+            for (agent, way) in [(receiver, ways[0]), (sender, ways[1])] {
                 arrives_on[agent] = way.last().copied().unwrap_or_default();
             }
             let unsteered = |agent: usize| !steered[arrives_on[agent] as usize];
@@ -135,12 +134,12 @@ impl Ahead {
             let ends = meets || agents[receiver].ahead == AgentAhead::No;
             agents[sender].ahead =
                 AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen && unsteered(sender));
-            if agents[sender].ahead == AgentAhead::Endpoint && connection.acts() {
+            if agents[sender].ahead == AgentAhead::Endpoint && *acts {
                 agents[sender].ahead = AgentAhead::Writer;
             }
         }
         // Datagrams have no window.
-        for agent in agents.iter_mut().skip(2 * scenario.tcp_flows.len()).take(2 * scenario.datagram_flows.len()) {
+        for agent in agents.iter_mut().skip(2 * senders.acts.len()).take(2 * senders.datagrams) {
             agent.ahead = AgentAhead::Sink;
         }
         // This ends where an event orders packets.
@@ -159,7 +158,7 @@ impl Ahead {
         deepest_first.sort_by_cached_key(|&link| std::cmp::Reverse(depth(link)));
         let mut draws: Vec<(LinkId, usize)> = Vec::new();
         for (source, _) in drawn.iter().enumerate().filter(|(_, drawn)| **drawn) {
-            draws.push((agents[2 * (scenario.tcp_flows.len() + source)].out, source));
+            draws.push((agents[2 * (senders.acts.len() + source)].out, source));
         }
         draws.sort_unstable();
         Self { off, until: 0, deepest_first, held: Vec::new(), drawn, draws }
@@ -167,9 +166,19 @@ impl Ahead {
 }
 
 impl Ahead {
+    /// Nothing runs ahead.
+    pub fn off() -> Self {
+        Self { off: true, until: 0, deepest_first: Vec::new(), held: Vec::new(), drawn: Vec::new(), draws: Vec::new() }
+    }
+
+    /// Whether nothing runs ahead.
+    pub fn is_off(&self) -> bool {
+        self.off
+    }
+
     /// Whether a source of datagrams has events.
     pub fn has_events(&self, source: usize) -> bool {
-        !self.drawn[source]
+        self.drawn.get(source).is_none_or(|drawn| !drawn)
     }
 }
 
@@ -180,6 +189,8 @@ struct Among<'a> {
     plain: &'a [bool],
     /// Links at whose ends a gateway looks at packets.
     steered: &'a [bool],
+    /// The links of each agent's packets to its peer.
+    paths: &'a [Vec<LinkId>],
     /// None may.
     off: bool,
 }
@@ -195,27 +206,23 @@ struct Order {
 
 impl Order {
     /// Starts with every datagram flow drawn and gives up those that would need events, until that holds for all.
-    fn new(scenario: &Scenario, among: &Among<'_>) -> Self {
-        let Among { plain, steered, off } = *among;
-        let paths: Vec<Vec<LinkId>> =
-            scenario.datagram_flows.iter().map(|flow| ways(scenario, &flow.path, false).concat()).collect();
+    fn new(senders: &Senders, among: &Among<'_>) -> Self {
+        let Among { plain, steered, paths: ways, off } = *among;
+        let sources = 2 * senders.acts.len();
+        let requests = sources + 2 * senders.datagrams;
+        let paths: Vec<&Vec<LinkId>> = ways[sources..requests].iter().step_by(2).collect();
         // At the same instant datagrams come before requests, and after everything else that is offered to a link.
-        let asked: Vec<Option<LinkId>> = scenario
-            .request_flows
-            .iter()
-            .flat_map(|flow| ways(scenario, &flow.path, true))
-            .map(|way| way.first().copied())
-            .collect();
+        let asked: Vec<Option<LinkId>> = ways[requests..].iter().map(|way| way.first().copied()).collect();
         let mut begin = vec![0_usize; plain.len()];
         paths.iter().filter_map(|path| path.first()).for_each(|&link| begin[link as usize] += 1);
-        let may_be = |path: &Vec<LinkId>| {
+        let may_be = |path: &&Vec<LinkId>| {
             !off && path.first().is_some_and(|&first| {
                 plain[first as usize] && !asked.contains(&Some(first)) && begin[first as usize] <= MOST_DRAWN_TOGETHER
             })
         };
         let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
         loop {
-            let neighbours = neighbours(scenario, &drawn);
+            let neighbours = neighbours(senders, ways, plain.len(), &drawn);
             let fed_by_one =
                 |link: usize| matches!(neighbours[link].feeder, Feeder::Link(feeder) if !steered[feeder as usize]);
             let runs_ahead: Vec<bool> = (0..plain.len()).map(|link| plain[link] && fed_by_one(link)).collect();
@@ -246,33 +253,54 @@ fn link_ids(links: &[Link]) -> std::ops::Range<LinkId> {
     0..links.len() as LinkId
 }
 
-/// The links of a flow's packets there, and of the answers back.
-fn ways(scenario: &Scenario, path: &FlowPath, answered: bool) -> Vec<Vec<LinkId>> {
-    let ends = [(path.from, path.to), (path.to, path.from)];
-    let way = |(from, to): (usize, usize)| scenario.routes.path(from, to, &scenario.edges).unwrap_or_default();
-    ends.into_iter().take(if answered { 2 } else { 1 }).map(way).collect()
+/// Who sends, as far as order is concerned.
+pub(super) struct Senders {
+    /// Of each TCP flow, whether its application acts at times of its own.
+    acts: Vec<bool>,
+    /// How many flows of datagrams there are.
+    datagrams: usize,
+    /// The nodes that each flow joins, TCP first, then datagrams, then requests.
+    ends: Vec<(usize, usize)>,
+}
+
+impl Senders {
+    pub fn new(scenario: &Scenario) -> Self {
+        Self {
+            acts: scenario.tcp_flows.iter().map(TcpFlow::acts).collect(),
+            datagrams: scenario.datagram_flows.len(),
+            ends: scenario.flow_paths().map(|path| (path.from, path.to)).collect(),
+        }
+    }
+
+    /// The links of each agent's packets to its peer, by `routes`; none where there is nothing to send. `None` if there is no way for some.
+    pub fn paths(&self, routes: &Routes, edges: &[Edge]) -> Option<Vec<Vec<LinkId>>> {
+        let datagrams = self.acts.len()..self.acts.len() + self.datagrams;
+        let mut paths = Vec::with_capacity(2 * self.ends.len());
+        for (flow, &(from, to)) in self.ends.iter().enumerate() {
+            paths.push(routes.path(from, to, edges)?);
+            paths.push(if datagrams.contains(&flow) { Vec::new() } else { routes.path(to, from, edges)? });
+        }
+        Some(paths)
+    }
 }
 
 /// Follows the packets of all flows, there and back.
-fn neighbours(scenario: &Scenario, drawn: &[bool]) -> Vec<Neighbours> {
+fn neighbours(senders: &Senders, ways: &[Vec<LinkId>], links: usize, drawn: &[bool]) -> Vec<Neighbours> {
     let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
-    let mut neighbours = vec![unknown; scenario.links.len()];
-    for (flow, path) in scenario.flow_paths().enumerate() {
-        let drawn = flow.checked_sub(scenario.tcp_flows.len()).and_then(|source| drawn.get(source));
-        let ways = ways(scenario, path, drawn.is_none());
-        for (agent, way) in (2 * flow..).zip(&ways) {
-            let mut feeder = if drawn == Some(&true) { Feeder::Nobody } else { Feeder::Agent(agent) };
-            for (place, &link) in way.iter().enumerate() {
-                let next = way.get(place + 1).map_or(NextHop::Here, |&next| NextHop::Link(next));
-                let Neighbours { feeder: fed, leads_to } = &mut neighbours[link as usize];
-                *fed = match (*fed, feeder) {
-                    (Feeder::Nobody, feeder) | (feeder, Feeder::Nobody) => feeder,
-                    (one, other) if one == other => one,
-                    _ => Feeder::Many,
-                };
-                *leads_to = leads_to.filter(|hop| *hop == NextHop::Unreachable || *hop == next).map(|_| next);
-                feeder = Feeder::Link(link);
-            }
+    let mut neighbours = vec![unknown; links];
+    for (agent, way) in ways.iter().enumerate() {
+        let drawn = (agent / 2).checked_sub(senders.acts.len()).and_then(|source| drawn.get(source));
+        let mut feeder = if drawn == Some(&true) { Feeder::Nobody } else { Feeder::Agent(agent) };
+        for (place, &link) in way.iter().enumerate() {
+            let next = way.get(place + 1).map_or(NextHop::Here, |&next| NextHop::Link(next));
+            let Neighbours { feeder: fed, leads_to } = &mut neighbours[link as usize];
+            *fed = match (*fed, feeder) {
+                (Feeder::Nobody, feeder) | (feeder, Feeder::Nobody) => feeder,
+                (one, other) if one == other => one,
+                _ => Feeder::Many,
+            };
+            *leads_to = leads_to.filter(|hop| *hop == NextHop::Unreachable || *hop == next).map(|_| next);
+            feeder = Feeder::Link(link);
         }
     }
     neighbours
@@ -388,17 +416,16 @@ impl World {
         }
     }
 
-    /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn.
+    /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn, if any are.
     pub(super) fn first_looks(&mut self) {
         for link in link_ids(&self.links) {
-            if self.records(link) {
-                self.links[link as usize].looks_from = 0;
-            }
+            self.links[link as usize].looks_from = if self.records(link) { 0 } else { u64::MAX };
         }
+        self.first_draws();
     }
 
     /// When the first datagrams are drawn.
-    pub(super) fn first_draws(&mut self) {
+    fn first_draws(&mut self) {
         for &(link, source) in &self.ahead.draws {
             let looks_from = &mut self.links[link as usize].looks_from;
             *looks_from = (*looks_from).min(self.sources[source].next().as_nanos().saturating_add(1));
@@ -417,6 +444,8 @@ impl World {
         if !self.ahead.draws.is_empty() {
             let gap = ((self.end - Instant::ZERO) / BEATS).max(Duration::from_nanos(1));
             self.schedule.set(self.slots.beat(), self.now + gap);
+        } else {
+            self.schedule.set(self.slots.beat(), Instant::NEVER);
         }
     }
 
@@ -426,7 +455,7 @@ impl World {
     }
 
     /// Draws the datagrams that are due before `end`.
-    fn draw_before(&mut self, end: u64) {
+    pub(super) fn draw_before(&mut self, end: u64) {
         let mut link = None;
         for place in 0..self.ahead.draws.len() {
             let next = self.ahead.draws[place].0;

@@ -1,6 +1,6 @@
 //! From a scenario to its world.
 
-use super::ahead::{AgentAhead, Ahead, Parts};
+use super::ahead::{AgentAhead, Ahead, Parts, Senders};
 use super::control::{Controller, FlowKeys};
 use super::parts::{Agent, AgentCounters, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
@@ -64,11 +64,17 @@ impl World {
         let rerouting = Rerouting::new(scenario);
         let mut routes = if rerouting.is_some() { changeable(scenario) } else { scenario.routes.clone() };
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
-        let ahead =
-            Ahead::new(scenario, &observers, Parts { links: &mut links, agents: &mut agents, routes: &mut routes });
-        if rerouting.is_some() {
+        // Where routes may change the network settles first.
+        let ahead = if rerouting.is_some() {
             agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
-        }
+            Ahead::off()
+        } else {
+            let senders = Senders::new(scenario);
+            // Scenarios with unreachable destinations are refused before they run.
+            let paths = senders.paths(&routes, &scenario.edges).unwrap_or_default();
+            let parts = Parts { links: &mut links, agents: &mut agents, routes: &mut routes };
+            Ahead::new(&senders, &observers, parts, &paths)
+        };
         let mut world = Self {
             now: Instant::ZERO,
             end: Instant::ZERO + scenario.duration,
@@ -124,7 +130,6 @@ impl World {
             };
             self.schedule.set(self.slots.source(index), flow.start + jitter);
         }
-        self.first_draws();
         self.next_beat();
         self.first_looks();
         for index in 0..self.sources.len() {
@@ -140,9 +145,10 @@ impl World {
         }
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(Instant::ZERO));
         self.schedule.set(self.slots.mark(), self.marks.next());
-        let rerouting = self.rerouting.as_ref().map_or(Instant::NEVER, |rerouting| rerouting.next());
-        self.schedule.set(self.slots.reroute(), rerouting);
         self.set_next_horizon();
+        if self.rerouting.is_some() {
+            self.settle();
+        }
     }
 }
 

@@ -1,16 +1,24 @@
 //! Links that fall asleep and wake, and routers that learn of it, during the run.
 //!
 //! All of it is known before the run (`net/routing/link_state.rs`): a list of steps in the order of time, of which the next is in the
-//! schedule. In between, each router forwards by its own table; where tables disagree packets may go round until their hops are
-//! used up.
+//! schedule. After a step each router forwards by its own table; where tables disagree packets may go round until their hops are
+//! used up. The network has *settled* when all routers know how it is and every packet is on the path of its flow: then routes are
+//! fixed until the next step, hops need not be counted, and what may runs ahead of the run's time (`run/ahead.rs`). At the next
+//! step each packet is told the hops that it has left, as its place on its path tells.
 
+use super::ahead::{Ahead, Parts, Senders};
+use super::parts::BY_TABLE;
 use super::world::World;
+use crate::net::link::Link;
 use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::link_state::{self, Cable, Network, Update};
-use crate::net::routing::{Edge, NextHop, first_hops, out_of};
+use crate::net::routing::{Edge, NextHop, Routes, first_hops, out_of};
 use crate::scenario::{Nap, Scenario};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
+
+/// Between two looks whether the network has settled.
+const SETTLING: Duration = Duration::from_millis(50);
 
 /// What happens to the network.
 #[derive(Clone, Debug)]
@@ -50,8 +58,13 @@ pub(super) struct Rerouting {
     out: Vec<Vec<LinkId>>,
     /// The cable of each link, if it has one that sleeps.
     cable_of: Vec<Option<usize>>,
+    /// Whether each cable carries packets.
+    up: Vec<bool>,
     /// What each router knows: whether a cable is up.
     views: Vec<Vec<bool>>,
+    senders: Senders,
+    /// The links of each agent's packets to its peer, while the network is settled.
+    paths: Vec<Vec<LinkId>>,
     /// Packets lost at each node.
     lost_at: Vec<u64>,
     /// Packets lost at nodes since the start: no way, too many hops.
@@ -113,7 +126,10 @@ impl Rerouting {
             edges: scenario.edges.clone(),
             out: out_of(nodes, &scenario.edges),
             cable_of,
+            up: vec![true; sleep.cables.len()],
             views: vec![vec![true; sleep.cables.len()]; nodes],
+            senders: Senders::new(scenario),
+            paths: Vec::new(),
             lost_at: vec![0; nodes],
             unroutable: 0,
             expired: 0,
@@ -158,6 +174,15 @@ impl Rerouting {
     fn row(&self, router: usize) -> Vec<Option<LinkId>> {
         let view = &self.views[router];
         first_hops(router, &self.out, &self.edges, |link| self.cable_of[link as usize].is_none_or(|cable| view[cable]))
+    }
+
+    /// Every agent's path to its peer, if all routers know the network as it is and no path has more links than a packet may cross.
+    fn agreed(&self, routes: &Routes) -> Option<Vec<Vec<LinkId>>> {
+        if self.views.iter().any(|view| *view != self.up) {
+            return None;
+        }
+        let paths = self.senders.paths(routes, &self.edges)?;
+        paths.iter().all(|path| path.len() <= usize::from(self.ttl)).then_some(paths)
     }
 
     /// Over the time measured up to `now`, in which links lost so many packets to sleep.
@@ -207,10 +232,22 @@ fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
     (steps, (!announcements.is_empty()).then_some(convergence))
 }
 
+/// The hops left of a packet on a link of its path: it has made one at each router that it has come to.
+#[allow(clippy::cast_possible_truncation)]
+fn hops_left(path: &[LinkId], link: LinkId, ttl: u8) -> Option<u16> {
+    path.iter().position(|&other| other == link).map(|crossed| u16::from(ttl) - crossed as u16)
+}
+
 impl World {
     /// Links fall asleep or wake, or routers have new tables.
     pub(super) fn reroute(&mut self) {
         let now = self.now;
+        if self.rerouting.as_ref().is_some_and(|rerouting| rerouting.next() > now) {
+            // Nobody but this run looks whether the network has settled.
+            self.events -= 1;
+        } else {
+            self.unsettle();
+        }
         while let Some(deed) = self.rerouting.as_mut().and_then(|rerouting| rerouting.take_due(now)) {
             match deed {
                 Deed::Sleep(cable) => self.fall_asleep(cable),
@@ -219,8 +256,80 @@ impl World {
                 Deed::Install(router, news) => self.install(router, &news),
             }
         }
-        let next = self.rerouting.as_ref().map_or(Instant::NEVER, |rerouting| rerouting.next());
-        self.schedule.set(self.slots.reroute(), next);
+        self.settle();
+    }
+
+    /// Looks whether the network has settled, and says when to look again.
+    pub(super) fn settle(&mut self) {
+        let (now, watching) = (self.now, self.observers.watching);
+        let Some(rerouting) = &self.rerouting else { return };
+        let next = rerouting.next();
+        // What is due at this very instant comes first.
+        let agreed = if watching || next <= now { None } else { rerouting.agreed(&self.routes) };
+        let ttl = rerouting.ttl;
+        let settled = agreed.filter(|paths| self.all_on_their(paths, ttl));
+        let look = if settled.is_some() || watching { Instant::NEVER } else { now + SETTLING };
+        self.schedule.set(self.slots.reroute(), next.min(look));
+        if let Some(paths) = settled {
+            self.fix(paths);
+        }
+    }
+
+    /// Whether every packet is on the path of its flow, and came that way.
+    fn all_on_their(&self, paths: &[Vec<LinkId>], ttl: u8) -> bool {
+        let is_there = |link: LinkId, packet: &Packet| {
+            let path = &paths[self.requests.flow_agent(packet.agent) ^ 1];
+            hops_left(path, link, ttl) == Some(packet.segment.ttl)
+        };
+        (0..).zip(&self.links).all(|(index, link)| link.packets().all(|packet| is_there(index, &packet)))
+    }
+
+    /// Routes are fixed until the next step: what may runs ahead.
+    fn fix(&mut self, paths: Vec<Vec<LinkId>>) {
+        let Self { links, agents, routes, rerouting: Some(rerouting), observers, .. } = self else { return };
+        routes.mark_fixed();
+        for (agent, path) in agents.iter_mut().zip(&paths) {
+            // The receiver of datagrams sends nothing.
+            agent.out = path.first().copied().unwrap_or_default();
+        }
+        self.ahead = Ahead::new(&rerouting.senders, observers, Parts { links, agents, routes }, &paths);
+        rerouting.paths = paths;
+        for source in (0..self.sources.len()).filter(|&source| !self.ahead.has_events(source)) {
+            self.schedule.set(self.slots.source(self.connections.len() + source), Instant::NEVER);
+        }
+        self.next_beat();
+        self.first_looks();
+        self.read();
+    }
+
+    /// Routes may change: nothing runs ahead, and packets count their hops.
+    fn unsettle(&mut self) {
+        if self.ahead.is_off() {
+            return;
+        }
+        // Those due at this very instant come after it.
+        self.draw_before(self.now.as_nanos());
+        self.tell_hops_left();
+        self.ahead = Ahead::off();
+        self.routes.mark_changeable();
+        self.agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
+        self.links.iter_mut().for_each(Link::forget_where_it_leads);
+        for (source, sends) in self.sources.iter().enumerate() {
+            self.schedule.set(self.slots.source(self.connections.len() + source), sends.next());
+        }
+        self.next_beat();
+        self.first_looks();
+    }
+
+    /// Packets are told by their places on their paths.
+    fn tell_hops_left(&mut self) {
+        let Self { links, requests, rerouting: Some(rerouting), .. } = self else { return };
+        for (index, link) in (0..).zip(links) {
+            link.for_each(|packet| {
+                let path = &rerouting.paths[requests.flow_agent(packet.agent) ^ 1];
+                packet.segment.ttl = hops_left(path, index, rerouting.ttl).unwrap_or_default();
+            });
+        }
     }
 
     fn on_cable(&mut self, cable: usize, act: impl Fn(&mut Self, usize)) {
@@ -232,6 +341,9 @@ impl World {
 
     /// A cable falls asleep: what is on it is lost.
     fn fall_asleep(&mut self, cable: usize) {
+        if let Some(rerouting) = &mut self.rerouting {
+            rerouting.up[cable] = false;
+        }
         self.on_cable(cable, |world, link| {
             let mut stranded = Vec::new();
             world.links[link].fall_asleep(world.now, &mut world.schedule, &mut stranded);
@@ -245,6 +357,11 @@ impl World {
     }
 
     fn awake(&mut self, link: usize) {
+        if let Some(rerouting) = &mut self.rerouting
+            && let Some(cable) = rerouting.cable_of[link]
+        {
+            rerouting.up[cable] = true;
+        }
         self.links[link].awake(self.now);
         if let Some(replay) = &mut self.observers.replay {
             replay.woke(link);

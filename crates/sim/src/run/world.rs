@@ -410,7 +410,7 @@ impl World {
 
     /// The horizon: the next instant at which counters are read.
     pub(super) fn set_next_horizon(&mut self) {
-        let looks = [self.slots.probe(), self.slots.warm_up(), self.slots.mark()];
+        let looks = [self.slots.probe(), self.slots.warm_up(), self.slots.mark(), self.slots.reroute()];
         let next = looks.map(|slot| self.schedule.at(slot)).into_iter().min();
         self.set_horizon(next.unwrap_or(Instant::NEVER));
     }

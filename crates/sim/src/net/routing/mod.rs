@@ -156,6 +156,16 @@ impl Routes {
         }
     }
 
+    /// From now on says [`NextHop::Changeable`] of every link.
+    pub fn mark_changeable(&mut self) {
+        self.hops.iter_mut().filter(|link| **link != NO_WAY).for_each(|link| *link = *link & !AHEAD | CHANGEABLE);
+    }
+
+    /// From now on says [`NextHop::Link`] of every link.
+    pub fn mark_fixed(&mut self) {
+        self.hops.iter_mut().filter(|link| **link != NO_WAY).for_each(|link| *link &= !(AHEAD | CHANGEABLE));
+    }
+
     /// From now on says [`NextHop::Ahead`] of these links.
     pub fn mark_ahead(&mut self, runs_ahead: impl Fn(LinkId) -> bool) {
         let lasts = self.destinations.iter_mut().map(|destination| &mut destination.last);
