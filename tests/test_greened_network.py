@@ -261,6 +261,16 @@ def test_only_ns2s_vegas_collapses_and_its_rounds_are_too_short() -> None:
     assert other.metric("phase.after.flow.tcp.goodput_bps") > 5e6
 
 
+@pytest.mark.parametrize("alpha", [8, 18])
+def test_a_collapsed_vegas_holds_alpha_segments(alpha: int) -> None:
+    options = {**VEGAS["tcp"], "vegas": {"alpha": alpha, "beta": alpha + 2, "gamma": 1}}
+    run = scenario().with_values(EARLY | {"tcp": options}).run(1, probe={"window": True, "flows": ["tcp"]})
+    window = run.series("window")["cwnd_bytes"].to_pylist()[-1] / 1000
+    # Diff = W (1 - baseRTT / RTT) rounds to alpha: W is alpha if baseRTT is nothing. With the old path's 47.3 ms of
+    # 57.9 it would be alpha / 0.183 or so, 44 and 98.
+    assert alpha - 0.5 <= window < alpha + 1
+
+
 # ---- The folder ------------------------------------------------------------------------------------------------------
 
 
