@@ -46,6 +46,10 @@ pub struct Config {
     /// retransmission tells of the loss of lower ones only when the next acknowledgement comes. Default: false (Linux
     /// looks at retransmissions when it has marked everything). ns-2: true.
     pub forward_single_pass: bool,
+    /// With [`SackDetection::Forward`]: all that SACK blocks have said is forgotten when recovery ends, against RFC 6675
+    /// section 5 (A). What is sent again then counts as arrived when blocks tell of what arrived before, and is found lost
+    /// over and over. Default: false. ns-2: true.
+    pub forward_forgets: bool,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
@@ -140,6 +144,7 @@ impl Default for Config {
             sack_detection: SackDetection::Rfc6675,
             forward_reordering: 3,
             forward_single_pass: false,
+            forward_forgets: false,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
@@ -194,6 +199,7 @@ impl Config {
             duplicate_sack: false,
             forward_reordering: 4,
             forward_single_pass: true,
+            forward_forgets: true,
             vegas_flavour: VegasFlavour::Ns2,
             mss: 1000,
             delayed_ack: DelayedAck::Off,

@@ -16,7 +16,7 @@ const LARGEST_BURST: u64 = 3;
 #[derive(Clone, Debug)]
 enum Detection {
     Rfc6675,
-    Forward { reordering: u32, single_pass: bool },
+    Forward { reordering: u32, single_pass: bool, forgets: bool },
     Rack(Box<Rack>),
 }
 
@@ -108,6 +108,7 @@ impl Selective {
             (_, SackDetection::Forward) => Detection::Forward {
                 reordering: u32::from(config.forward_reordering),
                 single_pass: config.forward_single_pass,
+                forgets: config.forward_forgets,
             },
             // Counting has no scoreboard.
             (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
@@ -301,7 +302,7 @@ impl Selective {
                 let edge = if delivery.sacked > 0 { self.board.rfc6675_edge(threshold, at.smss) } else { None };
                 edge.map_or(0, |edge| self.board.mark_lost_below(edge))
             }
-            Detection::Forward { reordering, single_pass } => {
+            Detection::Forward { reordering, single_pass, .. } => {
                 let Some(highest) = self.board.highest_sacked() else { return 0 };
                 let first = self.board.mark_lost_below(highest.saturating_sub(u64::from(*reordering) * at.smss));
                 first + self.board.mark_lost_retransmissions(delivery, *reordering, *single_pass)
@@ -411,7 +412,7 @@ impl Selective {
         self.phase = Phase::Open;
         self.forced = false;
         self.duplicates = 0;
-        if matches!(self.detection, Detection::Forward { .. }) {
+        if matches!(self.detection, Detection::Forward { forgets: true, .. }) {
             self.board.forget_marks();
         }
         // What was lost beyond this recovery point begins the next recovery at once.

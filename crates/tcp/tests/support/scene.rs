@@ -108,6 +108,7 @@ fn recovering(from: &mut Source<'_>, base: Config) -> Config {
         limited_transmit: from.one_of(&[true, false]),
         limited_repeats: from.one_of(&[false, true]),
         forward_single_pass: from.one_of(&[false, true]),
+        forward_forgets: from.one_of(&[false, true]),
         full_ack: from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]),
         partial_ack_timer: from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]),
         fast_retransmit_timer: from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]),
