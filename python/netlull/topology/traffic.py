@@ -46,6 +46,9 @@ class _Traffic:
             value = table.get(field, None if field == "kind" else choices[0])
             if value not in choices:
                 raise InputError(f"{FIELD}.{field}: {value!r} is no choice; expected one of {', '.join(choices)}")
+        packet = table.get("packet", cls.packet)
+        if not isinstance(packet, str) or (in_unit(packet, "B") or 0) <= 0:
+            raise InputError(f'{FIELD}.packet: {packet!r} is no size; expected bytes with a unit, such as "1000 B"')
         load = table.get("load")
         if "load" in table and (isinstance(load, bool) or not isinstance(load, int | float) or not 0 < load <= 1):
             raise InputError(f"{FIELD}.load: {load!r} is out of range; expected a number above 0, at most 1")
