@@ -211,6 +211,8 @@ NOTES = {
         "start times, 10 seeds. "
         "Where ns-2 agrees with us and both miss the paper, what is missing is not in the simulator but in what the "
         "paper does not say.",
+        "The order of the versions is the paper's in no column: before, CUBIC and Vegas change places; after, CUBIC "
+        "is not above BIC everywhere, and NewReno is above Reno throughout. In ns-2 it is the same.",
     ),
     "energy": (
         "Line cards that sleep take nothing, so the paper's percentages are shares of links: 2, 3 or 4 of 15. An "

@@ -31,7 +31,7 @@ MANNERS = {
 }
 """The axis `manner`. Drain: a link carries packets on for so long after it is announced that it sleeps. Flooding:
 processing at each router + computation of its table."""
-THRESHOLDS = {90: "(a) 90 %: two links, the flow keeps its path", 70: "(b) 70 %: three links, the flow is rerouted"}
+THRESHOLDS = {90: "90 %: two links, the flow keeps its path", 70: "70 %: three links, the flow is rerouted"}
 
 
 def cell(manner: int, threshold: int, version: int) -> Cell:
@@ -86,14 +86,15 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Inte
     with styled():
         drawn = figure(height=0.35 + 2.9 * len(thresholds))
         panels = list(drawn.subplots(len(thresholds), 1, squeeze=False, sharex=True)[:, 0])
-        for axes, (threshold, title) in zip(panels, thresholds.items(), strict=True):
+        for letter, axes, (threshold, title) in zip("ab", panels, thresholds.items(), strict=False):
             for index, (version, name) in enumerate(versions.items()):
                 places = [place + 0.11 * (index - (len(versions) - 1) / 2) for place in range(len(manners))]
                 found = [value(manner, threshold, version) for manner in manners]
                 mark_points(axes, name, places, found, MARKS[version])
-            axes.set_title(title, loc="left")
+            axes.set_title(f"({letter}) {title}" if len(panels) > 1 else title, loc="left")
             axes.set_ylabel(label)
-            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+            # No flow has less than nothing, whatever Student's t makes of two seeds of a quantity with two values.
+            axes.set_ylim(bottom=0.0 if label.startswith("Goodput") else min(0.0, axes.get_ylim()[0]))
             axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners.values()])
             axes.tick_params(axis="x", labelsize=6.5, rotation=40)
             axes.set_xticks([place + 0.5 for place in range(len(manners) - 1)], minor=True)
