@@ -302,6 +302,9 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
         (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
         (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
+        (TOML.replace("2.4 Gb/s", "9" * 5000 + " Gb/s"), "is no rate"),
+        (NATIVE.replace("2400.00", "2400.00" + " " * 100_000 + "y ("), "is no line of LINKS"),  # in no time
+        (NATIVE.replace("14.29 48.31", "14.29 " + "," * 100_000 + "("), "is no line of NODES"),
         (TOML.replace("16.37", "1" + "0" * 400), "nodes.Wien: "),
         (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is no TOML"),
         (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is no distance'),
