@@ -422,5 +422,8 @@ def test_the_command_shows_and_converts(
     facts = json.loads(printed("topology", "abilene", "--json"))
     assert (facts["nodes"], facts["links"], facts["diameter_hops"]) == (12, 15, 5)
     assert "net.json: expected a name that ends in .toml" in refused("topology", "net.txt", "--to", "net.json")
+    same = refused("topology", "net.txt", "--to", "both.toml", "--scenario", "./both.toml")
+    assert "--scenario both.toml: is where --to writes; expected another file" in same
+    assert not Path("both.toml").exists()
     assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()
