@@ -403,6 +403,18 @@ def test_the_hub() -> None:
             Topology.from_hub(key)
 
 
+def test_a_run_s_folder_does_not_hide_a_topology_that_comes_with_netlull(
+    tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("abilene").mkdir()
+    Path("alps").mkdir()
+    assert "abilene: 3 of 15 links sleep" in printed("plan", "abilene", "--estop", "0.7")
+    assert "alps: is a folder" in refused("plan", "alps", "--estop", "0.7")
+    Path("abilene.toml").write_text("[nodes]\nA = []\n")
+    assert "1 nodes, 0 links" in printed("topology", "abilene.toml")  # a file does
+
+
 def test_the_command_shows_and_converts(
     tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
