@@ -282,6 +282,15 @@ def test_a_plan_of_many_links_shows_those_that_sleep(printed: Callable[..., str]
     assert "stay: connectivity below the threshold (--json has all)" in shown
 
 
+def test_a_load_aware_plan_without_traffic_says_so(printed: Callable[..., str], tmp_path: Path) -> None:
+    assert "no demands: every link counts as idle" in printed("plan", "abilene", "--load-aware", "0.5")
+    path = tmp_path / "two.toml"
+    link = '[[link]]\nfrom = "A"\nto = "B"\ncapacity = "1 Gb/s"\n'
+    demand = '[[demand]]\nfrom = "A"\nto = "B"\nrate = "1 Mb/s"\n'
+    path.write_text(f"[nodes]\nA = []\nB = []\n{link}{demand}", encoding="utf-8")
+    assert "no demands" not in printed("plan", str(path), "--load-aware", "0.5")
+
+
 def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("apart.toml").write_text("[nodes]\nA = []\nB = []\n")

@@ -302,6 +302,9 @@ DEEP = "<graphml>" + "<a>" * 10_000
         (GRAPHML.replace("2500000000.0", "1e9999999999"), 'line 21: LinkSpeedRaw "1e9999999999" is no rate'),
         (GRAPHML.replace("2500000000.0", "1e300"), "line 21: 1e+300 b/s is out of range"),
         (TOML.replace("2.4 Gb/s", "1e999999999 Gb/s"), 'capacity "1e999999999 Gb/s" is no rate'),
+        (TOML.replace("2.4 Gb/s", "9" * 5000 + " Gb/s"), "is no rate"),
+        (NATIVE.replace("2400.00", "2400.00" + " " * 100_000 + "y ("), "is no line of LINKS"),  # in no time
+        (NATIVE.replace("14.29 48.31", "14.29 " + "," * 100_000 + "("), "is no line of NODES"),
         (TOML.replace("16.37", "1" + "0" * 400), "nodes.Wien: "),
         (TOML.replace("cost = 3", "cost = " + "9" * 5000), "is no TOML"),
         (TOML.replace("190.5 km", "1e999 km"), 'link.0.distance: "1e999 km" is no distance'),
@@ -400,6 +403,18 @@ def test_the_hub() -> None:
             Topology.from_hub(key)
 
 
+def test_a_run_s_folder_does_not_hide_a_topology_that_comes_with_netlull(
+    tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("abilene").mkdir()
+    Path("alps").mkdir()
+    assert "abilene: 3 of 15 links sleep" in printed("plan", "abilene", "--estop", "0.7")
+    assert "alps: is a folder" in refused("plan", "alps", "--estop", "0.7")
+    Path("abilene.toml").write_text("[nodes]\nA = []\n")
+    assert "1 nodes, 0 links" in printed("topology", "abilene.toml")  # a file does
+
+
 def test_the_command_shows_and_converts(
     tmp_path: Path, printed: Callable[..., str], refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -419,5 +434,8 @@ def test_the_command_shows_and_converts(
     facts = json.loads(printed("topology", "abilene", "--json"))
     assert (facts["nodes"], facts["links"], facts["diameter_hops"]) == (12, 15, 5)
     assert "net.json: expected a name that ends in .toml" in refused("topology", "net.txt", "--to", "net.json")
+    same = refused("topology", "net.txt", "--to", "both.toml", "--scenario", "./both.toml")
+    assert "--scenario both.toml: is where --to writes; expected another file" in same
+    assert not Path("both.toml").exists()
     assert "--parallel: 'x' is no choice" in refused("topology", "net.txt", "--parallel", "x")
     assert not Path("net.json").exists()

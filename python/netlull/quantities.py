@@ -34,7 +34,9 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
     {"packets": Fraction(1), "packet": Fraction(1)},
     {"BDP": Fraction(1)},
 )
-_NUMBER_AND_UNIT = re.compile(r"\s*([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)\s*")
+_NUMBER_AND_UNIT = re.compile(r"([+-]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]{1,3})?)?\s*(\S*)")
+_LONGEST = 1000
+"""Characters: no quantity is longer, and a number of thousands of digits is none to Python."""
 
 
 def in_unit(text: str, unit: str) -> float | None:
@@ -42,7 +44,8 @@ def in_unit(text: str, unit: str) -> float | None:
 
     A unit outside the scenario's (such as "%") fits only itself; `"BDP"` alone is 1 BDP.
     """
-    found = _NUMBER_AND_UNIT.fullmatch(text)
+    text = text.strip()
+    found = _NUMBER_AND_UNIT.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None or not any(found.groups()):
         return None
     number, own = found.groups()

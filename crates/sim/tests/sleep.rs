@@ -112,6 +112,36 @@ fn links_wake_and_are_used_again() {
 }
 
 #[test]
+fn a_link_that_wakes_after_the_end_of_the_run_is_no_part_of_it() {
+    // With both ends to be heard of, waking would take a router longer to learn of than the sleep did.
+    let nap = |wake: Option<&str>| {
+        let run = outcome(square(&json!([{ "at": "1 s", "links": ["b-d"], "wake": wake }]), &flooding("30 ms")));
+        routing(&run).convergence_s.expect("news")
+    };
+    close(nap(None), 0.040, 1e-12);
+    close(nap(Some("3 s")), 0.040, 1e-12);
+    assert!(nap(Some("1.5 s")) > 0.041);
+}
+
+#[test]
+fn a_link_that_falls_asleep_as_a_packet_arrives_has_carried_it() {
+    // 1000 B at 7 Mb/s take 1,142,857.14 ns, and are there at 1,142,857 ns: a seventh of a nanosecond early.
+    let sent = |duration: &str, sleep: Value| {
+        let json = json!({
+            "duration": duration,
+            "nodes": ["a", "b"],
+            "link": [{ "from": "a", "to": "b", "rate": "7 Mb/s", "delay": "0 s", "buffer": "9 packets" }],
+            "flow": [{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "7 Mb/s", "packet": "1000 B" }],
+            "sleep": sleep,
+        });
+        link(&outcome(json), "a-b").delivered_packets
+    };
+    assert_eq!(sent("1142857 ns", json!([])), 1);
+    assert_eq!(sent("10 ms", json!([{ "at": "1142857 ns", "links": ["a-b"] }])), 1);
+    assert_eq!(sent("10 ms", json!([{ "at": "1142856 ns", "links": ["a-b"] }])), 0);
+}
+
+#[test]
 fn the_network_s_energy_is_that_of_its_links() {
     // FS: 8 links x 2 s x 1 W = 16 J, of which two sleep for 1 s: 14. A measured port asleep keeps its share of the box and its transceiver.
     let mut json = square(&json!([{ "at": "1 s", "links": ["d-b"] }]), &flooding("30 ms"));
@@ -220,7 +250,11 @@ fn what_cannot_sleep_is_named() {
         "sleep.0.links.0: \"a-b\" has a controller; expected a link of fixed rate",
         why(json!([{ "at": "1 s", "links": ["a-b"] }]), &controlled),
     );
-    has("routing.ttl: is 0", why(json!([]), &|json| json["routing"]["ttl"] = 0.into()));
+    for ttl in [0, 256, 300] {
+        let said = why(json!([]), &|json| json["routing"]["ttl"] = ttl.into());
+        has(&format!("routing.ttl: is {ttl}; expected 1 to 255 hops"), said);
+    }
+    has("sleep.0.links: is empty", why(json!([{ "at": "1 s", "links": [] }]), &nothing));
     has(
         "routing.update.kind: \"magic\" is unknown",
         why(json!([]), &|json| json["routing"]["update"]["kind"] = "magic".into()),

@@ -101,6 +101,7 @@ _VERDICTS = {
 }
 _MOST_ROWS = 60
 """Of a network with more links those that sleep, up to this many; of the others how many there are."""
+_NO_DEMANDS = "no demands: every link counts as idle (a scenario's [[sleep]] with this plan counts its flows)"
 _RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "load"}
 
 
@@ -125,6 +126,8 @@ def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
         cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
+    if kind == "load_aware" and not topology.demands:
+        console.print(Text(_NO_DEMANDS))
     if many:
         verdicts = [step["verdict"] for step in facts["step"]]
         rest = [f"{verdicts.count('off') - len(shown)} more sleep"] if verdicts.count("off") > len(shown) else []

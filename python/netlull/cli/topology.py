@@ -37,6 +37,8 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
     for out in (to, scenario):
         if out is not None and out.suffix != ".toml":
             raise InputError(f"{out}: expected a name that ends in .toml")
+    if to is not None and scenario is not None and to.resolve() == scenario.resolve():
+        raise InputError(f"--scenario {scenario}: is where --to writes; expected another file")
     topology = topology_named(file, reading)
     texts = {}
     if to is not None:

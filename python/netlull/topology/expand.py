@@ -94,8 +94,8 @@ class _Making:
         told = f"link {line.label} has no length, and its ends no places"
         raise InputError(f'{FIELD}: {told}; expected {FIELD}.default_delay, such as "1 ms"')
 
-    def cost_of(self, line: Line, topology: Topology) -> int:
-        """What routing by cost adds up for a link, at least 1."""
+    def cost_of(self, line: Line, topology: Topology, fastest: float) -> int:
+        """What routing by cost adds up for a link, at least 1; `fastest` is the largest rate, in b/s."""
         if self.cost in {"given", "hops"}:
             return line.cost if self.cost == "given" else 1
         if self.cost == "distance":
@@ -105,8 +105,14 @@ class _Making:
                     f'{FIELD}.cost: link {line.label} has no length; expected another cost than "distance"'
                 )
             return max(1, round(length))
-        rates = [in_unit(self.rate_of(one), "b/s") or 1.0 for one in topology.lines]
-        return max(1, round(max(rates) / (in_unit(self.rate_of(line), "b/s") or 1.0)))
+        return max(1, round(fastest / self._bps_of(line)))
+
+    def fastest_of(self, topology: Topology) -> float:
+        """The largest rate of a link, in b/s, at least 1."""
+        return max((self._bps_of(line) for line in topology.lines), default=1.0)
+
+    def _bps_of(self, line: Line) -> float:
+        return in_unit(self.rate_of(line), "b/s") or 1.0
 
 
 def as_table(topology: Topology) -> dict[str, Any]:
@@ -172,6 +178,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
     topology.check_connected()
     making = _Making.of(table)
     passed = {field: table[field] for field in _PASSED if field in table}
+    fastest = making.fastest_of(topology) if making.cost == "capacity" else 1.0
     links = {
         (line.a, line.b): {
             "from": line.a,
@@ -179,7 +186,7 @@ def expanded(document: dict[str, Any]) -> dict[str, Any]:
             "duplex": True,
             "rate": making.rate_of(line),
             "delay": making.delay_of(line, topology),
-            **({"cost": cost} if (cost := making.cost_of(line, topology)) != 1 else {}),
+            **({"cost": cost} if (cost := making.cost_of(line, topology, fastest)) != 1 else {}),
             **passed,
         }
         for line in topology.lines

@@ -36,12 +36,13 @@ def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topolog
     """
     if name.startswith(PREFIX):
         return read_hub(name.removeprefix(PREFIX), options)
-    beside = (folder or Path()) / name
-    for path in (beside, Path(name)):
-        if _exists(path):
-            return read_file(path, options)
     there = shipped()
     known = there.get(name) or there.get(name.removesuffix(".toml"))
+    beside = (folder or Path()) / name
+    for path in (beside, Path(name)):
+        # The folder of a run of that name is none.
+        if _exists(path) and not (known and path.is_dir()):
+            return read_file(path, options)
     if known is not None:
         return read_file(known, options)
     expected = f"expected a topology's file, one of {', '.join(there)}, or {PREFIX}GROUP/NAME"

@@ -19,7 +19,7 @@ __all__ = ["read"]
 _HEADER = re.compile(r"\?SNDlib native format\s*;\s*type:\s*(\w+)\s*;\s*version:\s*(\S+)")
 _OPEN = re.compile(r"(META|NODES|LINKS|DEMANDS|ADMISSIBLE_PATHS)\s*\(\s*(\))?")
 _META = re.compile(r"(\S+)\s*=\s*(.*)")
-_NODE = re.compile(r"([^\s()]+)\s*(?:\(\s*([^\s(),]+)[\s,]+([^\s()]+)\s*\))?")
+_NODE = re.compile(r"([^\s()]+)\s*(?:\(\s*([^\s(),]+)[\s,]+([^\s(),]+)\s*\))?")
 _LINK = re.compile(
     r"([^\s()]+)\s*\(\s*([^\s()]+)\s+([^\s()]+)\s*\)\s*"  # <link_id> ( <source> <target> )
     r"([^()]*?)\s*"  # <pre_installed_capacity> <its cost> <routing_cost> <setup_cost>
@@ -77,9 +77,9 @@ def _sections(text: str, draft: Draft) -> dict[str, list[_Entry]]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """The lines that say something, and where each is."""
+    """The lines that say something, and where each is; single spaces, so that no pattern has a choice among many."""
     for count, line in enumerate(text.splitlines(), 1):
-        said = line.partition("#")[0].strip()
+        said = " ".join(line.partition("#")[0].split())
         if said:
             yield f"line {count}", said
 

@@ -28,6 +28,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             buffer: spec.buffer,
             counters: link.counters(world.now),
             held,
+            naps: world.rerouting.as_ref().map_or(0, |rerouting| rerouting.naps_of(index, world.now).len() as u64),
             variable: variable_ledger(world, spec, index),
         });
     }

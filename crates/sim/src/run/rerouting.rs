@@ -212,7 +212,9 @@ impl Rerouting {
 fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
     let sleep = &scenario.sleep;
     let delays: Vec<Duration> = scenario.links.iter().map(|link| link.delay).collect();
-    let (announcements, outages) = (sleep.announcements(), sleep.outages());
+    let (mut announcements, outages) = (sleep.announcements(), sleep.outages());
+    // What comes after the end of the run is no part of it.
+    announcements.retain(|announcement| announcement.at < Instant::ZERO + scenario.duration);
     let network = Network {
         nodes: scenario.nodes.len(),
         edges: &scenario.edges,

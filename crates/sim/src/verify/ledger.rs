@@ -48,6 +48,8 @@ pub struct LinkLedger {
     pub counters: LinkCounters,
     /// Packets found on the link at the end, and their bytes.
     pub held: (u64, u64),
+    /// How often it fell asleep.
+    pub naps: u64,
     /// For a link that schedules its departures.
     pub variable: Option<VariableLedger>,
 }
@@ -204,11 +206,11 @@ fn link_keeps_its_buffer(findings: &mut Findings, link: &LinkLedger) {
 
 const BIT_NANOS_PER_BYTE: u128 = 8 * 1_000_000_000;
 
-/// Bytes <= rate x time awake, for a link of fixed rate.
+/// Bytes <= rate x time awake, for a link of fixed rate. One nanosecond more for each time that it was awake: departures are rounded down to it.
 fn fixed_rate_holds(findings: &mut Findings, link: &LinkLedger, end: Instant) {
     let sent = u128::from(link.counters.delivered_bytes) * BIT_NANOS_PER_BYTE;
     let awake = Duration::from_nanos(end.as_nanos().saturating_sub(link.counters.asleep_ns));
-    let most = u128::from(link.max_rate.as_bps()) * u128::from(awake.as_nanos());
+    let most = u128::from(link.max_rate.as_bps()) * (u128::from(awake.as_nanos()) + u128::from(link.naps) + 1);
     findings.check(sent <= most, &link.name, || {
         format!("delivered {} bytes in {awake}, more than {} carries", link.counters.delivered_bytes, link.max_rate)
     });
@@ -424,6 +426,7 @@ mod tests {
                 buffer: Buffer::Packets(3),
                 counters: counters(),
                 held: (1, 1_000),
+                naps: 0,
                 variable: Some(variable),
             }],
             agents: vec![

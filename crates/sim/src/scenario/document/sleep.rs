@@ -15,7 +15,7 @@ pub struct RoutingDocument {
     /// Hops that a packet may make. Without it 64 where links sleep, and no limit elsewhere: routes that never change have no loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
-    pub ttl: Option<u8>,
+    pub ttl: Option<u32>,
     /// How routers learn of links that sleep and wake.
     #[serde(default)]
     pub update: UpdateDocument,
@@ -100,8 +100,7 @@ pub struct SleepDocument {
     pub wake_time: Quantity<Duration>,
 }
 
-/// What chooses the links that sleep (docs/models/estop.md). Nodes and links are those of the scenario, each pair of nodes that a duplex link, or
-/// one link each way, joins.
+/// What chooses the links that sleep (docs/models/estop.md), among the scenario's duplex links.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanDocument {

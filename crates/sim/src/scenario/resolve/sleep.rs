@@ -72,16 +72,17 @@ impl SleepSpec {
 /// How packets find their way, in a scenario in which links sleep or not.
 pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
     let written = &document.routing;
-    if written.ttl == Some(0) {
-        return refuse("routing.ttl", "is 0; expected 1 to 255 hops");
-    }
+    let ttl = match written.ttl.map(|hops| (hops, u8::try_from(hops))) {
+        None => (!document.sleep.is_empty()).then_some(DEFAULT_TTL),
+        Some((_, Ok(hops @ 1..))) => Some(hops),
+        Some((hops, _)) => return refuse("routing.ttl", format!("is {hops}; expected 1 to 255 hops")),
+    };
     let update = match &written.update {
         UpdateDocument::Flooding(flooding) => {
             Update::Flooding { processing: flooding.processing.0, computation: flooding.computation.0 }
         }
         UpdateDocument::Simultaneous(together) => Update::Simultaneous { after: together.after.0 },
     };
-    let ttl = written.ttl.or((!document.sleep.is_empty()).then_some(DEFAULT_TTL));
     Ok(RoutingSpec { ttl, update })
 }
 
@@ -135,6 +136,9 @@ impl SleepSpec {
 /// The cables of an entry, each with its field, in the order in which they fall asleep.
 fn chosen(field: &str, written: &SleepDocument, network: Network<'_>) -> Result<Vec<(String, Cable)>> {
     match (&written.links, &written.plan) {
+        (Some(names), None) if names.is_empty() => {
+            refuse(format!("{field}.links"), "is empty; expected at least one link")
+        }
         (Some(names), None) => {
             let find = |(number, name): (usize, &String)| {
                 let field = format!("{field}.links.{number}");
