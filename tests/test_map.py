@@ -104,7 +104,7 @@ def test_loads_sleep_and_power(abilene: Topology) -> None:
     assert "#999999" in _link(svg, "SNVAng-STTLng")
     assert "stroke-dasharray" not in _link(svg, "HSTNng-LOSAng")
     assert "#440154" in _link(svg, "HSTNng-LOSAng")  # viridis' dark end: 100 %
-    for text in ("after", "asleep", "throughput / rate", "7.5 W", "140 W"):
+    for text in ("after", "asleep", "utilisation", "7.5 W", "140 W"):
         assert text in svg, text
     assert "power: ons-15600, 1968 W in all" in svg  # 14 x 140 + 7.5 = 1967.5
     # In Atlanta 132 km have no room for a number, and that is said.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import random
+import signal
+import threading
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import networkx as nx
 import pytest
 
+from netlull import ScenarioError, _engine
 from netlull.errors import InputError
 from netlull.topology import Demand, Line, Node, SleepPlan, Topology, sleep_plan
 
@@ -188,3 +192,30 @@ PAIR: Links = [(0, 1)]
 def test_what_cannot_be_planned_is_refused_by_name(plan: Callable[[], SleepPlan], message: str) -> None:
     with pytest.raises(InputError, match=message):
         plan()
+
+
+def test_a_plan_that_takes_long_can_be_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    stopped = threading.Event()
+
+    def forever(_: str) -> str:
+        stopped.wait(20)
+        return "{}"
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_engine, "_core", SimpleNamespace(sleep_plan=forever))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            _engine.sleep_plan({})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        stopped.set()
+
+
+def test_a_plan_that_cannot_be_still_says_why() -> None:
+    with pytest.raises(ScenarioError, match="threshold"):
+        _engine.sleep_plan({"nodes": 2, "links": [[0, 1]], "plan": {"kind": "estop", "threshold": 2}})

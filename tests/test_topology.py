@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -333,3 +334,15 @@ def test_a_scenario_needs_capacities_lengths_and_one_piece(tmp_path: Path) -> No
         assert message in str(caught.value)
         values |= more
     assert len(_links(Scenario.from_dict({"duration": "1 s", "topology": values}))) == 1
+
+
+def test_a_large_network_has_no_diameter_but_a_scenario(tmp_path: Path, printed: Callable[..., str]) -> None:
+    # A line of 3,001 nodes, one more than are looked at whole.
+    nodes = "".join(f"n{i} = []\n" for i in range(3001))
+    links = "".join(f'[[link]]\nfrom = "n{i}"\nto = "n{i + 1}"\n' for i in range(3000))
+    path = tmp_path / "line.toml"
+    path.write_text(f'name = "line"\n[nodes]\n{nodes}{links}', encoding="utf-8")
+    shown = printed("topology", str(path), "--scenario", str(tmp_path / "run.toml"))
+    assert "connected; too many nodes for diameter and algebraic connectivity" in shown
+    flow = tomllib.loads((tmp_path / "run.toml").read_text(encoding="utf-8"))["flow"][0]
+    assert {flow["from"], flow["to"]} == {"n0", "n3000"}

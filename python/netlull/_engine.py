@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import numbers
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from netlull._core import Cancelled, Checked, Monitor, RawResult, ScenarioError,
 from netlull.fieldpath import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "MAX_SEED",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 MAX_SEED = 2**63 - 1
+_LOOKS_S = 0.1
 
 
 def check(document: Mapping[str, object]) -> Checked:
@@ -74,8 +76,28 @@ def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         ScenarioError: names what cannot be used, its value and what was expected.
     """
-    loaded: dict[str, Any] = json.loads(_core.sleep_plan(json.dumps(request)))
+    loaded: dict[str, Any] = json.loads(_interruptible(_core.sleep_plan, json.dumps(request)))
     return loaded
+
+
+def _interruptible(work: Callable[[str], str], request: str) -> str:
+    """What `work` makes of the request, in a thread of its own, so that Ctrl-C ends the wait and the command."""
+    done: list[str] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work(request))
+        except BaseException as error:  # raised again below
+            failed.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LOOKS_S)
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def check_seed(seed: object, field: str = "seed") -> int:

@@ -103,11 +103,13 @@ def _print(topology: Topology) -> None:
     console.print(
         Text(f"{count(told['nodes'])} nodes, {count(told['links'])} links, degrees {degrees} (least, mean, largest)")
     )
-    connected = (
-        f"diameter {told['diameter_hops']} hops, algebraic connectivity {digits(told['algebraic_connectivity'], 5)}"
-        if told["pieces"] == 1
-        else f"in {told['pieces']} pieces, the largest of {len(topology.pieces[0])} nodes"
-    )
+    if told["pieces"] > 1:
+        connected = f"in {told['pieces']} pieces, the largest of {len(topology.pieces[0])} nodes"
+    elif told["diameter_hops"] is None:
+        connected = "connected; too many nodes for diameter and algebraic connectivity"
+    else:
+        spectrum = digits(told["algebraic_connectivity"], 5)
+        connected = f"diameter {told['diameter_hops']} hops, algebraic connectivity {spectrum}"
     demands = f", {count(told['demands'])} demands" if told["demands"] else ""
     console.print(Text(connected + demands))
     table = table_of(["link", "capacity", "length", "delay", "cost"])
@@ -151,13 +153,19 @@ def _source(file: str, out: Path) -> str:
 
 
 def _furthest(topology: Topology) -> tuple[str, str]:
-    """The first two nodes with as many hops between them as the diameter has."""
-    from netlull.topology.model import hops_between
+    """The first two nodes with as many hops between them as the diameter has; of a large network two far apart."""
+    from netlull.topology.model import hops_between, hops_from
 
     if len(topology.nodes) < 2:
         raise InputError(f"{topology.name}: has one node; expected at least two for a scenario")
-    hops = hops_between(topology)
-    for a, row in enumerate(hops):
+    if topology.diameter is None:
+        # The node furthest from any is an end of a long path.
+        ends = [0]
+        for _ in range(2):
+            hops = hops_from(topology, ends[-1])
+            ends.append(max(hops, key=lambda node: (hops[node], -node)))
+        return topology.nodes[ends[1]].name, topology.nodes[ends[2]].name
+    for a, row in enumerate(hops_between(topology)):
         for b, far in enumerate(row):
             if far == topology.diameter:
                 return topology.nodes[a].name, topology.nodes[b].name

@@ -121,7 +121,7 @@ def _explain(drawn: Figure, axes: Axes, topology: Topology, part: Part | None) -
     colours = _colours(part)
     if colours is not None:
         bar = drawn.colorbar(colours, ax=axes, shrink=0.7, pad=0.01, aspect=28)
-        bar.set_label("throughput / rate, busier direction (%)")
+        bar.set_label("utilisation, busier direction (%)")
         bar.outline.set_visible(False)
     entries = _width_entries(topology, _PLAIN if colours is None else "#555555")
     if part is not None and any(state.asleep for state in part.states.values()):

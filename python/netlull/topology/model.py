@@ -277,8 +277,8 @@ class Topology:
 
     @functools.cached_property
     def diameter(self) -> int | None:
-        """Hops between the nodes that are furthest apart; None if some are not connected."""
-        if not self.connected:
+        """Hops between the nodes furthest apart; None if some are not connected, or for more than 3,000 nodes."""
+        if not self.connected or len(self.nodes) > _LARGEST_SPECTRUM:
             return None
         return max(max(_hops(self.neighbours, start).values()) for start in range(len(self.nodes)))
 
@@ -343,6 +343,11 @@ def hops_between(topology: Topology) -> list[list[float]]:
     neighbours = topology.neighbours
     rows = (_hops(neighbours, start) for start in range(count))
     return [[row.get(end, math.inf) for end in range(count)] for row in rows]
+
+
+def hops_from(topology: Topology, start: int) -> dict[int, int]:
+    """The hops from a node, by number, to every node that it reaches."""
+    return _hops(topology.neighbours, start)
 
 
 def _hops(neighbours: list[list[int]], start: int) -> dict[int, int]:
