@@ -21,6 +21,7 @@ from typing import Any
 
 from agents import tcp_options
 from ns2 import HERE, Numbers, Value, Verdict, in_parallel, run_comparison, run_script
+from scipy.stats import fisher_exact
 
 STORED = HERE / "stored" / "abilene.txt"
 SEEDS = tuple(range(1, 11))
@@ -29,6 +30,9 @@ FEW_SEEDS = 1
 QUICK_SEEDS = 3
 TOLERANCE = 0.02
 """Of means over seeds, relative, beside three standard errors of the difference."""
+COLLAPSED_MBPS = 2.0
+LEAST_CHANCE = 0.01
+"""Counts of collapsed runs must not be less likely than this to be of one distribution."""
 
 COORDINATES = {
     "ATLAM5": (-84.3833, 33.75),
@@ -359,7 +363,19 @@ def beside_ns2(stored: dict[Case, Numbers], states: Sequence[str], seeds: Sequen
             for state in ("before", off) if off == states[0] else (off,):
                 measure = "goodput_before" if state == "before" else "goodput_after"
                 ours, theirs = ([one[measure] for one in found] for found in (runs, [stored[case] for case in cases]))
-                yield paired_line(f"{agent:<12}{state:>7}", ours, theirs)
+                label = f"{agent:<12}{state:>7}"
+                yield paired_line(label, ours, theirs)
+                if agent == "vegas" and state != "before":
+                    yield kinds_line(label, ours, theirs)
+
+
+def kinds_line(label: str, ours: Sequence[float], theirs: Sequence[float]) -> Verdict:
+    """How many runs of Vegas collapsed: of a quantity with two values a mean says little."""
+    counts = [sum(value < COLLAPSED_MBPS for value in runs) for runs in (theirs, ours)]
+    chance = fisher_exact([[count, len(ours) - count] for count in counts]).pvalue
+    fits = chance >= LEAST_CHANCE
+    said = f"collapsed in {counts[0]} and {counts[1]} of {len(ours)} runs, Fisher's exact p {chance:.2f}"
+    return f"{label}{'':>4}{said}{'' if fits else '  OUT OF TOLERANCE'}", fits
 
 
 def paired_line(label: str, ours: Sequence[float], theirs: Sequence[float]) -> Verdict:
