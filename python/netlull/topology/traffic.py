@@ -60,6 +60,8 @@ class _Traffic:
 def traffic_flows(table: object, topology: Topology, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Flows of datagrams, `traffic-A-B`, for a scenario on this topology; `links` are those made of its lines.
 
+    A pair with less than 1 b/s has no flow.
+
     Raises:
         InputError: names the field, or says that the file has no demands.
     """
@@ -67,6 +69,9 @@ def traffic_flows(table: object, topology: Topology, links: Sequence[Mapping[str
     capacities = [in_unit(str(link["rate"]), "b/s") or math.nan for link in links]
     rates = _gravity(topology, capacities) if traffic.kind == "gravity" else _demanded(topology)
     scale = 1.0 if traffic.load is None else traffic.load * 2 * sum(capacities) / _carried(topology, rates)
+    if max(rates.values(), default=0.0) * scale < 1:
+        what = "load" if traffic.load is not None else "kind"
+        raise InputError(f"{FIELD}.{what}: leaves less than 1 b/s to every pair of nodes; expected more traffic")
     return [
         {
             "kind": traffic.process,
