@@ -386,7 +386,6 @@ def test_encodings(read: Read) -> None:
 
 
 def test_the_hub() -> None:
-    pytest.importorskip("topohub", reason="the extra netlull[topology]")
     topology = Topology.from_hub("sndlib/abilene")
     ours = Topology.from_file(Path(__file__).parents[1] / "scenarios" / "topologies" / "abilene.toml")
     assert set(topology.index) == set(ours.index)

@@ -38,23 +38,26 @@ class Routing:
 
 
 @dataclass(frozen=True)
-class Estop:
-    """ESTOP: links sleep by betweenness while `threshold` (0 to 1) of the algebraic connectivity is left."""
+class _Threshold:
+    """`threshold`, the share of the algebraic connectivity that must be left (0 to 1), among `nodes`, default all."""
 
-    kind: ClassVar[str] = "estop"
     threshold: float
     _: KW_ONLY
     nodes: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)
-class Esacon:
+class Estop(_Threshold):
+    """ESTOP: links sleep by betweenness while `threshold` (0 to 1) of the algebraic connectivity is left."""
+
+    kind: ClassVar[str] = "estop"
+
+
+@dataclass(frozen=True)
+class Esacon(_Threshold):
     """ESACON: links sleep by what the algebraic connectivity loses, while `threshold` of it is left."""
 
     kind: ClassVar[str] = "esacon"
-    threshold: float
-    _: KW_ONLY
-    nodes: Sequence[str] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from law import Law, Row, tcp_pair
+
+from netlull.gather import jain
 
 FLOWS = 8
 DROP_TAIL = {"kind": "drop_tail"}
@@ -17,11 +17,6 @@ STEP = {
     "ecn": "always",
 }
 """Marks from 20 packets on."""
-
-
-def jain(amounts: Sequence[float]) -> float:
-    """(sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has everything."""
-    return sum(amounts) ** 2 / (len(amounts) * sum(amount * amount for amount in amounts))
 
 
 STARTS = {"vegas": "0 s", "dctcp": "20 ms"}

@@ -24,6 +24,8 @@ from agents import AGENTS, tcp_options
 from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
 from run import MSS_BYTES, milliseconds, network
 
+from netlull.gather import jain
+
 STORED = HERE / "stored" / "goodput.txt"
 DOCUMENT = tomllib.loads((HERE / "goodput.toml").read_text())
 COLUMNS = ("goodput_bps", "segments_sent", "segments_retransmitted", "timeouts", "jain")
@@ -171,7 +173,7 @@ def run_netlull(run: Run) -> Counts:
         "segments_sent": sum(flow["packets_sent"] - 1 for flow in flows),
         "segments_retransmitted": sum(flow["retransmissions"] for flow in flows),
         "timeouts": sum(flow["timeouts"] for flow in flows),
-        "jain": sum(goodputs) ** 2 / (len(goodputs) * sum(goodput**2 for goodput in goodputs)),
+        "jain": jain(goodputs),
     }
 
 

@@ -25,6 +25,8 @@ import compare
 from compare import Difference
 from ns2 import Numbers, in_parallel, read_numbers
 
+from netlull.gather import jain
+
 STORED = HERE / "stored"
 SAMPLES_PER_LINE = 20
 SAMPLES = 200
@@ -305,7 +307,7 @@ def run_netlull(case: Case) -> Evidence:
             "drops": float(bottleneck["dropped_packets"]),
             "mean_queue_packets": float(bottleneck["mean_queue_packets"]),
             "mean_cwnd_segments": sum(entry["mean_cwnd_bytes"] for entry in flows) / MSS_BYTES,
-            "jain": sum(goodputs) ** 2 / (len(flows) * sum(each * each for each in goodputs)),
+            "jain": jain(goodputs),
         },
         window,
     )

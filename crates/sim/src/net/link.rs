@@ -370,11 +370,6 @@ impl Link {
         }
     }
 
-    /// Packets go different ways from its other end.
-    pub(crate) fn forget_where_it_leads(&mut self) {
-        self.leads_to = None;
-    }
-
     /// The link falls asleep: every packet on it is lost, and handed over in `stranded`, the first to arrive first.
     pub fn fall_asleep(&mut self, now: Instant, schedule: &mut Schedule, stranded: &mut Vec<Packet>) {
         let first = stranded.len();

@@ -176,15 +176,15 @@ impl Span<'_> {
     }
 
     fn summary(&self, scenario: &Scenario) -> PhaseSummary {
-        let links = scenario.links.iter().enumerate();
-        let link = links.map(|(index, spec)| (spec.name.clone(), self.link(scenario, index))).collect();
+        let (links, network) = self.links(scenario);
+        let link = scenario.links.iter().zip(links).map(|(spec, link)| (spec.name.clone(), link)).collect();
         let flow: Vec<_> =
             scenario.flow_paths().enumerate().map(|(index, path)| (path.name.clone(), self.flow(index))).collect();
         PhaseSummary {
             from_s: self.from.counters.at.as_secs_f64(),
             to_s: self.to.counters.at.as_secs_f64(),
             goodput_bps: self.bits_per_second(flow.iter().map(|(_, flow)| flow.delivered_bytes).sum()),
-            network: self.network(scenario),
+            network,
             link: ByName(link),
             flow: ByName(flow),
         }
@@ -208,31 +208,26 @@ impl Span<'_> {
         }
     }
 
-    /// A link's energy under each model.
-    fn ledgers(&self, scenario: &Scenario, index: usize) -> Vec<[EnergyLedger; 2]> {
-        let LinkCounters { delivered_packets, delivered_bytes, .. } = self.counted(index);
-        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
-        ledgers(scenario, &scenario.links[index], &self.residency(scenario, index), traffic)
-    }
-
-    /// All links together.
-    pub fn network(&self, scenario: &Scenario) -> NetworkSummary {
+    /// Every link, and all of them together.
+    pub fn links(&self, scenario: &Scenario) -> (Vec<LinkPhase>, NetworkSummary) {
         let mut all = vec![[EnergyLedger::default(); 2]; scenario.power.len()];
-        for index in 0..scenario.links.len() {
-            for (sum, link) in all.iter_mut().zip(self.ledgers(scenario, index)) {
-                *sum = [sum[0] + link[0], sum[1] + link[1]];
-            }
-        }
-        NetworkSummary { energy: energy(scenario, &all) }
+        let links = (0..scenario.links.len()).map(|index| self.link(scenario, index, &mut all)).collect();
+        (links, NetworkSummary { energy: energy(scenario, &all) })
     }
 
+    /// A link, whose energy is added to that of `all`.
     #[allow(clippy::cast_precision_loss)]
-    pub fn link(&self, scenario: &Scenario, index: usize) -> LinkPhase {
+    fn link(&self, scenario: &Scenario, index: usize, all: &mut [[EnergyLedger; 2]]) -> LinkPhase {
         let (counters, residency) = (self.counted(index), self.residency(scenario, index));
         let throughput = self.bits_per_second(counters.delivered_bytes);
         let LinkCounters { offered_packets, offered_bytes, dropped_packets, lost_packets, .. } = counters;
         let LinkCounters { asleep_packets, delivered_packets, delivered_bytes, .. } = counters;
         let mean_rate = residency.mean_rate();
+        let traffic = Traffic { bits: delivered_bytes * 8, packets: delivered_packets };
+        let spent = ledgers(scenario, &scenario.links[index], &residency, traffic);
+        for (sum, link) in all.iter_mut().zip(&spent) {
+            *sum = [sum[0] + link[0], sum[1] + link[1]];
+        }
         LinkPhase {
             offered_packets,
             offered_bytes,
@@ -248,7 +243,7 @@ impl Span<'_> {
             mean_rate_bps: mean_rate,
             rate_changes: (self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index]) as u64,
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
-            energy: energy(scenario, &self.ledgers(scenario, index)),
+            energy: energy(scenario, &spent),
         }
     }
 

@@ -58,8 +58,6 @@ pub(super) struct Rerouting {
     out: Vec<Vec<LinkId>>,
     /// The cable of each link, if it has one that sleeps.
     cable_of: Vec<Option<usize>>,
-    /// Whether each cable carries packets.
-    up: Vec<bool>,
     /// What each router knows: whether a cable is up.
     views: Vec<Vec<bool>>,
     senders: Senders,
@@ -126,7 +124,6 @@ impl Rerouting {
             edges: scenario.edges.clone(),
             out: out_of(nodes, &scenario.edges),
             cable_of,
-            up: vec![true; sleep.cables.len()],
             views: vec![vec![true; sleep.cables.len()]; nodes],
             senders: Senders::new(scenario),
             paths: Vec::new(),
@@ -177,8 +174,10 @@ impl Rerouting {
     }
 
     /// Every agent's path to its peer, if all routers know the network as it is and no path has more links than a packet may cross.
-    fn agreed(&self, routes: &Routes) -> Option<Vec<Vec<LinkId>>> {
-        if self.views.iter().any(|view| *view != self.up) {
+    fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Vec<Vec<LinkId>>> {
+        let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link as usize].is_closed());
+        let up: Vec<bool> = self.cables.iter().map(is_up).collect();
+        if self.views.iter().any(|view| *view != up) {
             return None;
         }
         let paths = self.senders.paths(routes, &self.edges)?;
@@ -267,7 +266,7 @@ impl World {
         let Some(rerouting) = &self.rerouting else { return };
         let next = rerouting.next();
         // What is due at this very instant comes first.
-        let agreed = if watching || next <= now { None } else { rerouting.agreed(&self.routes) };
+        let agreed = if watching || next <= now { None } else { rerouting.agreed(&self.routes, &self.links) };
         let ttl = rerouting.ttl;
         let settled = agreed.filter(|paths| self.all_on_their(paths, ttl));
         let look = if settled.is_some() || watching { Instant::NEVER } else { now + SETTLING };
@@ -315,7 +314,7 @@ impl World {
         self.ahead = Ahead::off();
         self.routes.mark_changeable();
         self.agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
-        self.links.iter_mut().for_each(Link::forget_where_it_leads);
+        self.links.iter_mut().for_each(|link| link.leads_to = None);
         for (source, sends) in self.sources.iter().enumerate() {
             self.schedule.set(self.slots.source(self.connections.len() + source), sends.next());
         }
@@ -343,9 +342,6 @@ impl World {
 
     /// A cable falls asleep: what is on it is lost.
     fn fall_asleep(&mut self, cable: usize) {
-        if let Some(rerouting) = &mut self.rerouting {
-            rerouting.up[cable] = false;
-        }
         self.on_cable(cable, |world, link| {
             let mut stranded = Vec::new();
             world.links[link].fall_asleep(world.now, &mut world.schedule, &mut stranded);
@@ -359,11 +355,6 @@ impl World {
     }
 
     fn awake(&mut self, link: usize) {
-        if let Some(rerouting) = &mut self.rerouting
-            && let Some(cable) = rerouting.cable_of[link]
-        {
-            rerouting.up[cable] = true;
-        }
         self.links[link].awake(self.now);
         if let Some(replay) = &mut self.observers.replay {
             replay.woke(link);

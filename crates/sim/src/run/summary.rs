@@ -1,7 +1,7 @@
 //! Totals and means of a run, over the time measured.
 
 use super::account::GatewaySummary;
-use super::phases::{PhaseSummary, Span, Whole, phases};
+use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::RoutingSummary;
 use super::world::World;
@@ -207,7 +207,7 @@ pub struct FlowSummary {
     pub from: String,
     /// Receiving node.
     pub to: String,
-    /// When it opened, or would send first; null if it never did.
+    /// When it opened; null if it never did. Of other flows when they would send first, before jitter.
     pub start_s: Option<f64>,
     /// Packets the sender sent: TCP's segments of any kind, or datagrams.
     pub packets_sent: u64,
@@ -270,6 +270,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
     let span = whole.span();
     let flows: Vec<FlowSummary> =
         (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, span)).collect();
+    let (links, network) = span.links(scenario);
     Summary {
         name: scenario.name.clone(),
         seed: scenario.seed,
@@ -283,12 +284,16 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         recording: None,
         verify: scenario.verify,
         checks,
-        network: span.network(scenario),
+        network,
         routing: world.rerouting.as_ref().map(|rerouting| {
             let asleep = (0..world.links.len()).map(|index| span.counted(index).asleep_packets).sum();
             rerouting.summarise(world.now, asleep)
         }),
-        links: (0..world.links.len()).map(|index| link_summary(world, scenario, index, span)).collect(),
+        links: links
+            .into_iter()
+            .enumerate()
+            .map(|(index, all)| link_summary(world, scenario, index, (span, all)))
+            .collect(),
         flows,
         phase: phases(world, &whole, scenario),
     }
@@ -325,8 +330,8 @@ pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
     spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
 }
 
-fn link_summary(world: &World, scenario: &Scenario, index: usize, span: Span<'_>) -> LinkSummary {
-    let (spec, counters, all) = (&scenario.links[index], span.counted(index), span.link(scenario, index));
+fn link_summary(world: &World, scenario: &Scenario, index: usize, (span, all): (Span<'_>, LinkPhase)) -> LinkSummary {
+    let (spec, counters) = (&scenario.links[index], span.counted(index));
     LinkSummary {
         name: spec.name.clone(),
         from: scenario.nodes[spec.from].clone(),
