@@ -4,11 +4,12 @@
 //! packets, so nothing here reads a clock, a socket or a random generator, and this crate depends on units alone.
 //!
 //! [`Machine`] holds the contract that every mechanism and every driver keeps; [`rate`] holds the controllers that
-//! choose a link's service rate; [`topology`] says which links may sleep; [`catalogue`] says what there is and with which parameters.
+//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`catalogue`] says what there is and with which parameters.
 
 mod catalogue;
 mod error;
 pub mod gateway;
+pub mod radio;
 pub mod rate;
 pub mod topology;
 
