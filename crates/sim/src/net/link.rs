@@ -80,6 +80,8 @@ pub struct Link {
     pub(crate) leads_to: Option<NextHop>,
     /// Whether a gateway looks at what comes out of it.
     pub(crate) is_steered: bool,
+    /// Whether anybody does: a gateway, or the radio of a station.
+    pub(crate) is_attended: bool,
     /// From when there is something to do before the link is offered a packet, in nanoseconds: just after the next datagram is
     /// due of those that are drawn then, or always, where arrivals are recorded.
     pub(crate) looks_from: u64,
@@ -89,6 +91,8 @@ pub struct Link {
     flight: Flight,
     /// Number of its rate controller, if it has one.
     pub controller: Option<u32>,
+    /// The station whose air it is, if it is one's.
+    pub(crate) station: Option<u32>,
     // What waits.
     buffer: Buffer,
     waiting: Ring<Waiting>,
@@ -156,11 +160,13 @@ impl Link {
             delivery: parts.delivery,
             leads_to: None,
             is_steered: false,
+            is_attended: false,
             looks_from: u64::MAX,
             stored_bytes: 0,
             arrived_bytes: 0,
             flight: Flight::default(),
             controller: parts.controller,
+            station: None,
             buffer: parts.buffer,
             waiting: Ring::new(),
             tally: LinkCounters::default(),
@@ -484,7 +490,23 @@ impl Link {
     /// Whether its packets, which all come from one link, may be offered ahead of time: nothing but what was offered
     /// decides what becomes of them.
     pub(crate) fn can_run_ahead(&self) -> bool {
-        matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none()
+        matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none() && self.station.is_none()
+    }
+
+    /// Packets that it has taken since the start.
+    pub(crate) fn accepted(&self) -> u64 {
+        match &self.transmitter {
+            Transmitter::Fixed(_) => self.taken_on_packets + self.flight.pushed(),
+            Transmitter::Variable(variable) => variable.accepted().0,
+        }
+    }
+
+    /// When a link of fixed rate has sent all that it has taken.
+    pub(crate) fn free_at(&self) -> Instant {
+        match &self.transmitter {
+            Transmitter::Fixed(fixed) => Instant::from_nanos(fixed.free_at),
+            Transmitter::Variable(_) => Instant::ZERO,
+        }
     }
 
     /// The buffer.

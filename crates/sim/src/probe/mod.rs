@@ -5,6 +5,7 @@ mod gateways;
 mod pcapng;
 mod requests;
 mod senders;
+mod stations;
 mod tables;
 
 pub use arrivals::{ArrivalProbe, Naming};
@@ -12,4 +13,5 @@ pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use pcapng::{CaptureError, CaptureWriter, Host};
 pub use requests::{RequestRow, RequestTable};
 pub use senders::{SenderProbe, SenderTables};
+pub use stations::{AirRow, StationProbe};
 pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table};

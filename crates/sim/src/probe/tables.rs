@@ -55,7 +55,7 @@ impl Table {
     /// Rows in the order of their times (the first column), then of their links (the second), then as they came: links that
     /// run ahead do not report in the order of time.
     #[allow(clippy::cast_possible_truncation)]
-    fn in_time_order(self) -> Self {
+    pub(super) fn in_time_order(self) -> Self {
         let [(_, Column::Float(times)), (_, Column::Index(owners)), ..] = &self.columns[..] else { return self };
         let key = |row: usize| (times[row], owners[row]);
         if (1..times.len()).all(|row| key(row - 1) <= key(row)) {

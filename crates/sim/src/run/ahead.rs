@@ -22,6 +22,7 @@
 //! drops is put into the order of time when the run is over.
 
 use super::parts::{Agent, Observers};
+use super::stations::Attended;
 use super::world::World;
 use crate::net::link::{Link, Offered};
 use crate::net::packet::{LinkId, Packet};
@@ -139,8 +140,9 @@ impl Ahead {
             }
         }
         // Datagrams have no window.
-        for agent in agents.iter_mut().skip(2 * senders.acts.len()).take(2 * senders.datagrams) {
-            agent.ahead = AgentAhead::Sink;
+        for (agent, way) in agents.iter_mut().zip(0..).skip(2 * senders.acts.len()).take(2 * senders.datagrams) {
+            let on_air = paths[way ^ 1].last().is_some_and(|&link| links[link as usize].station.is_some());
+            agent.ahead = if on_air { AgentAhead::No } else { AgentAhead::Sink };
         }
         // This ends where an event orders packets.
         let depth = |mut link: LinkId| {
@@ -358,7 +360,8 @@ impl World {
                     link.take_on(size);
                     index = next;
                     if self.links[index as usize].looks_from <= arrives {
-                        self.before_offer(index, arrives, packet);
+                        // Nobody attends to a link that runs ahead.
+                        self.before_offer(index, arrives, &mut { *packet });
                     }
                     link = &mut self.links[index as usize];
                     match link.admit_ahead(arrives, size) {
@@ -395,17 +398,19 @@ impl World {
         link.store(arrives, packet, &mut self.schedule);
     }
 
-    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, and it is
-    /// recorded.
+    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, it is recorded, and a
+    /// station or its access point may take it.
     #[inline(never)]
-    pub(super) fn before_offer(&mut self, link: LinkId, now: u64, packet: &Packet) {
+    pub(super) fn before_offer(&mut self, link: LinkId, now: u64, packet: &mut Packet) -> Attended {
         self.draw(link, now);
         self.record_arrival(link, now, packet);
+        self.attend_offer(link, packet)
     }
 
-    /// Whether packets offered to a link are recorded.
-    fn records(&self, link: LinkId) -> bool {
-        self.observers.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
+    /// Whether somebody looks at every packet that is offered to a link.
+    fn is_looked_at(&self, link: LinkId) -> bool {
+        self.links[link as usize].station.is_some()
+            || self.observers.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
     }
 
     /// A packet is offered to a link, where that is recorded.
@@ -419,7 +424,7 @@ impl World {
     /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn, if any are.
     pub(super) fn first_looks(&mut self) {
         for link in link_ids(&self.links) {
-            self.links[link as usize].looks_from = if self.records(link) { 0 } else { u64::MAX };
+            self.links[link as usize].looks_from = if self.is_looked_at(link) { 0 } else { u64::MAX };
         }
         self.first_draws();
     }
@@ -473,7 +478,7 @@ impl World {
             let here = self.ahead.draws[first..].iter().take_while(|&&(other, _)| other == link);
             let due = here.map(|&(_, source)| (self.sources[source].next().as_nanos(), source)).min();
             let Some((at, source)) = due else { return };
-            self.links[link as usize].looks_from = if self.records(link) { 0 } else { at.saturating_add(1) };
+            self.links[link as usize].looks_from = if self.is_looked_at(link) { 0 } else { at.saturating_add(1) };
             if at >= end {
                 return;
             }

@@ -7,6 +7,7 @@ use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
 use super::slots::{Population, Slots};
+use super::stations::Station;
 use super::truth::GatewayProbe;
 use super::world::World;
 use crate::engine::random::Stream;
@@ -17,7 +18,9 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::{NextHop, Routes};
-use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
+use crate::probe::{
+    ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables,
+};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -61,6 +64,11 @@ impl World {
         for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
             control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
         }
+        for (index, station) in scenario.stations.iter().enumerate() {
+            [station.down, station.up].map(|link| links[link].station = Some(index as u32));
+            links[station.down].is_attended = true;
+        }
+        links.iter_mut().for_each(|link| link.is_attended |= link.is_steered);
         let rerouting = Rerouting::new(scenario);
         let mut routes = if rerouting.is_some() { changeable(scenario) } else { scenario.routes.clone() };
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
@@ -102,6 +110,7 @@ impl World {
             },
             marks: Marks::new(scenario),
             rerouting,
+            stations: scenario.stations.iter().map(|spec| Station::new(spec, scenario)).collect(),
             observers,
             ahead,
         };
@@ -130,6 +139,7 @@ impl World {
             };
             self.schedule.set(self.slots.source(index), flow.start + jitter);
         }
+        (0..self.stations.len()).for_each(|index| self.arm_station(index));
         self.next_beat();
         self.first_looks();
         for index in 0..self.sources.len() {
@@ -168,6 +178,7 @@ fn slots(scenario: &Scenario) -> Slots {
         links: scenario.links.len(),
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
+        stations: scenario.stations.len(),
         endpoints: 2 * (scenario.tcp_flows.len() + scenario.most_open()),
         flows: scenario.flow_paths().count(),
     })
@@ -286,6 +297,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         gateways,
         arrivals,
         senders,
+        stations: probe.stations.then(Box::default),
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -133,7 +133,7 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
 
 /// The window field that says at least `window` bytes in units of 2^shift, not more than `field`: rounded up, so that the floor of
 /// one MTU holds.
-fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
+pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
     // No window is near 2^64.
     let units = (window.as_u64() + (1 << shift) - 1) >> shift;
     u16::try_from(units).map_or(field, |units| units.min(field))
@@ -291,7 +291,7 @@ impl World {
     }
 
     /// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.
-    fn window_shift(&self, agent: usize) -> u8 {
+    pub(super) fn window_shift(&self, agent: usize) -> u8 {
         match self.endpoints.get(agent) {
             Some(endpoint) => endpoint.window_shift(),
             None => self.requests.window_shift(agent),

@@ -1,11 +1,12 @@
 //! The ledger for the run's verifier, collected apart from what the summary reports.
 
 use super::pool::Pool;
+use super::stations::Station;
 use super::summary::transition_power;
 use super::world::World;
 use crate::net::transmitter::InService;
-use crate::scenario::{LinkSpec, Scenario, TransferSize};
-use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
+use crate::scenario::{LinkSpec, Scenario, StationSpec, TransferSize};
+use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, StationLedger, TcpLedger, VariableLedger};
 
 /// What the verifier needs.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
@@ -32,18 +33,42 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             variable: variable_ledger(world, spec, index),
         });
     }
+    let mut lost_at_nodes = match &world.rerouting {
+        Some(rerouting) => rerouting.lost_at_nodes().to_vec(),
+        None => vec![0; scenario.nodes.len()],
+    };
+    let mut kept_at_nodes = vec![0; scenario.nodes.len()];
+    for station in &world.stations {
+        lost_at_nodes[station.node as usize] += station.counters.missed_packets;
+        lost_at_nodes[station.access_node as usize] += station.counters.refused_packets;
+        for (node, packet) in station.kept() {
+            kept_at_nodes[node as usize] += 1;
+            agents[world.requests.flow_agent(packet.agent)].held += 1;
+        }
+    }
     Ledger {
         end: world.now,
         measured_from: world.baseline.at,
-        lost_at_nodes: match &world.rerouting {
-            Some(rerouting) => rerouting.lost_at_nodes().to_vec(),
-            None => vec![0; scenario.nodes.len()],
-        },
+        lost_at_nodes,
+        kept_at_nodes,
+        stations: world.stations.iter().zip(&scenario.stations).map(|pair| station_ledger(world, scenario, pair)).collect(),
         links,
         agents,
         tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
+    }
+}
+
+fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station, &StationSpec)) -> StationLedger {
+    StationLedger {
+        name: scenario.nodes[spec.node].clone(),
+        times: station.meter.times(world.now),
+        came: world.links[spec.down].counters(world.now).delivered_packets,
+        received: station.counters.received_packets,
+        missed: station.counters.missed_packets,
+        sent_bytes: world.links[spec.up].counters(world.now).delivered_bytes,
+        air_rate: scenario.links[spec.up].rate,
     }
 }
 
@@ -83,7 +108,8 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
         sent: place.sender.counters().bytes_sent - place.sender.counters().retransmitted_bytes,
         size: Some(place.size),
     });
-    let packets = world.links.iter().flat_map(|link| link.packets());
+    let kept = world.stations.iter().flat_map(|station| station.kept().map(|(_, packet)| *packet));
+    let packets = world.links.iter().flat_map(|link| link.packets()).chain(kept);
     let held = packets.filter(|packet| world.requests.owns(pool, packet.agent)).count() as u64;
     RequestsLedger {
         name: pool.name.clone(),

@@ -17,6 +17,7 @@ mod requests;
 mod requests_tests;
 mod rerouting;
 mod slots;
+mod stations;
 mod summary;
 mod truth;
 mod world;
@@ -25,6 +26,7 @@ pub use account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
 pub use rerouting::{NapSummary, RoutingSummary};
+pub use stations::{DownloadSummary, RadioSummary, StationSummary};
 pub use summary::{
     ByName, EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary,
 };

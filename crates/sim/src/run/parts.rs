@@ -8,7 +8,7 @@ use crate::engine::random::Stream;
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::packet::{LinkId, Packet};
 use crate::net::transmitter::InService;
-use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe};
+use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe, StationProbe};
 use crate::scenario::{Capacity, TcpFlow, TransferSize};
 use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
@@ -132,6 +132,8 @@ pub(super) struct Observers {
     pub arrivals: Option<Box<ArrivalProbe>>,
     /// Looks at TCP's senders.
     pub senders: Option<Box<SenderProbe>>,
+    /// Looks at stations.
+    pub stations: Option<Box<StationProbe>>,
     /// Whether somebody follows what TCP's senders send.
     pub follows: bool,
     /// Whether there is a capture or a replay, which see every packet.

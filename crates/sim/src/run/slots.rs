@@ -2,10 +2,11 @@
 //!
 //! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) links that fall asleep or
-//! wake, then new tables of routers; (6) TCP timers, in the order of the flows, sender before receiver, then those of requests' connections, in the order of their flows and
-//! of their places (`run/pool.rs`), sender before receiver; (7) requests' connections that learn of dropped packets, in
-//! the order of their agents; (8) traffic sources, connections that open, their applications and requests, in the order
-//! of the flows; (9) the start of measurement; (10) the ends of probe bins; (11) a beat, at which nothing happens that was
+//! wake, then new tables of routers; (6) stations, in the order of the scenario, each as `run/stations` says; (7) TCP timers, in the order of the flows, sender before
+//! receiver, then those of requests' connections, in the order of their flows and
+//! of their places (`run/pool.rs`), sender before receiver; (8) requests' connections that learn of dropped packets, in
+//! the order of their agents; (9) traffic sources, connections that open, their applications and requests, in the order
+//! of the flows; (10) the start of measurement; (11) the ends of probe bins; (12) a beat, at which nothing happens that was
 //! not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
 //! state after everything else.
 
@@ -24,6 +25,8 @@ pub(super) enum Owner {
     Redraw(usize),
     /// Links fall asleep or wake, or routers have new tables.
     Reroute,
+    /// A station: its radio, its machine or its access point.
+    Station(usize),
     /// A TCP endpoint's timer: a flow's, or behind those that of an end of a request's connection.
     Timer(usize),
     /// Packets of requests that were dropped: their connections learn of it.
@@ -47,6 +50,7 @@ pub(super) struct Slots {
     controllers: Slot,
     redraws: Slot,
     reroute: Slot,
+    stations: Slot,
     timers: Slot,
     settlement: Slot,
     sources: Slot,
@@ -60,6 +64,7 @@ pub(super) struct Population {
     pub links: usize,
     pub controllers: usize,
     pub redraws: usize,
+    pub stations: usize,
     pub endpoints: usize,
     pub flows: usize,
 }
@@ -71,11 +76,12 @@ impl Slots {
         let controllers = deliveries + population.links as Slot;
         let redraws = controllers + population.controllers as Slot;
         let reroute = redraws + population.redraws as Slot;
-        let timers = reroute + 1;
+        let stations = reroute + 1;
+        let timers = stations + population.stations as Slot;
         let settlement = timers + population.endpoints as Slot;
         let sources = settlement + 1;
         let warm_up = sources + population.flows as Slot;
-        Self { deliveries, controllers, redraws, reroute, timers, settlement, sources, warm_up }
+        Self { deliveries, controllers, redraws, reroute, stations, timers, settlement, sources, warm_up }
     }
 
     pub fn count(&self) -> usize {
@@ -100,6 +106,10 @@ impl Slots {
 
     pub fn reroute(&self) -> Slot {
         self.reroute
+    }
+
+    pub fn station(&self, index: usize) -> Slot {
+        self.stations + index as Slot
     }
 
     #[inline]
@@ -147,6 +157,8 @@ impl Slots {
             Owner::Redraw(from(self.redraws))
         } else if slot == self.reroute {
             Owner::Reroute
+        } else if slot < self.timers {
+            Owner::Station(from(self.stations))
         } else if slot < self.settlement {
             Owner::Timer(from(self.timers))
         } else if slot == self.settlement {
@@ -172,7 +184,7 @@ mod tests {
     #[test]
     fn every_slot_has_its_owner_in_the_written_order() {
         let slots =
-            Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, endpoints: 2, flows: 2 });
+            Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, stations: 2, endpoints: 2, flows: 2 });
         let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(slot as Slot)).collect();
         let written = [
             Owner::Departure(0),
@@ -181,6 +193,8 @@ mod tests {
             Owner::Controller(0),
             Owner::Redraw(0),
             Owner::Reroute,
+            Owner::Station(0),
+            Owner::Station(1),
             Owner::Timer(0),
             Owner::Timer(1),
             Owner::Settlement,

@@ -4,6 +4,7 @@ use super::account::GatewaySummary;
 use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::RoutingSummary;
+use super::stations::{self, StationSummary};
 use super::world::World;
 use crate::net::link::Link;
 use crate::net::link::LinkCounters;
@@ -50,6 +51,8 @@ pub struct Summary {
     pub links: Vec<LinkSummary>,
     /// Flows, TCP first.
     pub flows: Vec<FlowSummary>,
+    /// Stations, in the order of the scenario.
+    pub stations: Vec<StationSummary>,
     /// Parts of the run by their names, if there are any.
     #[serde(skip_serializing_if = "ByName::is_empty")]
     pub phase: ByName<PhaseSummary>,
@@ -295,6 +298,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
             .map(|(index, all)| link_summary(world, scenario, index, (span, all)))
             .collect(),
         flows,
+        stations: stations::stations(world, scenario),
         phase: phases(world, &whole, scenario),
     }
 }

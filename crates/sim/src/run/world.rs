@@ -8,6 +8,7 @@ use super::parts::{Agent, BY_TABLE, Baseline, Connection, Controlled, Observers,
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
+use super::stations::{Attended, Station};
 use super::slots::{Owner, Slots};
 use super::summary;
 use crate::engine::schedule::Schedule;
@@ -46,6 +47,7 @@ pub struct World {
     pub(super) marks: Marks,
     /// Where links sleep.
     pub(super) rerouting: Option<Box<Rerouting>>,
+    pub(super) stations: Vec<Station>,
     pub(super) observers: Observers,
     pub(super) ahead: Ahead,
 }
@@ -74,6 +76,7 @@ impl World {
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
                 Owner::Reroute => self.reroute(),
+                Owner::Station(index) => self.station(index),
                 Owner::Settlement => self.settle_drops(),
                 Owner::Source(flow) => self.source(flow),
                 Owner::WarmUp => self.start_measuring(),
@@ -103,15 +106,33 @@ impl World {
         if self.observers.watching {
             self.observers.delivered(self.now, index, &packet);
         }
-        if self.links[index].is_steered {
-            self.steer(index as LinkId, &mut packet);
+        if self.links[index].is_attended {
+            return self.deliver_attended(index, hop, &mut packet);
         }
+        self.forward(index, hop, &mut packet);
+    }
+
+    /// The same where somebody looks at what comes off the link.
+    #[inline(never)]
+    fn deliver_attended(&mut self, index: usize, hop: NextHop, packet: &mut Packet) {
+        if self.attend_delivery(index as LinkId, packet) == Attended::Taken {
+            return;
+        }
+        self.forward(index, hop, packet);
+        if hop == NextHop::Here {
+            self.note_downloads(index, packet.agent as usize);
+        }
+    }
+
+    /// A packet that has come off a link goes on.
+    #[inline(always)]
+    fn forward(&mut self, index: usize, hop: NextHop, packet: &mut Packet) {
         match hop {
-            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, &mut packet),
-            NextHop::Here => self.receive(self.now, &packet),
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, packet),
+            NextHop::Here => self.receive(self.now, packet),
             NextHop::Changeable(_) | NextHop::Unreachable => {
                 let node = self.links[index].to;
-                self.forward_rerouted(node, hop, &mut packet);
+                self.forward_rerouted(node, hop, packet);
             }
         }
     }
@@ -122,9 +143,17 @@ impl World {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
-        if self.links[index as usize].looks_from <= now.as_nanos() {
-            self.before_offer(index, now.as_nanos(), packet);
+        if self.links[index as usize].looks_from <= now.as_nanos()
+            && self.before_offer(index, now.as_nanos(), packet) == Attended::Taken
+        {
+            return;
         }
+        self.admit(now, index, packet);
+    }
+
+    /// A packet enters a link, past whoever attends to what is offered to it.
+    #[inline(always)]
+    fn admit(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
         let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
             Offered::Held => return self.held(index, packet),
@@ -145,8 +174,19 @@ impl World {
     #[cold]
     fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
         self.record_arrival(index, now.as_nanos(), packet);
+        if self.attend_offer(index, packet) == Attended::GoesOn {
+            self.admit_watched(now, index, packet);
+        }
+    }
+
+    fn admit_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
         let admission = self.links[index as usize].offer(now, *packet, &mut self.schedule);
         self.offered(now, index, packet, admission);
+    }
+
+    /// A station, or its access point, sends a packet over the air.
+    pub(super) fn offer_to_link(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
+        if self.observers.watching { self.admit_watched(now, index, packet) } else { self.admit(now, index, packet) }
     }
 
     /// What else an offer means where the packet is not taken, or somebody looks.
@@ -204,7 +244,7 @@ impl World {
 
     /// Sends what an endpoint has to send and looks after its timer.
     #[inline]
-    fn pump(&mut self, now: Instant, agent: usize) {
+    pub(super) fn pump(&mut self, now: Instant, agent: usize) {
         // Written where it stays until a link takes it: copying it right after its parts were written stalls.
         let mut packet = Packet::default();
         while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
@@ -358,6 +398,7 @@ impl World {
         endpoint.open(self.now);
         connection.hand_over(self.now, endpoint);
         self.schedule.set(self.slots.source(flow), connection.next_action());
+        self.note_opening(flow);
         if self.observers.recorder.records_windows() {
             let endpoint = &self.endpoints[2 * flow];
             self.observers.window(self.now, flow, endpoint.cwnd(), endpoint.ssthresh());
@@ -398,6 +439,7 @@ impl World {
         if let Some(rerouting) = &mut self.rerouting {
             rerouting.start_measuring();
         }
+        self.restart_stations();
         self.baseline = self.counters_now();
         self.read();
     }
@@ -507,6 +549,7 @@ impl World {
         tables.extend(self.observers.gateways.map(|gateways| gateways.into_table()));
         tables.extend(self.requests.into_table());
         tables.extend(self.observers.arrivals.map(|arrivals| arrivals.into_table()));
+        tables.extend(self.observers.stations.into_iter().flat_map(|stations| stations.into_tables()));
         Ok(RunOutcome { summary, tables })
     }
 }

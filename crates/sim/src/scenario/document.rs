@@ -8,6 +8,7 @@ mod queueing;
 mod replay;
 mod requests;
 mod sleep;
+mod station;
 mod tcp;
 
 pub use gateway::{
@@ -28,6 +29,10 @@ pub use requests::{
 pub use sleep::{
     FloodingDocument, LoadAwareDocument, MetricReading, PlanDocument, RoutingDocument, SimultaneousDocument,
     SleepDocument, ThresholdDocument, UpdateDocument,
+};
+pub use station::{
+    AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PollReading, PsmDocument, RadioDocument,
+    RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument, StationMechanismDocument,
 };
 pub use tcp::{
     EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
@@ -91,6 +96,9 @@ pub struct Document {
     /// Links that sleep.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sleep: Vec<SleepDocument>,
+    /// Wireless stations, whose radios may sleep.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub station: Vec<StationDocument>,
     /// Where nodes lie, for pictures: longitude and latitude in degrees, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub position: BTreeMap<String, (f64, f64)>,
@@ -519,6 +527,10 @@ pub struct ProbeDocument {
     /// Record every request of the flows of that kind (table `request`).
     #[serde(default)]
     pub requests: bool,
+    /// Record what stations do: the states of their radios (table `radio`), what is on the air for them (table `air`) and the bursts that
+    /// shapers see (table `burst`).
+    #[serde(default)]
+    pub stations: bool,
     /// Record every packet that is offered to these links (table `arrivals`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Vec<String>>,

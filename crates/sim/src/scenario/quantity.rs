@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use netlull_units::{BitRate, Bytes, Duration};
+use netlull_units::{BitRate, Bytes, Duration, Watts};
 
 /// A quantity with a unit, `"10 Mb/s"` in the document and `T` in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -40,6 +40,12 @@ impl Described for BitRate {
     const NAME: &'static str = "Rate";
     const DESCRIPTION: &'static str = "a bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\"";
     const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*[kMG]?(b|bit)/s\s*$";
+}
+
+impl Described for Watts {
+    const NAME: &'static str = "Power";
+    const DESCRIPTION: &'static str = "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"";
+    const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*[umk]?W\s*$";
 }
 
 impl<T: Display> Serialize for Quantity<T> {

@@ -1,14 +1,14 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    AwmDocument, BernoulliDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
-    CodelDocument, ControllerDocument, Document, DropTailDocument, EarthDocument, EmpiricalSizeDocument,
+    AwmDocument, BernoulliDocument, BsdDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
+    ClientShaperDocument, CodelDocument, ControllerDocument, Document, DropTailDocument, EagerDocument, EarthDocument, EmpiricalSizeDocument,
     ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FloodingDocument,
     FlowCountDocument, FlowDocument, GRouterDocument, GilbertElliottDocument, InitialRoundTripDocument,
     LinearCountingDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument,
-    PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, QueueDocument, RateSteps, RatesDocument,
+    PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, PsmDocument, QueueDocument, RadioDocument, RadioPowersDocument, RateSteps, RatesDocument,
     RedDocument, ReplayDocument, RequestsDocument, RoundTripDocument, ScriptedDocument, SimultaneousDocument,
-    SizeDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
+    SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
     WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
@@ -177,6 +177,13 @@ read_by_kind!(
     "scripted" => Scripted(ScriptedDocument),
 );
 read_by_kind!(
+    StationMechanismDocument:
+    "client_shaper" => ClientShaper(ClientShaperDocument),
+    "eager" => Eager(EagerDocument),
+    "psm" => Psm(PsmDocument),
+    "bsd" => Bsd(BsdDocument),
+);
+read_by_kind!(
     FlowDocument:
     "tcp" => Tcp(TcpFlowDocument),
     "cbr" => Cbr(CbrDocument),
@@ -203,6 +210,18 @@ impl<'de> Deserialize<'de> for RatesDocument {
             value @ Value::Array(_) => within::<Vec<Quantity<BitRate>>, D::Error>(&value).map(Self::List),
             other => Err(D::Error::custom(format!(
                 "{other} is no set of rates; expected a list of rates or {{ from, to, step }}"
+            ))),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for RadioDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(name) => Ok(Self::Name(name)),
+            value @ Value::Object(_) => within::<RadioPowersDocument, D::Error>(&value).map(Self::Powers),
+            other => Err(D::Error::custom(format!(
+                "{other} is no radio; expected a name or {{ name, asleep, idle, receive, transmit, wake_time }}"
             ))),
         }
     }

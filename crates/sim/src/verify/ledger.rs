@@ -7,7 +7,7 @@ use super::Findings;
 use crate::net::buffer::Buffer;
 use crate::net::link::LinkCounters;
 use crate::net::transmitter::{EffectiveRate, InService, RateLogEntry};
-use netlull_power::{PowerModel, Residency, Traffic, TransitionPower};
+use netlull_power::{PowerModel, RadioTime, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 
 /// What a run leaves behind for its verifier.
@@ -19,6 +19,10 @@ pub struct Ledger {
     pub measured_from: Instant,
     /// For each node, packets that were lost there: it knew no way, or they had made too many hops.
     pub lost_at_nodes: Vec<u64>,
+    /// For each node, packets that are there at the end and on no link: a radio that wakes, or an access point, has them.
+    pub kept_at_nodes: Vec<u64>,
+    /// Stations.
+    pub stations: Vec<StationLedger>,
     /// Links.
     pub links: Vec<LinkLedger>,
     /// Senders and receivers.
@@ -29,6 +33,25 @@ pub struct Ledger {
     pub requests: Vec<RequestsLedger>,
     /// The power models whose energy is reported.
     pub power: Vec<PowerModel>,
+}
+
+/// A station's ledger.
+#[derive(Clone, Debug)]
+pub struct StationLedger {
+    /// Its node.
+    pub name: String,
+    /// Time in each of its radio's states, since the start.
+    pub times: RadioTime,
+    /// Packets that came over the air.
+    pub came: u64,
+    /// Those of them that its radio received.
+    pub received: u64,
+    /// Those that came while it did not hear.
+    pub missed: u64,
+    /// Bytes that the link from it has delivered.
+    pub sent_bytes: u64,
+    /// The rate of the air.
+    pub air_rate: BitRate,
 }
 
 /// A link's ledger.
@@ -156,6 +179,9 @@ pub fn check(ledger: &Ledger) -> Findings {
         });
     }
     nodes_forward_everything(&mut findings, ledger);
+    for station in &ledger.stations {
+        radio_accounts_for_its_time(&mut findings, station, ledger.end);
+    }
     for tcp in &ledger.tcp {
         tcp_delivers_what_was_sent(&mut findings, tcp);
     }
@@ -315,6 +341,23 @@ fn energy_is_the_integral(findings: &mut Findings, link: &LinkLedger, variable: 
     }
 }
 
+/// A radio is in one state at a time, receives or misses what comes, and has transmitted for as long as its packets were on the air.
+fn radio_accounts_for_its_time(findings: &mut Findings, station: &StationLedger, end: Instant) {
+    let (name, total) = (&station.name, Instant::ZERO + station.times.total());
+    findings.check(total == end, name, || format!("its radio's states add up to {total}, but the run lasted to {end}"));
+    let StationLedger { came, received, missed, .. } = station;
+    findings.check(*came == received + missed, name, || {
+        format!("{came} packets came over the air, but {received} were received and {missed} missed")
+    });
+    let sent = u128::from(station.sent_bytes) * BIT_NANOS_PER_BYTE;
+    // One nanosecond more for each stretch of sending: departures are rounded down to it.
+    let stretches = u128::from(station.sent_bytes);
+    let most = u128::from(station.air_rate.as_bps()) * (u128::from(station.times.transmitting.as_nanos()) + stretches);
+    findings.check(sent <= most, name, || {
+        format!("it sent {} bytes in {} of transmitting", station.sent_bytes, station.times.transmitting)
+    });
+}
+
 fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
     /// Packets that came to a node, and that agents there sent; that left it, and that stayed with agents there.
     #[derive(Clone, Copy, Default)]
@@ -334,11 +377,11 @@ fn nodes_forward_everything(findings: &mut Findings, ledger: &Ledger) {
         nodes[agent.node].sent += agent.sent;
         nodes[agent.node].received += agent.received;
     }
-    let lost = ledger.lost_at_nodes.iter();
-    for (node, (Balance { arrived, sent, left, received }, lost)) in nodes.into_iter().zip(lost).enumerate() {
-        findings.check(arrived + sent == left + received + lost, &format!("node {node}"), || {
+    let gone = ledger.lost_at_nodes.iter().zip(&ledger.kept_at_nodes);
+    for (node, (Balance { arrived, sent, left, received }, (lost, kept))) in nodes.into_iter().zip(gone).enumerate() {
+        findings.check(arrived + sent == left + received + lost + kept, &format!("node {node}"), || {
             format!(
-                "{arrived} packets came and {sent} were sent here, but {left} left, {received} stayed and {lost} were lost"
+                "{arrived} packets came and {sent} were sent here, but {left} left, {received} stayed, {kept} are kept and {lost} were lost"
             )
         });
     }
@@ -418,6 +461,8 @@ mod tests {
             end,
             measured_from: start,
             lost_at_nodes: vec![0, 0],
+            kept_at_nodes: vec![0, 0],
+            stations: Vec::new(),
             links: vec![LinkLedger {
                 name: "a-b".to_owned(),
                 from: 0,

@@ -14,6 +14,7 @@ mod requests;
 mod size_laws;
 mod sleep;
 mod sleep_plan;
+mod station;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
@@ -29,6 +30,7 @@ use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
+pub use station::{AccessSpec, NamedRadio, StationMechanism, StationSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -74,6 +76,8 @@ pub struct Scenario {
     pub routing: RoutingSpec,
     /// Links that sleep.
     pub sleep: SleepSpec,
+    /// Wireless stations.
+    pub stations: Vec<StationSpec>,
 }
 
 /// A part of the run, within the time measured.
@@ -324,6 +328,8 @@ pub struct ProbeSpec {
     pub events: bool,
     /// Requests.
     pub requests: bool,
+    /// What stations do.
+    pub stations: bool,
     /// Packets offered to these links, by index.
     pub arrivals: Option<Vec<usize>>,
     /// Not whose packets these are.
@@ -384,6 +390,8 @@ impl Scenario {
         check_positions(document, &nodes)?;
         let network = sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
         let sleep = sleep::sleep(network, &links)?;
+        let around = station::Around { document, nodes: &nodes, wires: &wiring, links: &links, flows: &flows };
+        let stations = station::stations(around)?;
         let scenario = Self {
             name: document.name.clone(),
             duration: document.duration.0,
@@ -403,6 +411,7 @@ impl Scenario {
             phases: phases::phases(document)?,
             routing: sleep::routing(document)?,
             sleep,
+            stations,
         };
         let longest = crate::run::longest_run(&scenario);
         if scenario.duration > longest {
@@ -552,6 +561,7 @@ fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<Probe
         segments: wanted.segments,
         events: wanted.events,
         requests: wanted.requests,
+        stations: wanted.stations,
         arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,
         nameless: false,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,

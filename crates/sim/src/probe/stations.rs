@@ -1,0 +1,125 @@
+//! What stations do: tables `radio`, `air` and `burst`.
+
+use super::tables::{Column, Table};
+use netlull_mechanism::radio::Burst;
+use netlull_units::{Bytes, Duration, Instant};
+
+/// Something on the air for a station, or from it.
+#[derive(Clone, Copy, Debug)]
+pub struct AirRow {
+    /// Index of the station.
+    pub station: u32,
+    /// What it is.
+    pub kind: &'static str,
+    /// When its first bit is on the air.
+    pub from: Instant,
+    /// When its last bit has been.
+    pub to: Instant,
+    /// Of a TCP segment its first sequence number, of a pure acknowledgement the one that it acknowledges.
+    pub seq: u32,
+    /// Size in bytes.
+    pub size: u32,
+    /// The window that an acknowledgement advertises.
+    pub window: Option<Bytes>,
+}
+
+/// Collects the three tables.
+#[derive(Default)]
+pub struct StationProbe {
+    radio_time: Vec<f64>,
+    radio_station: Vec<u32>,
+    radio_state: Vec<&'static str>,
+    air_from: Vec<f64>,
+    air_station: Vec<u32>,
+    air_to: Vec<f64>,
+    air_kind: Vec<&'static str>,
+    air_seq: Vec<u64>,
+    air_size: Vec<u64>,
+    air_window: Vec<f64>,
+    burst_station: Vec<u32>,
+    burst_times: [Vec<f64>; 4],
+    burst_counts: [Vec<u64>; 3],
+    burst_estimates: [Vec<f64>; 3],
+    burst_intact: Vec<bool>,
+}
+
+impl StationProbe {
+    /// A radio goes over to another state.
+    pub fn radio(&mut self, at: Instant, station: u32, state: &'static str) {
+        self.radio_time.push(at.as_secs_f64());
+        self.radio_station.push(station);
+        self.radio_state.push(state);
+    }
+
+    /// Something is, or was, on the air.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn air(&mut self, row: &AirRow) {
+        self.air_from.push(row.from.as_secs_f64());
+        self.air_station.push(row.station);
+        self.air_to.push(row.to.as_secs_f64());
+        self.air_kind.push(row.kind);
+        self.air_seq.push(u64::from(row.seq));
+        self.air_size.push(u64::from(row.size));
+        self.air_window.push(row.window.map_or(f64::NAN, |window| window.as_u64() as f64));
+    }
+
+    /// A shaper has seen a burst.
+    pub fn burst(&mut self, station: u32, burst: &Burst) {
+        self.burst_station.push(station);
+        let times = [burst.opened, burst.first, burst.last, burst.ended];
+        self.burst_times.iter_mut().zip(times).for_each(|(column, at)| column.push(at.as_secs_f64()));
+        let counts = [u64::from(burst.packets), u64::from(burst.bytes), u64::from(burst.expected)];
+        self.burst_counts.iter_mut().zip(counts).for_each(|(column, count)| column.push(count));
+        let estimates = [burst.interarrival, burst.deviation, burst.threshold];
+        let estimates = estimates.map(Duration::as_secs_f64);
+        self.burst_estimates.iter_mut().zip(estimates).for_each(|(column, span)| column.push(span));
+        self.burst_intact.push(burst.intact);
+    }
+
+    /// The tables.
+    #[must_use]
+    pub fn into_tables(self) -> [Table; 3] {
+        use Column::{Count, Flag, Float, Index, Text};
+        let radio = Table {
+            name: "radio",
+            columns: vec![
+                ("time_s", Float(self.radio_time)),
+                ("station", Index(self.radio_station)),
+                ("state", Text(self.radio_state)),
+            ],
+        };
+        let air = Table {
+            name: "air",
+            columns: vec![
+                ("time_s", Float(self.air_from)),
+                ("station", Index(self.air_station)),
+                ("end_s", Float(self.air_to)),
+                ("kind", Text(self.air_kind)),
+                ("seq", Count(self.air_seq)),
+                ("size_bytes", Count(self.air_size)),
+                ("window_bytes", Float(self.air_window)),
+            ],
+        };
+        let [opened, first, last, ended] = self.burst_times;
+        let [packets, bytes, expected] = self.burst_counts;
+        let [interarrival, deviation, threshold] = self.burst_estimates;
+        let burst = Table {
+            name: "burst",
+            columns: vec![
+                ("time_s", Float(opened)),
+                ("station", Index(self.burst_station)),
+                ("first_s", Float(first)),
+                ("last_s", Float(last)),
+                ("ended_s", Float(ended)),
+                ("packets", Count(packets)),
+                ("bytes", Count(bytes)),
+                ("expected_packets", Count(expected)),
+                ("interarrival_s", Float(interarrival)),
+                ("deviation_s", Float(deviation)),
+                ("threshold_s", Float(threshold)),
+                ("intact", Flag(self.burst_intact)),
+            ],
+        };
+        [radio, air.in_time_order(), burst]
+    }
+}

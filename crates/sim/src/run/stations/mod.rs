@@ -1,0 +1,465 @@
+//! Stations in the world: radios that sleep, the machines that let them, access points that buffer for them.
+//!
+//! ```text
+//!              AP buffers?                  awake? else missed
+//!   network ──► [gate] ──► link down ──► [radio] ──► host's TCP
+//!   network ◄──────────────  link up ◄── [radio] ◄── host's TCP
+//!                                wakes for what is sent
+//! ```
+//!
+//! Frames that are not packets (beacons, polls, null frames) take time on the air and energy, but no room in a link's queue. What is due
+//! at one instant happens in this order: the radio is awake; the machine's timeout; the access point's; a beacon has been heard; a poll has
+//! reached the access point; the radio falls asleep.
+
+mod parts;
+mod summary;
+
+pub(super) use parts::Station;
+pub(super) use summary::stations;
+pub use summary::{DownloadSummary, RadioSummary, StationSummary};
+
+use super::control::window_field;
+use super::world::World;
+use crate::net::packet::{LinkId, Packet};
+use crate::probe::AirRow;
+use netlull_mechanism::radio::{
+    AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView,
+};
+use netlull_mechanism::gateway::{SegmentKind, Timestamps};
+use netlull_tcp::{Flags, State};
+use netlull_units::{Bytes, Instant};
+use parts::{Air, Frame, Heard, Then};
+
+/// A PS-Poll frame in bytes (IEEE 802.11 section 9.3.1.5): frame control, AID, two addresses, FCS.
+const POLL_BYTES: u32 = 20;
+/// A null data frame in bytes (IEEE 802.11 section 9.3.2): a header of 24 and the FCS.
+const NULL_BYTES: u32 = 28;
+
+/// What became of a packet that somebody attends to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Attended {
+    /// It goes on.
+    GoesOn,
+    /// It is taken: held, refused or missed.
+    Taken,
+}
+
+impl World {
+    /// The station's slot: something of it is due.
+    pub(super) fn station(&mut self, index: usize) {
+        let now = self.now;
+        // Each turn does one thing that is due and finds what is due after it.
+        while let Some(due) = self.stations[index].due(now) {
+            match due {
+                parts::Due::Awake => self.radio_awake(index),
+                parts::Due::Machine => {
+                    self.tell_station(index, StationEvent::Timeout);
+                }
+                parts::Due::AccessPoint => self.tell_access_point(index, AccessEvent::Timeout),
+                parts::Due::Beacon(heard) => self.hear_beacon(index, heard),
+                parts::Due::Poll => {
+                    self.stations[index].polled_at = Instant::NEVER;
+                    self.tell_access_point(index, AccessEvent::Polled);
+                }
+                parts::Due::Sleep => self.radio_sleeps(index),
+            }
+        }
+        self.arm_station(index);
+    }
+
+    /// Sets the station's slot.
+    pub(super) fn arm_station(&mut self, index: usize) {
+        let (slot, next) = (self.slots.station(index), self.stations[index].next(self.now));
+        if self.schedule.at(slot) != next {
+            self.schedule.set(slot, next);
+        }
+    }
+
+    /// Tells a station's machine what happens, and does what it asks for; the window to be written, if it asks for that.
+    fn tell_station(&mut self, index: usize, event: StationEvent) -> Option<Bytes> {
+        let mut window = None;
+        let mut next = Some(event);
+        while let Some(event) = next.take() {
+            self.stations[index].machine.handle(self.now, event);
+            while let Some(action) = self.stations[index].machine.poll_action() {
+                match action {
+                    StationAction::Sleep => self.stations[index].air.then(Then::Sleep),
+                    StationAction::Wake => self.wake_radio(index),
+                    StationAction::SetWindow(bytes) => window = Some(bytes),
+                    StationAction::Acknowledge { connection } => next = self.acknowledge(index, connection).or(next),
+                    StationAction::Poll => self.hand_to_radio(index, Frame::Poll),
+                    StationAction::Announce(mode) => self.hand_to_radio(index, Frame::Null(mode)),
+                }
+            }
+            self.record_burst(index);
+        }
+        self.arm_station(index);
+        window
+    }
+
+    /// A host's TCP acknowledges all that it has received; the event that tells the machine of it.
+    fn acknowledge(&mut self, index: usize, connection: u32) -> Option<StationEvent> {
+        let node = self.stations[index].node;
+        let ends = [2 * connection as usize + 1, 2 * connection as usize];
+        let agent = ends.into_iter().find(|&agent| agent < self.endpoints.len() && self.agents[agent].node == node)?;
+        self.stations[index].acknowledging = Some(None);
+        self.endpoints[agent].acknowledge();
+        self.pump(self.now, agent);
+        let packet = self.stations[index].acknowledging.take().flatten()?;
+        Some(StationEvent::Acknowledged { packet })
+    }
+
+    /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
+    fn station_sends(&mut self, index: usize, packet: &mut Packet) {
+        let view = self.view(packet);
+        let kind = match &mut self.stations[index].acknowledging {
+            Some(shown) if shown.is_none() && is_acknowledgement(&view) => {
+                *shown = Some(view);
+                "open"
+            }
+            _ => {
+                // It wakes before its machine says what comes after.
+                if self.stations[index].air == Air::Asleep {
+                    self.wake_radio(index);
+                }
+                self.shape(index, packet, &view)
+            }
+        };
+        self.hand_to_radio(index, Frame::Packet(*packet, kind));
+    }
+
+    /// Shows a packet to the machine and writes the window that it wants; what the packet is called on the air.
+    fn shape(&mut self, index: usize, packet: &mut Packet, view: &PacketView) -> &'static str {
+        let window = self.tell_station(index, StationEvent::Sending { packet: *view });
+        let Some(window) = window else {
+            return if is_acknowledgement(view) { "ack" } else { "sent" };
+        };
+        let shift = self.window_shift(packet.agent as usize ^ 1);
+        packet.segment.window = window_field(window, shift, packet.segment.window);
+        self.stations[index].counters.closed_acks += u64::from(packet.segment.window == 0);
+        if packet.segment.window == 0 { "closed" } else { "ack" }
+    }
+
+    /// A frame for the radio to send: at once, or when it is awake.
+    fn hand_to_radio(&mut self, index: usize, frame: Frame) {
+        match self.stations[index].air {
+            Air::Awake { .. } => self.transmit(index, frame),
+            Air::Waking { .. } => self.stations[index].waiting.push_back(frame),
+            Air::Asleep => {
+                self.stations[index].waiting.push_back(frame);
+                self.wake_radio(index);
+            }
+        }
+        self.arm_station(index);
+    }
+
+    /// The radio sends a frame.
+    fn transmit(&mut self, index: usize, frame: Frame) {
+        let now = self.now;
+        match frame {
+            Frame::Packet(mut packet, kind) => {
+                let up = self.stations[index].up;
+                let view = self.view(&packet);
+                let accepted = self.links[up as usize].accepted();
+                self.offer_to_link(now, up, &mut packet);
+                // What the air loses has been sent all the same.
+                let accepted = self.links[up as usize].accepted() > accepted;
+                let (from, to) = self.on_air(index, packet.size, accepted.then(|| self.links[up as usize].free_at()));
+                self.record_air(index, kind, (from, to), &view);
+            }
+            Frame::Poll => {
+                let (from, to) = self.on_air(index, POLL_BYTES, None);
+                let station = &mut self.stations[index];
+                station.counters.polls += 1;
+                station.polled_at = (from + station.poll_time).max(to);
+                self.record_frame(index, "poll", (from, to), POLL_BYTES);
+            }
+            Frame::Null(mode) => {
+                let times = self.on_air(index, NULL_BYTES, None);
+                self.record_frame(index, "null", times, NULL_BYTES);
+                self.tell_access_point(index, AccessEvent::Announced(mode));
+            }
+        }
+    }
+
+    /// The radio transmits `size` bytes, behind what it transmits already: from when to when. `ends` is when a link has sent them.
+    fn on_air(&mut self, index: usize, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
+        let (now, station) = (self.now, &mut self.stations[index]);
+        let from = station.sends_until.max(now);
+        let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.air_time(size));
+        station.sends_until = to;
+        station.meter.transmits(from, to);
+        (from, to)
+    }
+
+    /// The radio begins to wake, if it sleeps; it stays awake.
+    fn wake_radio(&mut self, index: usize) {
+        let now = self.now;
+        let station = &mut self.stations[index];
+        match station.air {
+            Air::Asleep => {
+                station.meter.wake(now);
+                station.air = Air::Waking { until: now + station.wake, then: Then::Stay };
+                self.record_radio(index, "waking");
+                if self.stations[index].wake.is_zero() {
+                    self.radio_awake(index);
+                }
+            }
+            Air::Waking { .. } | Air::Awake { .. } => station.air.then(Then::Stay),
+        }
+    }
+
+    /// The radio is awake, and sends what has waited for it.
+    fn radio_awake(&mut self, index: usize) {
+        let now = self.now;
+        let station = &mut self.stations[index];
+        let Air::Waking { then, .. } = station.air else { return };
+        station.meter.awake(now);
+        station.air = Air::Awake { since: now, then };
+        station.sends_until = station.sends_until.max(now);
+        self.record_radio(index, "awake");
+        while let Some(frame) = self.stations[index].waiting.pop_front() {
+            self.transmit(index, frame);
+        }
+    }
+
+    /// The radio falls asleep: it has sent what it was given.
+    fn radio_sleeps(&mut self, index: usize) {
+        let station = &mut self.stations[index];
+        station.meter.sleep(self.now);
+        station.air = Air::Asleep;
+        station.heard = None;
+        self.record_radio(index, "asleep");
+    }
+
+    /// An access point's machine hears of something.
+    fn tell_access_point(&mut self, index: usize, event: AccessEvent) {
+        let now = self.now;
+        let Some(access) = &mut self.stations[index].access else { return };
+        access.machine.handle(now, event);
+        while let Some(action) = self.stations[index].access.as_mut().and_then(|access| access.machine.poll_action()) {
+            match action {
+                AccessAction::Release { packets, more } => self.release(index, packets, more),
+                AccessAction::Beacon { buffered } => self.beacon(index, buffered),
+                // Answers to a packet that has come, which `enter_air` asks for.
+                AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
+            }
+        }
+        self.arm_station(index);
+    }
+
+    /// A packet for a station has come to its access point.
+    fn enter_air(&mut self, index: usize, packet: &mut Packet) {
+        let now = self.now;
+        let answer = match &mut self.stations[index].access {
+            None => AccessAction::Forward,
+            Some(access) => {
+                access.machine.handle(now, AccessEvent::Arrival);
+                access.machine.poll_action().unwrap_or(AccessAction::Forward)
+            }
+        };
+        match answer {
+            AccessAction::Hold => {
+                let station = &mut self.stations[index];
+                station.held.push_back(*packet);
+                station.counters.held_packets += 1;
+            }
+            AccessAction::Refuse => {
+                let station = &mut self.stations[index];
+                station.counters.refused_packets += 1;
+                let down = station.down;
+                self.count_drop(now, down, packet);
+            }
+            _ => self.send_down(index, packet, false),
+        }
+    }
+
+    /// The access point sends a packet to its station; `more` is the More Data bit.
+    fn send_down(&mut self, index: usize, packet: &mut Packet, more: bool) {
+        let down = self.stations[index].down;
+        let accepted = self.links[down as usize].accepted();
+        self.offer_to_link(self.now, down, packet);
+        if self.stations[index].access.is_some() && self.links[down as usize].accepted() > accepted {
+            self.stations[index].more.push_back(more);
+        }
+    }
+
+    /// The access point sends what it has held.
+    fn release(&mut self, index: usize, packets: u32, more: bool) {
+        for left in (0..packets).rev() {
+            let Some(mut packet) = self.stations[index].held.pop_front() else { return };
+            self.send_down(index, &mut packet, left > 0 || more);
+        }
+    }
+
+    /// A beacon goes out: heard by a radio that is awake from its first bit on.
+    fn beacon(&mut self, index: usize, buffered: bool) {
+        let now = self.now;
+        let station = &mut self.stations[index];
+        if let Air::Awake { .. } = station.air {
+            station.heard = Some(Heard { from: now, until: now + station.beacon_time, buffered });
+        }
+    }
+
+    /// A beacon's last bit is on the air.
+    fn hear_beacon(&mut self, index: usize, heard: Heard) {
+        let station = &mut self.stations[index];
+        station.heard = None;
+        station.counters.beacons += 1;
+        station.meter.received(heard.from, heard.until);
+        self.record_frame(index, "beacon", (heard.from, heard.until), 0);
+        self.tell_station(index, StationEvent::Beacon { buffered: heard.buffered });
+    }
+
+    /// A packet has come over the air: the radio hears it if it was awake from its first bit on.
+    fn leave_air(&mut self, index: usize, packet: &Packet) -> Attended {
+        let now = self.now;
+        let view = self.view(packet);
+        let station = &mut self.stations[index];
+        let more = station.more.pop_front().unwrap_or(false);
+        let from = now - station.air_time(packet.size).min(now - Instant::ZERO);
+        let hears = match station.air {
+            Air::Awake { since, .. } => since <= from,
+            Air::Asleep | Air::Waking { .. } => false,
+        };
+        if !hears {
+            station.counters.missed_packets += 1;
+            station.counters.missed_bytes += u64::from(packet.size);
+            let down = station.down;
+            self.record_air(index, "missed", (from, now), &view);
+            self.count_drop(now, down, packet);
+            return Attended::Taken;
+        }
+        station.counters.received_packets += 1;
+        station.meter.received(from, now);
+        self.record_air(index, "data", (from, now), &view);
+        self.tell_station(index, StationEvent::Received { packet: view, more });
+        Attended::GoesOn
+    }
+
+    /// A link at whose ends stations or gateways are is offered a packet.
+    pub(super) fn attend_offer(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
+        let Some(index) = self.links[link as usize].station else { return Attended::GoesOn };
+        let index = index as usize;
+        if self.stations[index].up == link {
+            self.station_sends(index, packet);
+        } else {
+            self.enter_air(index, packet);
+        }
+        Attended::Taken
+    }
+
+    /// A packet has come off a link at whose end somebody attends to it.
+    pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
+        if self.links[link as usize].is_steered {
+            self.steer(link, packet);
+        }
+        match self.links[link as usize].station {
+            Some(index) if self.stations[index as usize].down == link => self.leave_air(index as usize, packet),
+            _ => Attended::GoesOn,
+        }
+    }
+
+    /// A host has taken a packet: whether its downloads are complete.
+    pub(super) fn note_downloads(&mut self, link: usize, agent: usize) {
+        let (now, flow) = (self.now, agent / 2);
+        let Some(index) = self.links[link].station else { return };
+        let is_over = |endpoint: &netlull_tcp::Endpoint| {
+            matches!(endpoint.state(), State::LastAck | State::CloseWait | State::TimeWait)
+                || (endpoint.state() == State::Closed && endpoint.bytes_delivered() > 0)
+        };
+        if agent.is_multiple_of(2) || !self.endpoints.get(agent).is_some_and(is_over) {
+            return;
+        }
+        self.stations[index as usize].download_over(now, flow);
+    }
+
+    /// A connection opens: the download of its station, if it is one, begins.
+    pub(super) fn note_opening(&mut self, flow: usize) {
+        let now = self.now;
+        let node = self.agents[2 * flow + 1].node;
+        if let Some(station) = self.stations.iter_mut().find(|station| station.node == node) {
+            station.download_begins(now);
+        }
+    }
+
+    /// Stations are measured from here on.
+    pub(super) fn restart_stations(&mut self) {
+        let now = self.now;
+        self.stations.iter_mut().for_each(|station| station.restart(now));
+    }
+
+    /// A packet as one of its ends reads it.
+    fn view(&self, packet: &Packet) -> PacketView {
+        let segment = &packet.segment;
+        let (syn, ack) = (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::ACK));
+        let kind = match (syn, ack) {
+            (true, true) => SegmentKind::SynAck,
+            (true, false) => SegmentKind::Syn,
+            (false, true) => SegmentKind::Other,
+            // A datagram, or a reset without an acknowledgement.
+            (false, false) => return PacketView { size: packet.size, segment: None },
+        };
+        // RFC 7323 section 2.2: the window of a SYN is never scaled.
+        let shift = if syn { 0 } else { self.window_shift(packet.agent as usize ^ 1) };
+        let stamped = segment.flags.contains(Flags::HAS_TIMESTAMPS);
+        let tcp = TcpView {
+            connection: packet.agent / 2,
+            kind,
+            fin: segment.flags.contains(Flags::FIN),
+            seq: segment.seq.as_u32(),
+            len: u32::from(segment.len),
+            acknowledged: ack.then(|| segment.ack.as_u32()),
+            window: Bytes::new(u64::from(segment.window) << shift),
+            timestamps: stamped.then_some(Timestamps { value: segment.ts_val, echo: segment.ts_ecr }),
+        };
+        PacketView { size: packet.size, segment: Some(tcp) }
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn record_radio(&mut self, index: usize, state: &'static str) {
+        let now = self.now;
+        if let Some(probe) = &mut self.observers.stations {
+            probe.radio(now, index as u32, state);
+        }
+    }
+
+    fn record_air(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), view: &PacketView) {
+        let tcp = view.segment;
+        let pure = tcp.is_some_and(|tcp| tcp.len == 0);
+        let seq = tcp.map_or(0, |tcp| if pure { tcp.acknowledged.unwrap_or(tcp.seq) } else { tcp.seq });
+        let window = tcp.filter(|_| pure).map(|tcp| if kind == "closed" { Bytes::new(0) } else { tcp.window });
+        self.record(index, kind, times, (seq, view.size, window));
+    }
+
+    fn record_frame(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), size: u32) {
+        self.record(index, kind, times, (0, size, None));
+    }
+
+    #[allow(clippy::cast_possible_truncation)]
+    fn record(
+        &mut self,
+        index: usize,
+        kind: &'static str,
+        (from, to): (Instant, Instant),
+        (seq, size, window): (u32, u32, Option<Bytes>),
+    ) {
+        if let Some(probe) = &mut self.observers.stations {
+            probe.air(&AirRow { station: index as u32, kind, from, to, seq, size, window });
+        }
+    }
+
+    /// A burst that the shaper has judged over since the last event is counted, and recorded.
+    #[allow(clippy::cast_possible_truncation)]
+    fn record_burst(&mut self, index: usize) {
+        let Some(burst) = self.stations[index].take_burst() else { return };
+        if let Some(probe) = &mut self.observers.stations {
+            probe.burst(index as u32, &burst);
+        }
+    }
+}
+
+/// A segment that carries nothing but its acknowledgement.
+fn is_acknowledgement(view: &PacketView) -> bool {
+    view.segment.is_some_and(|tcp| tcp.len == 0 && !tcp.fin && tcp.kind == SegmentKind::Other)
+}

@@ -1,0 +1,355 @@
+//! A station and its parts.
+
+use crate::net::packet::{LinkId, Packet};
+use crate::scenario::{Scenario, StationMechanism, StationSpec};
+use netlull_mechanism::Machine;
+use netlull_mechanism::radio::{
+    AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
+};
+use netlull_power::{RadioMeter, RadioTime};
+use netlull_units::{BitRate, Duration, Instant, Serialiser};
+use std::collections::VecDeque;
+
+/// What lets a station's radio sleep.
+pub(in crate::run) enum Dozer {
+    AlwaysOn,
+    Eager(Eager),
+    Shaper(Box<Shaper>),
+    Psm(Psm),
+    Bsd(Bsd),
+}
+
+impl Dozer {
+    fn new(mechanism: &StationMechanism) -> Self {
+        let start = Instant::ZERO;
+        // The scenario has validated the configurations.
+        let made = match mechanism {
+            StationMechanism::AlwaysOn => None,
+            StationMechanism::Eager(config) => Eager::new(config, start).ok().map(Self::Eager),
+            StationMechanism::ClientShaper(config) => {
+                Shaper::new(config, start).ok().map(|shaper| Self::Shaper(Box::new(shaper)))
+            }
+            StationMechanism::Psm(config, _) => Psm::new(config, start).ok().map(Self::Psm),
+            StationMechanism::Bsd(config, _) => Bsd::new(config, start).ok().map(Self::Bsd),
+        };
+        made.unwrap_or(Self::AlwaysOn)
+    }
+
+    pub fn handle(&mut self, now: Instant, event: StationEvent) {
+        match self {
+            Self::AlwaysOn => {}
+            Self::Eager(machine) => machine.handle(now, event),
+            Self::Shaper(machine) => machine.handle(now, event),
+            Self::Psm(machine) => machine.handle(now, event),
+            Self::Bsd(machine) => machine.handle(now, event),
+        }
+    }
+
+    pub fn poll_action(&mut self) -> Option<StationAction> {
+        match self {
+            Self::AlwaysOn => None,
+            Self::Eager(machine) => machine.poll_action(),
+            Self::Shaper(machine) => machine.poll_action(),
+            Self::Psm(machine) => machine.poll_action(),
+            Self::Bsd(machine) => machine.poll_action(),
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::AlwaysOn => None,
+            Self::Eager(machine) => machine.next_timeout(),
+            Self::Shaper(machine) => machine.next_timeout(),
+            Self::Psm(machine) => machine.next_timeout(),
+            Self::Bsd(machine) => machine.next_timeout(),
+        }
+    }
+
+    pub fn shaper(&self) -> Option<&Shaper> {
+        match self {
+            Self::Shaper(shaper) => Some(shaper),
+            _ => None,
+        }
+    }
+}
+
+/// What a radio does next of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// It stays awake.
+    Stay,
+    /// It sleeps once it has sent what it was given.
+    Sleep,
+}
+
+/// A radio.
+///
+/// ```text
+///            wake            after the wake time
+///   Asleep --------> Waking ---------------------> Awake
+///      ^                                             |
+///      +---------------------------------------------+
+///              told to sleep, and has sent all
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Air {
+    Asleep,
+    Waking { until: Instant, then: Then },
+    Awake { since: Instant, then: Then },
+}
+
+impl Air {
+    /// Says what a radio that does not sleep does next.
+    pub fn then(&mut self, next: Then) {
+        match self {
+            Self::Asleep => {}
+            Self::Waking { then, .. } | Self::Awake { then, .. } => *then = next,
+        }
+    }
+}
+
+/// What a radio is given to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frame {
+    /// A packet, and what it is called in table `air`.
+    Packet(Packet, &'static str),
+    /// A PS-Poll.
+    Poll,
+    /// A null frame with the power-management bit.
+    Null(PowerMode),
+}
+
+/// A beacon on the air that the radio hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub from: Instant,
+    pub until: Instant,
+    pub buffered: bool,
+}
+
+/// What is due at a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Awake,
+    Machine,
+    AccessPoint,
+    Beacon(Heard),
+    Poll,
+    Sleep,
+}
+
+/// The access point as one of its stations meets it.
+pub(super) struct Access {
+    pub machine: AccessPoint,
+}
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::run) struct StationCounters {
+    /// Packets that the radio received.
+    pub received_packets: u64,
+    /// Packets that came while it did not hear.
+    pub missed_packets: u64,
+    /// Their bytes.
+    pub missed_bytes: u64,
+    /// Packets that the access point held.
+    pub held_packets: u64,
+    /// Packets for which it had no room.
+    pub refused_packets: u64,
+    /// Beacons heard.
+    pub beacons: u64,
+    /// Polls sent.
+    pub polls: u64,
+    /// Acknowledgements sent with a window of 0.
+    pub closed_acks: u64,
+    /// Bursts that the shaper judged over.
+    pub bursts: u64,
+    /// From when the radio was awake, or asked for a burst, to the first packet, all bursts together.
+    pub early: Duration,
+    /// From the last packets of bursts until they were judged over.
+    pub detection: Duration,
+}
+
+/// What was so at an instant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::run) struct Snapshot {
+    pub at: Instant,
+    pub times: RadioTime,
+    pub missed_packets: u64,
+}
+
+/// The downloads of a station: from the first opening until all are delivered.
+#[derive(Clone, Debug, Default)]
+pub(in crate::run) struct Downloads {
+    /// TCP flows to the station that are not over.
+    open: Vec<usize>,
+    pub begun: Option<Snapshot>,
+    pub over: Option<Snapshot>,
+}
+
+/// A wireless station.
+pub(in crate::run) struct Station {
+    pub node: u32,
+    pub access_node: u32,
+    pub down: LinkId,
+    pub up: LinkId,
+    pub wake: Duration,
+    rate: BitRate,
+    pub(super) beacon_time: Duration,
+    pub(super) poll_time: Duration,
+    pub(super) machine: Dozer,
+    pub(super) access: Option<Access>,
+    pub(super) air: Air,
+    pub meter: RadioMeter,
+    /// When the last frame that the radio was given is sent.
+    pub(super) sends_until: Instant,
+    /// Frames that wait for the radio to be awake.
+    pub(super) waiting: VecDeque<Frame>,
+    /// Packets that the access point holds.
+    pub held: VecDeque<Packet>,
+    /// More Data bits of the packets on the link down.
+    pub(super) more: VecDeque<bool>,
+    /// A beacon being heard.
+    pub(super) heard: Option<Heard>,
+    /// When a poll has its effect.
+    pub(super) polled_at: Instant,
+    /// An acknowledgement that the machine has asked for is being made, and has been seen.
+    pub(super) acknowledging: Option<Option<PacketView>>,
+    pub counters: StationCounters,
+    pub base: StationCounters,
+    pub base_at: Snapshot,
+    pub downloads: Downloads,
+}
+
+impl Station {
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn new(spec: &StationSpec, scenario: &Scenario) -> Self {
+        let access = spec.mechanism.access();
+        let to_it = |flow: &usize| scenario.tcp_flows[*flow].path.to == spec.node;
+        Self {
+            node: spec.node as u32,
+            access_node: spec.access as u32,
+            down: spec.down as LinkId,
+            up: spec.up as LinkId,
+            wake: spec.wake,
+            rate: scenario.links[spec.down].rate,
+            beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
+            poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
+            machine: Dozer::new(&spec.mechanism),
+            access: access
+                .and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok())
+                .map(|machine| Access { machine }),
+            air: Air::Awake { since: Instant::ZERO, then: Then::Stay },
+            meter: RadioMeter::new(Instant::ZERO),
+            sends_until: Instant::ZERO,
+            waiting: VecDeque::new(),
+            held: VecDeque::new(),
+            more: VecDeque::new(),
+            heard: None,
+            polled_at: Instant::NEVER,
+            acknowledging: None,
+            counters: StationCounters::default(),
+            base: StationCounters::default(),
+            base_at: Snapshot::default(),
+            downloads: Downloads { open: (0..scenario.tcp_flows.len()).filter(to_it).collect(), begun: None, over: None },
+        }
+    }
+
+    /// How long `size` bytes are on the air, rounded down to a nanosecond.
+    pub(super) fn air_time(&self, size: u32) -> Duration {
+        Serialiser::new(self.rate).next(size)
+    }
+
+    /// What is due first at `now`, if anything is.
+    pub(super) fn due(&self, now: Instant) -> Option<Due> {
+        let is = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if matches!(self.air, Air::Waking { until, .. } if until <= now) {
+            return Some(Due::Awake);
+        }
+        if is(self.machine.next_timeout()) {
+            return Some(Due::Machine);
+        }
+        if is(self.access.as_ref().and_then(|access| access.machine.next_timeout())) {
+            return Some(Due::AccessPoint);
+        }
+        if let Some(heard) = self.heard.filter(|heard| heard.until <= now) {
+            return Some(Due::Beacon(heard));
+        }
+        if self.polled_at <= now {
+            return Some(Due::Poll);
+        }
+        self.sleeps_at(now).is_some_and(|at| at <= now).then_some(Due::Sleep)
+    }
+
+    /// When something is due next.
+    pub(super) fn next(&self, now: Instant) -> Instant {
+        let waking = match self.air {
+            Air::Waking { until, .. } => Some(until),
+            Air::Asleep | Air::Awake { .. } => None,
+        };
+        let times = [
+            waking,
+            self.machine.next_timeout(),
+            self.access.as_ref().and_then(|access| access.machine.next_timeout()),
+            self.heard.map(|heard| heard.until),
+            Some(self.polled_at),
+            self.sleeps_at(now),
+        ];
+        times.into_iter().flatten().min().map_or(Instant::NEVER, |at| at.max(now))
+    }
+
+    fn sleeps_at(&self, now: Instant) -> Option<Instant> {
+        match self.air {
+            Air::Awake { then: Then::Sleep, .. } => Some(self.sends_until.max(now)),
+            _ => None,
+        }
+    }
+
+    /// The burst that the shaper has judged over since the last look.
+    pub(super) fn take_burst(&mut self) -> Option<Burst> {
+        let shaper = self.machine.shaper()?;
+        if shaper.bursts() <= self.counters.bursts {
+            return None;
+        }
+        let burst = *shaper.last_burst()?;
+        self.counters.bursts = shaper.bursts();
+        self.counters.detection += burst.ended.saturating_since(burst.last);
+        if let Air::Awake { since, .. } = self.air {
+            self.counters.early += burst.first.saturating_since(since.max(burst.opened));
+        }
+        Some(burst)
+    }
+
+    pub fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot { at: now, times: self.meter.times(now), missed_packets: self.counters.missed_packets }
+    }
+
+    pub(super) fn download_begins(&mut self, now: Instant) {
+        if self.downloads.begun.is_none() {
+            self.downloads.begun = Some(self.snapshot(now));
+        }
+    }
+
+    pub(super) fn download_over(&mut self, now: Instant, flow: usize) {
+        let open = &mut self.downloads.open;
+        let before = open.len();
+        open.retain(|&other| other != flow);
+        if before > 0 && open.is_empty() {
+            self.downloads.over = Some(self.snapshot(now));
+        }
+    }
+
+    pub(super) fn restart(&mut self, now: Instant) {
+        self.base = self.counters;
+        self.base_at = self.snapshot(now);
+    }
+
+    /// Packets that are at the station's radio or at its access point, on no link.
+    pub fn kept(&self) -> impl Iterator<Item = (u32, &Packet)> {
+        let waiting = self.waiting.iter().filter_map(|frame| match frame {
+            Frame::Packet(packet, _) => Some((self.node, packet)),
+            Frame::Poll | Frame::Null(_) => None,
+        });
+        waiting.chain(self.held.iter().map(|packet| (self.access_node, packet)))
+    }
+}

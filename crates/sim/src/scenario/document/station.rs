@@ -1,0 +1,284 @@
+//! Stations: nodes behind a wireless link, whose radios may sleep.
+
+use super::super::quantity::Quantity;
+use netlull_units::{Duration, Watts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Wireless stations. Each is a node with one link to, and one from, its access point; what comes while its radio sleeps is lost to it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StationDocument {
+    /// A name for `--set` and sweeps: `station.NAME.mechanism`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The nodes; each is a station of its own.
+    pub nodes: Vec<String>,
+    /// Power models of the radio, under each of which energy is reported. The first says how long the radio takes to wake.
+    #[serde(default = "default_radio")]
+    pub radio: Vec<RadioDocument>,
+    /// How long the radio takes to wake, instead of what the first model says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wake_time: Option<Quantity<Duration>>,
+    /// What lets the radio sleep; default nothing: it is awake all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mechanism: Option<StationMechanismDocument>,
+}
+
+/// Power in a radio's states: the name of a ready model, or numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum RadioDocument {
+    /// A ready model (`netlull list radios`).
+    Name(String),
+    /// Numbers.
+    Powers(RadioPowersDocument),
+}
+
+/// Powers of a radio.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RadioPowersDocument {
+    /// Name in results.
+    pub name: String,
+    /// Asleep.
+    pub asleep: Quantity<Watts>,
+    /// Awake, with nothing on the air for it.
+    pub idle: Quantity<Watts>,
+    /// Receiving.
+    pub receive: Quantity<Watts>,
+    /// Transmitting.
+    pub transmit: Quantity<Watts>,
+    /// While it wakes; default as idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waking: Option<Quantity<Watts>>,
+    /// How long it takes to wake.
+    pub wake_time: Quantity<Duration>,
+}
+
+/// What lets a station's radio sleep, or only what its host does about acknowledgements.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum StationMechanismDocument {
+    /// The client's shaper (client-centered-2004; docs/models/client-shaper.md).
+    ClientShaper(ClientShaperDocument),
+    /// Eager acknowledgements alone: the 2004 paper's baseline.
+    Eager(EagerDocument),
+    /// IEEE 802.11 power-saving mode, ideal or with a poll for each packet (docs/models/radio.md).
+    Psm(PsmDocument),
+    /// The bounded-slowdown protocol (docs/models/radio.md).
+    Bsd(BsdDocument),
+}
+
+/// The client's shaper and its readings. The station has one TCP flow, which it receives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientShaperDocument {
+    /// A burst is not judged over before so long a silence.
+    #[serde(default = "default_least_wait")]
+    pub least_wait: Quantity<Duration>,
+    /// Slow start is over when a round brings fewer than so many times the packets of the round before; above 1.
+    #[serde(default = "default_growth")]
+    pub growth: f64,
+    /// So many bad bursts in a row end shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    pub patience: u32,
+    /// The share of air rate x RTT from which on a window counts as saturating, in (0, 1].
+    #[serde(default = "default_saturation")]
+    pub saturation: f64,
+    /// So many saturating bursts in a row end shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    pub saturated_bursts: u32,
+    /// Eager acknowledgements while it does not shape.
+    #[serde(default = "default_true")]
+    pub eager: bool,
+    /// Which data tells the RTT.
+    #[serde(default)]
+    pub rtt_from: RttFromReading,
+    /// The acknowledgements while a packet is missing.
+    #[serde(default)]
+    pub repair: RepairReading,
+    /// Guard against paced senders: a burst that takes longer than this share of the RTT is spread. Without it there is no guard, as in the paper.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paced_share: Option<f64>,
+    /// So many spread bursts in a row end shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    pub paced_bursts: u32,
+}
+
+/// Which data tells the shaper the RTT.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RttFromReading {
+    /// All that echoes a timestamp, as in the paper.
+    #[default]
+    AnyEcho,
+    /// Only what echoes the last open acknowledgement, or what was sent after it.
+    OpenAck,
+}
+
+/// The shaper's acknowledgements while a packet is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RepairReading {
+    /// Closed as all others, as in the paper.
+    #[default]
+    Closed,
+    /// With the windows that they have: the sender can repair the loss at once.
+    AsTheyAre,
+}
+
+/// Eager acknowledgements.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EagerDocument {
+    /// Data is not acknowledged before so long a silence, unless TCP does.
+    #[serde(default = "default_least_wait")]
+    pub least_wait: Quantity<Duration>,
+}
+
+/// IEEE 802.11 power-saving mode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PsmDocument {
+    /// What the access point does.
+    #[serde(default)]
+    pub access_point: AccessPointDocument,
+    /// The station listens to each so-many-th beacon.
+    #[serde(default = "default_one")]
+    #[schemars(range(min = 1))]
+    pub listen_interval: u32,
+}
+
+/// The bounded-slowdown protocol.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BsdDocument {
+    /// What the access point does.
+    #[serde(default)]
+    pub access_point: AccessPointDocument,
+    /// p: the RTT grows by at most this share.
+    #[serde(default = "default_slowdown")]
+    pub slowdown: f64,
+    /// The station listens at least so often.
+    #[serde(default = "default_longest_listen")]
+    pub longest_listen: Quantity<Duration>,
+    /// What counts as a request.
+    #[serde(default)]
+    pub request: RequestReading,
+}
+
+/// What the access point of a station does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessPointDocument {
+    /// From beacon to beacon.
+    #[serde(default = "default_beacon_period")]
+    pub beacon_period: Quantity<Duration>,
+    /// The first beacon; default one period after the beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_beacon: Option<Quantity<Duration>>,
+    /// How long a beacon is on the air.
+    #[serde(default = "default_beacon_time")]
+    pub beacon_time: Quantity<Duration>,
+    /// From a poll to the packet that it asks for.
+    #[serde(default = "default_poll_time")]
+    pub poll_time: Quantity<Duration>,
+    /// What a poll asks for.
+    #[serde(default)]
+    pub poll: PollReading,
+    /// Packets that the access point buffers for the station.
+    #[serde(default = "default_held")]
+    #[schemars(range(min = 1))]
+    pub buffer: u32,
+}
+
+impl Default for AccessPointDocument {
+    fn default() -> Self {
+        Self {
+            beacon_period: default_beacon_period(),
+            first_beacon: None,
+            beacon_time: default_beacon_time(),
+            poll_time: default_poll_time(),
+            poll: PollReading::default(),
+            buffer: default_held(),
+        }
+    }
+}
+
+/// What a poll asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PollReading {
+    /// One packet, as in IEEE 802.11.
+    #[default]
+    One,
+    /// All that are buffered: the 2004 paper's ideal.
+    All,
+}
+
+/// What counts as a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestReading {
+    /// Every packet that the host sends, acknowledgements too (client-centered-2004 section II).
+    #[default]
+    EveryPacket,
+    /// Packets with data, and those that open a connection.
+    DataOnly,
+}
+
+fn default_radio() -> Vec<RadioDocument> {
+    vec![RadioDocument::Name("wavelan-dsss".to_owned())]
+}
+
+fn default_least_wait() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(3))
+}
+
+fn default_growth() -> f64 {
+    1.5
+}
+
+fn default_three() -> u32 {
+    3
+}
+
+fn default_one() -> u32 {
+    1
+}
+
+fn default_held() -> u32 {
+    200
+}
+
+fn default_saturation() -> f64 {
+    0.9
+}
+
+fn default_true() -> bool {
+    true
+}
+
+fn default_slowdown() -> f64 {
+    0.5
+}
+
+fn default_longest_listen() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(900))
+}
+
+fn default_beacon_period() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(100))
+}
+
+fn default_beacon_time() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(1))
+}
+
+fn default_poll_time() -> Quantity<Duration> {
+    Quantity(Duration::from_micros(500))
+}
