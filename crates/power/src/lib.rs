@@ -13,6 +13,8 @@ mod ledger;
 mod line_cards;
 mod meter;
 mod model;
+mod radio;
+mod radio_catalogue;
 
 pub use catalogue::PowerModelInfo;
 pub use device::{Device, DeviceModel, NCS_55A1_24H, NEXUS_9336_FX2, PortSpeed, ROUTER_8201_32FH, WEDGE_TOFINO};
@@ -22,3 +24,4 @@ pub use ledger::{EnergyLedger, Traffic, saving};
 pub use line_cards::LineCards;
 pub use meter::{EnergyMeter, RateTime, Residency, TransitionTime};
 pub use model::{PowerModel, TransitionPower};
+pub use radio::{RadioEnergy, RadioMeter, RadioPower, RadioTime};

@@ -9,6 +9,16 @@
 //! A station's machine sees every packet that its radio has received and every packet that its host is about to send, and
 //! says when the radio sleeps. It never sees the air: a packet that comes while the radio sleeps is lost to it.
 
+mod access_point;
+mod beacons;
+mod bsd;
+mod doze;
+mod psm;
+
+pub use access_point::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig};
+pub use bsd::{Bsd, BsdConfig, Requests};
+pub use psm::{Psm, PsmConfig};
+
 use crate::gateway::{SegmentKind, Timestamps};
 use netlull_units::Bytes;
 
@@ -49,6 +59,16 @@ pub enum PowerMode {
     Awake,
     /// Packets are buffered until they are polled for.
     Dozing,
+}
+
+/// What an access point answers a poll by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Polling {
+    /// Everything held at that moment, the last packet marked: the ideal PSM of client-centered-2004 section IV-C.
+    #[default]
+    All,
+    /// One packet, whose More Data bit tells of more: the PS-Poll frame of IEEE 802.11 section 11.2.
+    One,
 }
 
 /// What happens at a station.

@@ -1,0 +1,297 @@
+//! The access point of one station that dozes: it announces, it buffers, it answers polls (IEEE 802.11 section 11.2).
+
+use super::beacons::Beacons;
+use super::{Polling, PowerMode};
+use crate::{ConfigError, Machine};
+use netlull_units::{Duration, Instant};
+
+/// What happens at an access point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessEvent {
+    /// A packet for the station has come.
+    Arrival,
+    /// The station has told whether it hears from now on.
+    Announced(PowerMode),
+    /// The station has polled.
+    Polled,
+    /// The instant asked for by `next_timeout` has come.
+    Timeout,
+}
+
+/// What an access point asks of its driver. Packets held and packets forwarded leave in one queue, in the order in which the actions come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccessAction {
+    /// Send the packet that has just come.
+    Forward,
+    /// Hold the packet that has just come.
+    Hold,
+    /// Drop the packet that has just come: as many as the buffer takes are held.
+    Refuse,
+    /// Send so many of the packets held, the oldest first. Each but the last has the More Data bit.
+    Release {
+        /// How many; at least one.
+        packets: u32,
+        /// The More Data bit of the last one: more are held.
+        more: bool,
+    },
+    /// Send a beacon.
+    Beacon {
+        /// Its traffic indication for the station: packets are held.
+        buffered: bool,
+    },
+}
+
+/// Parameters of an [`AccessPoint`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccessPointConfig {
+    /// The time from one beacon to the next. Default 100 ms, as an Orinoco access point has it (client-centered-2004 section IV-C).
+    pub beacon_period: Duration,
+    /// When the first beacon is sent. Default one period after the start of the run (reading).
+    pub first_beacon: Instant,
+    /// How many packets are held for a station that dozes, at least 1. Default 1000: more than a TCP without window scaling has under
+    /// way (reading; the paper's proxy names no limit).
+    pub buffer: u32,
+    /// What a poll is answered by. Default [`Polling::All`], as in the paper.
+    pub poll: Polling,
+}
+
+impl Default for AccessPointConfig {
+    fn default() -> Self {
+        let beacon_period = Duration::from_millis(100);
+        Self { beacon_period, first_beacon: Instant::ZERO + beacon_period, buffer: 1000, poll: Polling::All }
+    }
+}
+
+/// The access point of one station, as far as it concerns that station's radio.
+///
+/// ```text
+///                Announced(Awake): releases all
+///   Dozing{held}  ------------------------------->  Awake
+///   holds; releases when polled  <--------------  forwards
+///                         Announced(Dozing)
+/// ```
+///
+/// Beacons are sent in both states, for ever. The station is taken to doze until it says otherwise.
+///
+/// A poll that finds nothing held is answered by nothing (IEEE 802.11 would send an empty frame). The station does not wait for ever: it stays
+/// awake until the next beacon, which tells it that there is nothing.
+#[derive(Clone, Debug)]
+pub struct AccessPoint {
+    beacons: Beacons,
+    next_beacon: Instant,
+    buffer: u32,
+    poll: Polling,
+    station: Station,
+    /// An event asks for one action at most.
+    action: Option<AccessAction>,
+    now: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Station {
+    Awake,
+    Dozing { held: u32 },
+}
+
+impl AccessPoint {
+    /// An access point that holds nothing, of a station that dozes. Beacons before `start` were another's.
+    ///
+    /// # Errors
+    /// A beacon period of no time, a buffer of no packet.
+    pub fn new(config: &AccessPointConfig, start: Instant) -> Result<Self, ConfigError> {
+        let beacons = Beacons::new(config.first_beacon, config.beacon_period)?;
+        if config.buffer == 0 {
+            return Err(ConfigError::new("buffer", config.buffer, "at least one packet"));
+        }
+        let next_beacon = if start <= config.first_beacon { config.first_beacon } else { beacons.after(start) };
+        Ok(Self {
+            beacons,
+            next_beacon,
+            buffer: config.buffer,
+            poll: config.poll,
+            station: Station::Dozing { held: 0 },
+            action: None,
+            now: start,
+        })
+    }
+
+    /// How many packets are held.
+    #[must_use]
+    pub fn held(&self) -> u32 {
+        match self.station {
+            Station::Awake => 0,
+            Station::Dozing { held } => held,
+        }
+    }
+
+    /// What the station has last said.
+    #[must_use]
+    pub fn station(&self) -> PowerMode {
+        match self.station {
+            Station::Awake => PowerMode::Awake,
+            Station::Dozing { .. } => PowerMode::Dozing,
+        }
+    }
+
+    fn arrival(&mut self) -> AccessAction {
+        match &mut self.station {
+            Station::Awake => AccessAction::Forward,
+            Station::Dozing { held } if *held < self.buffer => {
+                *held += 1;
+                AccessAction::Hold
+            }
+            Station::Dozing { .. } => AccessAction::Refuse,
+        }
+    }
+
+    fn announced(&mut self, mode: PowerMode) -> Option<AccessAction> {
+        match mode {
+            PowerMode::Awake => {
+                let released = self.release(self.held());
+                self.station = Station::Awake;
+                released
+            }
+            PowerMode::Dozing => {
+                self.station = Station::Dozing { held: self.held() };
+                None
+            }
+        }
+    }
+
+    /// Releases the oldest `packets` of those held.
+    fn release(&mut self, packets: u32) -> Option<AccessAction> {
+        let Station::Dozing { held } = &mut self.station else { return None };
+        let packets = packets.min(*held);
+        *held -= packets;
+        (packets > 0).then_some(AccessAction::Release { packets, more: *held > 0 })
+    }
+
+    /// A beacon that is due; one that a late timeout has missed is sent late, several are one.
+    fn beacon(&mut self, now: Instant) -> Option<AccessAction> {
+        if now < self.next_beacon {
+            return None;
+        }
+        self.next_beacon = self.beacons.after(now);
+        Some(AccessAction::Beacon { buffered: self.held() > 0 })
+    }
+}
+
+impl Machine for AccessPoint {
+    type Event = AccessEvent;
+    type Action = AccessAction;
+
+    fn handle(&mut self, now: Instant, event: AccessEvent) {
+        self.now = now;
+        self.action = match event {
+            AccessEvent::Arrival => Some(self.arrival()),
+            AccessEvent::Announced(mode) => self.announced(mode),
+            AccessEvent::Polled => match self.poll {
+                Polling::All => self.release(u32::MAX),
+                Polling::One => self.release(1),
+            },
+            AccessEvent::Timeout => self.beacon(now),
+        };
+    }
+
+    fn poll_action(&mut self) -> Option<AccessAction> {
+        self.action.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        Some(self.next_beacon.max(self.now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use AccessAction::{Beacon, Forward, Hold, Refuse, Release};
+    use AccessEvent::{Announced, Arrival, Polled, Timeout};
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn built(buffer: u32, poll: Polling) -> AccessPoint {
+        AccessPoint::new(&AccessPointConfig { buffer, poll, ..AccessPointConfig::default() }, at(0)).unwrap()
+    }
+
+    /// What comes of an event.
+    fn after(access: &mut AccessPoint, millis: u64, event: AccessEvent) -> Option<AccessAction> {
+        access.handle(at(millis), event);
+        let action = access.poll_action();
+        assert_eq!(access.poll_action(), None);
+        assert!(access.next_timeout() >= Some(at(millis)), "a timeout in the past");
+        action
+    }
+
+    #[test]
+    fn one_poll_releases_the_burst() {
+        let mut access = built(1000, Polling::All);
+        assert_eq!(access.next_timeout(), Some(at(100)));
+        assert_eq!(after(&mut access, 100, Timeout), Some(Beacon { buffered: false }));
+        for millis in [110, 120, 130] {
+            assert_eq!(after(&mut access, millis, Arrival), Some(Hold));
+        }
+        assert_eq!((access.held(), access.next_timeout()), (3, Some(at(200))));
+        assert_eq!(after(&mut access, 200, Timeout), Some(Beacon { buffered: true }));
+        assert_eq!(after(&mut access, 201, Polled), Some(Release { packets: 3, more: false }));
+        assert_eq!(after(&mut access, 202, Polled), None, "nothing is held");
+    }
+
+    #[test]
+    fn a_poll_of_802_11_releases_one() {
+        let mut access = built(1000, Polling::One);
+        after(&mut access, 10, Arrival);
+        after(&mut access, 20, Arrival);
+        assert_eq!(after(&mut access, 101, Polled), Some(Release { packets: 1, more: true }));
+        assert_eq!(after(&mut access, 102, Polled), Some(Release { packets: 1, more: false }));
+        assert_eq!(after(&mut access, 103, Polled), None);
+    }
+
+    #[test]
+    fn a_station_that_wakes_gets_everything_and_then_at_once() {
+        let mut access = built(2, Polling::One);
+        let answers = [10, 20, 30].map(|millis| after(&mut access, millis, Arrival));
+        assert_eq!(answers, [Some(Hold), Some(Hold), Some(Refuse)]);
+        assert_eq!(after(&mut access, 40, Announced(PowerMode::Awake)), Some(Release { packets: 2, more: false }));
+        assert_eq!(after(&mut access, 50, Arrival), Some(Forward));
+        assert_eq!(after(&mut access, 60, Polled), None);
+        assert_eq!(after(&mut access, 70, Announced(PowerMode::Dozing)), None);
+        assert_eq!(after(&mut access, 80, Arrival), Some(Hold));
+        assert_eq!(after(&mut access, 90, Announced(PowerMode::Dozing)), None);
+        assert_eq!(access.held(), 1, "a station that says it twice loses nothing");
+    }
+
+    #[test]
+    fn beacons_go_on_whatever_the_driver_does() {
+        let mut access = built(10, Polling::All);
+        assert_eq!(after(&mut access, 50, Timeout), None, "not asked for");
+        assert_eq!(after(&mut access, 100, Timeout), Some(Beacon { buffered: false }));
+        assert_eq!(after(&mut access, 100, Timeout), None, "one beacon is one beacon");
+        // 350 ms instead of 200: one beacon, and the next where it belongs.
+        after(&mut access, 340, Arrival);
+        assert_eq!(access.next_timeout(), Some(at(340)), "overdue is due now");
+        assert_eq!(after(&mut access, 350, Timeout), Some(Beacon { buffered: true }));
+        assert_eq!(access.next_timeout(), Some(at(400)));
+    }
+
+    #[test]
+    fn a_run_that_starts_late_hears_the_beacons_from_then_on() {
+        let access = AccessPoint::new(&AccessPointConfig::default(), at(100)).unwrap();
+        assert_eq!(access.next_timeout(), Some(at(100)));
+        let access = AccessPoint::new(&AccessPointConfig::default(), at(101)).unwrap();
+        assert_eq!(access.next_timeout(), Some(at(200)));
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused() {
+        let error = |config| AccessPoint::new(&config, at(0)).unwrap_err().field;
+        assert_eq!(error(AccessPointConfig { buffer: 0, ..AccessPointConfig::default() }), "buffer");
+        let no_time = Duration::ZERO;
+        assert_eq!(
+            error(AccessPointConfig { beacon_period: no_time, ..AccessPointConfig::default() }),
+            "beacon_period"
+        );
+    }
+}

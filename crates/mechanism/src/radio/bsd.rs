@@ -1,0 +1,211 @@
+//! Bounded slowdown (Krashinsky and Balakrishnan, Minimizing energy for wireless web access with bounded slowdown, MobiCom 2002).
+
+use super::beacons::Beacons;
+use super::doze::{Actions, Doze, Rules};
+use super::{PacketView, Polling, PowerMode, StationAction, StationEvent};
+use crate::gateway::SegmentKind;
+use crate::{ConfigError, Machine};
+use netlull_units::{Duration, Instant};
+
+/// Which of the packets that its host sends [`Bsd`] takes for requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Requests {
+    /// All of them: the link layer does not look into packets, so that every acknowledgement counts (client-centered-2004 section II).
+    #[default]
+    EveryPacket,
+    /// Those that ask for an answer: data, SYNs, and what is not TCP (reading).
+    DataOnly,
+}
+
+/// Parameters of [`Bsd`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BsdConfig {
+    /// p: by how much of itself a round trip may be lengthened, more than 0. Default 0.5, the example of client-centered-2004 section II.
+    pub slowdown: f64,
+    /// The time from one beacon of the access point to the next. Default 100 ms.
+    pub beacon_period: Duration,
+    /// When the access point sends its first beacon. Default one period after the start of the run (reading).
+    pub first_beacon: Instant,
+    /// How long the radio takes to wake, less than a beacon period. Default 2 ms (client-centered-2004 section IV-A).
+    pub wake: Duration,
+    /// The longest time from one beacon heard to the next. Default 0.9 s (from memory of the 2002 paper, not checked against it).
+    pub longest_listen: Duration,
+    /// What a request is. Default [`Requests::EveryPacket`].
+    pub request: Requests,
+    /// What the access point answers a poll by. Default [`Polling::All`].
+    pub poll: Polling,
+    /// As [`PsmConfig::patience`](super::PsmConfig::patience).
+    pub patience: Duration,
+}
+
+impl Default for BsdConfig {
+    fn default() -> Self {
+        let psm = super::PsmConfig::default();
+        Self {
+            slowdown: 0.5,
+            beacon_period: psm.beacon_period,
+            first_beacon: psm.first_beacon,
+            wake: psm.wake,
+            longest_listen: Duration::from_millis(900),
+            request: Requests::EveryPacket,
+            poll: psm.poll,
+            patience: psm.patience,
+        }
+    }
+}
+
+/// A station that sleeps only where that lengthens a round trip by no more than a part p of itself.
+///
+/// ```text
+///                  T after the last request: announces, sleeps
+///   Awake{until}  --------------------------------------------->  Dozing(asleep <-> listening <-> waiting for a burst)
+///                 <---------------------------------------------
+///                       a request: wakes, announces
+/// ```
+///
+/// The rule follows from RTT observed <= (1 + p) RTT. An answer that comes to the access point r after its request, while the station sleeps,
+/// waits for the next beacon that the station hears, at most as long as the station sleeps from then on; that wait must not exceed p r.
+///
+/// - The first sleep: the next beacon is up to a beacon period B away, and r is at least the time T that the station was awake. B <= p T,
+///   so that T = B / p: 200 ms at p = 0.5.
+/// - Each later one: nothing had come by the beacon just heard, t after the request, so that r > t, and the next to hear is at most p t away:
+///   the last beacon within that time, which is at least the very next one, since p t >= p T = B.
+///
+/// The time since the request thus grows by the factor 1 + p from one beacon heard to the next, in whole beacons, up to a longest listen
+/// interval. A beacon that tells of packets is answered by a poll, as by [`Psm`](super::Psm); what comes is answered by the host, and that
+/// may be a request. Before the first request the station dozes, with the longest interval.
+#[derive(Clone, Debug)]
+pub struct Bsd {
+    rules: Rules,
+    slowdown: f64,
+    /// T.
+    awake_for: Duration,
+    longest_listen: Duration,
+    counts: Requests,
+    /// When the last request was sent.
+    request: Option<Instant>,
+    state: State,
+    actions: Actions,
+    now: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Starting { at: Instant },
+    Awake { until: Instant },
+    Dozing(Doze),
+}
+
+impl Bsd {
+    /// A station that begins to doze at `start`, having asked for nothing.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range or contradicts another.
+    pub fn new(config: &BsdConfig, start: Instant) -> Result<Self, ConfigError> {
+        let beacons = Beacons::new(config.first_beacon, config.beacon_period)?;
+        let rules = Rules { beacons, wake: config.wake, poll: config.poll, patience: config.patience }.checked()?;
+        Ok(Self {
+            rules,
+            slowdown: config.slowdown,
+            awake_for: awake_for(config)?,
+            longest_listen: config.longest_listen,
+            counts: config.request,
+            request: None,
+            state: State::Starting { at: start },
+            actions: Actions::default(),
+            now: start,
+        })
+    }
+
+    /// T = B / p: how long the station stays awake after a request.
+    #[must_use]
+    pub fn awake_for(&self) -> Duration {
+        self.awake_for
+    }
+
+    /// The beacon to hear if the station falls asleep now: the last that is not more than p times the time since the request away.
+    fn next_beacon(&self, now: Instant) -> Instant {
+        let since = self.request.map_or(Duration::MAX, |request| now.saturating_since(request));
+        let bound = Duration::from_secs_f64(self.slowdown * since.as_secs_f64()).unwrap_or(Duration::MAX);
+        self.rules.beacons.last_until(now + bound.min(self.longest_listen), now)
+    }
+
+    fn is_request(&self, packet: &PacketView) -> bool {
+        match (self.counts, packet.segment) {
+            (Requests::EveryPacket, _) | (Requests::DataOnly, None) => true,
+            (Requests::DataOnly, Some(segment)) => segment.len > 0 || segment.kind != SegmentKind::Other,
+        }
+    }
+
+    /// The host asks for something: the station is awake for the answer.
+    fn requested(&mut self, now: Instant) {
+        if !matches!(self.state, State::Awake { .. }) {
+            self.actions.push(StationAction::Wake);
+            self.actions.push(StationAction::Announce(PowerMode::Awake));
+        }
+        self.request = Some(now);
+        self.state = State::Awake { until: now + self.awake_for };
+    }
+
+    fn doze(&mut self, now: Instant) -> Doze {
+        self.actions.push(StationAction::Announce(PowerMode::Dozing));
+        self.rules.sleep(now, self.next_beacon(now), &mut self.actions)
+    }
+
+    /// An access point that buffers for a station that is awake has not heard that it is.
+    fn step_awake(&mut self, now: Instant, until: Instant, event: StationEvent) -> State {
+        match event {
+            StationEvent::Timeout if until <= now => return State::Dozing(self.doze(now)),
+            StationEvent::Beacon { buffered: true } => self.actions.push(StationAction::Announce(PowerMode::Awake)),
+            _ => {}
+        }
+        State::Awake { until }
+    }
+
+    fn step_dozing(&mut self, now: Instant, doze: Doze, event: StationEvent) -> State {
+        let next = self.next_beacon(now);
+        State::Dozing(self.rules.step(doze, now, event, next, &mut self.actions))
+    }
+}
+
+/// T = B / p.
+fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
+    let time = config.beacon_period.as_secs_f64() / config.slowdown;
+    let time = (config.slowdown > 0.0).then(|| Duration::from_secs_f64(time)).flatten();
+    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "more than 0, and not next to nothing"))
+}
+
+impl Machine for Bsd {
+    type Event = StationEvent;
+    type Action = StationAction;
+
+    fn handle(&mut self, now: Instant, event: StationEvent) {
+        self.now = now;
+        if let StationEvent::Sending { packet } | StationEvent::Acknowledged { packet } = event
+            && self.is_request(&packet)
+        {
+            return self.requested(now);
+        }
+        self.state = match self.state {
+            State::Starting { .. } => {
+                let doze = self.doze(now);
+                self.step_dozing(now, doze, event)
+            }
+            State::Awake { until } => self.step_awake(now, until, event),
+            State::Dozing(doze) => self.step_dozing(now, doze, event),
+        };
+    }
+
+    fn poll_action(&mut self) -> Option<StationAction> {
+        self.actions.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        let due = match self.state {
+            State::Starting { at } => Some(at),
+            State::Awake { until } => Some(until),
+            State::Dozing(doze) => self.rules.timeout(doze),
+        };
+        due.map(|due| due.max(self.now))
+    }
+}
