@@ -32,6 +32,7 @@ ELEMENTS: dict[Any, str] = {
     netlull.GilbertElliott: "LossDocument",
     netlull.Scripted: "LossDocument",
     netlull.ScriptedDrops: "ScriptedDropsDocument",
+    netlull.Noise: "NoiseDocument",
     netlull.DropTail: "QueueDocument",
     netlull.Red: "QueueDocument",
     netlull.Codel: "QueueDocument",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Link,
         LognormalComponent,
         LognormalSize,
+        Noise,
         ParetoSize,
         Phase,
         Poisson,
@@ -97,6 +98,7 @@ __all__ = [
     "LognormalSize",
     "Monitor",
     "NetlullWarning",
+    "Noise",
     "OutputError",
     "ParetoSize",
     "Phase",
@@ -139,8 +141,8 @@ __all__ = [
 
 _ELEMENTS = (
     "Awm Bernoulli Bursts CampusSize Cbr CEarth Codel DropTail EmpiricalSize ExponentialSize FixedSize "
-    "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize ParetoSize Phase Poisson Power Practra Probe "
-    "RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds "
+    "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize Noise ParetoSize Phase Poisson Power Practra "
+    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds "
     "WebSearchSize"
 )
 _HOMES = {

@@ -29,6 +29,7 @@ __all__ = [
     "Link",
     "LognormalComponent",
     "LognormalSize",
+    "Noise",
     "ParetoSize",
     "Phase",
     "Poisson",
@@ -222,6 +223,14 @@ class Scripted:
 
 
 @dataclass(frozen=True)
+class Noise:
+    """Each packet of a link takes a gamma-distributed time longer (mean, shape); none overtakes the one before it."""
+
+    mean: str
+    shape: float
+
+
+@dataclass(frozen=True)
 class DropTail:
     """Only a full buffer drops."""
 
@@ -277,6 +286,7 @@ class Link:
     controller: Practra | Earth | Awm | CEarth | GRouter | None = None
     capacity: UniformRedraw | Steps | None = None
     loss: Bernoulli | GilbertElliott | Scripted | None = None
+    noise: Noise | None = None
 
 
 @dataclass(frozen=True)

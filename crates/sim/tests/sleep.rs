@@ -173,6 +173,7 @@ fn tcp_survives_a_network_that_sleeps_and_wakes_under_codel_red_and_requests() {
     json["duration"] = "14 s".into();
     json["link"][1]["queue"] = json!({ "kind": "codel" });
     json["link"][0]["queue"] = json!({ "kind": "red", "ecn": "early" });
+    json["link"][0]["noise"] = json!({ "mean": "3 ms", "shape": 2.0 });
     json["flow"] = json!([
         { "kind": "tcp", "name": "t", "from": "a", "to": "d", "tcp": { "ecn": "classic" } },
         { "kind": "requests", "name": "w", "from": "d", "to": "a", "offered": "1 Mb/s", "size": { "kind": "exponential", "mean": "20 kB" } },

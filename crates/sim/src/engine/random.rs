@@ -45,6 +45,38 @@ impl Stream {
         -libm::log(1.0 - self.unit())
     }
 
+    /// Normal with mean 0 and variance 1, by the polar method (Marsaglia and Bray 1964); the second of each pair is let go,
+    /// so that nothing has to be kept.
+    fn standard_normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                return x * libm::sqrt(-2.0 * libm::log(square) / square);
+            }
+        }
+    }
+
+    /// Gamma with this shape, more than 0, and scale 1, so that mean and variance are the shape (Marsaglia and Tsang: A simple
+    /// method for generating gamma variables, ACM Transactions on Mathematical Software 26(3), 2000).
+    pub fn standard_gamma(&mut self, shape: f64) -> f64 {
+        if shape < 1.0 {
+            // Its section 6: with U uniform, gamma(a + 1) U^(1/a) is gamma(a).
+            let larger = self.standard_gamma(shape + 1.0);
+            return larger * libm::exp(-self.standard_exponential() / shape);
+        }
+        let d = shape - 1.0 / 3.0;
+        let c = 1.0 / libm::sqrt(9.0 * d);
+        loop {
+            let x = self.standard_normal();
+            let v = (1.0 + c * x).powi(3);
+            // ln U, with U on (0, 1]: an exponential variable less than nothing.
+            if v > 0.0 && -self.standard_exponential() < 0.5 * x * x + d - d * v + d * libm::log(v) {
+                return d * v;
+            }
+        }
+    }
+
     /// Exponential with this mean, rounded to a nanosecond, at least one.
     pub fn exponential(&mut self, mean: Duration) -> Duration {
         Duration::from_secs_f64(mean.as_secs_f64() * self.standard_exponential())
@@ -77,6 +109,34 @@ mod tests {
         // Standard errors: mean 0.289/sqrt(4000) = 0.0046; lag-1 covariance (1/12)/sqrt(4000) = 0.0013.
         assert!((mean - 0.5).abs() < 0.02, "mean {mean}");
         assert!(lag.abs() < 0.006, "lag-1 covariance {lag}");
+    }
+
+    #[test]
+    fn gamma_draws_have_their_mean_variance_and_quantiles() {
+        // Of X = gamma(a) / a, which has mean 1 and variance 1 / a. Quantiles are those of scipy.stats.gamma.ppf(q, a, scale=1/a);
+        // a = 1/2 is the square of a normal variable, whose 0.9 is 1.6448536^2 = 2.7055435; a = 2 is a sum of two exponential
+        // ones, P(X > x) = (1 + 2x) exp(-2x): at 0.8391735 that is 2.678347 x 0.186683 = 0.5.
+        let cases = [
+            (0.5, [(0.1, 0.015_790_774), (0.9, 2.705_543_454)]),
+            (2.0, [(0.5, 0.839_173_495), (0.99, 3.319_176_034)]),
+            (3.7, [(0.1, 0.417_935_357), (0.9, 1.697_006_033)]),
+        ];
+        for (shape, quantiles) in cases {
+            let mut stream = Stream::new(7, "gamma");
+            let draws: Vec<f64> = (0..200_000).map(|_| stream.standard_gamma(shape) / shape).collect();
+            let mean = draws.iter().sum::<f64>() / 2e5;
+            let variance = draws.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 2e5;
+            // Standard errors: sqrt(1/a / 200,000); of the variance s^2, s^4 (2 + 6/a) / n under the root: kurtosis 3 + 6/a.
+            let error = (1.0 / shape / 2e5_f64).sqrt();
+            assert!((mean - 1.0).abs() < 4.0 * error, "shape {shape}: mean {mean}");
+            let error = ((2.0 + 6.0 / shape) / 2e5).sqrt() / shape;
+            assert!((variance - 1.0 / shape).abs() < 4.0 * error, "shape {shape}: variance {variance}");
+            for (share, quantile) in quantiles {
+                let below = draws.iter().filter(|draw| **draw <= quantile).count() as f64 / 2e5;
+                let error = (share * (1.0 - share) / 2e5_f64).sqrt();
+                assert!((below - share).abs() < 4.0 * error, "shape {shape}: {below} below {quantile}");
+            }
+        }
     }
 
     #[test]

@@ -12,12 +12,15 @@
 //!  offer ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► in service ──► propagating ──► deliver
 //!              lost   dropped       dropped      └ queue ┘   dropped   └ transmitter ┘    └ flight ┘
 //! ```
+//!
+//! Noise makes propagation longer, from packet to packet.
 
 use super::buffer::Buffer;
 pub use super::counters::LinkCounters;
 use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
 use super::loss::Loss;
+use super::noise::Noise;
 use super::packet::Packet;
 use super::queue::Verdict;
 use super::queue::codel::CoDelConfig;
@@ -103,13 +106,22 @@ pub struct Link {
     cut_short_ns: u64,
 }
 
-/// What stands before the buffer of some links.
+/// What some links do with packets beside sending them: most of it stands before the buffer.
 #[derive(Default)]
 struct Entry {
     loss: Option<Loss>,
     red: Option<Red>,
+    noise: Option<Noise>,
     /// Nothing passes: the link sleeps, or is waking.
     closed: bool,
+}
+
+impl Entry {
+    /// Nothing, where a link that is awake needs none.
+    fn open(self) -> Option<Box<Self>> {
+        let needed = self.loss.is_some() || self.red.is_some() || self.noise.is_some();
+        needed.then(|| Box::new(Self { closed: false, ..self }))
+    }
 }
 
 /// What a link is built from.
@@ -126,6 +138,8 @@ pub struct LinkParts {
     pub buffer: Buffer,
     /// Which packets it loses.
     pub loss: Option<Loss>,
+    /// What its packets need on top of its delay.
+    pub noise: Option<Noise>,
     /// Management of its queue as packets arrive.
     pub red: Option<Red>,
     /// Management of its queue as packets leave; takes `departure`.
@@ -148,8 +162,7 @@ impl Link {
             }),
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
-        let (loss, red) = (parts.loss, parts.red);
-        let entry = (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red, closed: false }));
+        let entry = Entry { loss: parts.loss, red: parts.red, noise: parts.noise, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
@@ -201,10 +214,11 @@ impl Link {
             }
             return self.refuse(packet.size);
         }
-        self.admit_ahead(now.as_nanos(), packet.size)
+        let offered = self.admit_ahead(now.as_nanos(), packet.size);
+        if self.entry.is_some() { self.disturb(offered) } else { offered }
     }
 
-    /// The same for a link of fixed rate without losses or management, whatever the time of the run.
+    /// The same for a link of fixed rate without losses, management or noise, whatever the time of the run.
     #[inline(always)]
     pub(crate) fn admit_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
@@ -216,6 +230,21 @@ impl Link {
             return Offered::Arrives(fixed.free_at.saturating_add(self.delay));
         }
         self.refuse(size)
+    }
+
+    /// What noise makes of an offer.
+    #[inline(never)]
+    fn disturb(&mut self, offered: Offered) -> Offered {
+        match offered {
+            Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
+            offered => offered,
+        }
+    }
+
+    /// When a packet arrives that without noise would arrive at `without`, in nanoseconds.
+    fn disturbed(&mut self, without: u64) -> u64 {
+        let noise = self.entry.as_mut().and_then(|entry| entry.noise.as_mut());
+        noise.map_or(without, |noise| noise.arrival(without))
     }
 
     /// The buffer is full.
@@ -350,7 +379,8 @@ impl Link {
     pub fn depart(&mut self, now: Instant, schedule: &mut Schedule) -> Departure {
         let departure = self.advance(now, schedule);
         if let Departure::Packet { packet } = departure {
-            self.store(self.arrival(now), &packet, schedule);
+            let arrives = self.arrival(now);
+            self.store(arrives, &packet, schedule);
         }
         departure
     }
@@ -363,10 +393,10 @@ impl Link {
         }
     }
 
-    /// When a packet arrives whose last bit is sent at `now`, in nanoseconds.
+    /// When the packet arrives whose last bit is sent at `now`, in nanoseconds; asked once for each.
     #[inline]
-    pub(crate) fn arrival(&self, now: Instant) -> u64 {
-        now.as_nanos() + self.delay
+    pub(crate) fn arrival(&mut self, now: Instant) -> u64 {
+        self.disturbed(now.as_nanos() + self.delay)
     }
 
     /// Changes the rate of a link whose rate can change; a link of fixed rate stays as it is.
@@ -402,7 +432,11 @@ impl Link {
         self.tally.stranded_packets += packets;
         self.tally.asleep_packets += packets;
         self.tally.asleep_bytes += bytes;
-        self.entry.get_or_insert_default().closed = true;
+        let entry = self.entry.get_or_insert_default();
+        entry.closed = true;
+        if let Some(noise) = &mut entry.noise {
+            noise.lose_all();
+        }
         self.asleep_since = Some(now.as_nanos());
     }
 
@@ -416,10 +450,7 @@ impl Link {
     /// It is awake and carries packets again.
     pub fn awake(&mut self, now: Instant) {
         self.begin_to_wake(now);
-        self.entry = self.entry.take().and_then(|entry| {
-            let Entry { loss, red, .. } = *entry;
-            (loss.is_some() || red.is_some()).then(|| Box::new(Entry { loss, red, closed: false }))
-        });
+        self.entry = self.entry.take().and_then(|entry| entry.open());
     }
 
     /// Whether it takes no packets because it sleeps, or is waking.

@@ -6,6 +6,7 @@ mod fixed;
 mod flight;
 pub mod link;
 pub mod loss;
+pub mod noise;
 pub mod packet;
 pub mod queue;
 pub mod routing;

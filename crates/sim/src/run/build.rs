@@ -14,6 +14,7 @@ use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Link, LinkParts};
 use crate::net::loss::{Loss, LossModel};
+use crate::net::noise::Noise;
 use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
@@ -194,6 +195,7 @@ fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> 
     let build = |(index, spec): (usize, &LinkSpec)| {
         let departure = scheduled.binary_search(&(index as LinkId)).ok().map(Slots::departure);
         let loss = |model: &LossModel| Loss::new(model, Stream::new(scenario.seed, &format!("loss.{}", spec.name)));
+        let noise = |model| Noise::new(model, Stream::new(scenario.seed, &format!("noise.{}", spec.name)));
         let (red, codel) = match spec.queue {
             QueueModel::DropTail => (None, None),
             QueueModel::Red(config) => {
@@ -208,6 +210,7 @@ fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> 
             delay: spec.delay,
             buffer: spec.buffer,
             loss: spec.loss.as_ref().map(loss),
+            noise: spec.noise.map(noise),
             red,
             codel,
             delivery: slots.delivery(index),
@@ -283,6 +286,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
             queue: spec.queue,
             scheduled: spec.schedules_departures(),
             loss: spec.loss.clone(),
+            noisy: spec.noise.is_some(),
         };
         Box::new(Replay::new(scenario.links.iter().map(line).collect()))
     });

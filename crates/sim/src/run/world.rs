@@ -310,7 +310,8 @@ impl World {
         let link = self.scheduled_links[index] as usize;
         let departure = self.links[link].advance(self.now, &mut self.schedule);
         if let Departure::Packet { packet } = departure {
-            self.arriving(link as LinkId, self.links[link].arrival(self.now), &packet);
+            let arrives = self.links[link].arrival(self.now);
+            self.arriving(link as LinkId, arrives, &packet);
         }
         while let Some(packet) = self.links[link].take_discarded() {
             self.discarded(link as LinkId, &packet);

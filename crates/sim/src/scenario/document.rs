@@ -4,6 +4,7 @@
 
 mod gateway;
 mod losses;
+mod noise;
 mod queueing;
 mod replay;
 mod requests;
@@ -18,6 +19,7 @@ pub use gateway::{
 };
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
+pub use noise::NoiseDocument;
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
@@ -145,7 +147,7 @@ pub struct LinkDocument {
     pub from: String,
     /// The node that receives.
     pub to: String,
-    /// Also make the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity or loss).
+    /// Also make the link `TO-FROM` with the same rate, delay, buffer and queue (no controller, capacity, loss or noise).
     #[serde(default)]
     pub duplex: bool,
     /// Rate; under a controller or a varying capacity, the maximum.
@@ -177,6 +179,9 @@ pub struct LinkDocument {
     /// Which packets the link loses, before its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossDocument>,
+    /// Random times that packets need on top of the delay; none overtakes the one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<NoiseDocument>,
 }
 
 /// What scales a link's rate, steers the windows of the TCPs that cross it, or both.

@@ -4,7 +4,7 @@
 //! queue is managed, RED's not before a queue of min_th was seen, CoDel's not before TARGET; scripted losses and no others,
 //! where losses are not random; no bit before its time. Times of a link of fixed rate are worked out from the start of each
 //! busy period in exact arithmetic and must agree to the nanosecond; a link that schedules its departures must not be
-//! faster than its highest rate.
+//! faster than its highest rate. Packets of a link with noise may be later than that, and of no other.
 
 use super::Findings;
 use crate::net::buffer::Buffer;
@@ -33,6 +33,8 @@ pub struct ReplayLink {
     pub scheduled: bool,
     /// Which packets it loses.
     pub loss: Option<LossModel>,
+    /// Whether its packets may be late.
+    pub noisy: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -159,19 +161,11 @@ impl Replay {
             format!("delivered {:?} at {now}, but {:?} was first in line", packet.segment, head.segment)
         });
         let departed = now.as_nanos().saturating_sub(line.link.delay.as_nanos());
-        if line.link.scheduled {
-            // Departures are rounded down to a nanosecond, so two of them may seem one too close.
-            let least = u128::from(head.size) * 8_000_000_000 / u128::from(line.link.rate.as_bps());
-            let gap = u128::from(departed.saturating_sub(line.last_departure.max(head.starts)));
-            self.findings.check(gap + 1 >= least, &line.link.name, || {
-                format!("sent {} B within {gap} ns, faster than {}", head.size, line.link.rate)
-            });
-        } else {
-            self.findings.check(departed == head.departs, &line.link.name, || {
-                format!("sent a packet's last bit at {departed} ns, but exact arithmetic says {} ns", head.departs)
-            });
+        if let Err(problem) = line.is_in_time(&head, departed) {
+            self.findings.check(false, &line.link.name, || problem);
         }
-        line.last_departure = departed;
+        // What departs never waits for what is late.
+        line.last_departure = if line.link.scheduled { departed } else { head.departs };
     }
 
     /// A packet that waited was dropped as it left the queue, behind the `propagating` packets that have been sent.
@@ -234,6 +228,28 @@ impl Line {
                 *number += 1;
                 Some(drops.iter().any(|script| script.flow == flow && script.packets.contains(number)))
             }
+        }
+    }
+
+    /// Whether a packet that seems to have departed at `departed`, noise and all, was sent neither too soon nor too late.
+    fn is_in_time(&self, head: &Shadow, departed: u64) -> Result<(), String> {
+        let (exact, noisy) = (head.departs, self.link.noisy);
+        if !self.link.scheduled {
+            let holds = if noisy { departed >= exact } else { departed == exact };
+            return if holds {
+                Ok(())
+            } else {
+                Err(format!("sent a packet's last bit at {departed} ns, but exact arithmetic says {exact} ns"))
+            };
+        }
+        // Departures are rounded down to a nanosecond, so two of them may seem one too close. Late ones may come together.
+        let begins = if noisy { head.starts } else { self.last_departure.max(head.starts) };
+        let least = u128::from(head.size) * 8_000_000_000 / u128::from(self.link.rate.as_bps());
+        let gap = u128::from(departed.saturating_sub(begins));
+        if gap + 1 >= least {
+            Ok(())
+        } else {
+            Err(format!("sent {} B within {gap} ns, faster than {}", head.size, self.link.rate))
         }
     }
 
@@ -317,7 +333,14 @@ mod tests {
             scheduled: matches!(queue, QueueModel::CoDel(_)),
             queue,
             loss,
+            noisy: false,
         }])
+    }
+
+    fn noisy(queue: QueueModel) -> Replay {
+        let mut replay = replay(queue, None);
+        replay.lines[0].link.noisy = true;
+        replay
     }
 
     fn red(min_threshold: f64) -> QueueModel {
@@ -376,6 +399,27 @@ mod tests {
             replay.delivered(at(9), 0, &packet(Flags::ECT));
         };
         assert_eq!(found(replay(codel(), None), &[taken, taken], twin), "");
+    }
+
+    #[test]
+    fn only_a_link_with_noise_is_late_and_none_is_early() {
+        let twice = [Admission::Accepted; 2];
+        let arrivals = |first, second| {
+            move |replay: &mut Replay| {
+                replay.delivered(at(first), 0, &packet(Flags::ECT));
+                replay.delivered(at(second), 0, &packet(Flags::ECT));
+            }
+        };
+        // Sent at 1 and 2 ms.
+        assert_eq!(found(replay(QueueModel::DropTail, None), &twice, arrivals(1, 2)), "");
+        assert_eq!(found(noisy(QueueModel::DropTail), &twice, arrivals(1, 2)), "");
+        assert_eq!(found(noisy(QueueModel::DropTail), &twice, arrivals(7, 7)), "");
+        assert_eq!(found(noisy(codel()), &twice, arrivals(7, 7)), "");
+        let (late, early) = ("at 3000000 ns, but exact arithmetic says 2000000 ns", "at 1000000 ns, but exact");
+        assert!(found(replay(QueueModel::DropTail, None), &twice, arrivals(1, 3)).contains(late));
+        assert!(found(noisy(QueueModel::DropTail), &twice, arrivals(1, 1)).contains(early));
+        assert!(found(noisy(codel()), &twice, arrivals(0, 2)).contains("within 0 ns, faster than"));
+        assert!(found(replay(codel(), None), &twice, arrivals(7, 7)).contains("within 0 ns, faster than"));
     }
 
     #[test]

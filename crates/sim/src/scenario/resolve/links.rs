@@ -3,11 +3,12 @@
 use super::control;
 use super::queueing::{self, Measure};
 use super::{Capacity, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_nodes};
+use crate::net::noise::NoiseModel;
 use crate::net::routing::Edge;
 use crate::scenario::document::{
-    CapacityDocument, Document, LinkDocument, MetricReading, StepsDocument, UniformRedrawDocument,
+    CapacityDocument, Document, LinkDocument, MetricReading, NoiseDocument, StepsDocument, UniformRedrawDocument,
 };
-use netlull_units::{BitRate, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 
 /// One direction of a link of the document.
 pub(super) struct Wire<'a> {
@@ -79,7 +80,16 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         control,
         capacity,
         loss: None,
+        noise: document.noise.as_ref().filter(|_| there).map(|doc| noise(&field, *doc)).transpose()?.flatten(),
     })
+}
+
+fn noise(field: &str, document: NoiseDocument) -> Result<Option<NoiseModel>> {
+    let NoiseDocument { mean, shape } = document;
+    if !(0.01..=1e6).contains(&shape) {
+        return refuse(format!("{field}.noise.shape"), format!("is {shape}; expected 0.01 to 1,000,000"));
+    }
+    Ok((mean.0 > Duration::ZERO).then_some(NoiseModel { mean: mean.0, shape }))
 }
 
 /// Finds the links that bring gateways their acknowledgements.

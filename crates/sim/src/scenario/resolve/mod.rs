@@ -21,6 +21,7 @@ use super::error::ScenarioError;
 use super::quantity::{Quantity, TransferSize};
 use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
+use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 use crate::traffic::{Record, SizeLaw};
@@ -125,6 +126,8 @@ pub struct LinkSpec {
     pub capacity: Option<Capacity>,
     /// Which packets it loses.
     pub loss: Option<LossModel>,
+    /// What its packets need on top of its delay.
+    pub noise: Option<NoiseModel>,
 }
 
 /// What controls a link, with its parameters.
