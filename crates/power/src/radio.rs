@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn a_burst_and_a_nap_cost_what_the_paper_says() {
         // Awake to 20 ms: 10 ms of it receiving, 1 ms transmitting, 9 idle; asleep to 78 ms; 2 ms to wake; idle to 100 ms.
-        let wavelan = RadioPower::by_name("wavelan-2.4").unwrap();
+        let wavelan = RadioPower::by_name("wavelan-dsss").unwrap();
         let mut meter = RadioMeter::new(at(0));
         meter.received(at(5), at(15));
         meter.transmits(at(15), at(16));
@@ -415,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_power_that_is_none_is_refused_by_name() {
-        let wavelan = RadioPower::by_name("wavelan-2.4").unwrap();
+        let wavelan = RadioPower::by_name("wavelan-dsss").unwrap();
         assert_eq!(wavelan.checked(), Ok(wavelan));
         let refused = RadioPower { idle: Watts::new(-1.0), ..wavelan }.checked().unwrap_err();
         assert_eq!(refused.to_string(), "idle is -1 W; expected a finite power of at least 0 W");

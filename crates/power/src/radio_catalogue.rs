@@ -4,7 +4,7 @@ use crate::RadioPower;
 use netlull_units::{Duration, Watts};
 
 const READY: &[RadioPower] = &[RadioPower {
-    name: "wavelan-2.4",
+    name: "wavelan-dsss",
     summary: "a 2.4 GHz WaveLAN DSSS card, as in the paper",
     source: "client-centered-2004 section IV-A-b, of Stemm et al. 1996 and Havinga 2000; waking is 2 ms of idle there",
     asleep: Watts::new(0.177),

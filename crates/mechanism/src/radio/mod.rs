@@ -13,11 +13,16 @@ mod access_point;
 mod beacons;
 mod bsd;
 mod doze;
+mod eager;
 mod psm;
+mod shaper;
+mod spacing;
 
 pub use access_point::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig};
 pub use bsd::{Bsd, BsdConfig, Requests};
+pub use eager::{Eager, EagerConfig};
 pub use psm::{Psm, PsmConfig};
+pub use shaper::{Burst, Fallback, PacedGuard, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
 
 use crate::gateway::{SegmentKind, Timestamps};
 use netlull_units::Bytes;

@@ -172,7 +172,7 @@ impl World {
 
     /// The same where every packet is watched.
     #[cold]
-    fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
+    fn offer_watched(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
         self.record_arrival(index, now.as_nanos(), packet);
         if self.attend_offer(index, packet) == Attended::GoesOn {
             self.admit_watched(now, index, packet);

@@ -22,6 +22,7 @@ use super::control::window_field;
 use super::world::World;
 use crate::net::packet::{LinkId, Packet};
 use crate::probe::AirRow;
+use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView,
 };
@@ -317,7 +318,7 @@ impl World {
         let view = self.view(packet);
         let station = &mut self.stations[index];
         let more = station.more.pop_front().unwrap_or(false);
-        let from = now - station.air_time(packet.size).min(now - Instant::ZERO);
+        let from = Instant::ZERO + (now - Instant::ZERO).saturating_sub(station.air_time(packet.size));
         let hears = match station.air {
             Air::Awake { since, .. } => since <= from,
             Air::Asleep | Air::Waking { .. } => false,

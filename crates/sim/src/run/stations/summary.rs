@@ -56,9 +56,9 @@ pub struct StationSummary {
     pub early_s: Option<f64>,
     /// Idle behind the last packets of bursts, until they were judged over. Null without a shaper.
     pub detection_s: Option<f64>,
-    /// The shaper's state at the end of the run: initial, saving, recovery or standard; null without a shaper.
+    /// The shaper's state at the end of the run: initial, saving, recovery, standard or ended; null without a shaper.
     pub state: Option<&'static str>,
-    /// Why it is in state standard: no_timestamps, bad_bursts, saturated, paced or closed.
+    /// Why it is in state standard: no_timestamps, bad_bursts, saturated or paced.
     pub fallback: Option<&'static str>,
     /// The shaper's RTT at the end of the run.
     pub round_trip_s: Option<f64>,
@@ -167,6 +167,7 @@ fn state_name(state: ShaperState) -> (&'static str, Option<&'static str>) {
         ShaperState::Saving => ("saving", None),
         ShaperState::Recovery => ("recovery", None),
         ShaperState::Standard(why) => ("standard", Some(fallback_name(why))),
+        ShaperState::Ended => ("ended", None),
     }
 }
 
@@ -176,7 +177,6 @@ fn fallback_name(why: Fallback) -> &'static str {
         Fallback::BadBursts => "bad_bursts",
         Fallback::Saturated => "saturated",
         Fallback::Paced => "paced",
-        Fallback::Closed => "closed",
     }
 }
 

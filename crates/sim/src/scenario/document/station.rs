@@ -138,6 +138,9 @@ pub struct EagerDocument {
     /// Data is not acknowledged before so long a silence, unless TCP does.
     #[serde(default = "default_least_wait")]
     pub least_wait: Quantity<Duration>,
+    /// After so long a silence it is.
+    #[serde(default = "default_longest_wait")]
+    pub longest_wait: Quantity<Duration>,
 }
 
 /// IEEE 802.11 power-saving mode.
@@ -190,6 +193,9 @@ pub struct AccessPointDocument {
     /// What a poll asks for.
     #[serde(default)]
     pub poll: PollReading,
+    /// A beacon does not end the wait for the next packet of a burst before so long after a poll or the packet before.
+    #[serde(default = "default_patience")]
+    pub patience: Quantity<Duration>,
     /// Packets that the access point buffers for the station.
     #[serde(default = "default_held")]
     #[schemars(range(min = 1))]
@@ -204,6 +210,7 @@ impl Default for AccessPointDocument {
             beacon_time: default_beacon_time(),
             poll_time: default_poll_time(),
             poll: PollReading::default(),
+            patience: default_patience(),
             buffer: default_held(),
         }
     }
@@ -239,6 +246,10 @@ fn default_least_wait() -> Quantity<Duration> {
     Quantity(Duration::from_millis(3))
 }
 
+fn default_longest_wait() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(40))
+}
+
 fn default_growth() -> f64 {
     1.5
 }
@@ -252,7 +263,11 @@ fn default_one() -> u32 {
 }
 
 fn default_held() -> u32 {
-    200
+    1000
+}
+
+fn default_patience() -> Quantity<Duration> {
+    Quantity(Duration::from_millis(20))
 }
 
 fn default_saturation() -> f64 {

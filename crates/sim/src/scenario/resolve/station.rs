@@ -69,6 +69,8 @@ pub struct AccessSpec {
     pub beacon_time: Duration,
     /// From a poll to the packet that it asks for.
     pub poll_time: Duration,
+    /// How long after a poll, or a packet, the next of a burst may come.
+    pub patience: Duration,
 }
 
 impl StationMechanism {
@@ -164,7 +166,6 @@ fn station(
     let mechanism = match &document.mechanism {
         None => StationMechanism::AlwaysOn,
         Some(StationMechanismDocument::Eager(document)) => {
-            one_download(around.flows, (&nodes, name), own)?;
             StationMechanism::Eager(eager(&field, document)?)
         }
         Some(StationMechanismDocument::ClientShaper(document)) => {
@@ -257,7 +258,7 @@ fn refused(field: &str, error: &ConfigError) -> ScenarioError {
 }
 
 fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
-    let config = EagerConfig { least_wait: document.least_wait.0 };
+    let config = EagerConfig { least_wait: document.least_wait.0, longest_wait: document.longest_wait.0 };
     netlull_mechanism::radio::Eager::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
     Ok(config)
 }
@@ -305,7 +306,7 @@ fn access_point(field: &str, document: &AccessPointDocument) -> Result<AccessSpe
         let message = format!("is {}; expected less than the beacon period", document.poll_time.0);
         return refuse(format!("{field}.poll_time"), message);
     }
-    Ok(AccessSpec { config, beacon_time: document.beacon_time.0, poll_time: document.poll_time.0 })
+    Ok(AccessSpec { config, beacon_time: document.beacon_time.0, poll_time: document.poll_time.0, patience: document.patience.0 })
 }
 
 fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Result<PsmConfig> {
@@ -315,6 +316,7 @@ fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Re
         wake: air.wake,
         listen_interval: document.listen_interval,
         poll: access.config.poll,
+        patience: access.patience,
     };
     netlull_mechanism::radio::Psm::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
     Ok(config)
@@ -332,6 +334,7 @@ fn bsd(field: &str, document: &BsdDocument, access: &AccessSpec, air: Air) -> Re
             RequestReading::DataOnly => Requests::DataOnly,
         },
         poll: access.config.poll,
+        patience: access.patience,
     };
     netlull_mechanism::radio::Bsd::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
     Ok(config)
