@@ -9,6 +9,13 @@
 //! A station's machine sees every packet that its radio has received and every packet that its host is about to send, and
 //! says when the radio sleeps. It never sees the air: a packet that comes while the radio sleeps is lost to it.
 
+mod eager;
+mod shaper;
+mod spacing;
+
+pub use eager::{Eager, EagerConfig};
+pub use shaper::{Burst, Fallback, PacedGuard, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
+
 use crate::gateway::{SegmentKind, Timestamps};
 use netlull_units::Bytes;
 

@@ -1,0 +1,131 @@
+//! Eager acknowledgements alone: the paper's baseline (client-centered-2004 section III-B.4).
+
+use super::spacing::Spacing;
+use super::{PacketView, StationAction, StationEvent};
+use crate::{ConfigError, Machine};
+use netlull_units::{Duration, Instant};
+
+/// How long eager acknowledgements wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EagerConfig {
+    /// The least silence after which data is acknowledged. Default 3 ms: the paper's timer (section III-A.1).
+    pub least_wait: Duration,
+    /// The most; a longer time between two packets is no time within a burst either. Default 40 ms: after that the paper's host
+    /// acknowledges by itself (section III-B.4; reading).
+    pub longest_wait: Duration,
+}
+
+impl EagerConfig {
+    /// 3 ms, "the minimum reliable resolution for our timer" (section III-A.1).
+    pub const LEAST_WAIT: Duration = Duration::from_millis(3);
+    /// 40 ms, the delayed acknowledgement of Linux 2.4 (section III-B.4).
+    pub const LONGEST_WAIT: Duration = Duration::from_millis(40);
+}
+
+impl Default for EagerConfig {
+    fn default() -> Self {
+        Self { least_wait: Self::LEAST_WAIT, longest_wait: Self::LONGEST_WAIT }
+    }
+}
+
+/// Acknowledges data as soon as the sender has fallen silent, so that no last odd packet of a window waits for the host's delayed
+/// acknowledgement. The radio stays awake, windows pass as they are.
+///
+/// Silence is max(least wait, `I_A` + 4 `I_D`): the wait for one more packet of a burst. Of several connections that receive data it
+/// serves the one whose data came last.
+#[derive(Clone, Debug)]
+pub struct Eager {
+    config: EagerConfig,
+    now: Instant,
+    spacing: Spacing,
+    owed: Owed,
+    action: Option<StationAction>,
+}
+
+/// ```text
+///            data                  data: the wait begins again
+///   Nothing ──────► Acknowledgement ──┐
+///      ▲              │     ▲─────────┘
+///      └──────────────┘ the host acknowledges, or the wait is over
+/// ```
+#[derive(Clone, Copy, Debug)]
+enum Owed {
+    Nothing { connection: Option<u32>, last: Instant },
+    Acknowledgement { connection: u32, last: Instant },
+}
+
+impl Eager {
+    /// Nothing has been received yet.
+    ///
+    /// # Errors
+    /// If a wait is nothing, or the least longer than the longest.
+    pub fn new(config: &EagerConfig, start: Instant) -> Result<Self, ConfigError> {
+        if config.least_wait.is_zero() {
+            return Err(ConfigError::new("least_wait", config.least_wait, "more than nothing"));
+        }
+        if config.longest_wait < config.least_wait {
+            return Err(ConfigError::new("longest_wait", config.longest_wait, "no less than least_wait"));
+        }
+        let owed = Owed::Nothing { connection: None, last: start };
+        Ok(Self { config: *config, now: start, spacing: Spacing::default(), owed, action: None })
+    }
+
+    fn received(&mut self, now: Instant, packet: &PacketView) {
+        let Some(segment) = packet.segment.filter(|segment| segment.len > 0) else { return };
+        let (before, last) = match self.owed {
+            Owed::Nothing { connection, last } => (connection, last),
+            Owed::Acknowledgement { connection, last } => (Some(connection), last),
+        };
+        let gap = now.saturating_since(last);
+        if before == Some(segment.connection) && gap <= self.config.longest_wait {
+            self.spacing.add(gap);
+        }
+        self.owed = Owed::Acknowledgement { connection: segment.connection, last: now };
+    }
+
+    fn acknowledged(&mut self, packet: &PacketView) {
+        if let Owed::Acknowledgement { connection, last } = self.owed
+            && packet.segment.is_some_and(|sent| sent.connection == connection && sent.acknowledged.is_some())
+        {
+            self.owed = Owed::Nothing { connection: Some(connection), last };
+        }
+    }
+
+    fn due(&self) -> Option<(u32, Instant)> {
+        let Owed::Acknowledgement { connection, last } = self.owed else { return None };
+        let wait = self.spacing.threshold(1, self.config.least_wait, self.config.longest_wait);
+        Some((connection, last + wait))
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if let (Owed::Acknowledgement { last, .. }, Some((connection, at))) = (self.owed, self.due())
+            && at <= now
+        {
+            self.owed = Owed::Nothing { connection: Some(connection), last };
+            self.action = Some(StationAction::Acknowledge { connection });
+        }
+    }
+}
+
+impl Machine for Eager {
+    type Event = StationEvent;
+    type Action = StationAction;
+
+    fn handle(&mut self, now: Instant, event: StationEvent) {
+        self.now = now;
+        match event {
+            StationEvent::Received { packet, .. } => self.received(now, &packet),
+            StationEvent::Sending { packet } | StationEvent::Acknowledged { packet } => self.acknowledged(&packet),
+            StationEvent::Timeout => self.timeout(now),
+            StationEvent::Beacon { .. } => {}
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<StationAction> {
+        self.action.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.due().map(|(_, at)| at.max(self.now))
+    }
+}

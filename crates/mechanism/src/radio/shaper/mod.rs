@@ -1,0 +1,588 @@
+//! The shaper of client-centered-2004 (section III): a station that turns a smooth download into bursts by the windows it advertises,
+//! and lets its radio sleep from one to the next.
+
+mod burst;
+mod config;
+mod round_trip;
+mod rounds;
+mod sequence;
+
+pub use burst::Burst;
+pub use config::{PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+
+use super::spacing::Spacing;
+use super::{EagerConfig, PacketView, StationAction, StationEvent, TcpView};
+use crate::gateway::SegmentKind;
+use crate::{ConfigError, Machine};
+use burst::{Arriving, Order, expected_after};
+use netlull_units::{Bytes, Duration, Instant};
+use round_trip::RoundTrip;
+use rounds::{Rounds, SlowStart};
+use sequence::{Arrival, Sequence};
+
+/// What the shaper is doing (the paper's Fig. 2).
+///
+/// ```text
+///              a round grows too little (C1)
+///   Initial ─────────────────────────────────► Saving ◄──────────────┐
+///      │                                        │  │                │ a burst intact (C3)
+///      │                 a packet missing (C2)  │  │                │
+///      │                                        ▼  │                │
+///      │                                    Recovery ───────────────┘
+///      │ no timestamps                          │  │
+///      ▼                                        │  │ bad bursts in a row (C4)
+///   Standard(why) ◄─────────────────────────────┴──┘ saturated bursts in a row (C5), or spread ones
+///
+///   any ── FIN ──► Ended
+/// ```
+///
+/// The radio sleeps in `Saving` alone. Windows are closed in `Saving` and `Recovery`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShaperState {
+    /// Slow start: windows pass as they are.
+    Initial,
+    /// Bursts are made, and slept between.
+    Saving,
+    /// Bursts are made, and nothing is slept.
+    Recovery,
+    /// Windows pass as they are, for good.
+    Standard(Fallback),
+    /// The FIN has come: the radio is awake, windows pass as they are.
+    Ended,
+}
+
+/// Why windows are left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallback {
+    /// The sender's data has no timestamps (section III-A.2).
+    NoTimestamps,
+    /// Too many bursts in a row with a packet missing (section III-B.1).
+    BadBursts,
+    /// The wireless link is saturated (section III-B.2).
+    Saturated,
+    /// Bursts are spread out by their sender (beyond the paper).
+    Paced,
+}
+
+/// Where the download is between one open ACK and the next.
+///
+/// ```text
+///           slow start is over          silence of T_d(P)
+///   Free ───────────────────────► Burst ─────────────────► Open ──┐ nothing heard: once more after 2 RTT, then every RTT
+///    ▲                              ▲                      │  ▲───┘
+///    │                              └──────────────────────┤
+///    └─────────────────────────────────────────────────────┘ data that answers the open ACK: in Standard Free, else Burst
+/// ```
+///
+/// In `Burst` and `Open` a timeout is always pending, so a window never stays closed for want of an event.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// The host's windows pass; since when it owes an acknowledgement, if it does.
+    Free { owed: Option<Instant> },
+    /// Packets of a burst arrive; acknowledgements are closed.
+    Burst(Arriving),
+    /// The window is open and nothing has come of it yet. What the host acknowledges now (a probe into the window that it saw closed,
+    /// something that was sent again) keeps its window: a closed one would take back what the open ACK has given.
+    Open(Opening),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Opening {
+    /// When the last open ACK was sent, or asked for.
+    at: Instant,
+    reply: Reply,
+    radio: Radio,
+    resend_at: Instant,
+}
+
+/// Whether the host has been seen to send the open ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Awaited,
+    Sent,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Radio {
+    Awake,
+    /// Until the wake time before the least round-trip time is over.
+    Asleep,
+}
+
+/// Bursts in a row of which something is so.
+#[derive(Clone, Copy, Debug, Default)]
+struct Streaks {
+    bad: u32,
+    saturated: u32,
+    spread: u32,
+}
+
+/// Data of this length or less may be a probe into a window that is closed (RFC 9293 section 3.8.6.1), and begins and extends no burst.
+const PROBE: u32 = 1;
+
+/// What can be asked for at once: to wake, to acknowledge, to sleep.
+const ACTIONS: usize = 3;
+
+/// The client-centred shaper of one download: of the connection whose data comes first.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    config: ShaperConfig,
+    now: Instant,
+    stream: Stream,
+    state: ShaperState,
+    phase: Phase,
+    rounds: Rounds,
+    round_trip: RoundTrip,
+    spacing: Spacing,
+    /// The last packet, if the next can follow it in the same burst.
+    last: Option<Instant>,
+    expected: u32,
+    streaks: Streaks,
+    last_burst: Option<Burst>,
+    bursts: u64,
+    resent_opens: u64,
+    actions: [Option<StationAction>; ACTIONS],
+}
+
+/// Whose data is shaped.
+#[derive(Clone, Copy, Debug)]
+enum Stream {
+    /// There was no data yet; what the host last acknowledged, and on which connection.
+    Awaited {
+        connection: Option<u32>,
+        acknowledged: Option<u32>,
+    },
+    Of {
+        connection: u32,
+        sequence: Sequence,
+    },
+}
+
+impl Shaper {
+    /// Nothing has been received yet, and the radio is awake.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range.
+    pub fn new(config: &ShaperConfig, start: Instant) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self {
+            config: *config,
+            now: start,
+            stream: Stream::Awaited { connection: None, acknowledged: None },
+            state: ShaperState::Initial,
+            phase: Phase::Free { owed: None },
+            rounds: Rounds::new(config.growth),
+            round_trip: RoundTrip::new(config.rtt_from),
+            spacing: Spacing::default(),
+            last: None,
+            expected: 1,
+            streaks: Streaks::default(),
+            last_burst: None,
+            bursts: 0,
+            resent_opens: 0,
+            actions: [None; ACTIONS],
+        })
+    }
+
+    /// What it is doing.
+    #[must_use]
+    pub fn state(&self) -> ShaperState {
+        self.state
+    }
+
+    /// The least round-trip time, once there is a sample.
+    #[must_use]
+    pub fn rtt(&self) -> Option<Duration> {
+        self.round_trip.least()
+    }
+
+    /// W: packets that the burst that arrives, or the next, is expected to have.
+    #[must_use]
+    pub fn expected(&self) -> u32 {
+        self.expected
+    }
+
+    /// The burst that ended last.
+    #[must_use]
+    pub fn last_burst(&self) -> Option<&Burst> {
+        self.last_burst.as_ref()
+    }
+
+    /// How many bursts have ended.
+    #[must_use]
+    pub fn bursts(&self) -> u64 {
+        self.bursts
+    }
+
+    /// How many open ACKs were sent again because no data answered.
+    #[must_use]
+    pub fn resent_opens(&self) -> u64 {
+        self.resent_opens
+    }
+
+    fn ask(&mut self, action: StationAction) {
+        if let Some(free) = self.actions.iter_mut().find(|slot| slot.is_none()) {
+            *free = Some(action);
+        }
+    }
+
+    fn ask_to_acknowledge(&mut self) {
+        if let Stream::Of { connection, .. } = self.stream {
+            self.ask(StationAction::Acknowledge { connection });
+        }
+    }
+
+    /// The round-trip time that timers run on: a sample of nothing would let them run at once, for ever.
+    fn round_trip(&self) -> Duration {
+        self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
+    }
+
+    /// From an open ACK until the radio has to wake: it hears from the least round-trip time on (section III-A.2).
+    fn sleep(&self) -> Duration {
+        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(self.config.wake))
+    }
+
+    /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.
+    fn longest_wait(&self) -> Duration {
+        self.rtt().map_or(EagerConfig::LONGEST_WAIT, |rtt| rtt / 2)
+    }
+
+    fn received(&mut self, now: Instant, packet: &PacketView) {
+        let Some(segment) = packet.segment.filter(|segment| self.follows(segment)) else { return };
+        let arrival = self.stream.receive(&segment);
+        if let Some(echo) = echo(&segment)
+            && segment.len > 0
+        {
+            self.round_trip.sample(now, echo);
+        }
+        if arrival != Arrival::Old && segment.len > PROBE {
+            let order = if arrival == Arrival::Jump { Order::Broken } else { Order::Kept };
+            self.data(now, packet.size, &segment, order);
+        } else if segment.len > 0 {
+            self.owe(now);
+        }
+        if segment.fin {
+            self.end(now);
+        }
+    }
+
+    /// Whether a segment is of the download, which begins with the first data.
+    fn follows(&mut self, segment: &TcpView) -> bool {
+        if let Stream::Awaited { connection, acknowledged } = self.stream
+            && segment.len > 0
+        {
+            let known = acknowledged.filter(|_| connection == Some(segment.connection));
+            if known.is_none() {
+                self.round_trip = RoundTrip::new(self.config.rtt_from);
+            }
+            let sequence = Sequence::new(known.unwrap_or(segment.seq));
+            self.stream = Stream::Of { connection: segment.connection, sequence };
+        }
+        matches!(self.stream, Stream::Of { connection, .. } if connection == segment.connection)
+            && self.state != ShaperState::Ended
+    }
+
+    /// Bytes that are new have come.
+    fn data(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
+        match self.phase {
+            Phase::Free { .. } => {
+                self.sample_gap(now);
+                self.phase = Phase::Free { owed: Some(now) };
+                if self.state == ShaperState::Initial {
+                    self.slow_start(now, bytes, segment, order);
+                }
+            }
+            Phase::Burst(mut arriving) => {
+                self.sample_gap(now);
+                arriving.add(now, bytes, order);
+                self.phase = Phase::Burst(arriving);
+            }
+            Phase::Open(opening) if opening.reply == Reply::Sent && self.round_trip.answers(echo(segment)) => {
+                self.answered(now, opening, bytes, order);
+            }
+            // A straggler of the burst before.
+            Phase::Open(_) => self.expected = expected_after(self.expected),
+        }
+    }
+
+    /// `S_A`. A gap longer than any that a burst may have lies between two flights of slow start.
+    fn sample_gap(&mut self, now: Instant) {
+        let gap = self.last.replace(now).map(|last| now.saturating_since(last));
+        if let Some(gap) = gap.filter(|&gap| gap <= self.longest_wait().max(self.config.least_wait)) {
+            self.spacing.add(gap);
+        }
+    }
+
+    fn owe(&mut self, now: Instant) {
+        if let Phase::Free { owed } = &mut self.phase {
+            *owed = Some(now);
+        }
+    }
+
+    /// Data in the state Initial: without timestamps for good, otherwise until slow start is over.
+    fn slow_start(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
+        let Some(echo) = echo(segment) else {
+            self.state = ShaperState::Standard(Fallback::NoTimestamps);
+            return;
+        };
+        if let SlowStart::Over { packets } = self.rounds.received(echo, self.round_trip.newest())
+            && self.rtt().is_some()
+        {
+            // What is under way comes as smoothly as before; acknowledgements that are closed release nothing after it, so it ends in a
+            // silence, as a burst does.
+            self.state = ShaperState::Saving;
+            self.expected = expected_after(packets);
+            self.phase = Phase::Burst(Arriving::begin(now, now, bytes, order));
+        }
+    }
+
+    /// The first data that an open ACK has released.
+    fn answered(&mut self, now: Instant, opening: Opening, bytes: u32, order: Order) {
+        self.awaken(opening.radio);
+        self.last = Some(now);
+        self.phase = match self.state {
+            ShaperState::Saving | ShaperState::Recovery => Phase::Burst(Arriving::begin(now, opening.at, bytes, order)),
+            ShaperState::Initial | ShaperState::Standard(_) | ShaperState::Ended => Phase::Free { owed: Some(now) },
+        };
+    }
+
+    fn awaken(&mut self, radio: Radio) {
+        if radio == Radio::Asleep {
+            self.ask(StationAction::Wake);
+        }
+    }
+
+    /// The FIN has come.
+    fn end(&mut self, now: Instant) {
+        match self.phase {
+            Phase::Burst(arriving) => self.record(now, &arriving, Duration::ZERO),
+            Phase::Open(opening) => self.awaken(opening.radio),
+            Phase::Free { .. } => {}
+        }
+        self.state = ShaperState::Ended;
+        self.phase = Phase::Free { owed: None };
+    }
+
+    /// `T_d`(P) for the packets that have come.
+    fn threshold(&self, arriving: &Arriving) -> Duration {
+        let outstanding = self.expected.saturating_sub(arriving.packets);
+        self.spacing.threshold(outstanding, self.config.least_wait, self.longest_wait())
+    }
+
+    fn record(&mut self, now: Instant, arriving: &Arriving, threshold: Duration) {
+        let &Arriving { opened, first, last, packets, bytes, order } = arriving;
+        self.last_burst = Some(Burst {
+            opened,
+            first,
+            last,
+            ended: now,
+            packets,
+            bytes,
+            expected: self.expected,
+            interarrival: self.spacing.interarrival(),
+            deviation: self.spacing.deviation(),
+            threshold,
+            intact: order == Order::Kept && !self.stream.has_hole(),
+            state: self.state,
+        });
+        self.bursts += 1;
+    }
+
+    /// The silence has lasted: judge the burst, open the window, and sleep if that is to be.
+    fn close_burst(&mut self, now: Instant, arriving: &Arriving) {
+        self.record(now, arriving, self.threshold(arriving));
+        if let Some(burst) = self.last_burst {
+            if !burst.intact {
+                self.spacing.missed();
+            }
+            self.count(&burst);
+            self.state = self.judge(burst.intact);
+        }
+        self.expected = expected_after(arriving.packets);
+        self.last = None;
+        self.ask_to_acknowledge();
+        let radio = if self.state == ShaperState::Saving && !self.sleep().is_zero() {
+            self.ask(StationAction::Sleep);
+            Radio::Asleep
+        } else {
+            Radio::Awake
+        };
+        let resend_at = now + self.round_trip().saturating_mul(2);
+        self.phase = Phase::Open(Opening { at: now, reply: Reply::Awaited, radio, resend_at });
+    }
+
+    fn count(&mut self, burst: &Burst) {
+        let grow = |streak: &mut u32, holds: bool| *streak = if holds { streak.saturating_add(1) } else { 0 };
+        let rtt = self.round_trip();
+        grow(&mut self.streaks.bad, !burst.intact);
+        // W >= 90 % of air rate x RTT, W being what this burst has brought (section III-B.2; in bytes: reading).
+        let product = self.config.air_rate.as_f64() * rtt.as_secs_f64();
+        let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
+        grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
+        if let Some(PacedGuard { share, .. }) = self.config.paced {
+            let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);
+            // The first is what slow start left behind, as smooth as any stream.
+            grow(&mut self.streaks.spread, self.bursts > 1 && burst.is_spread(span, self.config.air_rate));
+        }
+    }
+
+    /// The state after a burst.
+    fn judge(&self, intact: bool) -> ShaperState {
+        let spread_for_long = self.config.paced.is_some_and(|guard| self.streaks.spread >= guard.bursts);
+        if self.streaks.bad >= self.config.patience {
+            ShaperState::Standard(Fallback::BadBursts)
+        } else if self.streaks.saturated >= self.config.saturated_bursts {
+            ShaperState::Standard(Fallback::Saturated)
+        } else if spread_for_long {
+            ShaperState::Standard(Fallback::Paced)
+        } else if intact {
+            ShaperState::Saving
+        } else {
+            ShaperState::Recovery
+        }
+    }
+
+    fn sending(&mut self, now: Instant, packet: &PacketView) {
+        let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
+        let bare = segment.kind == SegmentKind::Other && !segment.fin && segment.len == 0;
+        if bare && segment.acknowledged.is_some() && self.closes() && segment.window > Bytes::new(0) {
+            self.ask(StationAction::SetWindow(Bytes::new(0)));
+        }
+    }
+
+    /// Whether acknowledgements are closed now.
+    fn closes(&self) -> bool {
+        let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
+        matches!(self.phase, Phase::Burst(_)) && !repairs
+    }
+
+    /// What the host sends says of the stream; whether it is part of the download.
+    fn note_sent(&mut self, now: Instant, segment: &TcpView) -> bool {
+        match &mut self.stream {
+            Stream::Of { connection, .. } if *connection != segment.connection => return false,
+            Stream::Of { sequence, .. } => {
+                if let Some(number) = segment.acknowledged {
+                    sequence.acknowledge(number);
+                }
+            }
+            Stream::Awaited { connection, acknowledged } => {
+                if *connection != Some(segment.connection) {
+                    self.round_trip = RoundTrip::new(self.config.rtt_from);
+                    (*connection, *acknowledged) = (Some(segment.connection), None);
+                }
+                *acknowledged = segment.acknowledged.or(*acknowledged);
+            }
+        }
+        if let Some(stamps) = segment.timestamps {
+            self.round_trip.sent(now, stamps.value);
+            self.rounds.sent(stamps.value);
+        }
+        if segment.acknowledged.is_some()
+            && let Phase::Free { owed } = &mut self.phase
+        {
+            *owed = None;
+        }
+        true
+    }
+
+    /// The host has sent the acknowledgement that was asked for.
+    fn acknowledged(&mut self, now: Instant, packet: &PacketView) {
+        let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
+        let rtt = self.round_trip();
+        let Phase::Open(opening) = &mut self.phase else { return };
+        opening.at = now;
+        if opening.reply == Reply::Awaited {
+            opening.reply = Reply::Sent;
+            opening.resend_at = now + rtt.saturating_mul(2);
+            if let Some(stamps) = segment.timestamps {
+                self.round_trip.opened(stamps.value);
+            }
+        } else {
+            opening.resend_at = now + rtt;
+        }
+    }
+
+    fn timeout(&mut self, now: Instant) {
+        if self.due().is_none_or(|due| due > now) {
+            return;
+        }
+        match self.phase {
+            Phase::Free { .. } => {
+                self.phase = Phase::Free { owed: None };
+                self.ask_to_acknowledge();
+            }
+            Phase::Burst(arriving) => self.close_burst(now, &arriving),
+            Phase::Open(opening) => self.wait_on(now, opening),
+        }
+    }
+
+    /// The radio is to wake, or the open ACK to be sent again (section III-B.3).
+    fn wait_on(&mut self, now: Instant, mut opening: Opening) {
+        self.awaken(opening.radio);
+        opening.radio = Radio::Awake;
+        if now >= opening.resend_at {
+            self.ask_to_acknowledge();
+            self.resent_opens += 1;
+            opening.resend_at = now + self.round_trip();
+        }
+        self.phase = Phase::Open(opening);
+    }
+
+    /// When something is to be done if nothing happens before.
+    fn due(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Free { owed } => {
+                let since = owed.filter(|_| self.config.eager && self.state != ShaperState::Ended)?;
+                Some(since + self.spacing.threshold(1, self.config.least_wait, self.longest_wait()))
+            }
+            Phase::Burst(arriving) => Some(arriving.last + self.threshold(&arriving)),
+            Phase::Open(Opening { radio: Radio::Asleep, at, resend_at, .. }) => {
+                Some((at + self.sleep()).min(resend_at))
+            }
+            Phase::Open(Opening { resend_at, .. }) => Some(resend_at),
+        }
+    }
+}
+
+impl Stream {
+    fn receive(&mut self, segment: &TcpView) -> Arrival {
+        match self {
+            Self::Of { sequence, .. } if segment.len > 0 => sequence.receive(segment.seq, segment.len),
+            Self::Of { .. } | Self::Awaited { .. } => Arrival::Old,
+        }
+    }
+
+    fn has_hole(&self) -> bool {
+        matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
+    }
+}
+
+fn echo(segment: &TcpView) -> Option<u32> {
+    segment.timestamps.map(|stamps| stamps.echo)
+}
+
+impl Machine for Shaper {
+    type Event = StationEvent;
+    type Action = StationAction;
+
+    fn handle(&mut self, now: Instant, event: StationEvent) {
+        self.now = now;
+        match event {
+            StationEvent::Received { packet, .. } => self.received(now, &packet),
+            StationEvent::Sending { packet } => self.sending(now, &packet),
+            StationEvent::Acknowledged { packet } => self.acknowledged(now, &packet),
+            StationEvent::Timeout => self.timeout(now),
+            StationEvent::Beacon { .. } => {}
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<StationAction> {
+        let next = self.actions[0].take();
+        self.actions.rotate_left(1);
+        next
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.due().map(|due| due.max(self.now))
+    }
+}

@@ -1,0 +1,109 @@
+//! How far apart the packets of a burst arrive, and how long a silence means that the burst is over (client-centered-2004 section III-A.1).
+
+use netlull_units::Duration;
+
+/// `I_A` and `I_D`: running averages of the time between two packets of one burst, and of how far that strays.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spacing {
+    estimate: Option<Estimate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Estimate {
+    interarrival: Duration,
+    deviation: Duration,
+}
+
+impl Spacing {
+    /// `I_A`; nothing before the first sample.
+    pub(super) fn interarrival(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |estimate| estimate.interarrival)
+    }
+
+    /// `I_D`; nothing before the first sample.
+    pub(super) fn deviation(&self) -> Duration {
+        self.estimate.map_or(Duration::ZERO, |estimate| estimate.deviation)
+    }
+
+    /// A sample `S_A`: `I_A` <- 7/8 `I_A` + 1/8 `S_A` and `I_D` <- 3/4 `I_D` + 1/4 `S_D`.
+    ///
+    /// `S_D` is |`S_A` - `I_A`| with the `I_A` from before, and the first sample gives `I_A` = `S_A`, `I_D` = `S_A` / 2, both as RFC 6298
+    /// section 2 has it for the timeout that the paper refers to (reading).
+    pub(super) fn add(&mut self, sample: Duration) {
+        self.estimate = Some(match self.estimate {
+            None => Estimate { interarrival: sample, deviation: sample / 2 },
+            Some(Estimate { interarrival, deviation }) => {
+                let strays = interarrival.saturating_sub(sample) + sample.saturating_sub(interarrival);
+                Estimate {
+                    interarrival: interarrival - interarrival / 8 + sample / 8,
+                    deviation: deviation - deviation / 4 + strays / 4,
+                }
+            }
+        });
+    }
+
+    /// A packet of the burst is missing: `I_D` doubles, and `I_A` grows "by that amount": by what `I_D` has grown by (reading).
+    pub(super) fn missed(&mut self) {
+        if let Some(Estimate { interarrival, deviation }) = &mut self.estimate {
+            *interarrival += *deviation;
+            *deviation += *deviation;
+        }
+    }
+
+    /// `T_d`(P) = (W - P) `I_A` + 4 `I_D`, where `outstanding` is W - P: at most `most`, and at least `least` even if that is more. Without
+    /// a sample, `most`.
+    pub(super) fn threshold(&self, outstanding: u32, least: Duration, most: Duration) -> Duration {
+        let Some(Estimate { interarrival, deviation }) = self.estimate else { return most.max(least) };
+        let wait = interarrival.saturating_mul(u64::from(outstanding)) + deviation.saturating_mul(4);
+        wait.min(most).max(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(micros: u64) -> Duration {
+        Duration::from_micros(micros)
+    }
+
+    #[test]
+    fn the_averages_by_hand() {
+        let mut spacing = Spacing::default();
+        spacing.add(us(800));
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(800), us(400)));
+        // S_D = |1600 - 800| = 800; I_D = 3/4 400 + 1/4 800 = 500; I_A = 7/8 800 + 1/8 1600 = 900.
+        spacing.add(us(1600));
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(900), us(500)));
+        // S_D = |100 - 900| = 800; I_D = 375 + 200 = 575; I_A = 787.5 + 12.5 = 800.
+        spacing.add(us(100));
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(800), us(575)));
+    }
+
+    #[test]
+    fn the_threshold_shrinks_with_every_packet_and_keeps_its_bounds() {
+        let mut spacing = Spacing::default();
+        assert_eq!(spacing.threshold(9, us(3000), us(30_000)), us(30_000), "nothing is known yet");
+        spacing.add(us(1000));
+        // I_A = 1 ms, I_D = 0.5 ms: 9 x 1 + 2 = 11 ms, 4 x 1 + 2 = 6 ms; for P >= W 2 ms, less than the least.
+        assert_eq!(spacing.threshold(9, us(3000), us(30_000)), us(11_000));
+        assert_eq!(spacing.threshold(4, us(3000), us(30_000)), us(6000));
+        assert_eq!(spacing.threshold(0, us(3000), us(30_000)), us(3000));
+        assert_eq!(spacing.threshold(90, us(3000), us(30_000)), us(30_000));
+        assert_eq!(spacing.threshold(90, us(3000), us(1000)), us(3000), "the timer can do no less");
+        assert_eq!(spacing.threshold(u32::MAX, us(3000), Duration::MAX), us(u64::from(u32::MAX) * 1000 + 2000));
+    }
+
+    #[test]
+    fn a_missing_packet_makes_it_wait_longer() {
+        let mut spacing = Spacing::default();
+        spacing.missed();
+        assert_eq!(spacing.interarrival(), Duration::ZERO);
+        spacing.add(us(1000));
+        // I_D 0.5 -> 1 ms, which is 0.5 ms more: I_A 1 -> 1.5 ms. Again: 2 ms and 2.5 ms.
+        spacing.missed();
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(1500), us(1000)));
+        spacing.missed();
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2500), us(2000)));
+    }
+}
