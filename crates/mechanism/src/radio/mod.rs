@@ -9,11 +9,19 @@
 //! A station's machine sees every packet that its radio has received and every packet that its host is about to send, and
 //! says when the radio sleeps. It never sees the air: a packet that comes while the radio sleeps is lost to it.
 
+mod access_point;
+mod beacons;
+mod bsd;
+mod doze;
 mod eager;
+mod psm;
 mod shaper;
 mod spacing;
 
+pub use access_point::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig};
+pub use bsd::{Bsd, BsdConfig, Requests};
 pub use eager::{Eager, EagerConfig};
+pub use psm::{Psm, PsmConfig};
 pub use shaper::{Burst, Fallback, PacedGuard, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
 
 use crate::gateway::{SegmentKind, Timestamps};
