@@ -66,7 +66,7 @@ impl World {
             control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
         }
         for (index, station) in scenario.stations.iter().enumerate() {
-            [station.down, station.up].map(|link| links[link].station = Some(index as u32));
+            [station.down, station.up].into_iter().for_each(|link| links[link].station = Some(index as u32));
             links[station.down].is_attended = true;
         }
         links.iter_mut().for_each(|link| link.is_attended |= link.is_steered);

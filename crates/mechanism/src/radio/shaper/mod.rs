@@ -253,7 +253,8 @@ impl Shaper {
         if let Some(echo) = echo(&segment)
             && segment.len > 0
         {
-            self.round_trip.sample(now, echo);
+            // The radio is to hear the first bit of what comes, not only the last.
+            self.round_trip.sample(self.began(now, packet.size), echo);
         }
         if arrival != Arrival::Old && segment.len > PROBE {
             let order = if arrival == Arrival::Jump { Order::Broken } else { Order::Kept };
@@ -264,6 +265,12 @@ impl Shaper {
         if segment.fin {
             self.end(now);
         }
+    }
+
+    /// When the first bit of a packet was on the air whose last bit is now.
+    fn began(&self, now: Instant, size: u32) -> Instant {
+        let took = self.config.air_rate.time_for(Bytes::new(u64::from(size)));
+        Instant::ZERO + now.saturating_since(Instant::ZERO).saturating_sub(took)
     }
 
     /// Whether a segment is of the download, which begins with the first data.
