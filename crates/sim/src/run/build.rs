@@ -19,9 +19,7 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::{NextHop, Routes};
-use crate::probe::{
-    ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables,
-};
+use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
