@@ -77,7 +77,6 @@ enum Occurrence {
     Ack { number: u64, window: u64, value: u32 },
     Retransmit { asked: u64 },
     DelayedAck { asked: u64 },
-    Hears,
 }
 
 /// What a download came to.
@@ -116,8 +115,8 @@ struct Host {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Radio {
-    Hearing,
-    Waking { since_sleep: Instant },
+    /// Since then, or from then on: a packet whose last bit comes at that instant is heard.
+    Awake { hears: Instant },
     Asleep { since: Instant },
 }
 
@@ -157,7 +156,7 @@ impl Download {
             host: Host { next: 0, beyond: BTreeMap::new(), fin: false, unacknowledged: 0, delayed: 0 },
             setting: setting.clone(),
             shaper,
-            radio: Radio::Hearing,
+            radio: Radio::Awake { hears: Instant::ZERO },
             opened: None,
             now: Instant::ZERO,
             agenda: BTreeSet::new(),
@@ -239,11 +238,6 @@ impl Download {
             Occurrence::Retransmit { asked } if asked == self.sender.armed => self.retransmit(),
             Occurrence::DelayedAck { asked } if asked == self.host.delayed => self.host_acknowledges(),
             Occurrence::Retransmit { .. } | Occurrence::DelayedAck { .. } => {}
-            Occurrence::Hears => {
-                if let Radio::Waking { .. } = self.radio {
-                    self.radio = Radio::Hearing;
-                }
-            }
         }
     }
 
@@ -372,7 +366,7 @@ impl Download {
     }
 
     fn arrive(&mut self, offset: u64, len: u64, fin: bool, echo: u32) {
-        if self.radio != Radio::Hearing {
+        if !self.hears() {
             self.outcome.missed += 1;
             return;
         }
@@ -452,12 +446,15 @@ impl Download {
     fn rouse(&mut self, wake: Duration) {
         let Radio::Asleep { since } = self.radio else { return };
         self.outcome.asleep += self.now - since;
-        self.radio = Radio::Waking { since_sleep: since };
         let hears = self.now + wake;
+        self.radio = Radio::Awake { hears };
         if let (Some(opened), Some(rtt)) = (self.opened, self.shaper.rtt()) {
             assert!(hears <= opened + rtt, "deaf until {hears}, and data is due from {opened} + {rtt} on");
         }
-        self.plan(hears, Occurrence::Hears);
+    }
+
+    fn hears(&self) -> bool {
+        matches!(self.radio, Radio::Awake { hears } if hears <= self.now)
     }
 
     /// The machine is told, and what it asks for is done.
@@ -467,7 +464,7 @@ impl Download {
             match action {
                 StationAction::Sleep => {
                     assert_eq!(self.shaper.state(), ShaperState::Saving);
-                    assert_eq!(self.radio, Radio::Hearing, "it heard the burst");
+                    assert!(self.hears(), "it heard the burst");
                     self.radio = Radio::Asleep { since: self.now };
                 }
                 StationAction::Wake => self.rouse(self.setting.config.wake),

@@ -81,8 +81,9 @@ enum Phase {
     Free { owed: Option<Instant> },
     /// Packets of a burst arrive; acknowledgements are closed.
     Burst(Arriving),
-    /// The window is open and nothing has come of it yet. What the host acknowledges now (a probe into the window that it saw closed,
-    /// something that was sent again) keeps its window: a closed one would take back what the open ACK has given.
+    /// The window is open and nothing has come of it yet. What comes nevertheless (a straggler, something sent again, a probe) is
+    /// acknowledged closed too: with its window the acknowledgement would release packets of its own, which come after the burst that the
+    /// open ACK releases, when the radio sleeps. If the open ACK is lost, it is sent again.
     Open(Opening),
 }
 
@@ -453,7 +454,7 @@ impl Shaper {
     /// Whether acknowledgements are closed now.
     fn closes(&self) -> bool {
         let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
-        matches!(self.phase, Phase::Burst(_)) && !repairs
+        matches!(self.state, ShaperState::Saving | ShaperState::Recovery) && !repairs
     }
 
     /// What the host sends says of the stream; whether it is part of the download.
