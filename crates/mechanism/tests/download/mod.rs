@@ -116,8 +116,12 @@ struct Host {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Radio {
     /// Since then, or from then on: a packet whose last bit comes at that instant is heard.
-    Awake { hears: Instant },
-    Asleep { since: Instant },
+    Awake {
+        hears: Instant,
+    },
+    Asleep {
+        since: Instant,
+    },
 }
 
 pub struct Download {
@@ -486,6 +490,9 @@ impl Download {
     }
 
     fn hand_over(&mut self, event: StationEvent) -> Vec<StationAction> {
+        if let (Radio::Asleep { .. }, Some(opened), Some(rtt)) = (self.radio, self.opened, self.shaper.rtt()) {
+            assert!(self.now <= opened + rtt, "asleep at {}, and data is due from {opened} + {rtt} on", self.now);
+        }
         let was = *self.outcome.states.last().unwrap();
         self.shaper.handle(self.now, event);
         let mut actions = Vec::new();
@@ -495,7 +502,7 @@ impl Download {
             self.outcome.bursts.push(*self.shaper.last_burst().unwrap());
         }
         self.outcome.log.push((self.now, event, actions.clone()));
-        if self.setting.uncalled.is_some_and(|every| self.outcome.log.len() as u64 % every == 0)
+        if self.setting.uncalled.is_some_and(|every| (self.outcome.log.len() as u64).is_multiple_of(every))
             && self.shaper.next_timeout() != Some(self.now)
         {
             self.shaper.handle(self.now, StationEvent::Timeout);
