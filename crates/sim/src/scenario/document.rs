@@ -32,8 +32,9 @@ pub use sleep::{
     SleepDocument, ThresholdDocument, UpdateDocument,
 };
 pub use tcp::{
-    EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
-    TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
+    EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, ShrunkWindowReading,
+    SsthreshReading, TcpDocument, TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
+    WindowUpdateReading,
 };
 
 use super::quantity::{BufferSize, Quantity, TransferSize};
