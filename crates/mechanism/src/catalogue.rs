@@ -31,7 +31,7 @@ pub struct ParameterInfo {
 /// All mechanisms, in alphabetical order.
 #[must_use]
 pub const fn catalogue() -> &'static [MechanismInfo] {
-    &[AWM, C_EARTH, EARTH, ESACON, ESTOP, G_ROUTER, LOAD_AWARE, PRACTRA]
+    &[AWM, BSD, C_EARTH, EARTH, ESACON, ESTOP, G_ROUTER, LOAD_AWARE, PRACTRA, PSM]
 }
 
 const fn parameter(
@@ -216,6 +216,81 @@ const PRACTRA: MechanismInfo = MechanismInfo {
     ],
 };
 
+const BEACON_PERIOD: ParameterInfo = parameter(
+    "beacon_period",
+    "time",
+    "100 ms",
+    "from one beacon of the access point to the next",
+    "client-centered-2004 section IV-C",
+);
+const FIRST_BEACON: ParameterInfo =
+    parameter("first_beacon", "time", "100 ms", "when the access point sends its first beacon", "reading");
+const POLL: ParameterInfo = parameter(
+    "poll",
+    "all | one",
+    "all",
+    "what a poll brings: everything held, or one packet as in IEEE 802.11",
+    "client-centered-2004 section IV-C",
+);
+const BUFFER: ParameterInfo =
+    parameter("buffer", "packets", "1000", "how many the access point holds for a station that dozes", "reading");
+const PATIENCE: ParameterInfo = parameter(
+    "patience",
+    "time",
+    "20 ms",
+    "how old a burst's last packet may be for the burst to be still running when a beacon comes",
+    "reading",
+);
+
+const PSM: MechanismInfo = MechanismInfo {
+    name: "psm",
+    summary: "lets a station's radio sleep but for beacons; the access point buffers and sends when polled",
+    source: "client-centered-2004 section IV-C; IEEE 802.11 section 11.2",
+    parameters: &[
+        BEACON_PERIOD,
+        FIRST_BEACON,
+        parameter("listen_interval", "beacons", "1", "every how many-th beacon is heard", "client-centered-2004"),
+        POLL,
+        BUFFER,
+        PATIENCE,
+    ],
+};
+
+const BSD: MechanismInfo = MechanismInfo {
+    name: "bsd",
+    summary: "keeps a station's radio awake after a request, then lets it sleep ever longer between beacons, so that no round trip \
+              grows by more than a part of itself",
+    source: "Krashinsky and Balakrishnan, MobiCom 2002; client-centered-2004 section II",
+    parameters: &[
+        parameter(
+            "slowdown",
+            "a number above 0",
+            "0.5",
+            "p: by how much of itself a round trip may be lengthened",
+            "client-centered-2004 section II",
+        ),
+        BEACON_PERIOD,
+        FIRST_BEACON,
+        parameter(
+            "longest_listen",
+            "time",
+            "0.9 s",
+            "the longest time from one beacon heard to the next",
+            "reading (the 2002 paper, from memory)",
+        ),
+        parameter(
+            "request",
+            "every_packet | data_only",
+            "every_packet",
+            "which packets sent are requests",
+            "client-centered-2004 section II; data_only: reading",
+        ),
+        POLL,
+        BUFFER,
+        PATIENCE,
+    ],
+};
+
 const THRESHOLD: ParameterInfo = parameter(
     "threshold",
     "0 to 1",
@@ -279,6 +354,26 @@ mod tests {
         );
         let counting = FlowCountConfig::LinearCounting { interval: Duration::from_secs(1), bits: 4096 };
         assert_eq!(FlowCountConfig::default(), counting);
+    }
+
+    #[test]
+    fn the_catalogue_tells_the_defaults_of_stations_that_doze() {
+        use crate::radio::{AccessPointConfig, BsdConfig, Polling, PsmConfig, Requests};
+        use netlull_units::Duration;
+        let told = |mechanism: MechanismInfo, name| {
+            mechanism.parameters.iter().find(|parameter| parameter.name == name).unwrap().default
+        };
+        let (psm, bsd, access) = (PsmConfig::default(), BsdConfig::default(), AccessPointConfig::default());
+        assert_eq!(told(PSM, "beacon_period"), psm.beacon_period.to_string());
+        assert_eq!(told(PSM, "first_beacon"), Duration::from_nanos(psm.first_beacon.as_nanos()).to_string());
+        assert_eq!(told(PSM, "listen_interval"), psm.listen_interval.to_string());
+        assert_eq!(told(PSM, "patience"), psm.patience.to_string());
+        assert_eq!(told(PSM, "buffer"), access.buffer.to_string());
+        assert_eq!((psm.poll, bsd.poll, access.poll), (Polling::All, Polling::All, Polling::All));
+        assert_eq!((psm.beacon_period, psm.first_beacon), (access.beacon_period, access.first_beacon));
+        assert_eq!(told(BSD, "slowdown"), bsd.slowdown.to_string());
+        assert_eq!((told(BSD, "longest_listen"), bsd.longest_listen), ("0.9 s", Duration::from_millis(900)));
+        assert_eq!((told(BSD, "request"), bsd.request), ("every_packet", Requests::EveryPacket));
     }
 
     #[test]

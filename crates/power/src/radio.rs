@@ -255,7 +255,6 @@ impl RadioMeter {
     pub fn restart(&mut self, now: Instant) {
         self.past = Past::default();
         self.since = now;
-        self.heard = self.heard.max(now);
         self.keep_from(now);
     }
 

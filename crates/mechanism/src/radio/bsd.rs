@@ -171,8 +171,8 @@ impl Bsd {
 /// T = B / p.
 fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
     let time = config.beacon_period.as_secs_f64() / config.slowdown;
-    let time = (config.slowdown > 0.0).then(|| Duration::from_secs_f64(time)).flatten();
-    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "more than 0, and not next to nothing"))
+    let time = (config.slowdown > 0.0 && config.slowdown.is_finite()).then(|| Duration::from_secs_f64(time)).flatten();
+    time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0, and not next to nothing"))
 }
 
 impl Machine for Bsd {
@@ -207,5 +207,140 @@ impl Machine for Bsd {
             State::Dozing(doze) => self.rules.timeout(doze),
         };
         due.map(|due| due.max(self.now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::TcpView;
+    use StationAction::{Announce, Poll, Sleep, Wake};
+    use StationEvent::{Beacon, Received, Sending, Timeout};
+    use netlull_units::Bytes;
+
+    const PACKET: PacketView = PacketView { size: 1500, segment: None };
+    const LAST: StationEvent = Received { packet: PACKET, more: false };
+    const SENDING: StationEvent = Sending { packet: PACKET };
+    const SOME: StationEvent = Beacon { buffered: true };
+    const NONE: StationEvent = Beacon { buffered: false };
+    const RISES: [StationAction; 2] = [Wake, Announce(PowerMode::Awake)];
+    const DOZES: [StationAction; 2] = [Announce(PowerMode::Dozing), Sleep];
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn segment(len: u32) -> StationEvent {
+        let segment = TcpView {
+            connection: 0,
+            kind: SegmentKind::Other,
+            fin: false,
+            seq: 1,
+            len,
+            acknowledged: Some(1),
+            window: Bytes::new(65_535),
+            timestamps: None,
+        };
+        Sending { packet: PacketView { size: 52 + len, segment: Some(segment) } }
+    }
+
+    fn dozing(config: BsdConfig) -> Bsd {
+        let mut bsd = Bsd::new(&config, at(0)).unwrap();
+        script(&mut bsd, &[(0, Timeout, &DOZES)]);
+        bsd
+    }
+
+    fn script(bsd: &mut Bsd, lines: &[(u64, StationEvent, &[StationAction])]) {
+        for (millis, event, expected) in lines {
+            bsd.handle(at(*millis), *event);
+            let actions: Vec<_> = std::iter::from_fn(|| bsd.poll_action()).collect();
+            assert_eq!(actions, *expected, "{event:?} at {millis} ms");
+            assert!(bsd.next_timeout().is_none_or(|due| due >= at(*millis)), "a timeout in the past");
+        }
+    }
+
+    /// When it wakes for beacons that all tell of nothing, until `end`.
+    fn wakes(bsd: &mut Bsd, end: Instant) -> Vec<u64> {
+        let mut wakes = Vec::new();
+        while let Some(due) = bsd.next_timeout().filter(|due| *due < end) {
+            bsd.handle(due, Timeout);
+            assert_eq!((bsd.poll_action(), bsd.poll_action()), (Some(Wake), None));
+            wakes.push(due.as_nanos() / 1_000_000);
+            bsd.handle(due + Duration::from_millis(2), NONE);
+            assert_eq!((bsd.poll_action(), bsd.poll_action()), (Some(Sleep), None));
+        }
+        wakes
+    }
+
+    #[test]
+    fn it_stays_awake_for_t_and_then_listens_ever_more_rarely() {
+        // p = 0.5, B = 100 ms: T = 200 ms. The request at 1000 ms, asleep at 1200; then at most half of the time since is slept:
+        // 1200 + 100 = 1300; 1300 + 150: 1400; 1400 + 200 = 1600; 1600 + 300 = 1900; 1900 + 450: 2300; 2300 + 650: 2900;
+        // 2900 + 950, but at most 900 ms: 3800; 4700.
+        let mut bsd = dozing(BsdConfig::default());
+        assert_eq!(bsd.awake_for(), Duration::from_millis(200));
+        script(&mut bsd, &[(1000, SENDING, &RISES)]);
+        assert_eq!(bsd.next_timeout(), Some(at(1200)));
+        script(&mut bsd, &[(1050, LAST, &[]), (1100, NONE, &[]), (1200, Timeout, &DOZES)]);
+        let expected = [1298, 1398, 1598, 1898, 2298, 2898, 3798, 4698];
+        assert_eq!(wakes(&mut bsd, at(5000)), expected);
+    }
+
+    #[test]
+    fn the_bound_holds_whenever_the_answer_comes() {
+        // An answer that comes r after the request while it sleeps waits until the next beacon heard: at most p r.
+        for p in [0.2, 0.5, 1.0] {
+            let no_limit = Duration::from_secs(1000);
+            let mut bsd = dozing(BsdConfig { slowdown: p, longest_listen: no_limit, ..BsdConfig::default() });
+            let request = at(1033);
+            bsd.handle(request, SENDING);
+            while bsd.poll_action().is_some() {}
+            let asleep = request + bsd.awake_for();
+            bsd.handle(asleep, Timeout);
+            while bsd.poll_action().is_some() {}
+            let mut from = asleep;
+            for wake in wakes(&mut bsd, at(60_000)) {
+                let heard = at(wake + 2);
+                let (slept, since) = ((heard - from).as_secs_f64(), (from - request).as_secs_f64());
+                assert!(slept <= p * since + 1e-9, "{slept} s asleep, {since} s after the request");
+                from = heard;
+            }
+            assert!(from > at(30_000), "it went on");
+        }
+    }
+
+    #[test]
+    fn every_acknowledgement_is_a_request_unless_told_otherwise() {
+        let mut bsd = dozing(BsdConfig::default());
+        script(&mut bsd, &[(1000, segment(0), &RISES), (1150, segment(0), &[])]);
+        assert_eq!(bsd.next_timeout(), Some(at(1350)), "the last one counts");
+        let mut bsd = dozing(BsdConfig { request: Requests::DataOnly, ..BsdConfig::default() });
+        script(&mut bsd, &[(1000, segment(0), &[Sleep]), (1010, segment(100), &RISES), (1100, segment(0), &[])]);
+        assert_eq!(bsd.next_timeout(), Some(at(1210)));
+    }
+
+    #[test]
+    fn what_is_buffered_is_polled_for_and_answering_it_is_a_request() {
+        let mut bsd = dozing(BsdConfig::default());
+        // Nothing has been asked for: the longest interval, 0.9 s.
+        script(&mut bsd, &[(898, Timeout, &[Wake]), (900, SOME, &[Poll]), (901, LAST, &[])]);
+        // The host answers before the sleep: there is none.
+        script(&mut bsd, &[(901, SENDING, &RISES), (901, Timeout, &[]), (1101, Timeout, &DOZES)]);
+    }
+
+    #[test]
+    fn an_access_point_that_buffers_for_it_while_it_is_awake_is_told_again() {
+        let mut bsd = dozing(BsdConfig::default());
+        script(&mut bsd, &[(1000, SENDING, &RISES), (1100, SOME, &[Announce(PowerMode::Awake)])]);
+        assert_eq!(bsd.next_timeout(), Some(at(1200)));
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused() {
+        let error = |config| Bsd::new(&config, at(0)).unwrap_err().field;
+        for slowdown in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
+            assert_eq!(error(BsdConfig { slowdown, ..BsdConfig::default() }), "slowdown", "{slowdown}");
+        }
+        assert_eq!(error(BsdConfig { wake: Duration::from_secs(1), ..BsdConfig::default() }), "wake");
     }
 }

@@ -113,3 +113,150 @@ impl Machine for Psm {
         due.map(|due| due.max(self.now))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::PacketView;
+    use StationAction::{Announce, Poll, Sleep, Wake};
+    use StationEvent::{Beacon, Received, Sending, Timeout};
+
+    const PACKET: PacketView = PacketView { size: 1500, segment: None };
+    const MORE: StationEvent = Received { packet: PACKET, more: true };
+    const LAST: StationEvent = Received { packet: PACKET, more: false };
+    const SENDING: StationEvent = Sending { packet: PACKET };
+    const SOME: StationEvent = Beacon { buffered: true };
+    const NONE: StationEvent = Beacon { buffered: false };
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    /// A station at 0 ms, its beacons at 100, 200 ... ms; it has begun to doze.
+    fn dozing(config: PsmConfig) -> Psm {
+        let mut psm = Psm::new(&config, at(0)).unwrap();
+        assert_eq!(psm.next_timeout(), Some(at(0)));
+        script(&mut psm, &[(0, Timeout, &[Announce(PowerMode::Dozing), Sleep])]);
+        psm
+    }
+
+    /// Delivers each event and compares what is asked for.
+    fn script(psm: &mut Psm, lines: &[(u64, StationEvent, &[StationAction])]) {
+        for (millis, event, expected) in lines {
+            psm.handle(at(*millis), *event);
+            let actions: Vec<_> = std::iter::from_fn(|| psm.poll_action()).collect();
+            assert_eq!(actions, *expected, "{event:?} at {millis} ms");
+            assert!(psm.next_timeout().is_none_or(|due| due >= at(*millis)), "a timeout in the past");
+        }
+    }
+
+    #[test]
+    fn it_wakes_for_each_beacon_and_sleeps_on_if_there_is_nothing() {
+        let mut psm = dozing(PsmConfig::default());
+        // 2 ms to wake for the beacon at 100 ms.
+        assert_eq!(psm.next_timeout(), Some(at(98)));
+        script(&mut psm, &[(98, Timeout, &[Wake]), (100, NONE, &[Sleep])]);
+        assert_eq!(psm.next_timeout(), Some(at(198)));
+    }
+
+    #[test]
+    fn it_listens_to_each_third_beacon_if_told_so() {
+        let mut psm = dozing(PsmConfig { listen_interval: 3, ..PsmConfig::default() });
+        script(&mut psm, &[(98, Timeout, &[Wake]), (100, NONE, &[Sleep])]);
+        assert_eq!(psm.next_timeout(), Some(at(398)), "the first, the fourth ...");
+    }
+
+    #[test]
+    fn one_poll_brings_a_burst_and_its_last_packet_sleep() {
+        let mut psm = dozing(PsmConfig::default());
+        script(
+            &mut psm,
+            &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (101, MORE, &[]), (102, MORE, &[]), (103, LAST, &[])],
+        );
+        // What the host sends at once goes before the sleep: the timeout is due at once, but comes after.
+        assert_eq!(psm.next_timeout(), Some(at(103)));
+        script(&mut psm, &[(103, SENDING, &[]), (103, Timeout, &[Sleep])]);
+        assert_eq!(psm.next_timeout(), Some(at(198)));
+    }
+
+    #[test]
+    fn in_802_11_each_packet_is_polled_for() {
+        let mut psm = dozing(PsmConfig { poll: Polling::One, ..PsmConfig::default() });
+        script(&mut psm, &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (101, MORE, &[Poll]), (102, LAST, &[])]);
+        script(&mut psm, &[(102, Timeout, &[Sleep])]);
+    }
+
+    #[test]
+    fn what_the_host_sends_while_it_sleeps_wakes_it_no_longer_than_that() {
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &[(40, SENDING, &[Sleep]), (50, LAST, &[])]);
+        assert_eq!(psm.next_timeout(), Some(at(98)));
+        script(&mut psm, &[(98, Timeout, &[Wake]), (99, SENDING, &[])]);
+    }
+
+    #[test]
+    fn the_beacon_decides_if_the_last_packet_is_lost() {
+        // Of a burst at 100 ms the packet at 102 ms is the last that comes.
+        let burst: [(u64, StationEvent, &[StationAction]); 3] =
+            [(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (102, MORE, &[])];
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &burst);
+        assert_eq!(psm.next_timeout(), None, "it waits for the burst or for a beacon");
+        script(&mut psm, &[(200, NONE, &[Sleep])]);
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &burst);
+        script(&mut psm, &[(200, SOME, &[Poll]), (201, LAST, &[]), (201, Timeout, &[Sleep])]);
+    }
+
+    #[test]
+    fn a_burst_that_runs_over_a_beacon_is_neither_cut_nor_polled_for_twice() {
+        // The packet of 195 ms is not 20 ms old: the burst may run. Nothing more is held: its last packet is the end.
+        let start: [(u64, StationEvent, &[StationAction]); 3] =
+            [(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (195, MORE, &[])];
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &start);
+        script(&mut psm, &[(200, NONE, &[]), (205, MORE, &[]), (210, LAST, &[]), (210, Timeout, &[Sleep])]);
+        // More has come since: polled for when the first burst is over.
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &start);
+        script(&mut psm, &[(200, SOME, &[]), (205, LAST, &[Poll]), (206, LAST, &[]), (206, Timeout, &[Sleep])]);
+        // Its last packet is lost after that: the next beacon decides.
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &start);
+        script(&mut psm, &[(200, NONE, &[]), (300, NONE, &[Sleep])]);
+    }
+
+    #[test]
+    fn a_beacon_that_is_not_heard_is_waited_for() {
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &[(98, Timeout, &[Wake])]);
+        assert_eq!(psm.next_timeout(), None);
+        script(&mut psm, &[(200, NONE, &[Sleep])]);
+    }
+
+    #[test]
+    fn it_does_not_sleep_for_less_than_it_takes_to_wake() {
+        // At 199 ms the beacon at 200 ms is too near for a radio that takes 2.
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (199, LAST, &[]), (199, Timeout, &[])]);
+        script(&mut psm, &[(200, NONE, &[Sleep])]);
+    }
+
+    #[test]
+    fn timeouts_that_come_late_or_unasked_do_no_harm() {
+        let mut psm = dozing(PsmConfig::default());
+        script(&mut psm, &[(50, Timeout, &[]), (150, SENDING, &[Sleep])]);
+        assert_eq!(psm.next_timeout(), Some(at(150)), "overdue is due now");
+        script(&mut psm, &[(160, Timeout, &[Wake]), (160, Timeout, &[]), (200, NONE, &[Sleep])]);
+    }
+
+    #[test]
+    fn what_cannot_work_is_refused() {
+        let error = |config| Psm::new(&config, at(0)).unwrap_err().field;
+        let default = PsmConfig::default();
+        assert_eq!(error(PsmConfig { listen_interval: 0, ..default }), "listen_interval");
+        assert_eq!(error(PsmConfig { beacon_period: Duration::ZERO, ..default }), "beacon_period");
+        assert_eq!(error(PsmConfig { wake: Duration::from_millis(100), ..default }), "wake");
+        assert_eq!(error(PsmConfig { patience: Duration::from_millis(100), ..default }), "patience");
+    }
+}

@@ -68,7 +68,7 @@ impl StationProbe {
         self.burst_station.push(station);
         let times = [burst.opened, burst.first, burst.last, burst.ended];
         self.burst_times.iter_mut().zip(times).for_each(|(column, at)| column.push(at.as_secs_f64()));
-        let counts = [u64::from(burst.packets), u64::from(burst.bytes), u64::from(burst.expected)];
+        let counts = [u64::from(burst.packets), burst.bytes, u64::from(burst.expected)];
         self.burst_counts.iter_mut().zip(counts).for_each(|(column, count)| column.push(count));
         let estimates = [burst.interarrival, burst.deviation, burst.threshold];
         let estimates = estimates.map(Duration::as_secs_f64);

@@ -19,9 +19,7 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::{NextHop, Routes};
-use crate::probe::{
-    ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables,
-};
+use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -66,7 +64,7 @@ impl World {
             control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
         }
         for (index, station) in scenario.stations.iter().enumerate() {
-            [station.down, station.up].map(|link| links[link].station = Some(index as u32));
+            [station.down, station.up].into_iter().for_each(|link| links[link].station = Some(index as u32));
             links[station.down].is_attended = true;
         }
         links.iter_mut().for_each(|link| link.is_attended |= link.is_steered);

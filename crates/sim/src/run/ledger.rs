@@ -6,7 +6,9 @@ use super::summary::transition_power;
 use super::world::World;
 use crate::net::transmitter::InService;
 use crate::scenario::{LinkSpec, Scenario, StationSpec, TransferSize};
-use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, StationLedger, TcpLedger, VariableLedger};
+use crate::verify::ledger::{
+    AgentLedger, Ledger, LinkLedger, RequestsLedger, StationLedger, TcpLedger, VariableLedger,
+};
 
 /// What the verifier needs.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
@@ -51,7 +53,12 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         measured_from: world.baseline.at,
         lost_at_nodes,
         kept_at_nodes,
-        stations: world.stations.iter().zip(&scenario.stations).map(|pair| station_ledger(world, scenario, pair)).collect(),
+        stations: world
+            .stations
+            .iter()
+            .zip(&scenario.stations)
+            .map(|pair| station_ledger(world, scenario, pair))
+            .collect(),
         links,
         agents,
         tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),

@@ -183,8 +183,15 @@ mod tests {
 
     #[test]
     fn every_slot_has_its_owner_in_the_written_order() {
-        let slots =
-            Slots::new(Population { departures: 1, links: 2, controllers: 1, redraws: 1, stations: 2, endpoints: 2, flows: 2 });
+        let slots = Slots::new(Population {
+            departures: 1,
+            links: 2,
+            controllers: 1,
+            redraws: 1,
+            stations: 2,
+            endpoints: 2,
+            flows: 2,
+        });
         let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(slot as Slot)).collect();
         let written = [
             Owner::Departure(0),

@@ -8,8 +8,8 @@ use super::parts::{Agent, BY_TABLE, Baseline, Connection, Controlled, Observers,
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
-use super::stations::{Attended, Station};
 use super::slots::{Owner, Slots};
+use super::stations::{Attended, Station};
 use super::summary;
 use crate::engine::schedule::Schedule;
 use crate::net::link::{Admission, Link, LinkCounters, Offered};

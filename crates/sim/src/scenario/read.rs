@@ -1,14 +1,15 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    AwmDocument, BernoulliDocument, BsdDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
-    ClientShaperDocument, CodelDocument, ControllerDocument, Document, DropTailDocument, EagerDocument, EarthDocument, EmpiricalSizeDocument,
-    ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument, FixedSizeDocument, FloodingDocument,
-    FlowCountDocument, FlowDocument, GRouterDocument, GilbertElliottDocument, InitialRoundTripDocument,
-    LinearCountingDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument,
-    PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, PsmDocument, QueueDocument, RadioDocument, RadioPowersDocument, RateSteps, RatesDocument,
-    RedDocument, ReplayDocument, RequestsDocument, RoundTripDocument, ScriptedDocument, SimultaneousDocument,
-    SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
+    AwmDocument, BernoulliDocument, BsdDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument,
+    CbrDocument, ClientShaperDocument, CodelDocument, ControllerDocument, Document, DropTailDocument, EagerDocument,
+    EarthDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument,
+    FixedSizeDocument, FloodingDocument, FlowCountDocument, FlowDocument, GRouterDocument, GilbertElliottDocument,
+    InitialRoundTripDocument, LinearCountingDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument,
+    ParetoSizeDocument, PlanDocument, PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, PsmDocument,
+    QueueDocument, RadioDocument, RadioPowersDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument,
+    RequestsDocument, RoundTripDocument, ScriptedDocument, SimultaneousDocument, SizeDocument,
+    StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
     WebSearchSizeDocument,
 };
 use super::error::ScenarioError;

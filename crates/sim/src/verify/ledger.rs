@@ -462,7 +462,22 @@ mod tests {
             measured_from: start,
             lost_at_nodes: vec![0, 0],
             kept_at_nodes: vec![0, 0],
-            stations: Vec::new(),
+            // Awake for 0.9 s, of which it received for 10 ms; 7 packets came, 7000 B in 5.6 ms at 10 Mb/s left.
+            stations: vec![StationLedger {
+                name: "phone".to_owned(),
+                times: RadioTime {
+                    asleep: Duration::from_millis(100),
+                    idle: Duration::from_millis(884),
+                    receiving: Duration::from_millis(10),
+                    transmitting: Duration::from_millis(6),
+                    ..RadioTime::default()
+                },
+                came: 7,
+                received: 5,
+                missed: 2,
+                sent_bytes: 7_000,
+                air_rate: fast,
+            }],
             links: vec![LinkLedger {
                 name: "a-b".to_owned(),
                 from: 0,
@@ -573,6 +588,14 @@ mod tests {
         has("t: 8000 bytes are acknowledged", &|ledger| ledger.tcp[0].acknowledged = 8_000);
         has("t: 7000 bytes were delivered, but 6999", &|ledger| ledger.tcp[0].sent = 6_999);
         has("of a transfer of", &|ledger| ledger.tcp[0].size = Some(9_999));
+        has("node 1: 7 packets came", &|ledger| ledger.kept_at_nodes[1] = 1);
+        has("phone: its radio's states add up to 1.001000000 s", &|ledger| {
+            ledger.stations[0].times.waking = Duration::from_millis(1);
+        });
+        has("phone: 7 packets came over the air, but 6 were received and 2 missed", &|ledger| {
+            ledger.stations[0].received = 6
+        });
+        has("phone: it sent 7511 bytes in 6 ms of transmitting", &|ledger| ledger.stations[0].sent_bytes = 7_501 + 10);
         has("r: 6 connections were opened, but 4 are over and 1 are open", &|ledger| ledger.requests[0].opened = 6);
         has("1 are open, which were counted as 2", &|ledger| ledger.requests[0].counted_open = 2);
         has("r: 1 of its connections ended without", &|ledger| ledger.requests[0].incomplete = 1);

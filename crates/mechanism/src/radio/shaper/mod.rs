@@ -237,6 +237,11 @@ impl Shaper {
         self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
     }
 
+    /// From an open ACK until the radio has to wake: it hears from the least round-trip time on (section III-A.2).
+    fn sleep(&self) -> Duration {
+        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(self.config.wake))
+    }
+
     /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.
     fn longest_wait(&self) -> Duration {
         self.rtt().map_or(EagerConfig::LONGEST_WAIT, |rtt| rtt / 2)
@@ -248,7 +253,8 @@ impl Shaper {
         if let Some(echo) = echo(&segment)
             && segment.len > 0
         {
-            self.round_trip.sample(now, echo);
+            // The radio is to hear the first bit of what comes, not only the last.
+            self.round_trip.sample(self.began(now, packet.size), echo);
         }
         if arrival != Arrival::Old && segment.len > PROBE {
             let order = if arrival == Arrival::Jump { Order::Broken } else { Order::Kept };
@@ -259,6 +265,12 @@ impl Shaper {
         if segment.fin {
             self.end(now);
         }
+    }
+
+    /// When the first bit of a packet was on the air whose last bit is now.
+    fn began(&self, now: Instant, size: u32) -> Instant {
+        let took = self.config.air_rate.time_for(Bytes::new(u64::from(size)));
+        Instant::ZERO + now.saturating_since(Instant::ZERO).saturating_sub(took)
     }
 
     /// Whether a segment is of the download, which begins with the first data.
@@ -292,7 +304,7 @@ impl Shaper {
                 arriving.add(now, bytes, order);
                 self.phase = Phase::Burst(arriving);
             }
-            Phase::Open(opening) if self.round_trip.answers(echo(segment)) => {
+            Phase::Open(opening) if opening.reply == Reply::Sent && self.round_trip.answers(echo(segment)) => {
                 self.answered(now, opening, bytes, order);
             }
             // A straggler of the burst before.
@@ -396,7 +408,7 @@ impl Shaper {
         self.expected = expected_after(arriving.packets);
         self.last = None;
         self.ask_to_acknowledge();
-        let radio = if self.state == ShaperState::Saving && self.round_trip() > self.config.wake {
+        let radio = if self.state == ShaperState::Saving && !self.sleep().is_zero() {
             self.ask(StationAction::Sleep);
             Radio::Asleep
         } else {
@@ -498,24 +510,24 @@ impl Shaper {
     }
 
     fn timeout(&mut self, now: Instant) {
-        let Some(due) = self.due().filter(|&due| due <= now) else { return };
+        if self.due().is_none_or(|due| due > now) {
+            return;
+        }
         match self.phase {
             Phase::Free { .. } => {
                 self.phase = Phase::Free { owed: None };
                 self.ask_to_acknowledge();
             }
             Phase::Burst(arriving) => self.close_burst(now, &arriving),
-            Phase::Open(opening) => self.wait_on(now, opening, due),
+            Phase::Open(opening) => self.wait_on(now, opening),
         }
     }
 
     /// The radio is to wake, or the open ACK to be sent again (section III-B.3).
-    fn wait_on(&mut self, now: Instant, mut opening: Opening, due: Instant) {
-        if opening.radio == Radio::Asleep {
-            self.awaken(opening.radio);
-            opening.radio = Radio::Awake;
-        }
-        if due >= opening.resend_at || now >= opening.resend_at {
+    fn wait_on(&mut self, now: Instant, mut opening: Opening) {
+        self.awaken(opening.radio);
+        opening.radio = Radio::Awake;
+        if now >= opening.resend_at {
             self.ask_to_acknowledge();
             self.resent_opens += 1;
             opening.resend_at = now + self.round_trip();
@@ -532,7 +544,7 @@ impl Shaper {
             }
             Phase::Burst(arriving) => Some(arriving.last + self.threshold(&arriving)),
             Phase::Open(Opening { radio: Radio::Asleep, at, resend_at, .. }) => {
-                Some((at + self.round_trip().saturating_sub(self.config.wake)).min(resend_at))
+                Some((at + self.sleep()).min(resend_at))
             }
             Phase::Open(Opening { resend_at, .. }) => Some(resend_at),
         }

@@ -23,10 +23,8 @@ use super::world::World;
 use crate::net::packet::{LinkId, Packet};
 use crate::probe::AirRow;
 use netlull_mechanism::Machine;
-use netlull_mechanism::radio::{
-    AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView,
-};
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
+use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
 use netlull_tcp::{Flags, State};
 use netlull_units::{Bytes, Instant};
 use parts::{Air, Frame, Heard, Then};

@@ -251,7 +251,11 @@ impl Station {
             counters: StationCounters::default(),
             base: StationCounters::default(),
             base_at: Snapshot::default(),
-            downloads: Downloads { open: (0..scenario.tcp_flows.len()).filter(to_it).collect(), begun: None, over: None },
+            downloads: Downloads {
+                open: (0..scenario.tcp_flows.len()).filter(to_it).collect(),
+                begun: None,
+                over: None,
+            },
         }
     }
 

@@ -144,7 +144,8 @@ fn radio_energy(radio: &NamedRadio, times: &RadioTime) -> RadioSummary {
 }
 
 fn download(station: &Station, spec: &StationSpec, measured: Instant) -> Option<DownloadSummary> {
-    let (begun, over): (&Snapshot, &Snapshot) = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref())?;
+    let (begun, over): (&Snapshot, &Snapshot) =
+        station.downloads.begun.as_ref().zip(station.downloads.over.as_ref())?;
     if begun.at < measured {
         return None;
     }
@@ -157,7 +158,9 @@ fn download(station: &Station, spec: &StationSpec, measured: Instant) -> Option<
         asleep_s: times.asleep.as_secs_f64(),
         wakes: times.wakes,
         energy_j: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio))).collect()),
-        energy_delay_js: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio) * seconds)).collect()),
+        energy_delay_js: ByName(
+            spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio) * seconds)).collect(),
+        ),
     })
 }
 

@@ -220,11 +220,11 @@ impl Default for AccessPointDocument {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PollReading {
-    /// One packet, as in IEEE 802.11.
-    #[default]
-    One,
     /// All that are buffered: the 2004 paper's ideal.
+    #[default]
     All,
+    /// One packet, as in IEEE 802.11.
+    One,
 }
 
 /// What counts as a request.

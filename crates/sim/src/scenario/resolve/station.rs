@@ -121,7 +121,10 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
         for name in &document.nodes {
             let own = node(around.nodes, &format!("{field}.nodes"), name)?;
             if stations.iter().any(|other| other.node == own) {
-                return refuse(format!("{field}.nodes"), format!("\"{name}\" is named twice; expected different nodes"));
+                return refuse(
+                    format!("{field}.nodes"),
+                    format!("\"{name}\" is named twice; expected different nodes"),
+                );
             }
             stations.push(station(around, (&field, document), (name, own), &radios)?);
         }
@@ -156,7 +159,8 @@ fn station(
     }
     for link in [&around.links[down], &around.links[up]] {
         if link.control.is_some() || link.capacity.is_some() || matches!(link.queue, QueueModel::CoDel(_)) {
-            let message = format!("\"{name}\" has the link {}, whose rate varies or whose queue CoDel manages", link.name);
+            let message =
+                format!("\"{name}\" has the link {}, whose rate varies or whose queue CoDel manages", link.name);
             return refuse(nodes, format!("{message}; expected an air of fixed rate"));
         }
     }
@@ -165,9 +169,7 @@ fn station(
     let field = format!("{field}.mechanism");
     let mechanism = match &document.mechanism {
         None => StationMechanism::AlwaysOn,
-        Some(StationMechanismDocument::Eager(document)) => {
-            StationMechanism::Eager(eager(&field, document)?)
-        }
+        Some(StationMechanismDocument::Eager(document)) => StationMechanism::Eager(eager(&field, document)?),
         Some(StationMechanismDocument::ClientShaper(document)) => {
             one_download(around.flows, (&nodes, name), own)?;
             StationMechanism::ClientShaper(shaper(&field, document, air)?)
@@ -306,7 +308,12 @@ fn access_point(field: &str, document: &AccessPointDocument) -> Result<AccessSpe
         let message = format!("is {}; expected less than the beacon period", document.poll_time.0);
         return refuse(format!("{field}.poll_time"), message);
     }
-    Ok(AccessSpec { config, beacon_time: document.beacon_time.0, poll_time: document.poll_time.0, patience: document.patience.0 })
+    Ok(AccessSpec {
+        config,
+        beacon_time: document.beacon_time.0,
+        poll_time: document.poll_time.0,
+        patience: document.patience.0,
+    })
 }
 
 fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Result<PsmConfig> {

@@ -1,0 +1,211 @@
+//! What holds for the shaper whatever the path loses and delays, and whatever it is configured to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a test may panic, and its numbers are small"
+)]
+
+mod download;
+
+use download::{Download, Probe, Setting, readings};
+use netlull_mechanism::Machine;
+use netlull_mechanism::gateway::{SegmentKind, Timestamps};
+use netlull_mechanism::radio::{
+    PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction, StationEvent, TcpView,
+};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use proptest::prelude::*;
+
+fn configs() -> impl Strategy<Value = ShaperConfig> {
+    let guard = prop::option::of((0.1_f64..1.0, 1_u32..4).prop_map(|(share, bursts)| PacedGuard { share, bursts }));
+    let counts = (1_u32..6, 0.3_f64..50.0, 1_u32..5);
+    (1_u64..100, 0_u64..20, 1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(
+        |(rate, wake, least, growth, (patience, saturation, saturated_bursts), bits, paced)| {
+            let (rtt_from, repair, eager) = readings(bits);
+            ShaperConfig {
+                least_wait: Duration::from_millis(least),
+                growth,
+                patience,
+                saturation,
+                saturated_bursts,
+                eager,
+                rtt_from,
+                repair,
+                paced,
+                ..ShaperConfig::new(BitRate::from_mbps(rate), Duration::from_millis(wake))
+            }
+        },
+    )
+}
+
+fn settings() -> impl Strategy<Value = Setting> {
+    let loss = || prop_oneof![Just(0.0), 0.0_f64..0.05, 0.05_f64..0.3];
+    let path = (0_u64..150, prop_oneof![Just(0_u64), 0_u64..40], any::<bool>(), 500_u64..40_000);
+    let stream = (1_u64..300_000, 500_u64..1461, prop_oneof![any::<u32>(), (u32::MAX - 100_000)..u32::MAX]);
+    let rest = (prop_oneof![Just(1_u64), Just(10), Just(100)], any::<bool>(), prop::option::of(1_u64..9));
+    (configs(), any::<u64>(), path, stream, loss(), loss(), rest).prop_map(
+        |(config, seed, path, (size, mss, initial_sequence), data_loss, ack_loss, (tick, byte, uncalled))| {
+            let (delay, jitter, reorders, kbps) = path;
+            Setting {
+                config,
+                seed,
+                size,
+                mss,
+                initial_sequence,
+                delay: Duration::from_millis(delay),
+                jitter: Duration::from_millis(jitter),
+                reorders,
+                data_loss,
+                ack_loss,
+                rate: BitRate::from_bps(kbps * 1000),
+                tick: Duration::from_millis(tick),
+                probe: if byte { Probe::Byte } else { Probe::Empty },
+                uncalled,
+            }
+        },
+    )
+}
+
+fn kind() -> impl Strategy<Value = SegmentKind> {
+    prop_oneof![1 => Just(SegmentKind::Syn), 1 => Just(SegmentKind::SynAck), 8 => Just(SegmentKind::Other)]
+}
+
+/// Segments that no TCP would send in that order.
+fn segments() -> impl Strategy<Value = TcpView> {
+    let number = || prop_oneof![3 => 0_u32..9000, 1 => (u32::MAX - 9000)..=u32::MAX, 1 => any::<u32>()];
+    let stamps =
+        prop::option::weighted(0.9, (0_u32..60, 0_u32..60).prop_map(|(value, echo)| Timestamps { value, echo }));
+    let len = prop_oneof![3 => Just(0_u32), 1 => Just(1), 4 => 1_u32..3000, 1 => any::<u32>()];
+    let flags = (0_u32..3, kind(), prop::bool::weighted(0.02), any::<bool>());
+    (flags, number(), len, number(), stamps, prop_oneof![Just(0_u64), any::<u64>()]).prop_map(
+        |((connection, kind, fin, ack), seq, len, number, timestamps, window)| TcpView {
+            connection: connection / 2,
+            kind,
+            fin,
+            seq,
+            len,
+            acknowledged: ack.then_some(number),
+            window: Bytes::new(window),
+            timestamps,
+        },
+    )
+}
+
+fn events() -> impl Strategy<Value = Vec<(u64, StationEvent)>> {
+    let packet = || {
+        (any::<u32>(), prop::option::weighted(0.95, segments()))
+            .prop_map(|(size, segment)| PacketView { size, segment })
+    };
+    let event = prop_oneof![
+        5 => packet().prop_map(|packet| StationEvent::Received { packet, more: false }),
+        3 => packet().prop_map(|packet| StationEvent::Sending { packet }),
+        2 => packet().prop_map(|packet| StationEvent::Acknowledged { packet }),
+        1 => any::<bool>().prop_map(|buffered| StationEvent::Beacon { buffered }),
+        3 => Just(StationEvent::Timeout),
+    ];
+    let gap = prop_oneof![3 => Just(0_u64), 6 => 0_u64..9_000_000, 2 => 0_u64..400_000_000, 1 => any::<u64>()];
+    prop::collection::vec((gap, event), 1..300)
+}
+
+fn replay(config: &ShaperConfig, events: &[(Instant, StationEvent)]) -> Vec<Vec<StationAction>> {
+    let mut shaper = Shaper::new(config, Instant::ZERO).unwrap();
+    let actions = |&(now, event): &(Instant, StationEvent)| {
+        shaper.handle(now, event);
+        std::iter::from_fn(|| shaper.poll_action()).collect()
+    };
+    events.iter().map(actions).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Every download completes, whatever is lost. On the way, at every event (see `Download`): the radio hears from open ACK + least round
+    /// trip on; no window is changed but in Saving and Recovery, and then a timeout is pending; states follow the diagram; timeouts are
+    /// never in the past, nor the same again; one that was not asked for does no harm.
+    #[test]
+    fn every_download_completes(setting in settings()) {
+        let outcome = Download::run(&setting);
+        prop_assert!(outcome.completed.is_some(), "{:?} after {} events", outcome.states, outcome.log.len());
+    }
+
+    /// The same events, the same actions.
+    #[test]
+    fn nothing_is_random(setting in settings()) {
+        let setting = Setting { uncalled: None, ..setting };
+        let outcome = Download::run(&setting);
+        let events: Vec<_> = outcome.log.iter().map(|&(now, event, _)| (now, event)).collect();
+        let actions: Vec<_> = outcome.log.into_iter().map(|(.., actions)| actions).collect();
+        prop_assert_eq!(replay(&setting.config, &events), actions);
+    }
+
+    /// Where sequence numbers and timestamps begin changes nothing.
+    #[test]
+    fn numbers_may_wrap_anywhere(setting in settings(), initial_sequence in (u32::MAX - 300_000)..=u32::MAX) {
+        let (here, there) = (Download::run(&Setting { initial_sequence: 0, ..setting.clone() }), Download::run(&Setting { initial_sequence, ..setting }));
+        prop_assert_eq!((here.completed, here.states, here.bursts, here.asleep), (there.completed, there.states, there.bursts, there.asleep));
+    }
+
+    /// Whatever comes, in whatever order: no panic, no timeout in the past, no window changed in a state that leaves them alone or in what
+    /// is no bare acknowledgement, no sleep but in Saving, the same actions again.
+    #[test]
+    fn whatever_comes(config in configs(), events in events()) {
+        let mut shaper = Shaper::new(&config, Instant::ZERO).unwrap();
+        let (mut now, mut log, mut found) = (Instant::ZERO, Vec::new(), Vec::new());
+        for (gap, event) in events {
+            now += Duration::from_nanos(gap);
+            shaper.handle(now, event);
+            let actions: Vec<_> = std::iter::from_fn(|| shaper.poll_action()).collect();
+            let shapes = matches!(shaper.state(), ShaperState::Saving | ShaperState::Recovery);
+            for action in &actions {
+                match (action, event) {
+                    (StationAction::SetWindow(window), StationEvent::Sending { packet }) => {
+                        let segment = packet.segment.unwrap();
+                        prop_assert!(shapes && *window < segment.window);
+                        prop_assert!(segment.len == 0 && !segment.fin && segment.kind == SegmentKind::Other);
+                    }
+                    (StationAction::Sleep, StationEvent::Timeout) => prop_assert_eq!(shaper.state(), ShaperState::Saving),
+                    (StationAction::Wake, _) => {}
+                    (StationAction::Acknowledge { .. }, StationEvent::Timeout) => {}
+                    _ => prop_assert!(false, "{:?} for {:?}", action, event),
+                }
+            }
+            let next = shaper.next_timeout();
+            prop_assert!(next.is_none_or(|at| at >= now));
+            prop_assert!(!shapes || next.is_some());
+            log.push((now, event));
+            found.push(actions);
+        }
+        prop_assert_eq!(replay(&config, &log), found);
+    }
+}
+
+/// On a clean path of 60 ms the shaper does what it is for: it saves from the end of slow start to the FIN, misses nothing, and the radio
+/// sleeps for most of the time.
+#[test]
+fn a_clean_download_is_slept_through() {
+    let outcome = Download::run(&Setting::clean(4_000_000));
+    let seconds = outcome.completed.unwrap().as_secs_f64();
+    for b in &outcome.bursts {
+        println!(
+            "{} {} {} {} P {} W {} ia {} id {} th {} {} {:?}",
+            b.opened,
+            b.first,
+            b.last,
+            b.ended,
+            b.packets,
+            b.expected,
+            b.interarrival,
+            b.deviation,
+            b.threshold,
+            b.intact,
+            b.state
+        );
+    }
+    assert_eq!(outcome.states, [ShaperState::Initial, ShaperState::Saving, ShaperState::Ended]);
+    assert_eq!((outcome.missed, outcome.resent_opens), (0, 0));
+    assert!(outcome.asleep.as_secs_f64() > 0.5 * seconds, "{} of {seconds} s", outcome.asleep.as_secs_f64());
+}
