@@ -12,21 +12,18 @@ import pyarrow as pa
 import pytest
 
 import netlull
+from conftest import doze
 from netlull import (
     AccessPoint,
     Bsd,
     ClientShaper,
     Eager,
     FieldPathError,
-    Link,
-    Probe,
     Psm,
-    Radio,
     Result,
     Scenario,
     ScenarioError,
     Station,
-    Tcp,
     TcpOptions,
     catalogue,
 )
@@ -34,26 +31,6 @@ from netlull.result import metric
 from netlull.sweep.metrics import Metrics
 
 Printed = Callable[..., str]
-
-MODERN = Radio("modern", asleep="10 mW", idle="500 mW", receive="900 mW", transmit="1.2 W", wake_time="1 ms")
-
-
-def doze(mechanism: Any = None, **extra: Any) -> Scenario:
-    """A download of 1 MB over 20 ms each way and an air of 20 Mb/s."""
-    fields = {
-        "name": "nap",
-        "duration": "4 s",
-        "nodes": ["server", "ap", "client"],
-        "tcp": TcpOptions(timestamps=True, window_scaling=False, receive_buffer="64 KiB"),
-        "links": [
-            Link("server", "ap", "100 Mb/s", "20 ms", duplex=True),
-            Link("ap", "client", "20 Mb/s", "0 ms", duplex=True),
-        ],
-        "flows": [Tcp("download", "server", "client", size="1 MB")],
-        "stations": [Station(["client"], name="phone", radio=["wavelan-dsss", MODERN], mechanism=mechanism)],
-        "probe": Probe(stations=True),
-    }
-    return Scenario(**(fields | extra))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +142,7 @@ def test_run_prints_a_table_of_stations(printed: Printed, tmp_path: Path) -> Non
     station = json.loads(printed("run", path, "--json"))["stations"][0]
     assert "client_shaper" in row
     assert f"{100 * station['download']['asleep_s'] / station['download']['seconds']:.1f} %" in row
-    assert f"{station['download']['seconds']:.3f} s" in row
+    assert f"{1e3 * station['download']['seconds']:.1f} ms" in row
     assert all(len(line) <= 150 for line in text.splitlines())
 
 

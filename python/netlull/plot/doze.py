@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -24,9 +25,9 @@ __all__ = ["doze_figure"]
 
 _NAPS = 5
 """So many times from sleep to sleep are shown, unless more is asked for."""
-_AWAKE_ROUNDS = 8
-"""Of a station that never sleeps so many times 50 ms."""
-_MOST_STRETCHES = 600
+_AROUND_S = 0.2
+"""Shown on either side of the middle of a download, or of its only nap."""
+_MOST_STRETCHES = 1500
 """More changes of the radio's state are shown as means over bins."""
 _BINS = 240
 _MOST_MARKS = 1500
@@ -35,7 +36,8 @@ _MOST_LINES = 40
 """Open acknowledgements that have a line through all panels; more would hide the panels."""
 
 _BURSTS = (COLOURS[0], COLOURS[4])
-_MISSED = COLOURS[1]
+_MISSED = "#d00000"
+"""Red: nothing else in the figure is near it."""
 _OPEN = COLOURS[2]
 _PLAIN = COLOURS[6]
 _STATE_COLOURS = {
@@ -54,6 +56,8 @@ _MECHANISMS = {
 }
 
 Span = tuple[float, float]
+Mask = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
 
 
 def doze_figure(
@@ -105,7 +109,9 @@ def _span(air: Air, span_s: tuple[float | None, float | None], *, whole: bool, d
         return _middle(air, usual)
     start, end = (given if given is not None else default for given, default in zip(span_s, usual, strict=True))
     if not start < end:
-        raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected times from 0 s to {usual[1]:g} s")
+        raise InputError(
+            f"from {start:g} s to {end:g} s: is no span of time; expected times from 0 s to {usual[1]:g} s"
+        )
     if start >= duration_s:
         raise InputError(f"from {start:g} s to {end:g} s: is after the run, which ends at {duration_s:g} s")
     return start, end
@@ -126,12 +132,20 @@ def _middle(air: Air, download: Span) -> Span:
     start, end = download
     wakes = air.wakes_s[(air.wakes_s >= start) & (air.wakes_s <= end)]
     if len(wakes) < 2:
-        half, middle = _AWAKE_ROUNDS * 0.05 / 2, (start + end) / 2
-        return max(start, middle - half), min(end, middle + half)
-    every = float(np.median(np.diff(wakes)))
+        asleep = air.stretches[STATES.index("asleep")]
+        nap = _inside(asleep.from_s, asleep.to_s, download) & (asleep.from_s > start)
+        middle = (start + end) / 2
+        first, last = (asleep.from_s[nap][0], asleep.to_s[nap][0]) if nap.any() else (middle, middle)
+        return max(start, float(first) - _AROUND_S), min(end, float(last) + _AROUND_S)
+    every = _usual_nap(wakes)
     first = wakes[max(0, len(wakes) // 2 - _NAPS // 2 - 1)]
     begin = max(start, float(first) - 0.15 * every)
     return begin, min(end, begin + _NAPS * every)
+
+
+def _usual_nap(wakes: Floats) -> float:
+    """From one wake to the next."""
+    return float(np.median(np.diff(wakes)))
 
 
 def _title(air: Air) -> str:
@@ -145,32 +159,31 @@ def _title(air: Air) -> str:
         parts.append(f"{download['seconds']:.3g} s x {joules:.3g} J = {joules * download['seconds']:.3g} Js")
         parts.append(f"asleep {100 * download['asleep_s'] / download['seconds']:.0f} %")
         missed = download["missed_packets"]
-        parts.append(f"{missed} packet{'' if missed == 1 else 's'} missed")
+        parts.append(f"{missed or 'no'} packet{'' if missed <= 1 else 's'} missed")
     return ", ".join(parts) + f" ({air.radio})"
 
 
-def _packets(axes: Axes, air: Air, shown: Floats) -> list[Artist]:
+def _packets(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
     """Places of packets in the download; the colour changes from burst to burst."""
     packets = shown & (air.kind == "data")
     missed = shown & (air.kind == "missed")
     for turn, colour in enumerate(_BURSTS):
-        mine = np.flatnonzero(packets & (air.burst % 2 == turn))
-        mine = _thinned(mine)
+        mine = _thinned(np.flatnonzero(packets & (air.burst % 2 == turn)))
         axes.plot(air.end_s[mine], air.offset_bytes[mine] / 1e3, ".", color=colour, markersize=_size(len(mine)))
     axes.plot(
         air.end_s[missed], air.offset_bytes[missed] / 1e3, "x", color=_MISSED, markersize=6, markeredgewidth=1.6,
         zorder=4,
     )  # fmt: skip
     axes.set_ylabel("Place in the\ndownload (kB)")
-    axes.set_title("(a) Packets at the station", loc="left")
-    return [
-        Line2D([], [], color=_BURSTS[0], marker=".", linestyle="", markersize=7, label="received"),
-        Line2D([], [], color=_BURSTS[1], marker=".", linestyle="", markersize=7, label="received, next burst"),
-        Line2D([], [], color=_MISSED, marker="x", linestyle="", markeredgewidth=1.6, markersize=6, label="missed"),
-    ]
+    axes.set_title("(a) Packets at the station; the colour changes from burst to burst", loc="left")
+    entries: list[Artist] = [Line2D([], [], color=_BURSTS[0], marker=".", linestyle="", markersize=7, label="received")]
+    if missed.any():
+        cross: dict[str, Any] = {"color": _MISSED, "marker": "x", "markersize": 6, "markeredgewidth": 1.6}
+        entries.append(Line2D([], [], linestyle="", label="missed", **cross))
+    return entries
 
 
-def _acknowledgements(axes: Axes, air: Air, shown: Floats) -> list[Artist]:
+def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
     """The windows that acknowledgements advertise."""
     told = np.flatnonzero(shown & np.isin(air.kind, ("closed", "open", "ack")))
     # What was advertised before holds from the left edge on.
@@ -180,12 +193,14 @@ def _acknowledgements(axes: Axes, air: Air, shown: Floats) -> list[Artist]:
         air.time_s[steps], air.window_bytes[steps] / 1e3, color=_PLAIN, linewidth=0.6, alpha=0.6,
         drawstyle="steps-post",
     )  # fmt: skip
-    looks = {
+    opened = int(np.sum(shown & (air.kind == "open")))
+    looks: dict[str, dict[str, Any]] = {
         "closed": {"marker": "o", "color": _PLAIN, "markerfacecolor": "white", "markersize": 3.2},
         "ack": {"marker": "o", "color": _PLAIN, "markersize": 2.0},
-        "open": {"marker": "^", "color": _OPEN, "markersize": 6.5},
+        "open": {"marker": "^", "color": _OPEN, "markersize": 6.5 if opened <= _MOST_LINES else 3.5},
     }
-    labels = {"closed": "closed acknowledgement", "ack": "other acknowledgement", "open": "open acknowledgement"}
+    other = "other acknowledgement" if opened else "acknowledgement"
+    labels = {"closed": "closed acknowledgement", "ack": other, "open": "open acknowledgement"}
     entries: list[Artist] = []
     for kind, look in looks.items():
         mine = np.flatnonzero(shown & (air.kind == kind))
@@ -195,8 +210,8 @@ def _acknowledgements(axes: Axes, air: Air, shown: Floats) -> list[Artist]:
         axes.plot(
             air.time_s[mine], air.window_bytes[mine] / 1e3, linestyle="", markeredgewidth=0.7, clip_on=False,
             zorder=3 + (kind == "open"), **look,
-        )  # type: ignore[arg-type]  # fmt: skip  # what marks look like
-        entries.append(Line2D([], [], linestyle="", markeredgewidth=0.7, label=labels[kind], **look))  # type: ignore[arg-type]
+        )  # fmt: skip
+        entries.append(Line2D([], [], linestyle="", markeredgewidth=0.7, label=labels[kind], **look))
     highest = float(np.nanmax(air.window_bytes[steps], initial=1.0)) / 1e3
     axes.set_ylim(-0.08 * highest, 1.18 * highest)
     axes.set_ylabel("Window\n(kB)")
@@ -204,11 +219,11 @@ def _acknowledgements(axes: Axes, air: Air, shown: Floats) -> list[Artist]:
     return entries
 
 
-def _first(air: Air, shown: Floats) -> float:
+def _first(air: Air, shown: Mask) -> float:
     return float(air.time_s[shown][0]) if np.any(shown) else float("inf")
 
 
-def _radio(axes: Axes, air: Air, shown: Floats, span_s: Span) -> list[Artist]:
+def _radio(axes: Axes, air: Air, shown: Mask, span_s: Span) -> list[Artist]:
     """Power of the radio, coloured by its state; beacons and polls above it."""
     highest = max(air.powers_w.values())
     changes = sum(_inside(one.from_s, one.to_s, span_s).sum() for one in air.stretches)
@@ -220,13 +235,16 @@ def _radio(axes: Axes, air: Air, shown: Floats, span_s: Span) -> list[Artist]:
         title = f"(c) Radio (mean power over {1e3 * width:.3g} ms)"
     axes.set_title(title, loc="left")
     axes.set_ylabel("Power (W)")
-    entries: list[Artist] = [Patch(color=_STATE_COLOURS[one.state], label=one.state) for one in air.stretches]
+    entries: list[Artist] = [
+        Patch(color=_STATE_COLOURS[one.state], label=one.state)
+        for one in air.stretches
+        if _inside(one.from_s, one.to_s, span_s).any()
+    ]
     height = 1.1
     for kind, marker, label in (("beacon", "v", "beacon"), ("poll", "|", "poll")):
-        at = air.time_s[np.flatnonzero(shown & (air.kind == kind))]
+        at = air.time_s[_thinned(np.flatnonzero(shown & (air.kind == kind)))]
         if not len(at):
             continue
-        at = _thinned(at)
         axes.plot(
             at, np.full(len(at), height * highest), marker=marker, markersize=4, color=_PLAIN, linestyle="",
             markeredgewidth=0.6, clip_on=False,
@@ -239,8 +257,8 @@ def _radio(axes: Axes, air: Air, shown: Floats, span_s: Span) -> list[Artist]:
     return entries
 
 
-def _inside(from_s: Floats, to_s: Floats, span_s: Span) -> Floats:
-    return (to_s > span_s[0]) & (from_s < span_s[1])
+def _inside(from_s: Floats, to_s: Floats, span_s: Span) -> Mask:
+    return np.asarray((to_s > span_s[0]) & (from_s < span_s[1]))
 
 
 def _exact(axes: Axes, air: Air, span_s: Span) -> None:
@@ -253,15 +271,16 @@ def _exact(axes: Axes, air: Air, span_s: Span) -> None:
         thin = 0.0 if one.state in {"asleep", "idle"} else 0.5
         axes.broken_barh(
             bars, (0, air.powers_w[one.state]), facecolors=colour, edgecolors=colour, linewidth=thin,
-            zorder=2 + 0.1 * STATES.index(one.state),
+            # Of a transmission in the middle of receptions only the tip is to be seen.
+            zorder=2.05 if one.state == "transmitting" else 2 + 0.1 * STATES.index(one.state),
         )  # fmt: skip
 
 
 def _means(axes: Axes, air: Air, span_s: Span) -> float:
     """Mean power by state over bins, on top of each other; returns their width in s."""
-    edges = np.linspace(*span_s, _BINS + 1)
+    edges = _edges(air, span_s)
     width = float(edges[1] - edges[0])
-    below = np.zeros(_BINS)
+    below = np.zeros(len(edges) - 1)
     for one in air.stretches:
         # How much of the state lies before each edge.
         nodes = np.concatenate(([-1.0], np.column_stack((one.from_s, one.to_s)).ravel()))
@@ -276,7 +295,18 @@ def _means(axes: Axes, air: Air, span_s: Span) -> float:
     return width
 
 
-def _thinned(marks: Floats) -> Floats:
+def _edges(air: Air, span_s: Span) -> Floats:
+    """Bins; where the radio sleeps regularly, of whole naps, or they would show how naps and bins fall together."""
+    start, end = span_s
+    wakes = air.wakes_s[(air.wakes_s >= start) & (air.wakes_s <= end)]
+    width = (end - start) / _BINS
+    if len(wakes) > _NAPS:
+        every = _usual_nap(wakes)
+        width = every * max(1, round(width / every))
+    return np.asarray(start + width * np.arange(max(2, int((end - start) / width) + 1)), dtype=np.float64)
+
+
+def _thinned(marks: Indices) -> Indices:
     """At most so many of the marks, evenly."""
     return marks[:: max(1, -(-len(marks) // _MOST_MARKS))]
 
