@@ -62,24 +62,29 @@ if TYPE_CHECKING:
     from netlull.result import Result
     from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
+    from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
 __all__ = [
+    "AccessPoint",
     "Awm",
     "Axis",
     "AxisPoint",
     "Bernoulli",
+    "Bsd",
     "Bursts",
     "CEarth",
     "CampusSize",
     "Cancelled",
     "Cbr",
+    "ClientShaper",
     "Cluster",
     "ClusterError",
     "Codel",
     "Column",
     "Design",
     "DropTail",
+    "Eager",
     "Earth",
     "EmpiricalSize",
     "Esacon",
@@ -108,6 +113,8 @@ __all__ = [
     "Practra",
     "Probe",
     "Progress",
+    "Psm",
+    "Radio",
     "Range",
     "RateSteps",
     "Recording",
@@ -123,6 +130,7 @@ __all__ = [
     "ScriptedDrops",
     "Simultaneous",
     "Sleep",
+    "Station",
     "Steps",
     "Sweep",
     "SweepError",
@@ -142,8 +150,8 @@ __all__ = [
 _ELEMENTS = (
     "Awm Bernoulli Bursts CampusSize Cbr CEarth Codel DropTail EmpiricalSize ExponentialSize FixedSize "
     "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize Noise ParetoSize Phase Poisson Power Practra "
-    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds "
-    "WebSearchSize"
+    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw "
+    "VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
@@ -153,6 +161,7 @@ _HOMES = {
     "netlull.result": "Result",
     "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
+    "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -303,7 +303,10 @@ class VegasBounds:
 
 @dataclass(frozen=True)
 class TcpOptions:
-    """TCP options; what is left out comes from the scenario's `tcp`, then from the preset (`rfc` or `ns2`)."""
+    """TCP options; what is left out comes from the scenario's `tcp`, then from the preset.
+
+    Presets are `rfc`, `ns2` and `freebsd-4.5`.
+    """
 
     _: KW_ONLY
     preset: str | None = None
@@ -322,6 +325,7 @@ class TcpOptions:
     delayed_ack_timeout: str | None = None
     timestamps: bool | None = None
     window_scaling: bool | None = None
+    send_buffer: str | None = None
     receive_buffer: str | None = None
     limited_transmit: bool | None = None
     partial_ack_timer: str | None = None
@@ -330,6 +334,9 @@ class TcpOptions:
     max_rto: str | None = None
     rto_granularity: str | None = None
     ssthresh_from: str | None = None
+    growth: str | None = None
+    shrunk_window: str | None = None
+    window_update: str | None = None
 
 
 @dataclass(frozen=True)
@@ -540,7 +547,8 @@ class Power:
 class Probe:
     """What to record: bins of `interval` (a time), congestion windows, drops, TCP's segments and events, requests.
 
-    `arrivals` names links of which every packet that is offered is recorded. Default all links and flows.
+    `stations` records radios, what is on the air for them, and bursts; `arrivals` names links of which every packet
+    that is offered is recorded. Default all links and flows.
     """
 
     interval: str | None = None
@@ -550,6 +558,7 @@ class Probe:
     segments: bool | None = None
     events: bool | None = None
     requests: bool | None = None
+    stations: bool | None = None
     arrivals: Sequence[str] | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None

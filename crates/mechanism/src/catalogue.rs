@@ -31,7 +31,7 @@ pub struct ParameterInfo {
 /// All mechanisms, in alphabetical order.
 #[must_use]
 pub const fn catalogue() -> &'static [MechanismInfo] {
-    &[AWM, BSD, C_EARTH, EARTH, ESACON, ESTOP, G_ROUTER, LOAD_AWARE, PRACTRA, PSM]
+    &[AWM, BSD, C_EARTH, CLIENT_SHAPER, EAGER, EARTH, ESACON, ESTOP, G_ROUTER, LOAD_AWARE, PRACTRA, PSM]
 }
 
 const fn parameter(
@@ -131,6 +131,102 @@ const C_EARTH: MechanismInfo = MechanismInfo {
         QUEUE,
         IN_SERVICE,
         TRANSITION_POWER,
+    ],
+};
+
+const LEAST_WAIT: ParameterInfo = parameter(
+    "least_wait",
+    "time",
+    "3 ms",
+    "the least silence that ends a burst, or after which data is acknowledged eagerly",
+    "client-centered-2004 section III-A.1",
+);
+
+const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
+    name: "client-shaper",
+    summary: "lets a station make bursts of a download by the windows it advertises, and its radio sleep between them",
+    source: "client-centered-2004 section III (Yan et al., 2004)",
+    parameters: &[
+        LEAST_WAIT,
+        parameter(
+            "growth",
+            "1 to 2",
+            "1.5",
+            "slow start is over when a round has fewer packets than this times those of the round before",
+            "reading; the paper: the packets received do not double",
+        ),
+        parameter(
+            "patience",
+            "bursts",
+            "3",
+            "bursts in a row with a packet missing, after which windows are left alone",
+            "client-centered-2004 section III-B.1",
+        ),
+        parameter(
+            "saturation",
+            "above 0",
+            "0.9",
+            "the part of air rate x RTT from which on a burst saturates the wireless link",
+            "client-centered-2004 section III-B.2",
+        ),
+        parameter(
+            "saturated_bursts",
+            "bursts",
+            "3",
+            "those in a row, after which windows are left alone",
+            "client-centered-2004 section III-B.2",
+        ),
+        parameter(
+            "eager",
+            "true | false",
+            "true",
+            "acknowledge eagerly where windows are left alone too",
+            "client-centered-2004 section III-B.4",
+        ),
+        parameter(
+            "rtt_from",
+            "any_echo | open_ack",
+            "any_echo",
+            "which data gives samples of RTT: all, or that which answers an open ACK",
+            "client-centered-2004 section III-A.2; open_ack: own",
+        ),
+        parameter(
+            "repair",
+            "closed | as_they_are",
+            "closed",
+            "the windows of acknowledgements while a packet is missing",
+            "client-centered-2004 section III-A; as_they_are: own",
+        ),
+        parameter(
+            "paced_share",
+            "above 0",
+            "none: paced senders are not looked for",
+            "a burst that takes longer than this part of RTT, and twice its time on the air, is spread",
+            "own",
+        ),
+        parameter(
+            "paced_bursts",
+            "bursts",
+            "with paced_share",
+            "those in a row, after which windows are left alone",
+            "own",
+        ),
+    ],
+};
+
+const EAGER: MechanismInfo = MechanismInfo {
+    name: "eager",
+    summary: "lets a station acknowledge as soon as the sender falls silent; its radio stays awake",
+    source: "client-centered-2004 section III-B.4, the paper's baseline",
+    parameters: &[
+        LEAST_WAIT,
+        parameter(
+            "longest_wait",
+            "time",
+            "40 ms",
+            "the longest silence before that",
+            "reading: the delayed acknowledgement of Linux 2.4",
+        ),
     ],
 };
 
@@ -374,6 +470,24 @@ mod tests {
         assert_eq!(told(BSD, "slowdown"), bsd.slowdown.to_string());
         assert_eq!((told(BSD, "longest_listen"), bsd.longest_listen), ("0.9 s", Duration::from_millis(900)));
         assert_eq!((told(BSD, "request"), bsd.request), ("every_packet", Requests::EveryPacket));
+    }
+
+    #[test]
+    fn the_catalogue_tells_the_stations_defaults() {
+        use crate::radio::{EagerConfig, RepairAcks, RttFrom, ShaperConfig};
+        use netlull_units::Duration;
+        let default = |of: &MechanismInfo, name| of.parameters.iter().find(|p| p.name == name).unwrap().default;
+        let span = |of, name| default(of, name).parse::<Duration>().unwrap();
+        let number = |name| default(&CLIENT_SHAPER, name).parse::<f64>().unwrap();
+        let built = ShaperConfig::new(BitRate::from_mbps(20), Duration::from_millis(2));
+        assert_eq!(span(&CLIENT_SHAPER, "least_wait"), built.least_wait);
+        assert_eq!((number("growth"), number("saturation")), (built.growth, built.saturation));
+        assert_eq!(number("patience"), f64::from(built.patience));
+        assert_eq!(number("saturated_bursts"), f64::from(built.saturated_bursts));
+        assert_eq!((built.eager, built.rtt_from, built.repair), (true, RttFrom::AnyEcho, RepairAcks::Closed));
+        assert_eq!(built.paced, None);
+        let eager = EagerConfig::default();
+        assert_eq!((span(&EAGER, "least_wait"), span(&EAGER, "longest_wait")), (eager.least_wait, eager.longest_wait));
     }
 
     #[test]

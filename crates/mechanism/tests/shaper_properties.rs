@@ -189,22 +189,6 @@ proptest! {
 fn a_clean_download_is_slept_through() {
     let outcome = Download::run(&Setting::clean(4_000_000));
     let seconds = outcome.completed.unwrap().as_secs_f64();
-    for b in &outcome.bursts {
-        println!(
-            "{} {} {} {} P {} W {} ia {} id {} th {} {} {:?}",
-            b.opened,
-            b.first,
-            b.last,
-            b.ended,
-            b.packets,
-            b.expected,
-            b.interarrival,
-            b.deviation,
-            b.threshold,
-            b.intact,
-            b.state
-        );
-    }
     assert_eq!(outcome.states, [ShaperState::Initial, ShaperState::Saving, ShaperState::Ended]);
     assert_eq!((outcome.missed, outcome.resent_opens), (0, 0));
     assert!(outcome.asleep.as_secs_f64() > 0.5 * seconds, "{} of {seconds} s", outcome.asleep.as_secs_f64());

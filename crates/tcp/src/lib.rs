@@ -65,7 +65,7 @@ pub use cc::ParameterInfo;
 pub use config::{
     Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
     Increase, InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling,
-    SackDetection, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};

@@ -11,14 +11,25 @@ from netlull.cli.inputs import json_option
 
 __all__ = ["list_command", "schema_command"]
 
-_KINDS = ("papers", "mechanisms", "tcp", "tcp-options", "queues", "losses", "power", "scenarios", "topologies")
+_KINDS = (
+    "papers",
+    "mechanisms",
+    "tcp",
+    "tcp-options",
+    "queues",
+    "losses",
+    "power",
+    "radios",
+    "scenarios",
+    "topologies",
+)
 
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List papers, mechanisms, TCPs, queues, losses, power models, ready scenarios and topologies, or one kind."""
+    """List papers, mechanisms, TCPs, queues, losses, power models, radios, ready scenarios, topologies, or one kind."""
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}
     if as_json:

@@ -129,3 +129,94 @@ impl Machine for Eager {
         self.due().map(|(_, at)| at.max(self.now))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::TcpView;
+    use super::*;
+    use crate::gateway::SegmentKind;
+    use netlull_units::Bytes;
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    fn packet(connection: u32, len: u32) -> PacketView {
+        let segment = TcpView {
+            connection,
+            kind: SegmentKind::Other,
+            fin: false,
+            seq: 1,
+            len,
+            acknowledged: Some(1),
+            window: Bytes::new(65_535),
+            timestamps: None,
+        };
+        PacketView { size: len + 40, segment: Some(segment) }
+    }
+
+    fn eager() -> Eager {
+        Eager::new(&EagerConfig::default(), Instant::ZERO).unwrap()
+    }
+
+    fn receive(eager: &mut Eager, micros: u64, connection: u32) {
+        eager.handle(at(micros), StationEvent::Received { packet: packet(connection, 1000), more: false });
+        assert_eq!(eager.poll_action(), None);
+    }
+
+    fn send(eager: &mut Eager, micros: u64, connection: u32) {
+        eager.handle(at(micros), StationEvent::Sending { packet: packet(connection, 0) });
+        assert_eq!(eager.poll_action(), None, "windows pass");
+    }
+
+    #[test]
+    fn the_odd_packet_is_acknowledged_when_the_sender_falls_silent() {
+        let mut eager = eager();
+        receive(&mut eager, 50_000, 3);
+        assert_eq!(eager.next_timeout(), Some(at(90_000)), "nothing is known of gaps: 40 ms");
+        receive(&mut eager, 52_000, 3);
+        // I_A = 2 ms, I_D = 1 ms: 6 ms.
+        assert_eq!(eager.next_timeout(), Some(at(58_000)));
+        send(&mut eager, 52_000, 3);
+        assert_eq!(eager.next_timeout(), None, "the host has done so");
+        // I_D = 0.75 ms: 5 ms.
+        receive(&mut eager, 54_000, 3);
+        eager.handle(at(58_999), StationEvent::Timeout);
+        assert_eq!(eager.poll_action(), None, "too soon");
+        eager.handle(at(59_000), StationEvent::Timeout);
+        assert_eq!(eager.poll_action(), Some(StationAction::Acknowledge { connection: 3 }));
+        assert_eq!((eager.poll_action(), eager.next_timeout()), (None, None));
+        eager.handle(at(59_000), StationEvent::Acknowledged { packet: packet(3, 0) });
+        // A pause of a second is no gap: 5 ms as before.
+        receive(&mut eager, 1_059_000, 3);
+        assert_eq!(eager.next_timeout(), Some(at(1_064_000)));
+    }
+
+    #[test]
+    fn no_wait_is_shorter_than_the_least() {
+        let mut eager = eager();
+        receive(&mut eager, 100, 3);
+        receive(&mut eager, 200, 3);
+        assert_eq!(eager.next_timeout(), Some(at(3200)));
+    }
+
+    #[test]
+    fn the_connection_whose_data_came_last_is_served() {
+        let mut eager = eager();
+        receive(&mut eager, 100, 3);
+        receive(&mut eager, 200, 4);
+        send(&mut eager, 300, 3);
+        assert_eq!(eager.next_timeout(), Some(at(40_200)), "the gap was between two connections");
+        eager.handle(at(40_200), StationEvent::Timeout);
+        assert_eq!(eager.poll_action(), Some(StationAction::Acknowledge { connection: 4 }));
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let field = |least_wait, longest_wait| {
+            Eager::new(&EagerConfig { least_wait, longest_wait }, Instant::ZERO).unwrap_err().field
+        };
+        assert_eq!(field(Duration::ZERO, Duration::from_millis(40)), "least_wait");
+        assert_eq!(field(Duration::from_millis(41), Duration::from_millis(40)), "longest_wait");
+    }
+}

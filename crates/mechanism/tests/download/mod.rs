@@ -77,7 +77,6 @@ enum Occurrence {
     Ack { number: u64, window: u64, value: u32 },
     Retransmit { asked: u64 },
     DelayedAck { asked: u64 },
-    Hears,
 }
 
 /// What a download came to.
@@ -116,9 +115,13 @@ struct Host {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Radio {
-    Hearing,
-    Waking { since_sleep: Instant },
-    Asleep { since: Instant },
+    /// Since then, or from then on: a packet whose last bit comes at that instant is heard.
+    Awake {
+        hears: Instant,
+    },
+    Asleep {
+        since: Instant,
+    },
 }
 
 pub struct Download {
@@ -157,7 +160,7 @@ impl Download {
             host: Host { next: 0, beyond: BTreeMap::new(), fin: false, unacknowledged: 0, delayed: 0 },
             setting: setting.clone(),
             shaper,
-            radio: Radio::Hearing,
+            radio: Radio::Awake { hears: Instant::ZERO },
             opened: None,
             now: Instant::ZERO,
             agenda: BTreeSet::new(),
@@ -239,11 +242,6 @@ impl Download {
             Occurrence::Retransmit { asked } if asked == self.sender.armed => self.retransmit(),
             Occurrence::DelayedAck { asked } if asked == self.host.delayed => self.host_acknowledges(),
             Occurrence::Retransmit { .. } | Occurrence::DelayedAck { .. } => {}
-            Occurrence::Hears => {
-                if let Radio::Waking { .. } = self.radio {
-                    self.radio = Radio::Hearing;
-                }
-            }
         }
     }
 
@@ -372,7 +370,7 @@ impl Download {
     }
 
     fn arrive(&mut self, offset: u64, len: u64, fin: bool, echo: u32) {
-        if self.radio != Radio::Hearing {
+        if !self.hears() {
             self.outcome.missed += 1;
             return;
         }
@@ -452,12 +450,15 @@ impl Download {
     fn rouse(&mut self, wake: Duration) {
         let Radio::Asleep { since } = self.radio else { return };
         self.outcome.asleep += self.now - since;
-        self.radio = Radio::Waking { since_sleep: since };
         let hears = self.now + wake;
+        self.radio = Radio::Awake { hears };
         if let (Some(opened), Some(rtt)) = (self.opened, self.shaper.rtt()) {
             assert!(hears <= opened + rtt, "deaf until {hears}, and data is due from {opened} + {rtt} on");
         }
-        self.plan(hears, Occurrence::Hears);
+    }
+
+    fn hears(&self) -> bool {
+        matches!(self.radio, Radio::Awake { hears } if hears <= self.now)
     }
 
     /// The machine is told, and what it asks for is done.
@@ -467,7 +468,7 @@ impl Download {
             match action {
                 StationAction::Sleep => {
                     assert_eq!(self.shaper.state(), ShaperState::Saving);
-                    assert_eq!(self.radio, Radio::Hearing, "it heard the burst");
+                    assert!(self.hears(), "it heard the burst");
                     self.radio = Radio::Asleep { since: self.now };
                 }
                 StationAction::Wake => self.rouse(self.setting.config.wake),
@@ -489,6 +490,9 @@ impl Download {
     }
 
     fn hand_over(&mut self, event: StationEvent) -> Vec<StationAction> {
+        if let (Radio::Asleep { .. }, Some(opened), Some(rtt)) = (self.radio, self.opened, self.shaper.rtt()) {
+            assert!(self.now <= opened + rtt, "asleep at {}, and data is due from {opened} + {rtt} on", self.now);
+        }
         let was = *self.outcome.states.last().unwrap();
         self.shaper.handle(self.now, event);
         let mut actions = Vec::new();
@@ -498,7 +502,7 @@ impl Download {
             self.outcome.bursts.push(*self.shaper.last_burst().unwrap());
         }
         self.outcome.log.push((self.now, event, actions.clone()));
-        if self.setting.uncalled.is_some_and(|every| self.outcome.log.len() as u64 % every == 0)
+        if self.setting.uncalled.is_some_and(|every| (self.outcome.log.len() as u64).is_multiple_of(every))
             && self.shaper.next_timeout() != Some(self.now)
         {
             self.shaper.handle(self.now, StationEvent::Timeout);

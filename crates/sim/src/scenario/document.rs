@@ -37,8 +37,9 @@ pub use station::{
     RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument, StationMechanismDocument,
 };
 pub use tcp::{
-    EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
-    TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
+    EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, ShrunkWindowReading,
+    SsthreshReading, TcpDocument, TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
+    WindowUpdateReading,
 };
 
 use super::quantity::{BufferSize, Quantity, TransferSize};

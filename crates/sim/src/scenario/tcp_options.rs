@@ -1,13 +1,13 @@
 //! From TCP options of the document to TCP's configuration.
 
 use super::document::{
-    EcnReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, SsthreshReading, TcpDocument,
-    TcpPreset, VegasFlavourReading, WindowReductionReading,
+    EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, ShrunkWindowReading,
+    SsthreshReading, TcpDocument, TcpPreset, VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
 };
 use super::error::ScenarioError;
 use netlull_tcp::{
-    Algorithm, Config, DelayedAck, Ecn, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
-    SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
+    Algorithm, Config, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
+    ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -34,6 +34,7 @@ pub(super) fn config(
     let mut config = match options.preset {
         None | Some(TcpPreset::Rfc) => Config { mss, ..Config::default() },
         Some(TcpPreset::Ns2) => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
+        Some(TcpPreset::FreeBsd45) => Config { mss, ..Config::freebsd_4_5() },
     };
     if let Some(name) = &options.congestion_control {
         let algorithm = Algorithm::by_name(name).ok_or_else(|| {
@@ -41,7 +42,7 @@ pub(super) fn config(
             refused("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
         })?;
         config = match options.preset {
-            None | Some(TcpPreset::Rfc) => config.with_algorithm(algorithm),
+            None | Some(TcpPreset::Rfc | TcpPreset::FreeBsd45) => config.with_algorithm(algorithm),
             Some(TcpPreset::Ns2) => config.with_ns2_agent(algorithm),
         };
     }
@@ -86,6 +87,7 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         delayed_ack_timeout: flow.delayed_ack_timeout.or(scenario.delayed_ack_timeout),
         timestamps: flow.timestamps.or(scenario.timestamps),
         window_scaling: flow.window_scaling.or(scenario.window_scaling),
+        send_buffer: flow.send_buffer.or(scenario.send_buffer),
         receive_buffer: flow.receive_buffer.or(scenario.receive_buffer),
         limited_transmit: flow.limited_transmit.or(scenario.limited_transmit),
         partial_ack_timer: flow.partial_ack_timer.or(scenario.partial_ack_timer),
@@ -94,6 +96,9 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         max_rto: flow.max_rto.or(scenario.max_rto),
         rto_granularity: flow.rto_granularity.or(scenario.rto_granularity),
         ssthresh_from: flow.ssthresh_from.or(scenario.ssthresh_from),
+        growth: flow.growth.or(scenario.growth),
+        shrunk_window: flow.shrunk_window.or(scenario.shrunk_window),
+        window_update: flow.window_update.or(scenario.window_update),
     }
 }
 
@@ -106,13 +111,13 @@ fn set<T>(field: &mut T, given: Option<T>) {
 
 fn apply(config: &mut Config, options: &TcpDocument) {
     apply_recovery(config, options);
+    apply_windows(config, options);
     set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
     if let Some(size) = options.initial_ssthresh {
         config.initial_ssthresh = Some(size.0);
     }
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
-    set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
     set(&mut config.limited_transmit, options.limited_transmit);
     set(
         &mut config.partial_ack_timer,
@@ -124,6 +129,16 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     set(&mut config.initial_rto, options.initial_rto.map(|time| time.0));
     set(&mut config.min_rto, options.min_rto.map(|time| time.0));
     set(&mut config.max_rto, options.max_rto.map(|time| time.0));
+    config.delayed_ack = delayed_ack(config.delayed_ack, options);
+    config.rtt_clock = match (config.rtt_clock, options.rto_granularity) {
+        (clock, None) => clock,
+        (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
+        (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time.0 },
+    };
+}
+
+/// Both windows, and the buffers behind them.
+fn apply_windows(config: &mut Config, options: &TcpDocument) {
     set(
         &mut config.ssthresh_from,
         options.ssthresh_from.map(|reading| match reading {
@@ -131,12 +146,32 @@ fn apply(config: &mut Config, options: &TcpDocument) {
             SsthreshReading::Window => SsthreshFrom::Window,
         }),
     );
-    config.delayed_ack = delayed_ack(config.delayed_ack, options);
-    config.rtt_clock = match (config.rtt_clock, options.rto_granularity) {
-        (clock, None) => clock,
-        (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
-        (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time.0 },
-    };
+    set(
+        &mut config.growth,
+        options.growth.map(|reading| match reading {
+            GrowthReading::Always => Growth::Always,
+            GrowthReading::WhenLimited => Growth::WhenLimited,
+        }),
+    );
+    if let Some(size) = options.send_buffer {
+        config.send_buffer = Some(size.0);
+    }
+    set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
+    set(
+        &mut config.shrunk_window,
+        options.shrunk_window.map(|reading| match reading {
+            ShrunkWindowReading::Keep => ShrunkWindow::Keep,
+            ShrunkWindowReading::PullBack => ShrunkWindow::PullBack,
+        }),
+    );
+    set(
+        &mut config.window_update,
+        options.window_update.map(|reading| match reading {
+            WindowUpdateReading::Any => WindowUpdate::Any,
+            WindowUpdateReading::Larger => WindowUpdate::Larger,
+            WindowUpdateReading::LargerOrZero => WindowUpdate::LargerOrZero,
+        }),
+    );
 }
 
 fn apply_recovery(config: &mut Config, options: &TcpDocument) {

@@ -66,6 +66,27 @@ const PRESETS: &[Choice] = &[
         "ns-2.35's agents: every segment acknowledged, ticks of 10 ms, no timestamps, two segments at first",
         "ns-2.35",
     ),
+    choice(
+        "freebsd-4.5",
+        "a server of 2002: buffers of 32 and 64 KiB, ticks of 10 ms, RTO 1 s or more, sent again what a window closes over",
+        "FreeBSD 4.5; client-centered-2004 section IV",
+    ),
+];
+
+const GROWTHS: &[Choice] = &[
+    choice("always", "it does", "RFC 5681"),
+    choice("when_limited", "only if it was what limited the sender", "RFC 7661; Linux tcp_is_cwnd_limited"),
+];
+
+const SHRUNK_WINDOWS: &[Choice] = &[
+    choice("keep", "it stays in flight, and what is lost is sent again", "RFC 9293 section 3.8.6"),
+    choice("pull_back", "all is sent again when the window opens, with cwnd as it is", "4.4BSD tcp_output"),
+];
+
+const WINDOW_UPDATES: &[Choice] = &[
+    choice("any", "all", "RFC 9293 section 3.10.7.4"),
+    choice("larger", "larger ones", "4.4BSD; Linux until 6.5"),
+    choice("larger_or_zero", "larger ones and none at all", "Linux since 6.6"),
 ];
 
 const SSTHRESHES: &[Choice] =
@@ -108,6 +129,21 @@ pub const fn options() -> &'static [OptionInfo] {
             name: "vegas_flavour",
             summary: "which Vegas (congestion_control vegas)",
             choices: VEGAS_FLAVOURS,
+        },
+        OptionInfo {
+            name: "growth",
+            summary: "whether a window grows that nothing fills (window of RFC 5681)",
+            choices: GROWTHS,
+        },
+        OptionInfo {
+            name: "shrunk_window",
+            summary: "data in flight when the peer's window closes (loss_recovery tahoe, reno, new_reno for pull_back)",
+            choices: SHRUNK_WINDOWS,
+        },
+        OptionInfo {
+            name: "window_update",
+            summary: "windows taken from acknowledgements that repeat their number",
+            choices: WINDOW_UPDATES,
         },
     ]
 }

@@ -38,7 +38,7 @@ pub(super) fn expect(
 
 #[cfg(test)]
 mod tests {
-    use crate::config::{Config, DelayedAck, Increase, InitialWindow, RttClock};
+    use crate::config::{Algorithm, Config, DelayedAck, Increase, InitialWindow, RttClock, ShrunkWindow};
     use netlull_units::{Bytes, Duration};
 
     #[test]
@@ -46,6 +46,7 @@ mod tests {
         assert_eq!(Config::default().validate(), Ok(()));
         assert_eq!(Config::ns2().validate(), Ok(()));
         assert_eq!(Config::ns2().with_ns2_window(500).validate(), Ok(()));
+        assert_eq!(Config::freebsd_4_5().validate(), Ok(()));
     }
 
     #[test]
@@ -57,6 +58,14 @@ mod tests {
         };
         assert_eq!(why(&|c| c.mss = 20), "mss is 20; expected at least 48 bytes");
         assert!(why(&|c| c.receive_buffer = Bytes::new(100)).starts_with("receive_buffer is 100 B; expected"));
+        assert!(why(&|c| c.send_buffer = Some(Bytes::new(100))).starts_with("send_buffer is 100 B; expected"));
+        let pull_back = |c: &mut Config| {
+            *c = Config { shrunk_window: ShrunkWindow::PullBack, ..Config::default() }.with_algorithm(Algorithm::Sack);
+        };
+        assert_eq!(
+            why(&pull_back),
+            "shrunk_window is pull_back; expected keep, or loss_recovery tahoe, reno or new_reno"
+        );
         assert!(why(&|c| c.max_rto = Duration::from_secs(5)).starts_with("max_rto is 5 s; expected at least 60 s"));
         assert!(why(&|c| c.min_rto = Duration::ZERO).starts_with("min_rto is 0 s"));
         assert!(why(&|c| c.initial_rto = Duration::from_secs(61)).starts_with("initial_rto is 61 s"));

@@ -7,7 +7,7 @@ pub use error::ConfigError;
 pub use options::{
     Algorithm, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
     InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction,
+    ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
 };
 
 use crate::segment::TIMESTAMPS_PADDED;
@@ -27,7 +27,7 @@ const SMALLEST_MSS: u16 = 48;
 
 /// Everything that can be chosen about an endpoint.
 ///
-/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35. Call [`Config::validate`] once, then trust it.
+/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002. Call [`Config::validate`] once, then trust it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Congestion control. Default: NewReno.
@@ -64,6 +64,9 @@ pub struct Config {
     /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
     pub mss: u16,
 
+    /// Most data that is kept for sending again, in bytes, rounded up to whole segments (as BSD does), of which 65,535 are the most:
+    /// so much may be in flight. `None` for no limit. Default: `None`. FreeBSD 4.5: 32 KiB.
+    pub send_buffer: Option<Bytes>,
     /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
     /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
     pub receive_buffer: Bytes,
@@ -129,6 +132,10 @@ pub struct Config {
     /// Timer at fast retransmissions. Default: keeps running (RFC 6298).
     pub fast_retransmit_timer: FastRetransmitTimer,
 
+    /// What becomes of data in flight when the window closes. Default: it stays there. FreeBSD 4.5: sent again.
+    pub shrunk_window: ShrunkWindow,
+    /// Windows taken from duplicate acknowledgements. Default: all. FreeBSD 4.5: larger ones.
+    pub window_update: WindowUpdate,
     /// Nagle's algorithm: hold small segments while data is in flight (RFC 9293 section 3.7.4). Default: false.
     pub nagle: bool,
     /// Time spent in TIME-WAIT. Default: 60 s (Linux `TCP_TIMEWAIT_LEN`; RFC 9293's 2 MSL would be 4 min).
@@ -151,6 +158,7 @@ impl Default for Config {
             vegas: VegasBounds::LINUX,
             vegas_flavour: VegasFlavour::Linux,
             mss: 1460,
+            send_buffer: None,
             receive_buffer: Bytes::new(6 << 20),
             reading: Reading::Immediate,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
@@ -179,6 +187,8 @@ impl Default for Config {
             full_ack: FullAck::FlightLimited,
             partial_ack_timer: PartialAckTimer::Impatient,
             fast_retransmit_timer: FastRetransmitTimer::Keep,
+            shrunk_window: ShrunkWindow::Keep,
+            window_update: WindowUpdate::Any,
             nagle: false,
             time_wait: Duration::from_secs(60),
         }
@@ -217,6 +227,41 @@ impl Config {
             ..Self::default()
         }
         .with_ns2_window(20)
+    }
+
+    /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
+    ///
+    /// What is known of its source: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
+    /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
+    /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
+    /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
+    /// segments: `slowstart_flightsize` is one, and the acknowledgement of a server's SYN opens it as any other. Not
+    /// followed: its undo of needless timeouts (`t_badrxtwin`), 5 s at least between probes of a closed window, larger initial
+    /// windows on the local network.
+    #[must_use]
+    pub fn freebsd_4_5() -> Self {
+        Self {
+            duplicate_sack: false,
+            send_buffer: Some(Bytes::new(32 << 10)),
+            receive_buffer: Bytes::new(64 << 10),
+            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
+            timestamp_granularity: Duration::from_millis(10),
+            initial_rto: Duration::from_secs(3),
+            max_rto: Duration::from_secs(64),
+            max_backoff: 6,
+            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+            rtt_sampling: RttSampling::EveryAck,
+            initial_window: InitialWindow::Segments(2),
+            ssthresh_from: SsthreshFrom::Window,
+            repeated_timeout: RepeatedTimeout::Recompute,
+            limited_transmit: false,
+            partial_ack_timer: PartialAckTimer::SlowButSteady,
+            fast_retransmit_timer: FastRetransmitTimer::Restart,
+            shrunk_window: ShrunkWindow::PullBack,
+            window_update: WindowUpdate::Larger,
+            nagle: true,
+            ..Self::default()
+        }
     }
 
     /// Chooses an algorithm, and with it the loss recovery and ECN that it is known with: Tahoe's, Reno's and NewReno's
@@ -284,6 +329,13 @@ impl Config {
         let buffer = self.receive_buffer.as_u64();
         let fits = (u64::from(self.mss)..=LARGEST_BUFFER).contains(&buffer);
         expect(fits, "receive_buffer", self.receive_buffer, "at least one mss and at most 2^30 bytes")?;
+        if let Some(buffer) = self.send_buffer {
+            let fits = buffer.as_u64() >= u64::from(self.mss);
+            expect(fits, "send_buffer", buffer, "at least one mss")?;
+        }
+        let counts = matches!(self.loss_recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno);
+        let fits = self.shrunk_window == ShrunkWindow::Keep || counts;
+        expect(fits, "shrunk_window", "pull_back", "keep, or loss_recovery tahoe, reno or new_reno")?;
         if let DelayedAck::EverySecond { timeout } = self.delayed_ack {
             let fits = !timeout.is_zero() && timeout <= LONGEST_ACK_DELAY;
             expect(fits, "delayed_ack timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;

@@ -130,6 +130,44 @@ pub enum Reading {
     OnDemand,
 }
 
+/// What becomes of data in flight when the peer's window closes over it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ShrunkWindow {
+    /// It stays in flight, its timer runs, and what is lost of it is sent again (RFC 9293 section 3.8.6).
+    #[default]
+    Keep,
+    /// 4.4BSD (`tcp_output`): the retransmission timer stops, SND.NXT goes back to SND.UNA, and the closed window is probed. Until it
+    /// opens no duplicate acknowledgement counts; then all is sent again from SND.UNA on, and nothing has reduced the
+    /// congestion window. With recovery by duplicate acknowledgements only. Where BSD goes on with what fast recovery had added to
+    /// the congestion window, it is taken off here.
+    PullBack,
+}
+
+/// Which windows are taken from a segment with the same numbers as the one that brought the last (its sequence number SND.WL1, its
+/// acknowledgement SND.WL2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowUpdate {
+    /// All (RFC 9293 section 3.10.7.4).
+    #[default]
+    Any,
+    /// Larger ones (4.4BSD; Linux's `tcp_may_update_window` until 6.5): no duplicate acknowledgement closes the window.
+    Larger,
+    /// Larger ones and none at all (Linux since 6.6).
+    LargerOrZero,
+}
+
+impl WindowUpdate {
+    /// Whether a window of `new` bytes takes the place of one of `old`.
+    #[inline]
+    pub(crate) fn takes(self, new: u32, old: u32) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Larger => new > old,
+            Self::LargerOrZero => new > old || new == 0,
+        }
+    }
+}
+
 /// When the receiver acknowledges data that is in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DelayedAck {

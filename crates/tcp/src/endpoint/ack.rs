@@ -11,6 +11,9 @@ use crate::seq::SeqNr;
 use crate::timestamps::Paws;
 use netlull_units::{Duration, Instant};
 
+/// Flags that an acknowledgement alone does not have.
+const CONTROL: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST);
+
 /// Whether the rest of a segment is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
@@ -70,9 +73,19 @@ impl Endpoint {
             self.rcv.ack_due = AckDue::Now;
             return Then::Continue;
         }
+        let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
+        if placement == Placement::Old
+            && segment.len == 0
+            && segment.flags == segment.flags.without(CONTROL)
+            && ahead >= -2
+        {
+            // The peer has probed our window and does not know that we have taken the probe (a byte, perhaps with a FIN). If we have
+            // probed its window, too, and neither took such an acknowledgement, both would answer each other for ever.
+            self.refuse();
+            return Then::Continue;
+        }
         if placement == Placement::Old && segment.len > 0 {
             self.counters.duplicate_segments += 1;
-            let ahead = i64::from(segment.seq.distance_from(self.rcv.next_seq()));
             self.rcv.note_repeated(ahead, segment.len);
         }
         self.refuse();
@@ -140,7 +153,10 @@ impl Endpoint {
         self.take_blocks(segment);
         self.update_window(segment);
         self.rare.probes = 0;
-        self.restart_retransmission_timer(now, acked_by_recovery);
+        // A window that is closed over data is being probed until it opens (ShrunkWindow::PullBack).
+        if self.timer_kind != TimerKind::Persist || self.snd.una == self.snd.max {
+            self.restart_retransmission_timer(now, acked_by_recovery);
+        }
         let (una, nxt) = (self.snd.una, self.snd.nxt);
         let flight = self.snd.flight();
         let srtt = self.rtt.srtt();
@@ -157,6 +173,14 @@ impl Endpoint {
         self.record_acked(now);
         if self.snd.fin_is_acked() {
             self.on_fin_acked(now);
+        }
+    }
+
+    /// The segment's window, unless an older segment brings it.
+    #[inline(always)]
+    pub(super) fn update_window(&mut self, segment: &Segment) {
+        if self.snd.update_window(segment) {
+            self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
         }
     }
 
@@ -356,6 +380,26 @@ impl Endpoint {
         self.record_lost(now, Span { start: self.snd.una, end: self.snd.max });
         // Everything sent is presumed lost; what the receiver does hold, its acknowledgement will skip.
         self.snd.nxt = self.snd.una;
+    }
+
+    /// [`ShrunkWindow::PullBack`](crate::ShrunkWindow): the window has closed, perhaps over data in flight, which is to be sent again when it
+    /// opens.
+    pub(super) fn pull_back(&mut self, now: Instant) {
+        let (una, max) = (self.snd.una, self.snd.max);
+        // A FIN alone needs no window.
+        let holds_data = una < max.min(self.snd.queued);
+        if !holds_data || (self.snd.nxt == una && self.timer_kind == TimerKind::Persist) {
+            return;
+        }
+        if self.rare.recovery.pull_back() == RecoveryPhase::FastRecovery {
+            self.cc.on_recovered(&Recovered { now, flight: 0, window: self.cc.cwnd() });
+        }
+        self.stop_timing();
+        self.record_lost(now, Span { start: una, end: max });
+        self.snd.nxt = una;
+        if self.timer_kind != TimerKind::Persist {
+            self.start_timer(now, TimerKind::Persist, self.rtt.rto());
+        }
     }
 
     /// RFC 9293 section 3.8.6.1: probe the closed window, at intervals that double.

@@ -131,7 +131,8 @@ impl Endpoint {
         }
         // RFC 6691 section 2: the MSS option does not count options, the data sent must make room for them.
         let options = if self.rare.offers_timestamps { TIMESTAMPS_PADDED } else { 0 };
-        self.snd.smss = self.rare.mss.min(self.rare.peer_mss).saturating_sub(options).max(1);
+        let smss = self.rare.mss.min(self.rare.peer_mss).saturating_sub(options).max(1);
+        self.snd.set_segment_size(smss, self.rare.send_buffer);
         self.rcv.set_segment_size(self.snd.smss);
     }
 

@@ -10,6 +10,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, UNTIMED};
 use super::{Control, Endpoint, State, TimerKind};
 use crate::cc::{Ack, CongestionControl};
+use crate::config::ShrunkWindow;
 use crate::recovery::{Acked, RecoveryPhase, Selective, Span};
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
@@ -82,6 +83,8 @@ impl Endpoint {
             return Prediction::NOTHING;
         }
         let open = matches!(self.state, State::Established | State::FinWait1) && self.control == Control::None;
+        // What may be pulled back is looked at after each segment.
+        let open = open && self.rare.shrunk_window == ShrunkWindow::Keep;
         if !(open && self.rcv.is_plain() && self.rare.ecn.is_plain() && self.rare.probes == 0) {
             return Prediction::NOTHING;
         }

@@ -16,7 +16,7 @@ mod transmit;
 use crate::cc::{CongestionControl, Controller};
 use crate::config::{
     Config, DuplicateAck, FastRetransmitTimer, HandshakeRtt, InitialWindow, LossRecovery, RttSampling, SackDetection,
-    TimeoutFlight,
+    ShrunkWindow, TimeoutFlight,
 };
 use crate::counters::Counters;
 use crate::recovery::{DuplicateRecovery, RecoveryPhase, Selective};
@@ -26,7 +26,7 @@ use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
 use ecn::EcnState;
 use fast::Prediction;
-use netlull_units::{Duration, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 use pacing::Paced;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender, Times};
@@ -188,6 +188,8 @@ struct Rare {
     duplicate_ack: DuplicateAck,
     fast_retransmit_timer: FastRetransmitTimer,
     timeout_flight: TimeoutFlight,
+    shrunk_window: ShrunkWindow,
+    send_buffer: Option<u64>,
     idle_restart: bool,
     rtt_sampling: RttSampling,
     handshake_rtt: HandshakeRtt,
@@ -213,6 +215,8 @@ impl Rare {
             duplicate_ack: config.duplicate_ack,
             fast_retransmit_timer: config.fast_retransmit_timer,
             timeout_flight: config.timeout_flight,
+            shrunk_window: config.shrunk_window,
+            send_buffer: config.send_buffer.map(Bytes::as_u64),
             idle_restart: config.idle_restart,
             rtt_sampling: config.rtt_sampling,
             handshake_rtt: config.handshake_rtt,
@@ -418,14 +422,6 @@ impl Endpoint {
         self.wake_at = selective.min(release);
     }
 
-    /// The segment's window, unless an older segment brings it.
-    #[inline(always)]
-    fn update_window(&mut self, segment: &Segment) {
-        if self.snd.update_window(segment) {
-            self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
-        }
-    }
-
     fn start_timer(&mut self, now: Instant, kind: TimerKind, span: Duration) {
         (self.timer_at, self.timer_kind) = (now + span, kind);
     }
@@ -516,7 +512,7 @@ impl Endpoint {
         self.snd.nxt
     }
 
-    /// The right edge of the peer's window as an offset in the stream.
+    /// The right edge of the peer's window, or of the send buffer, if that comes first, as an offset in the stream.
     #[must_use]
     pub fn send_window_edge(&self) -> u64 {
         self.snd.edge

@@ -1,9 +1,10 @@
 //! The sending half: what has been sent, what may be.
 
-use crate::config::Config;
+use crate::config::{Config, WindowUpdate};
 use crate::segment::Segment;
 use crate::seq::SeqNr;
 use netlull_units::Instant;
+use std::num::NonZeroU16;
 
 /// A stream without an end: longer than any run can send.
 pub(super) const ENDLESS: u64 = 1 << 62;
@@ -72,7 +73,7 @@ pub(super) struct Sender {
     pub max: u64,
     /// Offset behind the last byte that the application handed over.
     pub queued: u64,
-    /// The right edge of the peer's window. It may move back, behind `nxt` even.
+    /// The right edge of the peer's window, or of the send buffer, if that comes first. It may move back, behind `nxt` even.
     pub edge: u64,
     /// Sequence number of stream offset 0.
     pub origin: SeqNr,
@@ -83,10 +84,13 @@ pub(super) struct Sender {
     window_ack: SeqNr,
     /// Eff.snd.MSS: data in a full segment, bytes.
     pub smss: u16,
+    /// Full segments in the send buffer, if it has a limit.
+    most: Option<NonZeroU16>,
     /// The peer's window scale shift.
     pub shift: u8,
     pub fin: Fin,
     nagle: bool,
+    window_update: WindowUpdate,
 }
 
 impl Sender {
@@ -102,9 +106,11 @@ impl Sender {
             window_seq: SeqNr::default(),
             window_ack: SeqNr::default(),
             smss: config.mss,
+            most: None,
             shift: 0,
             fin: Fin::Open,
             nagle: config.nagle,
+            window_update: config.window_update,
         }
     }
 
@@ -143,23 +149,43 @@ impl Sender {
         self.nxt = self.nxt.max(self.una);
     }
 
-    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it. True if it is another.
+    /// Data in a full segment, known with the handshake, and so what `send_buffer` bytes hold.
+    pub fn set_segment_size(&mut self, smss: u16, send_buffer: Option<u64>) {
+        self.smss = smss;
+        self.most = send_buffer.and_then(|bytes| {
+            let segments = bytes.div_ceil(u64::from(smss.max(1)));
+            NonZeroU16::new(u16::try_from(segments).unwrap_or(u16::MAX))
+        });
+    }
+
+    /// RFC 9293 section 3.10.7.4: the segment's window, unless an older segment brings it, or its like is not taken. True if it
+    /// is another.
     #[inline(always)]
     pub fn update_window(&mut self, segment: &Segment) -> bool {
         let before = self.window;
         let newer = self.window_seq.is_before(segment.seq)
-            || (self.window_seq == segment.seq && self.window_ack.is_at_or_before(segment.ack));
+            || (self.window_seq == segment.seq
+                && self.window_ack.is_at_or_before(segment.ack)
+                && (self.window_ack != segment.ack || self.takes_again(segment)));
         if newer {
             self.set_window(segment, self.shift);
         }
         self.window != before
     }
 
+    /// Whether the window of a segment with the numbers of the last that brought one is taken.
+    #[inline]
+    fn takes_again(&self, segment: &Segment) -> bool {
+        self.window_update.takes(u32::from(segment.window) << self.shift, self.window)
+    }
+
     /// Takes the segment's window, scaled by `shift` (0 in a SYN: RFC 7323 section 2.2).
     #[inline]
     pub fn set_window(&mut self, segment: &Segment, shift: u8) {
         self.window = u32::from(segment.window) << shift;
-        self.edge = self.una + u64::from(self.window);
+        let window = u64::from(self.window);
+        let usable = self.most.map_or(window, |most| window.min(u64::from(most.get()) * u64::from(self.smss)));
+        self.edge = self.una + usable;
         self.window_seq = segment.seq;
         self.window_ack = segment.ack;
     }

@@ -5,6 +5,7 @@ use super::receiver::AckDue;
 use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
 use crate::cc::CongestionControl;
+use crate::config::ShrunkWindow;
 use crate::recovery::Span;
 use crate::segment::{Flags, Segment};
 use netlull_units::Instant;
@@ -104,6 +105,9 @@ impl Endpoint {
     fn transmit_data(&mut self, now: Instant) -> Option<Segment> {
         if self.selective.is_some() {
             return self.transmit_selective(now);
+        }
+        if self.rare.shrunk_window == ShrunkWindow::PullBack && self.snd.window == 0 {
+            self.pull_back(now);
         }
         if self.rare.recovery.retransmission_is_due() {
             if self.is_held(now, u64::from(self.snd.smss)) {
@@ -268,7 +272,9 @@ impl Endpoint {
         self.counters.acks_sent += 1;
         // What a timeout took back must not make the acknowledgement look old; what only probed a closed window must
         // not make it look new.
-        let offset = if self.timer_kind == TimerKind::Persist { self.snd.nxt } else { self.snd.max };
+        // A probe is a byte, perhaps with a FIN; beyond that is what a window has closed over.
+        let probed = self.timer_kind == TimerKind::Persist && self.snd.max - self.snd.nxt <= 2;
+        let offset = if probed { self.snd.nxt } else { self.snd.max };
         let ack = Segment { seq: self.snd.seq(offset), ..self.header(now, Flags::ACK) };
         self.rcv.with_sack_blocks(ack)
     }

@@ -512,6 +512,16 @@ impl DuplicateRecovery {
         kind
     }
 
+    /// Everything is to be sent again from the first unacknowledged byte on, though nothing was found lost. The phase before.
+    pub fn pull_back(&mut self) -> RecoveryPhase {
+        let (before, phase) = (self.phase(), self.phase);
+        self.reopen();
+        if before == RecoveryPhase::Loss {
+            self.phase = phase;
+        }
+        before
+    }
+
     /// The window that recovery is left with: RFC 6582 section 3.2 step 3.
     pub fn exit_window(&self, exit: &ExitWindow) -> u64 {
         match (&self.kind, self.full_ack) {

@@ -432,6 +432,15 @@ impl World {
                 "end {end} sends {start}+{len} again, which is SACKed"
             );
         }
+        // The send buffer holds whole segments.
+        let held = config
+            .send_buffer
+            .map_or(u64::MAX, |buffer| buffer.as_u64().div_ceil(u64::from(tcp.smss())) * u64::from(tcp.smss()));
+        check!(
+            len == 0 || start + len <= tcp.snd_una().saturating_add(held),
+            "end {end} has sent {start}+{len}, and {} is acknowledged, with a send buffer of {held}",
+            tcp.snd_una()
+        );
         if start + len > direction.sent && len > 0 {
             let probe = len == 1 && start == direction.edge.max(start);
             check!(

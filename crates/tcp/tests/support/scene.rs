@@ -4,14 +4,14 @@ use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
     Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
     InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    SsthreshFrom, TimeoutFlight, WindowReduction,
+    ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
 /// So many bytes describe everything but the fates of segments.
 pub const HEAD: usize = 2 * CONFIG + SCENE;
 /// Bytes for one end's configuration.
-const CONFIG: usize = 40;
+const CONFIG: usize = 48;
 /// Bytes for the rest.
 const SCENE: usize = 40;
 
@@ -72,7 +72,7 @@ fn config(from: &mut Source<'_>) -> Config {
     let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm).collect();
     let limit = Increase::ByteCounting { limit: 2 };
     let tick = RttClock::Ticks { tick: Duration::from_millis(10) };
-    Config {
+    let config = Config {
         congestion_control: from.one_of(&algorithms),
         loss_recovery: from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]),
         sack_detection: from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]),
@@ -96,7 +96,9 @@ fn config(from: &mut Source<'_>) -> Config {
         growth: from.one_of(&[Growth::Always, Growth::WhenLimited]),
         ssthresh_from: from.one_of(&[SsthreshFrom::Flight, SsthreshFrom::Window]),
         ..recovering(from, base)
-    }
+    };
+    let counts = matches!(config.loss_recovery, L::Tahoe | L::Reno | L::NewReno);
+    Config { shrunk_window: if counts { config.shrunk_window } else { ShrunkWindow::Keep }, ..config }
 }
 
 /// The options of recovery.
@@ -112,6 +114,9 @@ fn recovering(from: &mut Source<'_>, base: Config) -> Config {
         full_ack: from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]),
         partial_ack_timer: from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]),
         fast_retransmit_timer: from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]),
+        shrunk_window: from.one_of(&[ShrunkWindow::Keep, ShrunkWindow::PullBack]),
+        window_update: from.one_of(&[WindowUpdate::Any, WindowUpdate::Larger, WindowUpdate::LargerOrZero]),
+        send_buffer: from.one_of(&[None, None, Some(Bytes::new(10_000))]),
         ..base
     }
 }

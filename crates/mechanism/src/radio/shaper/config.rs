@@ -11,7 +11,8 @@ pub enum RttFrom {
     /// Beyond the paper: those of data that echoes an open ACK, or an acknowledgement after it. Only such data has gone the way that the
     /// sleep is timed by. Where a sender's clock of timestamps is coarse, many acknowledgements of a smooth stream share one value, and data
     /// that answers the first of them seems to have come too soon; the least of all samples keeps that for ever. Before the first open ACK
-    /// all data counts; the first sample after it replaces what was known.
+    /// all data counts; the first sample after it replaces what was known. That is one sample a burst: on a path with noise the first of
+    /// them are too long, and the radio sleeps through packets until bursts in Recovery have shown shorter ones.
     OpenAck,
 }
 

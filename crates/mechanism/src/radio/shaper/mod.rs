@@ -6,9 +6,13 @@ mod config;
 mod round_trip;
 mod rounds;
 mod sequence;
+mod state;
+#[cfg(test)]
+mod tests;
 
 pub use burst::Burst;
 pub use config::{PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+pub use state::{Fallback, ShaperState};
 
 use super::spacing::Spacing;
 use super::{EagerConfig, PacketView, StationAction, StationEvent, TcpView};
@@ -19,95 +23,7 @@ use netlull_units::{Bytes, Duration, Instant};
 use round_trip::RoundTrip;
 use rounds::{Rounds, SlowStart};
 use sequence::{Arrival, Sequence};
-
-/// What the shaper is doing (the paper's Fig. 2).
-///
-/// ```text
-///              a round grows too little (C1)
-///   Initial ─────────────────────────────────► Saving ◄──────────────┐
-///      │                                        │  │                │ a burst intact (C3)
-///      │                 a packet missing (C2)  │  │                │
-///      │                                        ▼  │                │
-///      │                                    Recovery ───────────────┘
-///      │ no timestamps                          │  │
-///      ▼                                        │  │ bad bursts in a row (C4)
-///   Standard(why) ◄─────────────────────────────┴──┘ saturated bursts in a row (C5), or spread ones
-///
-///   any ── FIN ──► Ended
-/// ```
-///
-/// The radio sleeps in `Saving` alone. Windows are closed in `Saving` and `Recovery`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShaperState {
-    /// Slow start: windows pass as they are.
-    Initial,
-    /// Bursts are made, and slept between.
-    Saving,
-    /// Bursts are made, and nothing is slept.
-    Recovery,
-    /// Windows pass as they are, for good.
-    Standard(Fallback),
-    /// The FIN has come: the radio is awake, windows pass as they are.
-    Ended,
-}
-
-/// Why windows are left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallback {
-    /// The sender's data has no timestamps (section III-A.2).
-    NoTimestamps,
-    /// Too many bursts in a row with a packet missing (section III-B.1).
-    BadBursts,
-    /// The wireless link is saturated (section III-B.2).
-    Saturated,
-    /// Bursts are spread out by their sender (beyond the paper).
-    Paced,
-}
-
-/// Where the download is between one open ACK and the next.
-///
-/// ```text
-///           slow start is over          silence of T_d(P)
-///   Free ───────────────────────► Burst ─────────────────► Open ──┐ nothing heard: once more after 2 RTT, then every RTT
-///    ▲                              ▲                      │  ▲───┘
-///    │                              └──────────────────────┤
-///    └─────────────────────────────────────────────────────┘ data that answers the open ACK: in Standard Free, else Burst
-/// ```
-///
-/// In `Burst` and `Open` a timeout is always pending, so a window never stays closed for want of an event.
-#[derive(Clone, Copy, Debug)]
-enum Phase {
-    /// The host's windows pass; since when it owes an acknowledgement, if it does.
-    Free { owed: Option<Instant> },
-    /// Packets of a burst arrive; acknowledgements are closed.
-    Burst(Arriving),
-    /// The window is open and nothing has come of it yet. What the host acknowledges now (a probe into the window that it saw closed,
-    /// something that was sent again) keeps its window: a closed one would take back what the open ACK has given.
-    Open(Opening),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Opening {
-    /// When the last open ACK was sent, or asked for.
-    at: Instant,
-    reply: Reply,
-    radio: Radio,
-    resend_at: Instant,
-}
-
-/// Whether the host has been seen to send the open ACK.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reply {
-    Awaited,
-    Sent,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Radio {
-    Awake,
-    /// Until the wake time before the least round-trip time is over.
-    Asleep,
-}
+use state::{Opening, Phase, Radio, Reply};
 
 /// Bursts in a row of which something is so.
 #[derive(Clone, Copy, Debug, Default)]
@@ -460,7 +376,7 @@ impl Shaper {
     /// Whether acknowledgements are closed now.
     fn closes(&self) -> bool {
         let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
-        matches!(self.phase, Phase::Burst(_)) && !repairs
+        matches!(self.state, ShaperState::Saving | ShaperState::Recovery) && !repairs
     }
 
     /// What the host sends says of the stream; whether it is part of the download.

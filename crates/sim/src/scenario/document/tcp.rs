@@ -59,6 +59,9 @@ pub struct TcpDocument {
     /// RFC 7323 window scaling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_scaling: Option<bool>,
+    /// Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send_buffer: Option<Quantity<Bytes>>,
     /// Receive buffer, the largest window that is advertised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receive_buffer: Option<Quantity<Bytes>>,
@@ -83,6 +86,15 @@ pub struct TcpDocument {
     /// What halving starts from after a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssthresh_from: Option<SsthreshReading>,
+    /// Whether a congestion window grows that nothing fills; window of RFC 5681 only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<GrowthReading>,
+    /// What becomes of data in flight when the peer's window closes over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shrunk_window: Option<ShrunkWindowReading>,
+    /// Which windows are taken from acknowledgements that repeat their number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_update: Option<WindowUpdateReading>,
 }
 
 /// A named set of TCP options.
@@ -94,6 +106,9 @@ pub enum TcpPreset {
     /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
     /// 10,000 segments instead of 20.
     Ns2,
+    /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
+    #[serde(rename = "freebsd-4.5")]
+    FreeBsd45,
 }
 
 /// How losses are found and repaired.
@@ -190,4 +205,36 @@ pub enum SsthreshReading {
     Flight,
     /// min(cwnd, rwnd), as ns-2 does.
     Window,
+}
+
+/// Whether a congestion window grows that nothing fills.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrowthReading {
+    /// It does (RFC 5681, BSD, ns-2).
+    Always,
+    /// Only if it was what limited the sender.
+    WhenLimited,
+}
+
+/// What becomes of data in flight when the peer's window closes over it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ShrunkWindowReading {
+    /// It stays in flight (RFC 9293 section 3.8.6).
+    Keep,
+    /// All of it is sent again when the window opens, and nothing reduces the congestion window (4.4BSD); without SACK.
+    PullBack,
+}
+
+/// Which windows are taken from acknowledgements that repeat their number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowUpdateReading {
+    /// All (RFC 9293).
+    Any,
+    /// Larger ones (BSD, Linux until 6.5).
+    Larger,
+    /// Larger ones and none at all (Linux since 6.6).
+    LargerOrZero,
 }

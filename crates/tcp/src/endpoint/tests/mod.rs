@@ -4,6 +4,7 @@
 //! byte is 0 whatever the initial sequence numbers. `"5 ms 2000+1000"` is 1000 bytes from offset 2000 at 5 ms,
 //! `"5 ms ack 3000"` an acknowledgement alone.
 
+mod closed_window;
 mod closing;
 mod ecn;
 mod fast;
