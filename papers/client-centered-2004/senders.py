@@ -82,8 +82,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     if "freebsd" in evidence.series:
         yield Drawn(
             "senders-bursts",
-            "Bursts of three senders, and of one that paces",
-            "60 ms, no loss, noise or none, the paper's shaper: what the client receives in 0.4 s; grey: its radio is awake. FreeBSD's "
+            "Bursts of three senders, the last of which paces",
+            "60 ms, no loss, the paper's shaper: what the client receives in 0.4 s; grey: its radio is awake. FreeBSD's "
             "window of 23 packets comes in 14 ms. BBR's 44 packets come at the rate that BBR has measured, a window for each "
             "round trip: the burst lasts as long as the sleep before it, and the download takes more than twice the time.",
             bursts(evidence),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
-from netlull.plot import COLOURS, figure, legend_above, styled
+from netlull.plot import COLOURS, figure, legend_above, log_x, log_y, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from netlull.stats import Interval
@@ -80,15 +81,16 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         yield Drawn(
             f"taste-{air}",
             f"What is saved, and what it costs, with {air} Mb/s of air",
-            "Energy saved against baseline TCP over transfer time more than its, FreeBSD 4.5's sender, noise of 5 %, no loss; "
-            "a panel for each radio, a line for each way through the round trips of 30, 60, 90 and 120 ms, whose dot grows with the round trip. Means "
-            "over seeds; bars are 95 % intervals. On the curve energy x delay is that of baseline TCP: it is better above it. Beyond 400 % is drawn at 400 %.",
+            "Energy against transfer time, both over baseline TCP's with the same seed; FreeBSD 4.5's sender, noise of 5 %, no "
+            "loss. A panel for each radio, a line for each way through the round trips of 30, 60, 90 and 120 ms; dots grow "
+            "with them. Means over seeds; bars are 95 % intervals. Dotted: energy x delay as baseline TCP's; below it that is "
+            "better. BSD's four bounds lie on each other where it never sleeps.",
             scattered(evidence, air),
         )
 
 
-MOST = 400.0
-LEAST = -100.0
+SHORT = {"shaper": "shaper", "PSM, ideal": "PSM, ideal", "PSM, 802.11": "PSM, 802.11", "BSD 10 %": "BSD, 10 to 100 %", "BSD 10 %, data only": "BSD, data only, 10 to 100 %"}
+"""Names in the legend."""
 
 
 def scattered(evidence: Evidence, air: float) -> Figure:
@@ -99,25 +101,33 @@ def scattered(evidence: Evidence, air: float) -> Figure:
         made = figure(height=5.4)
         places = made.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axes, radio in zip(places, radios, strict=False):
-            curve = np.linspace(0, MOST, 200)
-            axes.plot(curve, 100 * (1 - 1 / (1 + curve / 100)), color="#222222", linewidth=0.8, linestyle=":")
+            axes.plot([1, 100], [1, 0.01], color="#222222", linewidth=0.8, linestyle=":")
             for way, name in WAYS.items():
-                found = [(slowdown(evidence, radio, air, rtt, way), saving(evidence, radio, air, rtt, way)) for rtt in rtts]
-                x = [min(slower.mean, MOST) for slower, _ in found]
-                y = [max(saved.mean, LEAST) for _, saved in found]
-                colour, mark = COLOURS[LOOKS[way][0]], LOOKS[way][1]
-                axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.7)
-                axes.errorbar(
-                    x, y, xerr=[_half(slower) for slower, _ in found], yerr=[_half(saved) for _, saved in found], fmt="none", ecolor=colour, elinewidth=0.6, alpha=0.6
-                )
-                axes.scatter(x, y, s=[6 + 8 * number for number in range(len(rtts))], color=colour, marker=mark, label=name, zorder=3, linewidth=0.9)
+                points = [cells(radio, air, rtt, way) for rtt in rtts]
+                x, y = ([evidence.grid.ratio(*pair, metric) for pair in points] for metric in ("seconds", "energy_j"))
+                _way(axes, way, SHORT.get(name, ""), x, y)
             axes.set_title(RADIOS[radio], loc="left")
-            axes.set_xlabel("Transfer time more than baseline TCP (%)")
-            axes.set_ylabel("Energy saved (%)")
-            axes.axhline(0, color="#222222", linewidth=0.6)
-            axes.set_ylim(-40, 100)
-        legend_above(made, [places[0]], columns=4)
+            axes.axhline(1, color="#222222", linewidth=0.6)
+            log_x(axes)
+            log_y(axes)
+            axes.set_xlim(0.9, 25)
+            axes.set_ylim(0.02, 5)
+        for axes in places[2:]:
+            axes.set_xlabel("Transfer time, baseline TCP = 1")
+        for axes in places[::2]:
+            axes.set_ylabel("Energy, baseline TCP = 1")
+        legend_above(made, [places[0]], columns=5)
     return made
+
+
+def _way(axes: Axes, way: int, label: str, x: list[Interval], y: list[Interval]) -> None:
+    colour, mark = COLOURS[LOOKS[way][0]], LOOKS[way][1]
+    at = [[value.mean for value in values] for values in (x, y)]
+    axes.plot(*at, color=colour, linewidth=0.6, alpha=0.7)
+    spread = [[_half(value) for value in values] for values in (x, y)]
+    axes.errorbar(*at, xerr=spread[0], yerr=spread[1], fmt="none", ecolor=colour, elinewidth=0.6, alpha=0.6)
+    sizes = [6 + 8 * place for place in range(len(x))]
+    axes.scatter(*at, s=sizes, color=colour, marker=mark, label=label or None, zorder=3, linewidth=0.9)
 
 
 def _half(value: Interval) -> float:
