@@ -205,7 +205,9 @@ def test_a_claim_may_be_a_study_s_to_judge(folder: Path, tmp_path: Path) -> None
         # Two seeds of one rate: what the study's table has, not the paper's.
         module.write('\nJUDGES["T1"] = lambda evidence, _: [Part("runs", evidence.grid.runs == 2, "Two runs.")]\n')
     outcome = papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
-    assert [(claim.id, claim.verdict.value, claim.ours) for claim in outcome.claims] == [("T1", "holds", "[yes] Two runs.")]
+    assert [(claim.id, claim.verdict.value, claim.ours) for claim in outcome.claims] == [
+        ("T1", "holds", "[yes] Two runs.")
+    ]
     assert "T1" in outcome.report.read_text(encoding="utf-8")
 
 

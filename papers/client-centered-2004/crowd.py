@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 from netlull.papers import Cell, Drawn, Evidence, Part, Tabled, Tolerance, number
 from netlull.plot import Curve, Panel, panel_grid
-from netlull.stats import Interval, mean_interval
+from netlull.stats import mean_interval
 
 from .studies import BANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.figure import Figure
 
     from netlull.papers import Recorded
+    from netlull.stats import Interval
+
+    Measured = Callable[[Cell, Cell, int], Interval]
+    """Of a point, the same without energy-saving flows, and the number of these."""
 
 FLOWS, GROUPS = 100, 20
 BUFFERS = (0.5, 1.0, 2.0)
@@ -62,7 +68,10 @@ def standard(savers: int) -> range:
 
 
 def gain(evidence: Evidence, where: Cell, none: Cell, groups: range) -> Interval:
-    """Goodput of these groups' flows over that of the same flows where none saves energy, by seed: a flow's round trip is its own."""
+    """Goodput of these groups' flows over that of the same flows where none saves energy, by seed.
+
+    Round trips differ, so a group is faster or slower than the mean whoever saves energy.
+    """
     ours, theirs = (summed(evidence, at, "goodput", groups) for at in (where, none))
     return mean_interval([ours[seed] / theirs[seed] for seed in ours if theirs.get(seed)])
 
@@ -91,7 +100,8 @@ def crowd_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         parts.append(Part(f"losses-{buffer:g}", max(values) <= 1 + slack, f"Losses at {buffer:g} BDP {shown}."))
     fewer = sum(value < 1 for value in lost.values())
     parts.append(Part("fewer", fewer > tolerance["most"] * len(lost), f"Fewer in {fewer} of {len(lost)} cells."))
-    for case, name in (("without UDP", "gain"), ("transient UDP", "udp")):
+    names = {"without UDP": "gain", "transient UDP": "udp"}
+    for case, name in ((case, names[case]) for case in _cases(evidence) if case in names):
         for buffer in _buffers(evidence):
             values = gains(evidence, case, buffer)
             shown = " → ".join(f"{value:.2f}" for value in values)
@@ -116,7 +126,12 @@ def _savers(evidence: Evidence) -> list[int]:
 
 
 def _cases(evidence: Evidence) -> list[str]:
-    return [case for case, (experiment, _) in CASES.items() if experiment in evidence.grid.experiments]
+    return [case for case, (experiment, rest) in CASES.items() if _ran(evidence, experiment, rest.get("udp"))]
+
+
+def _ran(evidence: Evidence, experiment: str, udp: float | None) -> bool:
+    grid = evidence.grid
+    return experiment in grid.experiments and (udp is None or udp in grid.values(experiment, "udp"))
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -124,12 +139,19 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig8",
         "Fig. 8. Packets lost at the bottleneck",
-        "Over those when all 100 flows are standard TCP, with buffers of 0.5, 1 and 2 bandwidth-delay products. (a) and "
+        "Over those when all 100 flows are standard TCP, with buffers of 0.5, 1 and 2 bandwidth-delay products. (a) "
+        "and "
         "(b) the shaper as in the paper, most of which give up within seconds; (c) shapers that never do. "
         f"{BANDS}",
         panel_grid(
             [
-                _panel(evidence, f"({letter}) {case}", case, "Packets lost, none = 1", lambda *at: losses(evidence, *at[:2]))
+                _panel(
+                    evidence,
+                    f"({letter}) {case}",
+                    case,
+                    "Packets lost, none = 1",
+                    lambda where, none, _: losses(evidence, where, none),
+                )
                 for letter, case in zip("abc", _cases(evidence), strict=False)
             ],
             columns=3,
@@ -157,13 +179,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "savers",
         "What the energy-saving flows have of it",
-        "Goodput of the energy-saving flows over that of the same flows when none saves energy (above), and the part of "
+        "Goodput of the energy-saving flows over that of the same flows when none saves energy (above), and the part "
+        "of "
         f"the 15 s measured that their radios sleep (below). {BANDS}",
         _of_savers(evidence),
     )
 
 
-def _panel(evidence: Evidence, title: str, case: str, y_label: str, value, most: int = FLOWS) -> Panel:  # type: ignore[no-untyped-def]  # a function of two cells and the number of savers
+def _panel(evidence: Evidence, title: str, case: str, y_label: str, value: Measured, most: int = FLOWS) -> Panel:
     curves = []
     for buffer in _buffers(evidence):
         some = [savers for savers in _savers(evidence) if savers <= most]
@@ -173,7 +196,7 @@ def _panel(evidence: Evidence, title: str, case: str, y_label: str, value, most:
     return Panel(title, ENERGY_SAVING, y_label, curves, log_x=False)
 
 
-def _of_savers(evidence: Evidence):  # type: ignore[no-untyped-def]  # a figure
+def _of_savers(evidence: Evidence) -> Figure:
     panels = []
     letters = iter("abcdef")
     for case in _cases(evidence):
@@ -216,24 +239,52 @@ def energy(evidence: Evidence, where: Cell, none: Cell, savers: int) -> Interval
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Figs. 8 and 9 in numbers; other readings; how shapers end."""
-    header = ["case", "energy-saving", "lost, none = 1", "lost (%)", "standard", "standard, as printed", "energy-saving", "its energy per byte", "asleep (%)", "Jain, all", "queue (packets)"]
+    header = [
+        "case",
+        "energy-saving",
+        "lost, none = 1",
+        "lost (%)",
+        "standard",
+        "standard, as printed",
+        "energy-saving",
+        "its energy per byte",
+        "asleep (%)",
+        "Jain, all",
+        "queue (packets)",
+    ]
     rows = [
         _row(evidence, f"{case}, {buffer:g} BDP", cell(case, savers, buffer), cell(case, 0, buffer), savers)
         for case in _cases(evidence)
         for buffer in _buffers(evidence)
         for savers in _savers(evidence)
     ]
-    yield Tabled("figures", "Figs. 8 and 9 in numbers. Goodputs: same flows, none energy-saving = 1; as printed: the mean of all 100 = 1", header, rows)
+    yield Tabled(
+        "figures",
+        "Figs. 8 and 9 in numbers. Goodputs: same flows, none energy-saving = 1; as printed: the mean of all 100 = 1",
+        header,
+        rows,
+    )
     if "others" in evidence.grid.experiments:
         rows = [
-            _row(evidence, f"{READINGS[int(reading)]}, {'gives up' if gives_up else 'never'}", other(savers, int(reading), int(gives_up)), other(0, int(reading), int(gives_up)), savers)
+            _row(
+                evidence,
+                f"{READINGS[int(reading)]}, {'gives up' if gives_up else 'never'}",
+                other(savers, int(reading), int(gives_up)),
+                other(0, int(reading), int(gives_up)),
+                savers,
+            )
             for gives_up in (1, 0)
             for reading in evidence.grid.values("others", "reading")
             for savers in (50, 90)
         ]
         yield Tabled("figures", "Under other readings, 1 BDP, without UDP", header, rows)
     if evidence.series:
-        yield Tabled("figures", "How shapers end (seed 1): states after 20 s, and when those that gave up did", ["run", "states", "gave up after (s), median"], [_ends(name, run) for name, run in evidence.series.items()])
+        yield Tabled(
+            "figures",
+            "How shapers end (seed 1): states after 20 s, and when those that gave up did",
+            ["run", "states", "gave up after (s), median"],
+            [_ends(name, run) for name, run in evidence.series.items()],
+        )
 
 
 def _row(evidence: Evidence, name: str, where: Cell, none: Cell, savers: int) -> list[str]:
@@ -260,10 +311,8 @@ def _ends(name: str, run: Recorded) -> list[str]:
     states = Counter(" ".join(filter(None, (station["state"], station["fallback"]))) for station in shapers)
     gone = {station["name"] for station in shapers if station["state"] == "standard"}
     table = run.series("burst")
-    last: dict[str, float] = {}
-    for station, ended in zip(table["station"].to_pylist(), table["ended_s"].to_pylist(), strict=True):
-        if station in gone:
-            last[station] = ended
+    ends = zip(table["station"].to_pylist(), table["ended_s"].to_pylist(), strict=True)
+    last = {station: ended for station, ended in ends if station in gone}
     starts = {flow["to"]: flow["start_s"] for flow in run.summary["flows"] if "start_s" in flow}
     after = [ended - starts.get(station, 0.0) for station, ended in last.items()]
     shown = ", ".join(f"{count} {state}" for state, count in states.most_common())
@@ -272,13 +321,20 @@ def _ends(name: str, run: Recorded) -> list[str]:
 
 NOTES = {
     "figures": (
-        "As in the paper a shaper gives up after three bursts in a row with a packet missing (section III-B.1). At 1 to 3 % of loss nearly all do so within 0.8 to 2 s, and what follows is plain TCP: "
-        "losses and goodputs hardly change (a, b). The paper's simulation must have had shapers that go on, or fewer losses; it prints neither.",
-        "Shapers that never give up (c) leave more to the standard flows, as the paper says, and have the bottleneck lose more packets, not fewer. With all 100 of them the goodput is that of "
-        "standard TCP at two thirds of the energy per byte: there is no less data in the network, as the paper expects, for the queue is filled by whoever has window left.",
-        "FreeBSD 4.5's sender, on which the paper's gains in time under loss rest (C11), goes back to the first byte not acknowledged when the window closes and reduces no window. Among others on one "
-        "bottleneck that is a sender without congestion control: its losses are 10 times those of standard flows, of which half are left a third of their goodput.",
-        "Standard flows alone agree with ns-2 (validation/ns2/crowd.py): losses at the bottleneck within 1.3 %, goodput within 0.2 %, timeouts within 3 %, Jain's index within 2 %.",
+        "As in the paper a shaper gives up after three bursts in a row with a packet missing (section III-B.1). At 1 "
+        "to 3 % of loss nearly all do so within 0.8 to 2 s, and what follows is plain TCP: "
+        "losses and goodputs hardly change (a, b). The paper's simulation must have had shapers that go on, or fewer "
+        "losses; it prints neither.",
+        "Shapers that never give up (c) leave more to the standard flows, as the paper says, and have the bottleneck "
+        "lose more packets, not fewer. With all 100 of them the goodput is that of "
+        "standard TCP at two thirds of the energy per byte: there is no less data in the network, as the paper "
+        "expects, for the queue is filled by whoever has window left.",
+        "FreeBSD 4.5's sender, on which the paper's gains in time under loss rest (C11), goes back to the first byte "
+        "not acknowledged when the window closes and reduces no window. Among others on one "
+        "bottleneck that is a sender without congestion control: its losses are 10 times those of standard flows, of "
+        "which half are left a third of their goodput.",
+        "Standard flows alone agree with ns-2 (validation/ns2/crowd.py): losses at the bottleneck within 1.3 %, "
+        "goodput within 0.2 %, timeouts within 3 %, Jain's index within 2 %.",
     )
 }
 """Words for the report."""

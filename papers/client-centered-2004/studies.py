@@ -28,7 +28,7 @@ def ratios(evidence: Evidence, cell: Cell, reference: Cell, metric: str) -> list
 
 
 def middle(sample: Sequence[float]) -> Interval:
-    """The median, with the lowest and the highest: some downloads fall into a hole a hundred times as deep as others."""
+    """The median, with the lowest and the highest: some downloads fall into a hole that no mean would show."""
     if not sample:
         return Interval(np.nan, np.nan, np.nan, 0)
     return Interval(median(sample), min(sample), max(sample), len(sample))

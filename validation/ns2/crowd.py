@@ -60,7 +60,10 @@ def store() -> None:
     """Runs ns-2 and rewrites the stored results."""
     wanted = runs()
     found = in_parallel(lambda run: run_script("crowd.tcl", run.options), wanted)
-    lines = ["# ns-2.35, crowd.tcl; written by crowd.py --rerun", f"# buffer (BDP), stagger (s), {', '.join(TOLERANCES)}"]
+    lines = [
+        "# ns-2.35, crowd.tcl; written by crowd.py --rerun",
+        f"# buffer (BDP), stagger (s), {', '.join(TOLERANCES)}",
+    ]
     for run, numbers in zip(wanted, found, strict=True):
         lines.append(f"{run.name} " + " ".join(f"{numbers[name]:.10g}" for name in TOLERANCES))
     STORED.write_text("\n".join(lines) + "\n")
@@ -121,7 +124,8 @@ def compared(name: str, theirs: Sequence[Numbers], ours: Sequence[Numbers]) -> V
     means = [statistics.fmean(values) for values in pair]
     error = math.sqrt(sum(statistics.variance(values) / len(values) for values in pair))
     fits = abs(means[1] - means[0]) <= TOLERANCES[name] * means[0] + 3 * error
-    line = f"  {name:24}{means[0]:14.6g}{means[1]:14.6g}{100 * (means[1] / means[0] - 1):+8.1f} %  +- {100 * error / means[0]:.1f}"
+    line = f"  {name:24}{means[0]:14.6g}{means[1]:14.6g}"
+    line += f"{100 * (means[1] / means[0] - 1):+8.1f} %  +- {100 * error / means[0]:.1f}"
     return f"{line}{'' if fits else '  OUT OF TOLERANCE'}", fits
 
 

@@ -49,7 +49,7 @@ def measure(
 
 
 def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
-    """Every claim that these runs decide, with its verdict: those of the paper's own sweep, or of one of its studies."""
+    """The claims that these runs decide, with verdicts: those of the paper's own sweep, or of one of its studies."""
     judges = source.module_of(evidence.paper.info.folder, "claims").JUDGES
     claims = []
     for claim in evidence.paper.claims:

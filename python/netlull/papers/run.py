@@ -80,7 +80,9 @@ def reproduce_studies(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> PaperOutcome:
-    """Runs further studies of a paper alone, with the claims that they decide and a report of their own under `out/KEY/studies/`; else as `reproduce`.
+    """Runs further studies of a paper alone, with the claims that they decide.
+
+    There is a report of their own under `out/KEY/studies/`; else as `reproduce`.
 
     Raises:
         PaperError: the key or a study is unknown, the paper folder is wrong, or there are too few seeds.
