@@ -40,7 +40,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
 
 
 def crowd_of(lost: dict[int, float], standard: float) -> Evidence:
-    """A table of `crowd` and `stubborn`: packets lost by number of energy-saving flows; what standard flows get, in Mb/s."""
+    """A table of two experiments: packets lost, by number of energy-saving flows; what standard flows get, in Mb/s."""
     rows = []
     for experiment, udps in (("crowd", (0.0, 1.0)), ("stubborn", (None,))):
         for savers in crowd.SAVERS:
