@@ -93,8 +93,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             "noise",
             "The noise decides",
             "(a) Energy x delay and (b) packets missed, against the mean of the noise, at 60 ms without loss, for "
-            "gamma distributions from long-tailed (shape 0.5) to narrow (8). A burst is judged over after 3 ms of silence "
-            "at least; noise of that size, drawn for each packet, tears bursts apart.",
+            "gamma distributions from long-tailed (shape 0.5) to narrow (8). A burst is judged over after 3 ms of "
+            "silence at least; noise of that size, drawn for each packet, tears bursts apart.",
             noise(evidence),
             "why",
         )
@@ -114,12 +114,12 @@ def bars(axes: Axes, places: Sequence[float], found: Sequence[Interval], label: 
     heights = [value.mean for value in found]
     spread = [[value.mean - value.low for value in found], [value.high - value.mean for value in found]]
     axes.bar(places, heights, width, color=COLOURS[colour % len(COLOURS)], label=label)
-    style = {"fmt": "none", "ecolor": "#222222", "elinewidth": 0.8, "capsize": 1.5}
-    axes.errorbar(places, heights, yerr=np.nan_to_num(spread), **style)
+    high_low = np.nan_to_num(spread)
+    axes.errorbar(places, heights, yerr=high_low, fmt="none", ecolor="#222222", elinewidth=0.8, capsize=1.5)
     for place, height in zip(places, heights, strict=True):
         if height > PRODUCT_TO:
-            written = {"ha": "center", "va": "top", "fontsize": 6, "rotation": 90, "color": "white"}
-            axes.text(place, PRODUCT_TO * 0.97, f"{height:.1f}", **written)
+            number_in = axes.text(place, PRODUCT_TO * 0.97, f"{height:.1f}", ha="center", va="top", fontsize=6)
+            number_in.set(rotation=90, color="white")
 
 
 def crosses(axes: Axes, places: Sequence[float], values: Sequence[float], label: str = "paper") -> None:
@@ -296,7 +296,8 @@ NOTES = {
     "figures": (
         "The number of a case is the mean over seeds of energy x delay, each seed over its own baseline. The paper's "
         "is that of one run of three; with loss the two differ, because downloads are of two kinds: those that the "
-        "technique shapes to the end, far below 1, and those that it gave up early, after three bad bursts in a row, near 1.",
+        "technique shapes to the end, far below 1, and those that it gave up early, after three bad bursts in a row, near "
+        "1.",
         "The window of the emulation's server is not printed; 32 KiB is its system's default. The mean and the lowest "
         "bar of Fig. 6 follow from it without more: 0.50 and 0.27 against 0.46 and 0.27.",
     ),
