@@ -296,8 +296,7 @@ NOTES = {
     "figures": (
         "The number of a case is the mean over seeds of energy x delay, each seed over its own baseline. The paper's "
         "is that of one run of three; with loss the two differ, because downloads are of two kinds: those that the "
-        "technique shapes to the end, far below 1, and those that it gave up early, after three bad bursts in a row, near "
-        "1.",
+        "technique shapes to the end, far below 1, and those that it gave up after three bad bursts in a row, up to 1.",
         "The window of the emulation's server is not printed; 32 KiB is its system's default. The mean and the lowest "
         "bar of Fig. 6 follow from it without more: 0.50 and 0.27 against 0.46 and 0.27.",
     ),

@@ -149,8 +149,9 @@ def saturated(run: Recorded, air_bps: float, round_trip_s: float, share: float =
     if len(table) < 3:
         return False
     download = run.summary["stations"][0]["download"]
-    early = table["ended_s"].to_pylist()[-1] < download["start_s"] + download["seconds"] / 2
-    return early and min(table["bytes"].to_pylist()[-3:]) >= share * air_bps * round_trip_s / 8
+    early = float(table["ended_s"].to_pylist()[-1]) < download["start_s"] + download["seconds"] / 2
+    fullest = float(min(table["bytes"].to_pylist()[-3:]))
+    return early and fullest >= share * air_bps * round_trip_s / 8
 
 
 def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
