@@ -231,6 +231,46 @@ fn a_missing_packet_keeps_the_radio_awake_until_a_burst_is_intact() {
 }
 
 #[test]
+fn what_stays_missing_makes_the_next_burst_bad_too() {
+    let mut script = Script::saving(&config());
+    script.flight_after(188, 2);
+    script.data_behind_a_hole(251, 188);
+    let due = script.shaper.next_timeout().unwrap();
+    assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE]);
+    script.opened(256);
+    // The sender goes on behind the packet that the host has, without a repair and without a gap.
+    script.receive(316, segment(script.next.wrapping_add(2 * DATA), DATA, 256));
+    assert_eq!(script.acknowledge(316), [CLOSE]);
+    let due = script.shaper.next_timeout().unwrap();
+    assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE], "no sleep");
+    assert_eq!(script.shaper.state(), ShaperState::Recovery);
+}
+
+#[test]
+fn the_handshake_says_where_the_stream_begins() {
+    let mut script = Script::new(&config());
+    script.data_behind_a_hole(60, 0);
+    assert!(script.shaper.stream.has_hole(), "the first data is lost");
+    // The host acknowledged another connection last: nothing is known of this one.
+    let mut script = Script::new(&config());
+    script.sending(1, TcpView { connection: 8, ..segment(FIRST, 0, 1) });
+    script.receive(60, segment(FIRST.wrapping_add(DATA), DATA, 0));
+    assert!(!script.shaper.stream.has_hole());
+}
+
+#[test]
+fn nothing_answers_an_open_ack_that_has_not_been_sent() {
+    let mut script = Script::saving(&config());
+    script.flight_after(188, 4);
+    assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);
+    // The radio is still busy; a straggler comes.
+    script.data(254, 188);
+    assert_eq!(script.shaper.expected(), 6);
+    script.opened(255);
+    assert_eq!(script.timeout(313), [Act::Wake], "no burst has begun");
+}
+
+#[test]
 fn packets_out_of_order_are_as_bad_as_missing_ones() {
     let mut script = Script::saving(&config());
     script.flight_after(188, 2);
@@ -417,6 +457,15 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     script.flight_after(267, 17);
     assert_eq!(script.timeout(346), [ACKNOWLEDGE]);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Paced));
+    // What slow start left under way is spread by its nature, and does not count.
+    let mut script = Script::new(&guarded);
+    script.flight(60, 17, 0);
+    script.flight(121, 17, 61);
+    script.flight(182, 17, 122);
+    assert_eq!(script.timeout(201), [ACKNOWLEDGE, Act::Sleep]);
+    script.opened(201);
+    script.flight_after(201, 17);
+    assert_eq!(script.timeout(280), [ACKNOWLEDGE, Act::Sleep]);
     // At 10 Mb/s they take 14.3 ms: they are not spread, they cannot come faster.
     let slow = ShaperConfig { air_rate: BitRate::from_mbps(10), ..guarded };
     let mut script = Script::saving(&slow);
