@@ -99,11 +99,12 @@ mod tests {
         rounds.received(2, Some(2));
         rounds.sent(3);
         rounds.received(2, Some(3));
-        // That were 3 packets; the next round has 2, less than 4.5.
+        // That were 3 packets; the next round has as many, less than 4.5.
         assert_eq!(rounds.received(3, Some(3)), SlowStart::GoesOn);
         rounds.sent(4);
         rounds.received(3, Some(4));
-        assert_eq!(rounds.received(4, Some(4)), SlowStart::Over { packets: 2 });
+        rounds.received(3, Some(4));
+        assert_eq!(rounds.received(4, Some(4)), SlowStart::Over { packets: 3 });
     }
 
     #[test]

@@ -371,6 +371,38 @@ fn an_open_ack_that_is_lost_is_sent_again() {
 }
 
 #[test]
+fn it_goes_on_to_ask_though_nobody_answers() {
+    let mut script = Script::saving(&config());
+    assert_eq!(script.timeout(246), [Act::Wake]);
+    for millis in [308, 368, 428] {
+        assert_eq!(script.timeout(millis), [ACKNOWLEDGE]);
+    }
+    // The radio was late with this one.
+    script.opened(430);
+    assert_eq!(script.timeout(490), [ACKNOWLEDGE]);
+}
+
+#[test]
+fn an_answer_before_its_time_wakes_the_radio_for_the_rest() {
+    // The host sent something, so the radio heard.
+    let mut script = Script::saving(&config());
+    assert_eq!(script.data(240, 188), [Act::Wake]);
+    assert_eq!(script.shaper.rtt(), Some(us(52_000)));
+}
+
+#[test]
+fn only_bare_acknowledgements_are_closed() {
+    let mut script = Script::saving(&config());
+    script.flight_after(188, 3);
+    let next = script.next;
+    assert_eq!(script.sending(250, segment(next, 10, 250)), []);
+    assert_eq!(script.sending(250, TcpView { fin: true, ..segment(next, 0, 250) }), []);
+    assert_eq!(script.sending(250, TcpView { acknowledged: None, ..segment(next, 0, 250) }), []);
+    assert_eq!(script.sending(250, TcpView { window: Bytes::new(0), ..segment(next, 0, 250) }), [], "it is closed");
+    assert_eq!(script.acknowledge(250), [CLOSE]);
+}
+
+#[test]
 fn probes_and_copies_neither_begin_nor_prolong_a_burst() {
     let mut script = Script::saving(&config());
     script.timeout(246);
