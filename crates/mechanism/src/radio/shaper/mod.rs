@@ -50,7 +50,7 @@ pub struct Shaper {
     rounds: Rounds,
     round_trip: RoundTrip,
     spacing: Spacing,
-    /// The last packet, if the next can follow it in the same burst.
+    /// The last packet that brought something new, stragglers apart.
     last: Option<Instant>,
     expected: u32,
     streaks: Streaks,
@@ -322,7 +322,6 @@ impl Shaper {
             self.state = self.judge(burst.intact);
         }
         self.expected = expected_after(arriving.packets);
-        self.last = None;
         self.ask_to_acknowledge();
         let radio = if self.state == ShaperState::Saving && !self.sleep().is_zero() {
             self.ask(StationAction::Sleep);
