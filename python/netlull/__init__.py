@@ -142,8 +142,8 @@ __all__ = [
 _ELEMENTS = (
     "Awm Bernoulli Bursts CampusSize Cbr CEarth Codel DropTail EmpiricalSize ExponentialSize FixedSize "
     "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize Noise ParetoSize Phase Poisson Power Practra "
-    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw VegasBounds "
-    "WebSearchSize"
+    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw "
+    "VegasBounds WebSearchSize"
 )
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
