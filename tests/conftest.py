@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from netlull import Scenario
+from netlull import Link, Probe, Radio, Scenario, Station, Tcp, TcpOptions
 from netlull.cli import main
 
 # No timed assertions: machines are shared.
@@ -67,6 +67,27 @@ cycle = "200 ms"
 mean_on = "40 ms"
 """
 """A link under practRA (a-b), a long TCP flow and random bursts."""
+
+
+MODERN = Radio("modern", asleep="10 mW", idle="500 mW", receive="900 mW", transmit="1.2 W", wake_time="1 ms")
+
+
+def doze(mechanism: Any = None, **extra: Any) -> Scenario:
+    """A download of 1 MB over 20 ms each way and an air of 20 Mb/s."""
+    fields = {
+        "name": "nap",
+        "duration": "4 s",
+        "nodes": ["server", "ap", "client"],
+        "tcp": TcpOptions(timestamps=True, window_scaling=False, receive_buffer="64 KiB"),
+        "links": [
+            Link("server", "ap", "100 Mb/s", "20 ms", duplex=True),
+            Link("ap", "client", "20 Mb/s", "0 ms", duplex=True),
+        ],
+        "flows": [Tcp("download", "server", "client", size="1 MB")],
+        "stations": [Station(["client"], name="phone", radio=["wavelan-dsss", MODERN], mechanism=mechanism)],
+        "probe": Probe(stations=True),
+    }
+    return Scenario(**(fields | extra))
 
 
 @pytest.fixture(scope="session")

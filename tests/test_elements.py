@@ -63,6 +63,13 @@ ELEMENTS: dict[Any, str] = {
     netlull.Estop: "PlanDocument",
     netlull.Esacon: "PlanDocument",
     netlull.LoadAware: "PlanDocument",
+    netlull.Station: "StationDocument",
+    netlull.Radio: "RadioPowersDocument",
+    netlull.ClientShaper: "StationMechanismDocument",
+    netlull.Eager: "StationMechanismDocument",
+    netlull.Psm: "StationMechanismDocument",
+    netlull.Bsd: "StationMechanismDocument",
+    netlull.AccessPoint: "AccessPointDocument",
 }
 
 
@@ -94,13 +101,14 @@ def test_every_kind_of_the_schema_has_an_element() -> None:
         "SizeDocument",
         "UpdateDocument",
         "PlanDocument",
+        "StationMechanismDocument",
     ):
         kinds = {variant["properties"]["kind"]["const"] for variant in SCHEMA["$defs"][name]["oneOf"]}
         assert kinds == {element.kind for element, place in ELEMENTS.items() if place == name}
 
 
 def test_a_scenario_takes_the_fields_of_the_schema() -> None:
-    plural = {"link": "links", "flow": "flows", "phase": "phases"}
+    plural = {"link": "links", "flow": "flows", "phase": "phases", "station": "stations"}
     fields = {plural.get(field, field) for field in SCHEMA["properties"]}
     assert set(inspect.signature(netlull.Scenario).parameters) == fields
 

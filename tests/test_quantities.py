@@ -24,6 +24,8 @@ from netlull.quantities import in_unit
         ("BDP", "BDP", 1.0),
         ("1 packet", "packets", 1.0),
         ("1_000 B", "kB", 1.0),
+        ("1319 mW", "W", 1.319),
+        ("20 uW", "mW", 0.02),
     ],
 )
 def test_quantities_are_converted(text: str, unit: str, number: float) -> None:

@@ -62,24 +62,30 @@ if TYPE_CHECKING:
     from netlull.result import Result
     from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
+    from netlull.sites import Site, site
+    from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
 __all__ = [
+    "AccessPoint",
     "Awm",
     "Axis",
     "AxisPoint",
     "Bernoulli",
+    "Bsd",
     "Bursts",
     "CEarth",
     "CampusSize",
     "Cancelled",
     "Cbr",
+    "ClientShaper",
     "Cluster",
     "ClusterError",
     "Codel",
     "Column",
     "Design",
     "DropTail",
+    "Eager",
     "Earth",
     "EmpiricalSize",
     "Esacon",
@@ -108,6 +114,8 @@ __all__ = [
     "Practra",
     "Probe",
     "Progress",
+    "Psm",
+    "Radio",
     "Range",
     "RateSteps",
     "Recording",
@@ -122,7 +130,9 @@ __all__ = [
     "Scripted",
     "ScriptedDrops",
     "Simultaneous",
+    "Site",
     "Sleep",
+    "Station",
     "Steps",
     "Sweep",
     "SweepError",
@@ -137,6 +147,7 @@ __all__ = [
     "catalogue",
     "open_cluster",
     "schema",
+    "site",
 ]
 
 _ELEMENTS = (
@@ -153,6 +164,8 @@ _HOMES = {
     "netlull.result": "Result",
     "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
+    "netlull.sites": "Site site",
+    "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}

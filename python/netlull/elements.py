@@ -547,7 +547,8 @@ class Power:
 class Probe:
     """What to record: bins of `interval` (a time), congestion windows, drops, TCP's segments and events, requests.
 
-    `arrivals` names links of which every packet that is offered is recorded. Default all links and flows.
+    `stations` records radios, what is on the air for them, and bursts; `arrivals` names links of which every packet
+    that is offered is recorded. Default all links and flows.
     """
 
     interval: str | None = None
@@ -557,6 +558,7 @@ class Probe:
     segments: bool | None = None
     events: bool | None = None
     requests: bool | None = None
+    stations: bool | None = None
     arrivals: Sequence[str] | None = None
     links: Sequence[str] | None = None
     flows: Sequence[str] | None = None

@@ -37,7 +37,8 @@ _CALL = re.compile(rf"({'|'.join(GATHERED)})\((.+)\)")
 def gather(by_path: Mapping[str, Any], path: str) -> float | None:
     """The number that a path such as `max(link.*.utilisation)` asks for; None if it is a plain path.
 
-    `*` stands for any part of a name, but for no dot. NaN if one of the numbers is null.
+    `*` stands for any part of a name, but for no dot. NaN if one of the numbers is null, or
+    belongs to a download that is.
 
     Raises:
         FieldPathError: nothing matches, or something that matches is no number.
@@ -55,6 +56,10 @@ def _matching(node: Any, keys: Sequence[str], above: str) -> Iterator[tuple[str,
     """Everything at `keys`, each of which may be a pattern, with its path."""
     if not keys:
         yield above, node
+        return
+    if node is None and above.endswith(".download"):
+        # Its parts are not known, rather than not there.
+        yield f"{above}.{'.'.join(keys)}", None
         return
     for name, value in _entries(node):
         if fnmatchcase(name, keys[0].replace("[", "[[]")):

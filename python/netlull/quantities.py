@@ -31,6 +31,7 @@ _SCALES: tuple[dict[str, Fraction], ...] = (
         "MiB": Fraction(2**20),
         "GiB": Fraction(2**30),
     },
+    {"uW": Fraction(1, 10**6), "mW": Fraction(1, 1000), "W": Fraction(1), "kW": Fraction(1000)},
     {"packets": Fraction(1), "packet": Fraction(1)},
     {"BDP": Fraction(1)},
 )

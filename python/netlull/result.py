@@ -32,8 +32,10 @@ __all__ = ["KIND", "MANIFEST", "SUMMARY_LISTS", "Result", "metric", "metric_keys
 KIND = "netlull run"
 SUMMARY = "summary.json"
 _FORMAT = 1
-SUMMARY_LISTS = {"link": "links", "flow": "flows"}
+SUMMARY_LISTS = {"link": "links", "flow": "flows", "station": "stations"}
 """The lists of the summary, by what paths and the columns of series call their entries."""
+_PARTS = {"link": "gateway", "station": "download"}
+"""Parts of entries that may be null."""
 _MANIFEST_FIELDS: dict[str, tuple[type | UnionType, str]] = {
     "version": (str, "a version"),
     "engine": (str, "a version and build"),
@@ -49,7 +51,8 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
     """A number of a summary by its path: `events`, `link.N1-N2.mean_rate_bps`, `flow.tcp.goodput_bps`.
 
     NaN where the summary has null, such as the completion time of a transfer that did not complete, or anything under
-    `gateway` of a link without one, or under `routing` where routes never change. `max(link.*.utilisation)`, and
+    `gateway` of a link without one, under `routing` where routes never change, or under `download` of a station whose
+    downloads were not all delivered. `max(link.*.utilisation)`, and
     likewise min, mean, sum and jain (Jain's fairness index), make one number of several.
 
     Raises:
@@ -69,7 +72,7 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
 
 
 def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
-    """The keys to a metric; the first is `link` or `flow` (see `SUMMARY_LISTS`), or a field of the summary.
+    """The keys to a metric; the first is `link`, `flow` or `station` (see `SUMMARY_LISTS`), or a field of the summary.
 
     Empty for a metric that is made of several numbers, and below `routing`, which may be null.
 
@@ -82,22 +85,24 @@ def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
 
 
 def _below(node: dict[str, Any], path: str) -> Any:
-    """What is at `path`; None also below a gateway that is not there, and below `routing` where no route changes."""
+    """What is at `path`; None also below what is not there: a gateway, a download, changes of routes."""
     if path.startswith("routing.") and "routing" in node and node["routing"] is None:
         return None
-    link, gateway, _ = path.partition(".gateway.")
-    if gateway and path.startswith("link.") and _is_without_gateway(node["link"], link.removeprefix("link.")):
-        return None
+    for kind, part in _PARTS.items():
+        entry, inside, _ = path.partition(f".{part}.")
+        if inside and entry.startswith(f"{kind}.") and _is_without(part, node[kind], entry.removeprefix(f"{kind}.")):
+            return None
     return get(node, path)
 
 
-def _is_without_gateway(links: list[dict[str, Any]], name: str) -> bool:
-    found = [link for link in links if link["name"] == name]
-    return bool(found) and found[0].get("gateway") is None
+def _is_without(part: str, entries: list[dict[str, Any]], name: str) -> bool:
+    found = [entry for entry in entries if entry["name"] == name]
+    return bool(found) and found[0].get(part) is None
 
 
 def _by_path(summary: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {key: summary[name] for key, name in SUMMARY_LISTS.items()}
+    # Runs that were saved before there were stations have no list of them.
+    lists = {key: summary.get(name, []) for key, name in SUMMARY_LISTS.items()}
     return lists | {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
 
 
@@ -135,7 +140,7 @@ class Result:
     @property
     def links(self) -> pa.Table:
         """One row per link; energy as columns `energy.MODEL.total_j`, ..., gateways as `gateway.mean_flows`, ..."""
-        return _wide_table([_without_null_gateway(link) for link in self.summary["links"]])
+        return _wide_table([_without_null("gateway", link) for link in self.summary["links"]])
 
     @property
     def flows(self) -> pa.Table:
@@ -143,12 +148,17 @@ class Result:
         return _wide_table(self.summary["flows"])
 
     @property
+    def stations(self) -> pa.Table:
+        """One row per station; energy as columns `energy.RADIO.total_j`, ..., downloads as `download.seconds`, ..."""
+        return _wide_table([_without_null("download", station) for station in self.summary.get("stations", [])])
+
+    @property
     def series_names(self) -> tuple[str, ...]:
         """The time series that were recorded."""
         return tuple(self._series)
 
     def series(self, name: str) -> pa.Table:
-        """A time series; names of links and flows are dictionary-encoded text.
+        """A time series; names of links, flows and stations are dictionary-encoded text.
 
         Raises:
             InputError: it was not recorded; lists those that were.
@@ -190,6 +200,14 @@ class Result:
         """
         return _entry(self.summary["flows"], "flow", name)
 
+    def station(self, name: str) -> dict[str, Any]:
+        """A station's part of the summary; its name is its node's.
+
+        Raises:
+            FieldPathError: there is no such station; lists those that there are.
+        """
+        return _entry(self.summary.get("stations", []), "station", name)
+
     def metric(self, path: str) -> float:
         """A number of the summary by its path, such as `link.N1-N2.mean_rate_bps`; NaN for null.
 
@@ -199,14 +217,14 @@ class Result:
         return metric(self.summary, path)
 
     def _table(self, name: str) -> pa.Table:
-        return {"links": lambda: self.links, "flows": lambda: self.flows}.get(name, lambda: self.series(name))()
+        return getattr(self, name) if name in SUMMARY_LISTS.values() else self.series(name)
 
     def to_pandas(self, name: str) -> pd.DataFrame:
-        """A series, or `"links"` or `"flows"`, as a pandas data frame (needs `netlull[pandas]`)."""
+        """A series, or `"links"`, `"flows"` or `"stations"`, as a pandas data frame (needs `netlull[pandas]`)."""
         return self._table(name).to_pandas()
 
     def to_polars(self, name: str) -> pl.DataFrame:
-        """A series, or `"links"` or `"flows"`, as a polars data frame (needs `netlull[polars]`)."""
+        """A series, or `"links"`, `"flows"` or `"stations"`, as a polars data frame (needs `netlull[polars]`)."""
         import polars as pl
 
         frame = pl.from_arrow(self._table(name))
@@ -216,6 +234,8 @@ class Result:
 
     def save(self, folder: str | Path) -> None:
         """Writes summary.json, manifest.json, links.parquet, flows.parquet and a Parquet file per series.
+
+        Where there are stations, stations.parquet too.
 
         All or nothing: the folder appears complete, an earlier result in its place is replaced, other files never.
 
@@ -230,7 +250,10 @@ class Result:
         import pyarrow.parquet as pq
 
         output.write_json(folder / SUMMARY, self.summary)
-        tables = {"links": self.links, "flows": self.flows} | {name: self.series(name) for name in self._series}
+        tables = {"links": self.links, "flows": self.flows}
+        if self.summary.get("stations"):
+            tables["stations"] = self.stations
+        tables |= {name: self.series(name) for name in self._series}
         for name, table in tables.items():
             path = folder / f"{name}.parquet"
             with output.writing(path):
@@ -304,8 +327,8 @@ def _flattened(value: Any, path: str = "") -> dict[str, Any]:
     return flat
 
 
-def _without_null_gateway(link: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in link.items() if key != "gateway" or value is not None}
+def _without_null(part: str, entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key != part or value is not None}
 
 
 def _wide_table(entries: list[dict[str, Any]]) -> pa.Table:

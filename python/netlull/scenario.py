@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
     from netlull.result import Result
     from netlull.routing import Routing, Sleep
+    from netlull.stations import Station
 
 __all__ = ["Scenario"]
 
@@ -58,6 +59,7 @@ class Scenario:
         phases: Iterable[Phase | Mapping[str, object]] = (),
         routing: Routing | Mapping[str, object] | None = None,
         sleep: Iterable[Sleep | Mapping[str, object]] = (),
+        stations: Iterable[Station | Mapping[str, object]] = (),
         position: Mapping[str, tuple[float, float]] | None = None,
         topology: Topology | Mapping[str, object] | None = None,
     ) -> None:
@@ -79,6 +81,7 @@ class Scenario:
             "phase": list(phases) or None,
             "routing": routing,
             "sleep": list(sleep) or None,
+            "station": list(stations) or None,
             "position": position,
             "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }

@@ -1,4 +1,4 @@
-//! What there is: mechanisms, TCPs, queues, losses, power models.
+//! What there is: mechanisms, TCPs, queues, losses, power models, radios.
 
 use crate::errors;
 use pyo3::prelude::*;
@@ -30,8 +30,21 @@ pub(crate) fn catalogue() -> PyResult<String> {
             .collect()
     };
     let (queues, losses) = (kinds(netlull_sim::catalogue::queues()), kinds(netlull_sim::catalogue::losses()));
-    let all = json!({ "mechanisms": mechanisms, "tcp": tcp(), "tcp-options": options, "queues": queues, "losses": losses, "power": power });
+    let radios: Vec<_> = netlull_power::RadioPower::catalogue().iter().map(radio).collect();
+    let all = json!({
+        "mechanisms": mechanisms, "tcp": tcp(), "tcp-options": options, "queues": queues, "losses": losses, "power": power,
+        "radios": radios,
+    });
     serde_json::to_string(&all).map_err(errors::internal)
+}
+
+/// A radio with its powers in watts and the time that it takes to wake in seconds.
+fn radio(radio: &netlull_power::RadioPower) -> Value {
+    json!({
+        "name": radio.name, "description": radio.summary, "source": radio.source,
+        "asleep_w": radio.asleep.as_f64(), "idle_w": radio.idle.as_f64(), "receive_w": radio.receive.as_f64(),
+        "transmit_w": radio.transmit.as_f64(), "waking_w": radio.waking.as_f64(), "wake_time_s": radio.wake.as_secs_f64(),
+    })
 }
 
 fn tcp() -> Vec<Value> {

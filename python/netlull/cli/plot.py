@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
+_WINDOWS: Mapping[str, object] = {"window": True, "events": True}
+"""What a figure of windows needs to have recorded."""
 
 
 @click.group("plot")
@@ -102,6 +105,46 @@ def sweep_figure_command(
     write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
 
 
+@plot_group.command("doze")
+@click.argument("run", metavar="FILE-or-RUN")
+@click.option(
+    "-o", "--out", "outs", type=click.Path(path_type=Path), multiple=True, default=(Path("doze.svg"),),
+    show_default="doze.svg", metavar="FILE", help="A .svg, .pdf or .png file. May be given several times.",
+)  # fmt: skip
+@click.option("--station", metavar="NAME", help="A station, by its node; default the first.")
+@click.option("--radio", metavar="NAME", help="A power model of its radio; default the first.")
+@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown.")
+@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown.")
+@click.option("--whole", is_flag=True, help="All of the download, instead of some bursts in the middle.")
+@set_option
+def doze_command(
+    run: str,
+    outs: tuple[Path, ...],
+    station: str | None,
+    radio: str | None,
+    start: float | None,
+    end: float | None,
+    *,
+    whole: bool,
+    settings: tuple[str, ...],
+) -> None:
+    """Draw packets, acknowledgements and radio of a station that dozes, on one axis of time.
+
+    Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file or the name of
+    a ready scenario, which is run first; RUN a folder that `netlull run --out` wrote with stations = true in [probe].
+    """
+    for out in outs:
+        check_file(out)
+    if whole and (start is not None or end is not None):
+        raise InputError("--whole: goes with neither --from nor --to; expected one or the other")
+    ((_, result),) = _results(run, settings, None, probe={"stations": True})
+    from netlull.plot import doze_figure
+
+    drawn = doze_figure(result, station, (start, end), whole=whole, radio=radio)
+    for out in outs:
+        write_figure(drawn, out)
+
+
 def check_file(out: Path, option: str = "--out") -> None:
     """Refuses what cannot be drawn before anything is run.
 
@@ -120,8 +163,10 @@ def write_figure(drawn: Figure, out: Path) -> None:
     click.echo(f"written to {out}")
 
 
-def _results(run: str, settings: Sequence[str], each: str | None) -> Iterator[tuple[str, Result]]:
-    """A folder's result, or the results of a scenario's runs, each with a name."""
+def _results(
+    run: str, settings: Sequence[str], each: str | None, probe: Mapping[str, object] = _WINDOWS
+) -> Iterator[tuple[str, Result]]:
+    """A folder's result, or the results of a scenario's runs with this probe beside its own, each with a name."""
     from netlull.result import Result
 
     if Path(run).is_dir():
@@ -130,7 +175,7 @@ def _results(run: str, settings: Sequence[str], each: str | None) -> Iterator[tu
         yield Path(run).resolve().name, Result.load(run)
         return
     for label, extra in _variants(each):
-        yield label or Path(run).stem, _simulated(run, (*settings, *extra))
+        yield label or Path(run).stem, _simulated(run, (*settings, *extra), probe)
 
 
 def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -145,13 +190,13 @@ def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield value.strip(), (f"{path}={value}",)
 
 
-def _simulated(file: str, settings: Sequence[str]) -> Result:
-    """Runs a scenario with the probes that a figure of windows needs beside its own."""
+def _simulated(file: str, settings: Sequence[str], probe: Mapping[str, object]) -> Result:
+    """Runs a scenario with the probes that a figure needs beside its own."""
     from netlull.cli.run import simulate
 
     scenario = load_scenario(file, settings, None)
-    probe = scenario.to_dict().get("probe") or {}
-    return simulate(scenario.with_values({"probe": {**probe, "window": True, "events": True}}))
+    own = scenario.to_dict().get("probe") or {}
+    return simulate(scenario.with_values({"probe": {**own, **probe}}))
 
 
 def _named(found: Sequence[tuple[str, Result]], labels: Sequence[str]) -> list[tuple[str, Result]]:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netlull.cli.numbers import count, digits, percent, scaled
+from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.sweep.table import window_words
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _recorded(summary: Summary) -> str:
 
 
 def print_summary(summary: Summary) -> None:
-    """One run: headline, links, energy, flows."""
+    """One run: headline, links, energy, flows, stations."""
     console = new_console()
     checked = "not checked" if summary["verify"] == "off" else f"{count(summary['checks'])} checks passed"
     facts = [
@@ -95,6 +96,20 @@ def print_summary(summary: Summary) -> None:
     if requests:
         title = "Requests (that came in the time measured; times from the SYN to the last byte acknowledged)"
         show(console, title, _requests_table(console, requests))
+    if summary.get("stations"):
+        _print_stations(console, summary["stations"])
+
+
+def _print_stations(console: Console, stations: list[Summary]) -> None:
+    """Stations, under the first power model of their radios."""
+    shown = stations[:_MOST_ROWS]
+    table = table_of(list(station_cells(shown[0], wide=console.width >= _WIDE)), words=2)
+    for station in shown:
+        add_row(table, list(station_cells(station, wide=console.width >= _WIDE).values()))
+    _add_rest(table, len(stations))
+    show(console, f"Stations (energy {radio_words(shown)}; download: from SYN to FIN)", table)
+    for line in stations_notes(shown):
+        console.print(Text(line))
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
@@ -302,17 +317,22 @@ def _interval(mean: float, low: float, high: float) -> str:
     return digits(mean) if half != half else f"{digits(mean)} ± {digits(half, 2)}"  # noqa: PLR0124  # NaN
 
 
-_TITLES = {"tcp": "TCP congestion control", "tcp-options": "TCP options", "power": "Power models"}
+_TITLES = {
+    "tcp": "TCP congestion control",
+    "tcp-options": "TCP options",
+    "power": "Power models",
+    "sites": "Sites of client-centered-2004",
+}
 
 
 def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
-    """What there is of each kind; of TCPs, parameters and defaults only on a list that is to be `whole`."""
+    """What there is of each kind; of TCPs and sites, details only on a list that is to be `whole`."""
     console = new_console()
     for kind, entries in found.items():
         table = table_of(["name", "what it is", "source"], words=3)
         for entry in entries:
             add_row(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
-            for cells in _details(entry) if whole or kind != "tcp" else ():
+            for cells in _details(entry) if whole or kind not in {"tcp", "sites"} else ():
                 add_row(table, cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
@@ -331,6 +351,10 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
         unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
         what = f"{parameter['description']}{_value(parameter)}"
         rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
+    if "reading" in entry:
+        rows.append(["  reading", entry["reading"], ""])
+    if "idle_w" in entry:
+        rows.append(["  powers", radio_powers(entry), ""])
     if "page" in entry:
         rows.append(["  page", entry["page"], ""])
     return rows

@@ -3,8 +3,10 @@
 Nothing here opens a window or needs a display.
 """
 
+from netlull.plot.air import Air, Stretch, air_of
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
+from netlull.plot.doze import doze_figure
 from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
 from netlull.plot.map import network_map
 from netlull.plot.run import run_figures
@@ -27,15 +29,19 @@ __all__ = [
     "COLOURS",
     "DOUBLE_COLUMN",
     "SINGLE_COLUMN",
+    "Air",
     "Chart",
     "Curve",
     "Panel",
     "Series",
+    "Stretch",
     "Trace",
     "Windows",
+    "air_of",
     "bin_rate",
     "charts_of",
     "cwnd_figure",
+    "doze_figure",
     "draw_curves",
     "draw_traces",
     "figure",

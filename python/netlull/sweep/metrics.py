@@ -41,7 +41,7 @@ class _Place:
 
 def _alike(summary: Mapping[str, Any], path: str) -> str:
     """`did you mean ...? ` with the paths to numbers that are most alike; empty if none is."""
-    lists = {key: {entry["name"]: entry for entry in summary[name]} for key, name in SUMMARY_LISTS.items()}
+    lists = {key: {entry["name"]: entry for entry in summary.get(name, [])} for key, name in SUMMARY_LISTS.items()}
     rest = {key: value for key, value in summary.items() if key not in SUMMARY_LISTS.values()}
     alike = near(path, _paths({**lists, **rest}))
     return f"{alike} " if alike.startswith("did") else ""

@@ -1,0 +1,203 @@
+"""What a station's radio did from when to when, from the series `radio` and `air` of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from netlull.errors import InputError
+from netlull.plot.run import column, rows_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from netlull import Result
+    from netlull.plot.series import Floats
+
+__all__ = ["STATES", "Air", "Stretch", "air_of", "radio_powers"]
+
+STATES = ("asleep", "waking", "idle", "receiving", "transmitting")
+"""States of a radio, as the summary calls them."""
+_RECEIVED = ("data", "beacon")
+_SENT = ("closed", "open", "ack", "sent", "poll", "null")
+_PROBE = "expected a run with stations = true in [probe]"
+_HALF = 2**31
+_SILENCE_S = 3e-3
+_SILENCE_GAPS = 10
+
+Strings = npt.NDArray[np.str_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The times that a radio spends in a state: from each of `from_s` to that of `to_s`."""
+
+    state: str
+    from_s: Floats
+    to_s: Floats
+
+
+@dataclass(frozen=True)
+class Air:
+    """A station over a whole run: what was on the air for it and from it, and what its radio did meanwhile."""
+
+    summary: dict[str, Any]
+    """The station in numbers (`Result.station`)."""
+    powers_w: dict[str, float]
+    """Power of its radio by state, in W."""
+    radio: str
+    """The power model that they are of."""
+    time_s: Floats
+    """When each thing begins to be on the air."""
+    end_s: Floats
+    kind: Strings
+    """data, missed, closed, open, ack, sent, beacon, poll or null."""
+    offset_bytes: Floats
+    """Of data its place in the download, of acknowledgements what they acknowledge."""
+    window_bytes: Floats
+    """The window that an acknowledgement advertises; NaN of all others."""
+    burst: Ints
+    """The burst that a packet belongs to: a new one begins after a silence."""
+    wakes_s: Floats
+    """When the radio begins to wake."""
+    stretches: tuple[Stretch, ...]
+    """What the radio did, one entry per state of `STATES`; together they are the whole run."""
+
+
+def air_of(result: Result, station: str | None = None, radio: str | None = None) -> Air:
+    """What a station of a run did; by default the first station, and the first power model of its radio.
+
+    Raises:
+        FieldPathError: there is no such station.
+        InputError: the run has no station or did not record them, or the radio has no such power model.
+    """
+    stations = result.summary.get("stations", [])
+    if not stations:
+        raise InputError(f"{result.summary['name']}: has no station; expected a scenario with [[station]]")
+    summary = result.station(stations[0]["name"] if station is None else station)
+    if not {"air", "radio"} <= set(result.series_names):
+        raise InputError(f"{result.summary['name']}: did not record what its stations do; {_PROBE}")
+    model = next(iter(summary["energy"])) if radio is None else radio
+    powers = radio_powers(result, summary["name"], model)
+    return _read(result, summary, model, powers)
+
+
+def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str, float]) -> Air:
+    rows = rows_of(result.series("air"), "station", summary["name"])
+    time, end = column(rows, "time_s"), column(rows, "end_s")
+    kind: Strings = np.asarray(rows["kind"].to_pylist(), dtype=np.str_)
+    changes = rows_of(result.series("radio"), "station", summary["name"])
+    states: Strings = np.asarray(changes["state"].to_pylist(), dtype=np.str_)
+    at = column(changes, "time_s")
+    return Air(
+        summary=summary,
+        powers_w=powers,
+        radio=model,
+        time_s=time,
+        end_s=end,
+        kind=kind,
+        offset_bytes=_offsets(rows, kind),
+        window_bytes=column(rows, "window_bytes"),
+        burst=_bursts(time, kind),
+        wakes_s=at[states == "waking"],
+        stretches=_stretches(at, states, (time, end, kind), float(result.summary["duration_s"])),
+    )
+
+
+def _offsets(rows: pa.Table, kind: Strings) -> Floats:
+    """Sequence numbers as places in the download: they start anywhere and begin again after 2^32."""
+    seq = np.asarray(rows["seq"].to_numpy(), dtype=np.int64)
+    first = np.flatnonzero(np.isin(kind, ("data", "missed")))
+    offsets = np.full(len(seq), np.nan)
+    carries = np.isin(kind, ("data", "missed", "closed", "open", "ack"))
+    if len(first):
+        # The first packet opens the connection and takes a number of its own.
+        relative = (seq[carries] - seq[first[0]] - 1 + _HALF) % (2 * _HALF) - _HALF
+        # A step of more than half of the numbers is one around their end.
+        offsets[carries] = np.maximum(np.unwrap(relative.astype(np.float64), period=2 * _HALF), 0)
+    return offsets
+
+
+def _bursts(time: Floats, kind: Strings) -> Ints:
+    """Which burst each packet belongs to: after a silence of ten usual gaps, and at least 3 ms, comes another."""
+    number: Ints = np.full(len(time), -1, dtype=np.int64)
+    packets = np.flatnonzero(np.isin(kind, ("data", "missed")))
+    if len(packets):
+        gaps = np.diff(time[packets])
+        silence = max(_SILENCE_S, _SILENCE_GAPS * float(np.median(gaps))) if len(gaps) else _SILENCE_S
+        number[packets] = np.concatenate(([0], np.cumsum(gaps > silence)))
+    return number
+
+
+def _stretches(
+    at: Floats, states: Strings, air: tuple[Floats, Floats, Strings], duration_s: float
+) -> tuple[Stretch, ...]:
+    """The radio's time by state: awake is transmitting before receiving before idle, as the meter of energy has it."""
+    time, end, kind = air
+    edges = np.unique(np.concatenate(([0.0, duration_s], at, time, end)))
+    edges = edges[(edges >= 0) & (edges <= duration_s)]
+    middle = (edges[1:] + edges[:-1]) / 2
+    # The radio is awake in the beginning.
+    state = np.concatenate((["awake"], states))[np.searchsorted(at, middle, side="right")]
+    awake = state == "awake"
+    receiving, transmitting = (_covered(middle, time, end, np.isin(kind, kinds)) for kinds in (_RECEIVED, _SENT))
+    name = np.where(awake, "idle", state)
+    name = np.where(awake & receiving, "receiving", name)
+    name = np.where(awake & transmitting, "transmitting", name)
+    return tuple(_joined(one, edges, name == one) for one in STATES)
+
+
+def _covered(middle: Floats, time: Floats, end: Floats, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether any of the chosen intervals holds each instant."""
+    begun = np.searchsorted(np.sort(time[chosen]), middle, side="right")
+    over = np.searchsorted(np.sort(end[chosen]), middle, side="right")
+    return np.asarray(begun > over)
+
+
+def _joined(state: str, edges: Floats, inside: npt.NDArray[np.bool_]) -> Stretch:
+    """Neighbouring parts as one stretch."""
+    steps = np.diff(np.concatenate(([0], inside.astype(np.int8), [0])))
+    return Stretch(state, edges[:-1][steps[:-1] == 1], edges[np.flatnonzero(steps == -1)])
+
+
+def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
+    """The powers in W of a station's radio by state, under one of its power models.
+
+    Raises:
+        InputError: it has no such power model; lists those that it has.
+    """
+    from netlull._engine import catalogue
+
+    document = next(one for one in result.scenario["station"] if station in one["nodes"])
+    named = {one if isinstance(one, str) else str(one["name"]): one for one in document["radio"]}
+    if model not in named:
+        raise InputError(f'station "{station}" has no radio "{model}"; expected one of {", ".join(named)}')
+    one = named[model]
+    if isinstance(one, str):
+        ready = next(radio for radio in catalogue()["radios"] if radio["name"] == one)
+        return {state: float(ready[f"{_FIELDS[state]}_w"]) for state in STATES}
+    idle = one["idle"]
+    return {state: _watts(one.get(_FIELDS[state]) or idle) for state in STATES}
+
+
+_FIELDS = {
+    "asleep": "asleep",
+    "waking": "waking",
+    "idle": "idle",
+    "receiving": "receive",
+    "transmitting": "transmit",
+}
+"""States, as scenarios and the catalogue call their powers."""
+
+
+def _watts(power: str) -> float:
+    from netlull.quantities import in_unit
+
+    found = in_unit(power, "W")
+    if found is None:
+        raise InputError(f'"{power}": is no power; expected text such as 1.4 W')
+    return found

@@ -1,0 +1,118 @@
+"""Wireless stations whose radios may sleep, as Python values. The core checks them, as `netlull.elements`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
+
+__all__ = ["AccessPoint", "Bsd", "ClientShaper", "Doze", "Eager", "Psm", "Radio", "Station"]
+
+
+@dataclass(frozen=True)
+class ClientShaper:
+    """The client's shaper of client-centered-2004: it closes the window of all but the last packet of a burst.
+
+    `least_wait` is a time, `growth`, `saturation` and `paced_share` are ratios, the rest counts and readings by name.
+    """
+
+    kind: ClassVar[str] = "client_shaper"
+    _: KW_ONLY
+    least_wait: str | None = None
+    growth: float | None = None
+    patience: int | None = None
+    saturation: float | None = None
+    saturated_bursts: int | None = None
+    eager: bool | None = None
+    rtt_from: str | None = None
+    repair: str | None = None
+    paced_share: float | None = None
+    paced_bursts: int | None = None
+
+
+@dataclass(frozen=True)
+class Eager:
+    """Eager acknowledgements alone, with a radio that is awake: the baseline of client-centered-2004.
+
+    A silence of `least_wait` to `longest_wait` (times) after data is taken for the end of a burst, and answered.
+    """
+
+    kind: ClassVar[str] = "eager"
+    _: KW_ONLY
+    least_wait: str | None = None
+    longest_wait: str | None = None
+
+
+@dataclass(frozen=True)
+class AccessPoint:
+    """What an access point does for a station that sleeps; `poll` is "one" (IEEE 802.11) or "all" (the ideal).
+
+    `buffer` is in packets, the other fields are times.
+    """
+
+    _: KW_ONLY
+    beacon_period: str | None = None
+    first_beacon: str | None = None
+    beacon_time: str | None = None
+    poll_time: str | None = None
+    poll: str | None = None
+    patience: str | None = None
+    buffer: int | None = None
+
+
+@dataclass(frozen=True)
+class Psm:
+    """IEEE 802.11 power-saving mode: the station listens to each `listen_interval`-th beacon and polls."""
+
+    kind: ClassVar[str] = "psm"
+    _: KW_ONLY
+    access_point: AccessPoint | Mapping[str, object] | None = None
+    listen_interval: int | None = None
+
+
+@dataclass(frozen=True)
+class Bsd:
+    """The bounded-slowdown protocol: round trips grow by the share `slowdown` at most.
+
+    The station listens at least each `longest_listen` (a time); `request` is "every_packet" or "data_only".
+    """
+
+    kind: ClassVar[str] = "bsd"
+    _: KW_ONLY
+    access_point: AccessPoint | Mapping[str, object] | None = None
+    slowdown: float | None = None
+    longest_listen: str | None = None
+    request: str | None = None
+
+
+Doze = ClientShaper | Eager | Psm | Bsd
+"""What a station does to sleep, or about its acknowledgements."""
+
+
+@dataclass(frozen=True)
+class Radio:
+    """Powers of a radio in its states (such as "1.4 W"), and the time that it takes to wake."""
+
+    name: str
+    asleep: str
+    idle: str
+    receive: str
+    transmit: str
+    wake_time: str
+    _: KW_ONLY
+    waking: str | None = None
+
+
+@dataclass(frozen=True)
+class Station:
+    """Nodes behind a wireless link each, whose radios sleep by a mechanism; without one they are awake all the time.
+
+    `radio` lists names (`netlull list radios`) or `Radio`s; energy is reported under each. `wake_time` is a time.
+    """
+
+    nodes: Sequence[str]
+    _: KW_ONLY
+    name: str | None = None
+    radio: Sequence[str | Radio | Mapping[str, object]] | None = None
+    wake_time: str | None = None
+    mechanism: Doze | Mapping[str, object] | None = None
