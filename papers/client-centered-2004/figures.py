@@ -298,7 +298,7 @@ NOTES = {
         "is that of one run of three; with loss the two differ, because downloads are of two kinds: those that the "
         "technique shapes to the end, far below 1, and those that it gave up after three bad bursts in a row, up to 1.",
         "The window of the emulation's server is not printed; 32 KiB is its system's default. The mean and the lowest "
-        "bar of Fig. 6 follow from it without more: 0.50 and 0.27 against 0.46 and 0.27.",
+        "bar of Fig. 6 follow from it without more: 0.50 and 0.25 against 0.46 and 0.27.",
     ),
     "energy": (
         "Timestamps count 10 ms on both ends. The client takes the last acknowledgement of a tick for the one that is "
