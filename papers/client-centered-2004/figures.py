@@ -56,7 +56,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "Fig. 7. Against power-saving mode",
         "No loss, four round trips. The paper's PSM is ideal: one poll for each burst, no time and no energy for "
         "waking. Beyond the paper: 802.11's, with a poll for each packet, and bounded slowdown (BSD, 50 %), whose "
-        "bars are 1 but for the start: here the server opens, and a client that has asked for nothing listens each 0.9 s.",
+        "bars are 1 but for the start: the server opens, and a client that asked for nothing listens each 0.9 s.",
         against_psm(evidence),
     )
     yield Drawn(
