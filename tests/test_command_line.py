@@ -170,6 +170,8 @@ def test_list_shows_every_kind(printed: Printed) -> None:
         "queues",
         "losses",
         "power",
+        "radios",
+        "sites",
         "scenarios",
         "topologies",
     ]

@@ -133,6 +133,24 @@ def test_the_compare_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     exec(compile(code, "compare.md", "exec"), {})  # noqa: S102  # our own page
 
 
+def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    station, sweep = _blocks("doze.md", "toml")
+    assert Scenario.from_dict(Scenario.from_file(ready()["doze"]).to_dict() | tomllib.loads(station))
+    # A part of the downloads, so that the test is quick.
+    shorter = 'set = { "flow.download.size" = "500 kB", '
+    (tmp_path / "doze-sweep.toml").write_text(sweep.replace('set = { "flow.download.j', shorter + '"flow.download.j'))
+    for block in _blocks("doze.md", "console"):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line)
+            assert (prompt, command) == ("$", "netlull")
+            assert main(arguments) == 0, line
+    (code,) = _blocks("doze.md", "python")
+    exec(compile(code, "doze.md", "exec"), {})  # noqa: S102  # our own page
+    pictures = {path.name for path in tmp_path.glob("*.svg")}
+    assert pictures == {f"{name}.svg" for name in ("doze", "whole", "psm", "start", "again", "rtt", "stanford")}
+
+
 def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     own, scenario = _blocks("topology.md", "toml")

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from conftest import MODERN, doze
+from conftest import MODERN, ROOT, doze
 from netlull import Bsd, ClientShaper, FieldPathError, InputError, Psm, Radio, Result, Scenario, Station
 from netlull.plot import Air, air_of, doze_figure
 from netlull.plot.air import _offsets
@@ -180,6 +180,15 @@ def test_one_command_writes_both_kinds_of_picture(printed: Printed, tmp_path: Pa
     again = tmp_path / "again.svg"
     printed("plot", "doze", "doze", "-o", again, *short)
     assert again.read_bytes() == svg.read_bytes()
+
+
+def test_run_draws_the_station_that_slept_most(printed: Printed, tmp_path: Path) -> None:
+    text = (ROOT / "scenarios" / "doze.toml").read_text(encoding="utf-8").partition("[probe]")[0]
+    path = tmp_path / "nap.toml"
+    path.write_text(text.replace('"4.5 MB"', '"300 kB"').replace('"20 s"', '"2 s"'), encoding="utf-8")
+    printed("run", path, "--out", tmp_path / "out")
+    assert {"doze.svg", "doze.pdf"} <= {one.name for one in (tmp_path / "out" / "figures").iterdir()}
+    assert "air" in Result.load(tmp_path / "out").series_names
 
 
 def test_a_saved_run_can_be_drawn(shaped: Result, printed: Printed, tmp_path: Path) -> None:

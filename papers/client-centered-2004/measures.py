@@ -1,4 +1,4 @@
-"""What the sweep measured, asked in the paper's words: products, times, the median of three, where the energy of a download went."""
+"""What the sweep measured, in the paper's terms: products, times, the median of three, where a download's time went."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from netlull.papers import Cell
 from netlull.stats import mean_interval
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from netlull.papers import Evidence, Recorded
     from netlull.stats import Interval
 
@@ -27,6 +29,9 @@ LOSSES = (0, 0.1, 0.25, 0.5, 1)
 """In percent."""
 WINDOWS = (8, 16, 32, 64)
 """In KiB."""
+NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
+"""Means, in ms."""
+SHAPES = (0.5, 1, 2, 8)
 AIR, FAST_AIR = 20, 108
 """In Mb/s."""
 THREE = (1, 2, 3)
@@ -64,6 +69,12 @@ def window(rtt: float, kib: float) -> Case:
     return Case(*cells)
 
 
+def noisy(mean: float, shape: float) -> Case:
+    """A case of the noises beyond the paper."""
+    cells = (Cell.of("noise", noise=mean, shape=shape, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
 def product(evidence: Evidence, case: Case) -> Interval:
     """Energy x delay over that of baseline TCP, mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "product_js")
@@ -91,13 +102,16 @@ def _product_of_the_median(evidence: Evidence, cell: Cell) -> float:
     return evidence.grid.samples(cell, "product_js")[ran[len(ran) // 2]]
 
 
-def mean(values: list[float]) -> float:
+def mean(values: Sequence[float]) -> float:
     """Of the bars of a figure."""
     return float(np.mean(values))
 
 
 PARTS = ("asleep", "waking", "idle, early", "idle, end of burst", "idle, else", "receiving", "transmitting")
-"""Where the time of a download goes; `idle, else` is between the packets of bursts, in recovery, at the start and after giving up."""
+"""Where the time of a download goes.
+
+`idle, else` is between the packets of bursts, in recovery, at the start and after giving up.
+"""
 
 
 def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
@@ -121,22 +135,26 @@ def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
 
 
 def in_bursts(run: Recorded) -> float:
-    """Seconds from the first to the last packet of bursts, summed: by how much closed acknowledgements delay the stream."""
+    """Seconds from first to last packet of bursts, summed: how much closed acknowledgements delay the stream."""
     table = run.series("burst")
     return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
 
 
 def saturated(run: Recorded, air_bps: float, round_trip_s: float, share: float = 0.9) -> bool:
-    """Whether bursts end in the first half of the download after three of at least `share` of what air and round trip hold."""
+    """Whether bursts ended in the first half of the download, after three that filled the air.
+
+    `share` is what they had at least, of the air's rate times the round trip.
+    """
     table = run.series("burst")
     if len(table) < 3:
         return False
     download = run.summary["stations"][0]["download"]
-    early = table["ended_s"].to_pylist()[-1] < download["start_s"] + download["seconds"] / 2
-    return early and min(table["bytes"].to_pylist()[-3:]) >= share * air_bps * round_trip_s / 8
+    early = float(table["ended_s"].to_pylist()[-1]) < download["start_s"] + download["seconds"] / 2
+    fullest = float(min(table["bytes"].to_pylist()[-3:]))
+    return early and fullest >= share * air_bps * round_trip_s / 8
 
 
-def over(evidence: Evidence, cases: list[Case]) -> Interval:
+def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
     """The mean product of several cases by seed: its mean and interval over seeds."""
     by_seed: dict[int, list[float]] = {}
     for case in cases:

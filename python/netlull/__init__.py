@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from netlull.result import Result
     from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
+    from netlull.sites import Site, site
     from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
@@ -129,6 +130,7 @@ __all__ = [
     "Scripted",
     "ScriptedDrops",
     "Simultaneous",
+    "Site",
     "Sleep",
     "Station",
     "Steps",
@@ -145,6 +147,7 @@ __all__ = [
     "catalogue",
     "open_cluster",
     "schema",
+    "site",
 ]
 
 _ELEMENTS = (
@@ -161,6 +164,7 @@ _HOMES = {
     "netlull.result": "Result",
     "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
+    "netlull.sites": "Site site",
     "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }

@@ -15,7 +15,7 @@ use download::{Download, Probe, Setting, readings};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{
-    PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction, StationEvent, TcpView,
+    Eager, EagerConfig, PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction, StationEvent, TcpView,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -180,6 +180,28 @@ proptest! {
             found.push(actions);
         }
         prop_assert_eq!(replay(&config, &log), found);
+    }
+}
+
+proptest! {
+    /// The baseline asks for acknowledgements alone, at timeouts it has asked for, and is quiet once it has asked.
+    #[test]
+    fn eager_acknowledgements_whatever_comes(events in events()) {
+        let mut eager = Eager::new(&EagerConfig::default(), Instant::ZERO).unwrap();
+        let mut now = Instant::ZERO;
+        for (gap, event) in events {
+            now += Duration::from_nanos(gap);
+            let due = eager.next_timeout();
+            eager.handle(now, event);
+            if let Some(action) = eager.poll_action() {
+                let asked = matches!(action, StationAction::Acknowledge { .. }) && event == StationEvent::Timeout;
+                prop_assert!(asked, "{:?} for {:?}", action, event);
+                prop_assert!(due.unwrap() <= now);
+                prop_assert_eq!(eager.next_timeout(), None);
+            }
+            prop_assert_eq!(eager.poll_action(), None);
+            prop_assert!(eager.next_timeout().is_none_or(|at| at >= now));
+        }
     }
 }
 

@@ -106,6 +106,18 @@ fn one_flow_fills_the_bottleneck_with_any_options() {
 }
 
 #[test]
+fn a_server_of_2002_sends_a_send_buffer_per_round_trip() {
+    // 32 KiB are 23 segments of 1448 B, rounded up; the round trip is 50 ms, 1.44 + 0.05 ms of transmissions, and up to 1.2 ms for the
+    // second segment that a delayed acknowledgement waits for: 23 x 11,584 b / 52 ms = 5.1 Mb/s.
+    let run = outcome(dumbbell("100 s", json!({}), tcp(json!({ "tcp": { "preset": "freebsd-4.5" } }))));
+    close(flow(&run, "t").goodput_bps / 1e6, 5.1, 0.2);
+    // With twice the buffer, twice that; the peer's 64 KiB are 45 segments.
+    let twice = json!({ "preset": "freebsd-4.5", "send_buffer": "64 KiB" });
+    let run = outcome(dumbbell("100 s", json!({}), tcp(json!({ "tcp": twice }))));
+    assert!(flow(&run, "t").goodput_bps > 9e6, "{}", flow(&run, "t").goodput_bps);
+}
+
+#[test]
 fn many_flows_share_without_one_starving() {
     let json = dumbbell("100 s", json!({}), tcp(json!({ "count": 8, "jitter": "1 s", "tcp": { "preset": "ns2" } })));
     let run = outcome(json);
@@ -193,6 +205,11 @@ fn bad_tcp_options_are_refused_where_they_stand() {
     assert!(
         why(json!({ "delayed_ack_timeout": "1 s" })).starts_with("flow.t.tcp.delayed_ack_timeout: is 1 s; expected")
     );
+    assert_eq!(
+        why(json!({ "preset": "freebsd-4.5", "loss_recovery": "sack" })),
+        "tcp.shrunk_window: is pull_back; expected keep, or loss_recovery tahoe, reno or new_reno"
+    );
+    assert!(why(json!({ "send_buffer": "1 kB" })).starts_with("flow.t.tcp.send_buffer: is 1 kB; expected"));
     let mut small = dumbbell("1 s", json!({}), tcp(json!({})));
     small["mtu"] = "68 B".into();
     assert!(

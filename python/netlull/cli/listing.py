@@ -20,6 +20,7 @@ _KINDS = (
     "losses",
     "power",
     "radios",
+    "sites",
     "scenarios",
     "topologies",
 )
@@ -29,7 +30,10 @@ _KINDS = (
 @click.argument("kind", required=False, type=click.Choice(_KINDS), metavar=f"[{'|'.join(_KINDS)}]")
 @json_option
 def list_command(kind: str | None, as_json: bool) -> None:
-    """List papers, mechanisms, TCPs, queues, losses, power models, radios, ready scenarios, topologies, or one kind."""
+    """List what there is, or one kind of it.
+
+    Papers, mechanisms, TCPs, queues, losses, power models, radios, sites, ready scenarios and topologies.
+    """
     kinds = _KINDS if kind is None else (kind,)
     found = {wanted: _entries(wanted) for wanted in kinds}
     if as_json:
@@ -56,6 +60,10 @@ def _entries(kind: str) -> list[dict[str, Any]]:
         from netlull.topology.find import shipped
 
         return [{"name": name, "description": ready.description(path)} for name, path in shipped().items()]
+    if kind == "sites":
+        from netlull.sites import described, sites
+
+        return [described(site) for site in sites().values()]
     from netlull import _engine
 
     return _engine.catalogue()[kind]

@@ -89,11 +89,15 @@ def simulate(scenario: Scenario) -> Result:
 
 
 def with_default_probe(scenario: Scenario) -> Scenario:
-    """The scenario, recording 500 bins, windows and events of TCP senders if it does not say what to record."""
+    """The scenario, recording 500 bins, windows and events of TCP senders and stations if it does not say what."""
     from netlull.quantities import in_unit
 
-    if "probe" in scenario.to_dict():
+    document = scenario.to_dict()
+    if "probe" in document:
         return scenario
     duration_ns = in_unit(scenario.duration, "ns") or 0.0
     bin_ns = max(round(duration_ns / _BINS), _LEAST_BIN_NS)
-    return scenario.with_values({"probe": {"interval": f"{bin_ns} ns", "window": True, "events": True}})
+    probe: dict[str, object] = {"interval": f"{bin_ns} ns", "window": True, "events": True}
+    if document.get("station"):
+        probe["stations"] = True
+    return scenario.with_values({"probe": probe})

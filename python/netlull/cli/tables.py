@@ -317,17 +317,22 @@ def _interval(mean: float, low: float, high: float) -> str:
     return digits(mean) if half != half else f"{digits(mean)} ± {digits(half, 2)}"  # noqa: PLR0124  # NaN
 
 
-_TITLES = {"tcp": "TCP congestion control", "tcp-options": "TCP options", "power": "Power models"}
+_TITLES = {
+    "tcp": "TCP congestion control",
+    "tcp-options": "TCP options",
+    "power": "Power models",
+    "sites": "Sites of client-centered-2004",
+}
 
 
 def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> None:
-    """What there is of each kind; of TCPs, parameters and defaults only on a list that is to be `whole`."""
+    """What there is of each kind; of TCPs and sites, details only on a list that is to be `whole`."""
     console = new_console()
     for kind, entries in found.items():
         table = table_of(["name", "what it is", "source"], words=3)
         for entry in entries:
             add_row(table, [entry["name"], entry.get("description", ""), entry.get("source", "")])
-            for cells in _details(entry) if whole or kind != "tcp" else ():
+            for cells in _details(entry) if whole or kind not in {"tcp", "sites"} else ():
                 add_row(table, cells, style="dim")
         title = _TITLES.get(kind, kind.capitalize())
         if entries:
@@ -346,6 +351,8 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
         unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""
         what = f"{parameter['description']}{_value(parameter)}"
         rows.append([f"  {parameter['name']}{unit}", what, parameter.get("source", "")])
+    if "reading" in entry:
+        rows.append(["  reading", entry["reading"], ""])
     if "idle_w" in entry:
         rows.append(["  powers", radio_powers(entry), ""])
     if "page" in entry:

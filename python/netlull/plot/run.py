@@ -25,7 +25,9 @@ _MOST_PANELS = 6
 def run_figures(result: Result, folder: Path) -> list[Path]:
     """Draws the time series that the run recorded; returns the files, none if it recorded none."""
     written: list[Path] = []
-    for name, draw in (("links", _links), ("queues", _queues), ("goodput", _goodput), ("cwnd", _cwnd)):
+    for name, draw in (
+        ("links", _links), ("queues", _queues), ("goodput", _goodput), ("cwnd", _cwnd), ("doze", _doze),
+    ):  # fmt: skip
         drawn = draw(result)
         if drawn is not None:
             written += save(drawn, folder, name)
@@ -153,3 +155,13 @@ def _cwnd(result: Result) -> Figure | None:
         draw_traces(axes, traces, "Congestion window", "cwnd (kB)")
         legend_above(drawn, [axes])
     return drawn
+
+
+def _doze(result: Result) -> Figure | None:
+    """Some bursts of the station that slept most, if stations were recorded."""
+    from netlull.plot.doze import doze_figure
+
+    if _table(result, "air") is None:
+        return None
+    sleepiest = max(result.summary["stations"], key=lambda station: float(station["asleep_s"]))
+    return doze_figure(result, sleepiest["name"])

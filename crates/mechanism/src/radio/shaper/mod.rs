@@ -50,9 +50,11 @@ pub struct Shaper {
     rounds: Rounds,
     round_trip: RoundTrip,
     spacing: Spacing,
-    /// The last packet, if the next can follow it in the same burst.
+    /// The last packet that brought something new, stragglers apart.
     last: Option<Instant>,
     expected: u32,
+    /// The largest packet of the download so far, in bytes.
+    largest: u32,
     streaks: Streaks,
     last_burst: Option<Burst>,
     bursts: u64,
@@ -92,6 +94,7 @@ impl Shaper {
             spacing: Spacing::default(),
             last: None,
             expected: 1,
+            largest: 0,
             streaks: Streaks::default(),
             last_burst: None,
             bursts: 0,
@@ -153,9 +156,11 @@ impl Shaper {
         self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
     }
 
-    /// From an open ACK until the radio has to wake: it hears from the least round-trip time on (section III-A.2).
+    /// From an open ACK until the radio has to wake. The last bit of the first packet comes when the least round-trip time is over (section
+    /// III-A.2); the radio has to hear its first bit, too, so that it wakes earlier by what the largest packet takes on the air.
     fn sleep(&self) -> Duration {
-        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(self.config.wake))
+        let hears = self.config.air_rate.time_for(Bytes::new(u64::from(self.largest)));
+        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(self.config.wake).saturating_sub(hears))
     }
 
     /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.
@@ -169,8 +174,8 @@ impl Shaper {
         if let Some(echo) = echo(&segment)
             && segment.len > 0
         {
-            // The radio is to hear the first bit of what comes, not only the last.
-            self.round_trip.sample(self.began(now, packet.size), echo);
+            self.round_trip.sample(now, echo);
+            self.largest = self.largest.max(packet.size);
         }
         if arrival != Arrival::Old && segment.len > PROBE {
             let order = if arrival == Arrival::Jump { Order::Broken } else { Order::Kept };
@@ -181,12 +186,6 @@ impl Shaper {
         if segment.fin {
             self.end(now);
         }
-    }
-
-    /// When the first bit of a packet was on the air whose last bit is now.
-    fn began(&self, now: Instant, size: u32) -> Instant {
-        let took = self.config.air_rate.time_for(Bytes::new(u64::from(size)));
-        Instant::ZERO + now.saturating_since(Instant::ZERO).saturating_sub(took)
     }
 
     /// Whether a segment is of the download, which begins with the first data.
@@ -322,7 +321,6 @@ impl Shaper {
             self.state = self.judge(burst.intact);
         }
         self.expected = expected_after(arriving.packets);
-        self.last = None;
         self.ask_to_acknowledge();
         let radio = if self.state == ShaperState::Saving && !self.sleep().is_zero() {
             self.ask(StationAction::Sleep);

@@ -64,12 +64,17 @@ impl Stamps {
     }
 }
 
+/// So many open ACKs have to be answered before their answers alone say what the least round-trip time is: the least of a few samples on a
+/// path with noise is too long, and what comes first is missed (reading).
+const ENOUGH_ANSWERS: u32 = 8;
+
+/// The last open ACK, as far as samples go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Least {
-    Unknown,
-    /// Of any data, where only answers to open ACKs count and there is none yet.
-    Provisional(Duration),
-    Known(Duration),
+enum Opened {
+    Never,
+    /// With this TSval.
+    Unanswered(u32),
+    Answered(u32),
 }
 
 /// The minimum of all samples.
@@ -77,21 +82,26 @@ enum Least {
 pub(super) struct RoundTrip {
     from: RttFrom,
     stamps: Stamps,
-    least: Least,
-    /// The TSval of the last open ACK.
-    opened: Option<u32>,
+    opened: Opened,
+    /// The least of all samples.
+    least: Option<Duration>,
+    /// The least of those that answer open ACKs.
+    least_answer: Option<Duration>,
+    /// How many open ACKs were answered.
+    answers: u32,
 }
 
 impl RoundTrip {
     pub(super) fn new(from: RttFrom) -> Self {
-        Self { from, stamps: Stamps::new(), least: Least::Unknown, opened: None }
+        let opened = Opened::Never;
+        Self { from, stamps: Stamps::new(), opened, least: None, least_answer: None, answers: 0 }
     }
 
     /// The least round-trip time, once there is a sample.
     pub(super) fn least(&self) -> Option<Duration> {
-        match self.least {
-            Least::Unknown => None,
-            Least::Provisional(time) | Least::Known(time) => Some(time),
+        match self.from {
+            RttFrom::OpenAck if self.answers >= ENOUGH_ANSWERS => self.least_answer,
+            RttFrom::OpenAck | RttFrom::AnyEcho => self.least,
         }
     }
 
@@ -107,26 +117,31 @@ impl RoundTrip {
 
     /// The open ACK that data will answer now has this TSval.
     pub(super) fn opened(&mut self, value: u32) {
-        self.opened = Some(value);
+        self.opened = Opened::Unanswered(value);
     }
 
     /// Whether data that echoes this was sent after the open ACK had come; true where nothing tells.
     pub(super) fn answers(&self, echo: Option<u32>) -> bool {
-        !matches!((echo, self.opened), (Some(echo), Some(opened)) if is_after(opened, echo))
+        match (echo, self.opened) {
+            (Some(echo), Opened::Unanswered(opened) | Opened::Answered(opened)) => !is_after(opened, echo),
+            (None, _) | (_, Opened::Never) => true,
+        }
     }
 
     /// Data that echoes this has come.
     pub(super) fn sample(&mut self, now: Instant, echo: u32) {
         let Some(sent) = self.stamps.find(echo) else { return };
         let sample = now.saturating_since(sent);
-        let least = self.least().map_or(sample, |least| least.min(sample));
-        self.least = match (self.from, self.opened, self.least) {
-            (RttFrom::AnyEcho, ..) => Least::Known(least),
-            (RttFrom::OpenAck, None, _) => Least::Provisional(least),
-            (RttFrom::OpenAck, Some(opened), _) if is_after(opened, echo) => return,
-            (RttFrom::OpenAck, Some(_), Least::Known(_)) => Least::Known(least),
-            (RttFrom::OpenAck, Some(_), _) => Least::Known(sample),
-        };
+        let lower = |least: &mut Option<Duration>| *least = Some(least.map_or(sample, |least| least.min(sample)));
+        lower(&mut self.least);
+        if self.opened == Opened::Never || !self.answers(Some(echo)) {
+            return;
+        }
+        lower(&mut self.least_answer);
+        if let Opened::Unanswered(value) = self.opened {
+            self.opened = Opened::Answered(value);
+            self.answers = self.answers.saturating_add(1);
+        }
     }
 }
 
@@ -187,16 +202,22 @@ mod tests {
         // Answers the first of the two, as if after 51 ms.
         rtt.sample(at(70), 1);
         assert_eq!(rtt.least(), ms(51), "until there is better");
-        rtt.sent(at(100), 10);
-        rtt.opened(10);
-        rtt.sample(at(101), 1);
-        assert_eq!(rtt.least(), ms(51), "older than the open ACK");
-        rtt.sample(at(160), 10);
-        assert_eq!(rtt.least(), ms(60), "the first answer");
-        rtt.sent(at(200), 20);
-        rtt.opened(20);
-        rtt.sample(at(258), 20);
+        // Seven open ACKs, each answered after 60 ms, are too few; the eighth is answered after 58 ms, twice after that.
+        for n in 1..=7 {
+            rtt.sent(at(100 * n), 10 * n as u32);
+            rtt.opened(10 * n as u32);
+            rtt.sample(at(100 * n + 1), 1);
+            rtt.sample(at(100 * n + 60), 10 * n as u32);
+            assert_eq!(rtt.least(), ms(51), "{n} answers");
+        }
+        rtt.sent(at(800), 80);
+        rtt.opened(80);
+        rtt.sample(at(858), 80);
         assert_eq!(rtt.least(), ms(58));
-        assert!(!rtt.answers(Some(10)) && rtt.answers(Some(20)) && rtt.answers(Some(21)) && rtt.answers(None));
+        rtt.sample(at(859), 80);
+        assert_eq!(rtt.least(), ms(58));
+        rtt.sample(at(860), 1);
+        assert_eq!(rtt.least(), ms(58), "older than the open ACK");
+        assert!(!rtt.answers(Some(70)) && rtt.answers(Some(80)) && rtt.answers(Some(81)) && rtt.answers(None));
     }
 }

@@ -91,6 +91,23 @@ mod tests {
     }
 
     #[test]
+    fn a_value_sent_before_the_round_does_not_end_it() {
+        // A clock of 10 ms: an acknowledgement of the round has the value of one before it, which data echoes already.
+        let mut rounds = Rounds::new(1.5);
+        rounds.received(1, Some(2));
+        rounds.sent(2);
+        rounds.received(2, Some(2));
+        rounds.sent(3);
+        rounds.received(2, Some(3));
+        // That were 3 packets; the next round has as many, less than 4.5.
+        assert_eq!(rounds.received(3, Some(3)), SlowStart::GoesOn);
+        rounds.sent(4);
+        rounds.received(3, Some(4));
+        rounds.received(3, Some(4));
+        assert_eq!(rounds.received(4, Some(4)), SlowStart::Over { packets: 3 });
+    }
+
+    #[test]
     fn slow_start_is_over_when_a_round_has_not_grown_enough() {
         // 3/2, 5/3, 8/5 and 12/8 are 1.5 or more, 13/12 is not; 2 would have stopped at the first.
         assert_eq!(over_after(1.5, &[2, 3, 5, 8, 12, 13, 14]), Some(5));

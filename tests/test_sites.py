@@ -1,0 +1,95 @@
+"""The seven sites of client-centered-2004: what the paper prints of them, scenarios and axes made of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+
+import pytest
+
+import netlull
+from netlull import Axis, AxisPoint, ClientShaper, Eager, InputError, Psm, Sweep, site
+from netlull.sites import sites
+
+Printed = Callable[..., str]
+
+FIG_4 = {"uiuc": 21, "sun": 50, "freebsd": 57, "stanford": 58, "washington": 61, "jriver": 63, "intel": 91}
+
+
+def test_round_trips_are_those_of_figure_4() -> None:
+    assert {name: round(1e3 * one.round_trip_s) for name, one in sites().items()} == FIG_4
+    for one in sites().values():
+        assert one.source.startswith("Fig. 4:")
+        assert one.reading
+        # "an ftp download ..., requesting a file between 4 and 5 MB": section IV-A-a.
+        assert 4 <= float(one.size.removesuffix(" MB")) <= 5
+
+
+def test_noise_is_scaled_to_the_round_trip() -> None:
+    # 5 % of 50 ms.
+    assert site("sun").values()["link.server-access-point.noise"] == {"mean": "2500000 ns", "shape": 2.0}
+    assert len({one.noise_mean_s / one.round_trip_s for one in sites().values()}) <= 2  # but for rounding
+
+
+def test_an_unknown_site_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(InputError, match='site "standford": there is none; did you mean stanford'):
+        site("standford")
+
+
+def test_a_round_trip_takes_what_it_says() -> None:
+    calm = dataclasses.replace(site("intel"), noise_mean_s=0.0)
+    run = calm.scenario(Eager(), duration="1 s", probe={"stations": True}).run()
+    air = run.series("air").to_pylist()
+    opened = next(row for row in air if row["kind"] == "sent")
+    first = next(row for row in air if row["kind"] == "data" and row["time_s"] > opened["end_s"])
+    # From the answer to the SYN to the first data: 91 ms, and 0.12 ms for 1500 B at 100 Mb/s.
+    assert first["time_s"] - opened["end_s"] == pytest.approx(0.09112, abs=1e-5)
+
+
+def test_uiuc_and_stanford_take_the_paper_s_time() -> None:
+    # "The entire 5MB file takes only 2 seconds": 2.0 s on the air, and the first round trips.
+    assert site("uiuc").scenario(Eager()).run().station("client")["download"]["seconds"] == pytest.approx(2, rel=0.1)
+    # "7.48 seconds to 5.15 seconds".
+    seconds = site("stanford").scenario(Eager()).run().station("client")["download"]["seconds"]
+    assert seconds == pytest.approx(5.15, rel=0.05)
+
+
+def test_a_site_takes_other_mechanisms_and_senders() -> None:
+    modern = site("sun").scenario(Psm(), tcp={"congestion_control": "cubic", "send_buffer": None}, duration="30 s")
+    document = modern.to_dict()
+    assert document["station"][0]["mechanism"]["kind"] == "psm"
+    assert document["tcp"]["congestion_control"] == "cubic"
+    assert "send_buffer" not in document["tcp"]
+    assert site("sun").scenario().to_dict()["tcp"]["send_buffer"] == "32 KiB"
+    assert site("sun").scenario().name == "sun"
+
+
+def test_losses_are_those_of_the_path() -> None:
+    lossy = dataclasses.replace(site("sun"), loss=0.01, size="500 kB")
+    run = lossy.scenario(Eager()).run()
+    assert run.link("server-access-point")["lost_packets"] > 0
+    assert run.link("access-point-client")["lost_packets"] == 0
+
+
+def test_an_axis_of_sites_is_a_sweep_over_their_scenarios() -> None:
+    base = site("intel").scenario(ClientShaper())
+    places = [AxisPoint(1e3 * one.round_trip_s, name, one.values()) for name, one in sites().items()]
+    points = Sweep(base, [Axis("site", points=places)], 1, {"s": "station.client.download.seconds"}).points()
+    assert len(points) == 7
+    for point, (name, one) in zip(points, sites().items(), strict=True):
+        own = one.scenario(ClientShaper()).with_values({"name": "x", "description": None})
+        assert point.scenario.with_values({"name": "x", "description": None}) == own, name
+
+
+def test_sites_are_listed_with_their_readings(printed: Printed) -> None:
+    text = printed("list", "sites")
+    for name in FIG_4:
+        assert name in text
+    assert "cs.stanford.edu: 58 ms away, 4.8 MB" in text
+    assert "no room for losses" in " ".join(text.split())
+    assert "no room for losses" not in printed("list"), "the list of everything is short"
+    found = json.loads(printed("list", "sites", "--json"))
+    assert [one["name"] for one in found] == list(FIG_4)
+    assert found[0]["set"]["flow.download.size"] == "5 MB"
+    assert netlull.site("uiuc") is netlull.sites.sites()["uiuc"]
