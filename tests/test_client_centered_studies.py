@@ -64,6 +64,11 @@ def held(evidence: Evidence) -> dict[str, bool]:
     return {part.id: part.holds for part in parts}
 
 
+def test_every_reason_of_c9_belongs_to_a_part() -> None:
+    why = next(claim for claim in load(FOLDER).claims if claim.id == "C9").why
+    assert set(why) == set(held(crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.0)))
+
+
 def test_c9_holds_where_losses_fall_and_standard_flows_gain() -> None:
     falling = {savers: 1000.0 - savers for savers in crowd.SAVERS}
     assert set(held(crowd_of(falling, standard=1.1)).values()) == {True}

@@ -233,7 +233,7 @@ NOTES = {
         "sleeps through what follows.",
         "Radios differ in what sleeping is worth (esp32 least, esp32-c3 most), hardly in which way is best within "
         "a bound of slowdown.",
-        "BSD never sleeps where acknowledgements count as requests: its 6 to 20 % more time is that of delayed "
+        "BSD never sleeps where acknowledgements count as requests: its 2 % more time is that of delayed "
         "acknowledgements, which baseline TCP does not have here. Where only data counts, a download, which sends "
         "none, has a radio that listens ever more seldom: 6 to 27 times the time.",
     )
