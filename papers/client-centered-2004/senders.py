@@ -338,7 +338,10 @@ NOTES = {
         "**CUBIC with RACK** repairs a hole within a burst. So three bad bursts in a row do not come, and the "
         "shaper never gives up, while each of them takes cwnd to 0.7. A small burst is more easily judged over "
         "too soon, for fewer packets follow to fill a gap: bursts fall below ten packets and grow by a fifth of "
-        "one from burst to burst. Downloads take 2 to 4 times as long, and up to 7.6 times.",
+        "one from burst to burst. Here cwnd is judged to limit the sender at each acknowledgement, when a closed "
+        "window keeps it from sending more, so only the first of a burst counts; Linux remembers it for a whole "
+        "window (tcp_cwnd_validate) and would grow about twice as fast. Downloads take 2 to 4 times as long, and "
+        "up to 7.6 times.",
         "**BBR paces.** It sends its window over the round trip that it has measured: a burst lasts 60 ms of 60, "
         "and a cycle, sleep and burst, two round trips. That is 2.6 times baseline's time, 44 % of it asleep, and "
         "4 times the energy x delay without any loss or noise. What took two round trips then counts in its model "
