@@ -213,7 +213,28 @@ fn no_wait_is_longer_than_half_a_round_trip() {
     script.flight(60, 44, 0);
     script.flight(121, 44, 61);
     script.flight(182, 2, 122);
-    assert_eq!(script.timeout(183 + 30), [ACKNOWLEDGE, Act::Sleep]);
+    assert_eq!(script.timeout(183 + 30), [ACKNOWLEDGE]);
+    // It does not sleep: what the last acknowledgement with a window, at 164 ms, has released may come until 164 + 60 + 3 ms.
+    assert_eq!(script.shaper.state(), ShaperState::Saving);
+}
+
+#[test]
+fn what_slow_start_has_released_is_awaited_awake() {
+    // Two flights of 4 and one of 2 packets; the last acknowledgement with a window is sent at 129 ms, eagerly or late, and what it releases
+    // comes at 189 ms: later than the 3 ms of silence after which the third flight is judged over.
+    let mut script = Script::new(&config());
+    script.flight(60, 4, 0);
+    script.flight(121, 3, 61);
+    assert_eq!(script.acknowledge(129), []);
+    script.flight(182, 2, 122);
+    assert_eq!(script.timeout(188), [ACKNOWLEDGE], "129 + 60 + 3 ms are not over");
+    script.opened(188);
+    // The straggler is heard, its acknowledgement is closed, and the burst after it is slept after.
+    script.data(189, 129);
+    assert_eq!(script.acknowledge(189), [CLOSE]);
+    script.flight(248, 4, 188);
+    let due = script.shaper.next_timeout().unwrap();
+    assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE, Act::Sleep]);
 }
 
 #[test]
