@@ -227,12 +227,12 @@ fn what_slow_start_has_released_is_awaited_awake() {
     script.flight(121, 3, 61);
     assert_eq!(script.acknowledge(129), []);
     script.flight(182, 2, 122);
-    assert_eq!(script.timeout(188), [ACKNOWLEDGE], "129 + 60 + 3 ms are not over");
-    script.opened(188);
+    assert_eq!(script.timeout(186), [ACKNOWLEDGE], "129 + 60 + 3 ms are not over");
+    script.opened(186);
     // The straggler is heard, its acknowledgement is closed, and the burst after it is slept after.
     script.data(189, 129);
     assert_eq!(script.acknowledge(189), [CLOSE]);
-    script.flight(248, 4, 188);
+    script.flight(246, 4, 186);
     let due = script.shaper.next_timeout().unwrap();
     assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE, Act::Sleep]);
 }
