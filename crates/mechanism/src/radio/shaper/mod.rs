@@ -56,7 +56,7 @@ pub struct Shaper {
     expected: u32,
     /// The largest packet of the download so far, in bytes.
     largest: u32,
-    /// The last acknowledgement with a window that was not an open one.
+    /// The last acknowledgement with a window that was not the first open one of its burst.
     freed: Option<Instant>,
     streaks: Streaks,
     last_burst: Option<Burst>,
@@ -383,22 +383,23 @@ impl Shaper {
     }
 
     fn sending(&mut self, now: Instant, packet: &PacketView) {
+        // The acknowledgement of what fills a hole belongs to its repair.
+        let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
         let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
         let bare = segment.kind == SegmentKind::Other && !segment.fin && segment.len == 0;
         if !bare || segment.acknowledged.is_none() || segment.window == Bytes::new(0) {
             return;
         }
-        if self.closes() {
+        if self.shapes() && !repairs {
             self.ask(StationAction::SetWindow(Bytes::new(0)));
         } else {
             self.freed = Some(now);
         }
     }
 
-    /// Whether acknowledgements are closed now.
-    fn closes(&self) -> bool {
-        let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
-        matches!(self.state, ShaperState::Saving | ShaperState::Recovery) && !repairs
+    /// Whether acknowledgements are closed.
+    fn shapes(&self) -> bool {
+        matches!(self.state, ShaperState::Saving | ShaperState::Recovery)
     }
 
     /// What the host sends says of the stream; whether it is part of the download.
@@ -447,6 +448,8 @@ impl Shaper {
             }
         } else {
             opening.resend_at = now + rtt;
+            // If the first was not lost, it releases more than the burst that answers that.
+            self.freed = Some(now);
         }
     }
 

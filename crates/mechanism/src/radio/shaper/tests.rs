@@ -394,10 +394,15 @@ fn an_open_ack_that_is_lost_is_sent_again() {
         script.opened(millis);
     }
     assert_eq!(script.shaper.resent_opens(), 4);
-    // The answer to the third.
+    // The answer to the third. What the fourth releases comes at 548 ms: the radio stays awake for it.
     script.flight(491, 4, 428);
     assert_eq!(script.shaper.next_timeout(), Some(ms(497)));
-    assert_eq!(script.timeout(497), [ACKNOWLEDGE, Act::Sleep]);
+    assert_eq!(script.timeout(497), [ACKNOWLEDGE]);
+    script.opened(497);
+    script.data(548, 488);
+    assert_eq!(script.acknowledge(548), [CLOSE], "a straggler");
+    script.flight(557, 4, 497);
+    assert_eq!(script.timeout(563), [ACKNOWLEDGE, Act::Sleep], "488 + 60 + 3 ms are over");
 }
 
 #[test]
@@ -505,7 +510,11 @@ fn while_the_sender_repairs_windows_may_be_left_as_they_are() {
     assert_eq!(script.data_behind_a_hole(251, 188), []);
     script.data(252, 188);
     script.next = script.next.wrapping_add(DATA);
-    assert_eq!(script.acknowledge(252), [CLOSE], "the hole is filled");
+    assert_eq!(script.acknowledge(252), [], "the hole is filled, which ends the repair");
+    script.data(253, 188);
+    assert_eq!(script.acknowledge(253), [CLOSE]);
+    // What it releases may come until 252 + 60 + 3 ms: the burst is slept after only then.
+    assert_eq!(script.timeout(256), [ACKNOWLEDGE]);
 }
 
 #[test]
