@@ -1,0 +1,230 @@
+"""How each claim of claims.toml is judged. A claim is parts; each holds or not and says what was measured."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from netlull.papers import Evidence, Headline, Part, Tolerance, number
+from netlull.stats import mean_interval
+
+from . import measures
+from .measures import FAST_AIR, IDEAL_PSM, LOSSES, ROUND_TRIPS, SHAPER, SITES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.papers import Recorded
+
+    from .measures import Case
+
+BAD_SITES = {"stanford", "uiuc"}
+"""Those that the paper has above 1."""
+UIUC_AIR_BPS, UIUC_ROUND_TRIP_S = 20e6, 0.021
+MOST_LOSS = max(LOSSES)
+
+
+def sites(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C1."""
+    found = {name: measures.product(evidence, measures.site(name)).mean for name in SITES}
+    average = measures.over(evidence, [measures.site(name) for name in SITES])
+    best = min(found, key=lambda name: found[name])
+    points = tolerance["points"]
+    parts = [
+        Part("mean", abs(average.mean - tolerance["mean"]) <= points, f"Mean {number(average, digits=2)}."),
+        Part("best", abs(found[best] - tolerance["best"]) <= points, f"Best {found[best]:.2f}."),
+        Part("jriver", best == "jriver", f"At {best}."),
+    ]
+    for name, value in found.items():
+        parts.append(Part(name, (value < 1) is (name not in BAD_SITES), f"{name} {value:.2f}."))
+    return parts
+
+
+def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C2."""
+    grid = {(rtt, loss): measures.emulated(rtt, loss) for rtt in ROUND_TRIPS for loss in LOSSES}
+    found = {at: measures.product(evidence, case).mean for at, case in grid.items()}
+    average = measures.over(evidence, list(grid.values()))
+    rtt, loss = min(found, key=lambda at: found[at])
+    points = tolerance["points"]
+    return [
+        Part("mean", abs(average.mean - tolerance["mean"]) <= points, f"Mean {number(average, digits=2)}."),
+        Part(
+            "best",
+            abs(found[rtt, loss] - tolerance["best"]) <= points,
+            f"Best {found[rtt, loss]:.2f}, at {rtt} ms and {loss:g} %.",
+        ),
+    ]
+
+
+def _falls(name: str, label: str, values: Sequence[float], slack: float) -> Part:
+    holds = values[-1] < values[0] and all(later <= earlier + slack for earlier, later in itertools.pairwise(values))
+    return Part(name, holds, f"{label}: {' → '.join(f'{value:.2f}' for value in values)}.")
+
+
+def longer_round_trips(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C3."""
+    parts = []
+    for loss in LOSSES:
+        found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for rtt in ROUND_TRIPS]
+        parts.append(_falls(f"loss-{loss:g}", f"{loss:g} %", found, tolerance["slack"]))
+    means = [measures.over(evidence, [measures.emulated(rtt, loss) for loss in LOSSES]).mean for rtt in ROUND_TRIPS]
+    return [*parts, _falls("mean", "Mean", means, tolerance["slack"])]
+
+
+def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C4."""
+    parts = []
+    for rtt in ROUND_TRIPS:
+        found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for loss in LOSSES]
+        parts.append(_falls(f"rtt-{rtt}", f"{rtt} ms", found, tolerance["slack"]))
+    means = [measures.over(evidence, [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS]).mean for loss in LOSSES]
+    return [*parts, _falls("mean", "Mean", means, tolerance["slack"])]
+
+
+def recorded(evidence: Evidence, name: str) -> list[Recorded]:
+    """The recorded runs of a site: `NAME-SEED`."""
+    return [run for key, run in evidence.series.items() if key.rpartition("-")[0] == name]
+
+
+def stanford(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C5."""
+    case, fast = measures.site("stanford"), measures.site("stanford", FAST_AIR)
+    grid, share = evidence.grid, tolerance["share"]
+    base = grid.interval(case.baseline, "seconds")
+    more = measures.slowdown(evidence, case).mean - 1
+    closed, fast_closed = (
+        mean_interval([measures.in_bursts(run) for run in recorded(evidence, name)])
+        for name in ("stanford", "stanford-fast")
+    )
+    detection = grid.interval(case.cell, "detection_s")
+    product, fast_product = (measures.product(evidence, which) for which in (case, fast))
+    return [
+        Part("base", _near(base.mean, tolerance["base_s"], share), f"Baseline {number(base, 's', 2)}."),
+        Part("slower", abs(more - tolerance["slower"]) <= tolerance["points"], f"{more:.0%} slower."),
+        Part("closed", _near(closed.mean, tolerance["closed_s"], share), f"In bursts {number(closed, 's', 2)}."),
+        Part(
+            "detection",
+            _near(detection.mean, tolerance["detection_s"], tolerance["detection_share"]),
+            f"Ends of bursts {number(detection, 's', 2)}.",
+        ),
+        Part("product", _near(product.mean, tolerance["product"], share), f"Product {number(product, digits=2)}."),
+        Part(
+            "fast-closed",
+            fast_closed.mean < tolerance["fast_closed_s"],
+            f"At 108 Mb/s: in bursts {number(fast_closed, 's', 2)},",
+        ),
+        Part(
+            "fast-product",
+            _near(fast_product.mean, tolerance["fast_product"], share),
+            f"product {number(fast_product, digits=2)}.",
+        ),
+    ]
+
+
+def _near(found: float, printed: float, share: float) -> bool:
+    return abs(found - printed) <= share * printed
+
+
+def missed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C6."""
+    grid = evidence.grid
+    packets = measures.mean([grid.interval(measures.site(name).cell, "missed").mean for name in SITES])
+    cells = [measures.emulated(rtt, loss).cell for rtt in ROUND_TRIPS for loss in LOSSES]
+    share = measures.mean([grid.ratio(cell, cell, "missed", to="received").mean for cell in cells])
+    return [
+        Part("sites", packets < tolerance["packets"], f"Sites {packets:.1f} packets."),
+        Part("emulated", share <= tolerance["share"], f"Emulated {share:.2%}."),
+    ]
+
+
+def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """C7."""
+    parts = []
+    psm = {rtt: measures.product(evidence, measures.way(rtt, IDEAL_PSM)).mean for rtt in ROUND_TRIPS}
+    for rtt, value in psm.items():
+        shaped = measures.product(evidence, measures.way(rtt, SHAPER)).mean
+        holds = (value < shaped) is (rtt == 90)
+        parts.append(Part(f"rtt-{rtt}", holds, f"{rtt} ms: PSM {value:.2f}, shaper {shaped:.2f}."))
+    order = psm[30] > psm[60] > psm[90] < psm[120]
+    shown = " → ".join(f"{value:.2f}" for value in psm.values())
+    return [*parts, Part("order", order, f"PSM {shown}.")]
+
+
+def psm_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C8."""
+    found = measures.slowdown(evidence, measures.way(30, IDEAL_PSM))
+    return [Part("factor", found.mean > tolerance["factor"], f"{number(found, digits=2)} times at 30 ms.")]
+
+
+def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
+    """C10."""
+    case, runs = measures.site("uiuc"), recorded(evidence, "uiuc")
+    found = [measures.saturated(run, UIUC_AIR_BPS, UIUC_ROUND_TRIP_S) for run in runs]
+    base = evidence.grid.interval(case.baseline, "seconds")
+    product = measures.product(evidence, case)
+    enough = sum(found) >= tolerance["reverts"] * len(found)
+    return [
+        Part("reverts", enough, f"Saturated in {sum(found)} of {len(found)} downloads."),
+        Part("base", _near(base.mean, tolerance["base_s"], tolerance["share"]), f"Baseline {number(base, 's', 2)}."),
+        Part("product", product.mean > 1, f"Product {number(product, digits=2)}."),
+    ]
+
+
+def faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
+    """C11."""
+    parts = []
+    for rtt in ROUND_TRIPS:
+        found = measures.slowdown(evidence, measures.emulated(rtt, MOST_LOSS))
+        parts.append(Part(f"rtt-{rtt}", found.mean < 1, f"{rtt} ms: {number(found, digits=2)} times the time."))
+    return parts
+
+
+JUDGES = {
+    "C1": sites,
+    "C2": emulated,
+    "C3": longer_round_trips,
+    "C4": more_loss,
+    "C5": stanford,
+    "C6": missed,
+    "C7": against_psm,
+    "C8": psm_time,
+    "C10": uiuc,
+    "C11": faster,
+}
+"""One function for each claim."""
+
+
+def _at_sites(evidence: Evidence) -> float:
+    return measures.over(evidence, [measures.site(name) for name in SITES]).mean
+
+
+def _emulated(evidence: Evidence) -> float:
+    cases = [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS for loss in LOSSES]
+    return measures.over(evidence, cases).mean
+
+
+def _percent(evidence: Evidence, case: Case) -> float:
+    return 100 * measures.product(evidence, case).mean
+
+
+def _missed(evidence: Evidence) -> float:
+    return measures.mean([evidence.grid.interval(measures.site(name).cell, "missed").mean for name in SITES])
+
+
+HEADLINES = (
+    Headline("product at sites", "%", lambda evidence: 100 * _at_sites(evidence)),
+    Headline("product, emulated", "%", lambda evidence: 100 * _emulated(evidence)),
+    Headline("product at stanford", "%", lambda evidence: _percent(evidence, measures.site("stanford"))),
+    Headline("product at jriver", "%", lambda evidence: _percent(evidence, measures.site("jriver"))),
+    Headline("product at 60 ms without loss", "%", lambda evidence: _percent(evidence, measures.emulated(60, 0))),
+    Headline("product at 60 ms and 1 %", "%", lambda evidence: _percent(evidence, measures.emulated(60, 1))),
+    Headline("ideal PSM at 60 ms", "%", lambda evidence: _percent(evidence, measures.way(60, IDEAL_PSM))),
+    Headline(
+        "time at 60 ms and 1 %",
+        "%",
+        lambda evidence: 100 * measures.slowdown(evidence, measures.emulated(60, 1)).mean,
+    ),
+    Headline("packets missed at sites", "", _missed),
+)
+"""The numbers by which a reading's effect is told; products and times in percent of baseline TCP's."""

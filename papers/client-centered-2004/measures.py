@@ -1,0 +1,164 @@
+"""What the sweep measured, in the paper's terms: products, times, the median of three, where a download's time went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Cell
+from netlull.stats import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.papers import Evidence, Recorded
+    from netlull.stats import Interval
+
+BASELINE, SHAPER = 1, 2
+"""The axis `client`, and the first two values of `way`."""
+WAYS = {"baseline TCP": 1, "shaper": 2, "PSM, ideal": 3, "PSM, 802.11": 4, "BSD": 5}
+"""The axis `way`."""
+IDEAL_PSM = WAYS["PSM, ideal"]
+SITES = {"uiuc": 1, "sun": 2, "freebsd": 3, "stanford": 4, "washington": 5, "jriver": 6, "intel": 7}
+"""The axis `site`, in the order of Fig. 4."""
+ROUND_TRIPS = (30, 60, 90, 120)
+"""In ms."""
+LOSSES = (0, 0.1, 0.25, 0.5, 1)
+"""In percent."""
+WINDOWS = (8, 16, 32, 64)
+"""In KiB."""
+NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
+"""Means, in ms."""
+SHAPES = (0.5, 1, 2, 8)
+AIR, FAST_AIR = 20, 108
+"""In Mb/s."""
+THREE = (1, 2, 3)
+"""The seeds that stand for the paper's three runs of each case."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One bar: a cell of the sweep and the baseline's that it is normalised to."""
+
+    cell: Cell
+    baseline: Cell
+
+
+def emulated(rtt: float, loss: float) -> Case:
+    """A case of Fig. 6."""
+    cells = (Cell.of("emulated", rtt=rtt, loss=loss, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def site(name: str, air: float = AIR) -> Case:
+    """A case of Fig. 5, at the paper's rate of the air or another."""
+    cells = (Cell.of("sites", site=SITES[name], air=air, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def way(rtt: float, number: int) -> Case:
+    """A case of Fig. 7."""
+    return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (number, BASELINE)))
+
+
+def window(rtt: float, kib: float) -> Case:
+    """A case of the windows beyond the paper."""
+    cells = (Cell.of("windows", rtt=rtt, window=kib, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def noisy(mean: float, shape: float) -> Case:
+    """A case of the noises beyond the paper."""
+    cells = (Cell.of("noise", noise=mean, shape=shape, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def product(evidence: Evidence, case: Case) -> Interval:
+    """Energy x delay over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "product_js")
+
+
+def slowdown(evidence: Evidence, case: Case) -> Interval:
+    """Transfer time over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "seconds")
+
+
+def energy(evidence: Evidence, case: Case) -> Interval:
+    """Energy over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "energy_j")
+
+
+def median_of_three(evidence: Evidence, case: Case) -> float:
+    """The paper's number: of three runs each, those with the median transfer time, one over the other."""
+    ours, theirs = (_product_of_the_median(evidence, cell) for cell in (case.cell, case.baseline))
+    return ours / theirs
+
+
+def _product_of_the_median(evidence: Evidence, cell: Cell) -> float:
+    seconds = evidence.grid.samples(cell, "seconds")
+    ran = sorted((seed for seed in THREE if seed in seconds), key=lambda seed: seconds[seed])
+    return evidence.grid.samples(cell, "product_js")[ran[len(ran) // 2]]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Of the bars of a figure."""
+    return float(np.mean(values))
+
+
+PARTS = ("asleep", "waking", "idle, early", "idle, end of burst", "idle, else", "receiving", "transmitting")
+"""Where the time of a download goes.
+
+`idle, else` is between the packets of bursts, in recovery, at the start and after giving up.
+"""
+
+
+def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
+    """Seconds in each of `PARTS`, means over seeds."""
+    grid = evidence.grid
+
+    def seconds(metric: str) -> float:
+        return float(np.nan_to_num(grid.interval(cell, metric).mean))
+
+    wakes, each = grid.samples(cell, "wakes"), grid.samples(cell, "wake_time_s")
+    found = {
+        "asleep": seconds("asleep_s"),
+        "waking": mean([wakes[seed] * each[seed] for seed in wakes]),
+        "idle, early": seconds("early_s"),
+        "idle, end of burst": seconds("detection_s"),
+        "receiving": seconds("receiving_s"),
+        "transmitting": seconds("transmitting_s"),
+    }
+    found["idle, else"] = seconds("seconds") - sum(found.values())
+    return {part: found[part] for part in PARTS}
+
+
+def in_bursts(run: Recorded) -> float:
+    """Seconds from first to last packet of bursts, summed: how much closed acknowledgements delay the stream."""
+    table = run.series("burst")
+    return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
+
+
+def saturated(run: Recorded, air_bps: float, round_trip_s: float, share: float = 0.9) -> bool:
+    """Whether bursts ended in the first half of the download, after three that filled the air.
+
+    `share` is what they had at least, of the air's rate times the round trip.
+    """
+    table = run.series("burst")
+    if len(table) < 3:
+        return False
+    download = run.summary["stations"][0]["download"]
+    early = float(table["ended_s"].to_pylist()[-1]) < download["start_s"] + download["seconds"] / 2
+    fullest = float(min(table["bytes"].to_pylist()[-3:]))
+    return early and fullest >= share * air_bps * round_trip_s / 8
+
+
+def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
+    """The mean product of several cases by seed: its mean and interval over seeds."""
+    by_seed: dict[int, list[float]] = {}
+    for case in cases:
+        ours, theirs = (evidence.grid.samples(cell, "product_js") for cell in (case.cell, case.baseline))
+        for seed in ours.keys() & theirs.keys():
+            by_seed.setdefault(seed, []).append(ours[seed] / theirs[seed])
+    return mean_interval([mean(values) for values in by_seed.values() if len(values) == len(cases)])
