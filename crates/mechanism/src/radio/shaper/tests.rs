@@ -49,7 +49,8 @@ struct Script {
 
 impl Script {
     fn new(config: &ShaperConfig) -> Self {
-        let mut script = Self { shaper: Shaper::new(config, Instant::ZERO).unwrap(), next: FIRST, rate: config.air_rate.as_bps() };
+        let mut script =
+            Self { shaper: Shaper::new(config, Instant::ZERO).unwrap(), next: FIRST, rate: config.air_rate.as_bps() };
         let handshake = TcpView { kind: SegmentKind::SynAck, ..segment(FIRST, 0, 0) };
         assert_eq!(script.sending(0, handshake), [], "a SYN is never closed");
         script
