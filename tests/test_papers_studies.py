@@ -197,6 +197,28 @@ def test_alone_it_has_a_report_of_its_own(folder: Path, tmp_path: Path) -> None:
     assert again.time.simulated.packet_hops < outcome.time.simulated.packet_hops
 
 
+def test_a_claim_may_be_a_study_s_to_judge(folder: Path, tmp_path: Path) -> None:
+    claims = folder / "claims.toml"
+    text = claims.read_text(encoding="utf-8")
+    claims.write_text(text.replace('id = "T1"\n', 'id = "T1"\nstudy = "few"\n'), encoding="utf-8")
+    with (folder / "claims.py").open("a", encoding="utf-8") as module:
+        # Two seeds of one rate: what the study's table has, not the paper's.
+        module.write('\nJUDGES["T1"] = lambda evidence, _: [Part("runs", evidence.grid.runs == 2, "Two runs.")]\n')
+    outcome = papers.reproduce_studies(str(folder), ["few"], out=tmp_path / "out")
+    assert [(claim.id, claim.verdict.value, claim.ours) for claim in outcome.claims] == [
+        ("T1", "holds", "[yes] Two runs.")
+    ]
+    assert "T1" in outcome.report.read_text(encoding="utf-8")
+
+
+def test_a_claim_of_a_study_that_is_not_there(folder: Path) -> None:
+    claims = folder / "claims.toml"
+    text = claims.read_text(encoding="utf-8")
+    claims.write_text(text.replace('id = "T1"\n', 'id = "T1"\nstudy = "many"\n'), encoding="utf-8")
+    with pytest.raises(PaperError, match='study "many" is unknown; expected one of: few'):
+        load(folder)
+
+
 def test_the_whole_has_it_as_a_section(folder: Path, tmp_path: Path) -> None:
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"300 s"', '"15 s"'), encoding="utf-8")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Evidence, Headline, Part, Tolerance, number
 from netlull.stats import mean_interval
 
-from . import measures
+from . import crowd, measures
 from .measures import FAST_AIR, IDEAL_PSM, LOSSES, ROUND_TRIPS, SHAPER, SITES
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ JUDGES = {
     "C6": missed,
     "C7": against_psm,
     "C8": psm_time,
+    "C9": crowd.crowd_claim,
     "C10": uiuc,
     "C11": faster,
 }

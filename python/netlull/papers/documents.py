@@ -110,6 +110,8 @@ class Claim:
     tolerance: Tolerance
     reason: str
     why: Mapping[str, str]
+    study: str = ""
+    """The study whose runs it is judged by; empty: the paper's own sweep."""
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,9 @@ def load(folder: Path) -> Paper:
         studies=tuple(_study(item, folder) for item in top.tables("study", "name")),
     )
     top.close()
+    for claim in paper.claims:
+        if claim.study:
+            paper.study(claim.study)
     return paper
 
 
@@ -315,6 +320,7 @@ def _claim(item: Fields) -> Claim:
         tolerance=tolerance,
         reason=item.text("reason"),
         why={part: reasons.text(names) for names in reasons.names() for part in names.split()},
+        study=item.text("study", default=""),
     )
     item.close()
     return claim

@@ -48,11 +48,13 @@ def measure(
     return Evidence(paper, Grid(result.table, planned.axes, use), series, result.cost + cost, result.energy)
 
 
-def judged(evidence: Evidence) -> list[JudgedClaim]:
-    """Every claim with its verdict."""
+def judged(evidence: Evidence, study: str = "") -> list[JudgedClaim]:
+    """The claims that these runs decide, with verdicts: those of the paper's own sweep, or of one of its studies."""
     judges = source.module_of(evidence.paper.info.folder, "claims").JUDGES
     claims = []
     for claim in evidence.paper.claims:
+        if claim.study != study:
+            continue
         if claim.id not in judges:
             known = ", ".join(judges)
             raise PaperError(f"{evidence.paper.info.key}/claims.py: JUDGES has no {claim.id}; it has {known}")

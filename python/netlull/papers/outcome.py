@@ -149,7 +149,7 @@ class PaperOutcome:
     time: Time
     readings: str = ""
     studies: tuple[str, ...] = ()
-    """Further studies that the report holds; without claims, it holds nothing else."""
+    """Further studies that the report holds."""
 
     def table(self) -> str:
         """The claims as a text table: paper, ours, verdict."""

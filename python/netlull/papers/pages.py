@@ -72,15 +72,22 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
     )
 
 
-def studies_page(paper: Paper, found: Sequence[StudyFindings], *, scope: str, manifest: Mapping[str, str]) -> Page:
-    """A page of studies alone, without the paper's claims."""
+def studies_page(
+    paper: Paper,
+    found: Sequence[StudyFindings],
+    claims: Sequence[JudgedClaim],
+    *,
+    scope: str,
+    manifest: Mapping[str, str],
+) -> Page:
+    """A page of studies alone, with those of the paper's claims that they decide."""
     return Page(
         title=paper.info.title,
         subtitle=f"{_source(paper)} Here: {', '.join(findings.study.title for findings in found)}.",
         summary=paper.summary,
         scope=scope,
         facts=[],
-        claims=[],
+        claims=[_claim(paper, claim) for claim in claims],
         sections=[section for study in found for section in _study_sections(paper, study)],
         readings=[],
         reading_tables=[],

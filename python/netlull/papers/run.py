@@ -14,7 +14,7 @@ from netlull.papers import pages, source
 from netlull.papers.documents import Paper, Study, load
 from netlull.papers.effects import Variations, as_text, vary, with_effects
 from netlull.papers.measure import judged, measure
-from netlull.papers.outcome import Drawn, Evidence, PaperOutcome, Time, Watcher
+from netlull.papers.outcome import Drawn, Evidence, JudgedClaim, PaperOutcome, Time, Watcher
 from netlull.papers.pages import Findings, StudyFindings
 from netlull.papers.plan import Plan, plan, plan_study
 from netlull.papers.toml import PaperError
@@ -80,7 +80,9 @@ def reproduce_studies(
     cluster: Cluster | None = None,
     progress: Watcher | None = None,
 ) -> PaperOutcome:
-    """Runs further studies of a paper alone, with a report of their own under `out/KEY/studies/`; else as `reproduce`.
+    """Runs further studies of a paper alone, with the claims that they decide.
+
+    There is a report of their own under `out/KEY/studies/`; else as `reproduce`.
 
     Raises:
         PaperError: the key or a study is unknown, the paper folder is wrong, or there are too few seeds.
@@ -137,9 +139,9 @@ class _Job:
         clock = _Clock()
         folder = self.out / paper.info.key
         evidence = measure(paper, planned, folder, workers=self.workers, cluster=self.cluster, progress=self.progress)
-        claims = judged(evidence)
         shown, files = self._drawn(evidence, "figures", folder / "figures")
         found, more = self._studies(paper, studies)
+        claims = _in_order(paper, [*judged(evidence), *_of_studies(found)])
         variations = self._readings(paper, folder)
         simulated = sum((study.evidence.cost for study in found), evidence.cost)
         spent = clock.spent(simulated if variations is None else simulated + variations.cost)
@@ -164,11 +166,12 @@ class _Job:
         spent = clock.spent(sum((study.evidence.cost for study in found), Cost()))
         names = [study.study.name for study in found]
         manifest = {**pages.made_by(self.scope, spent, origin()), **pages.study_facts(found)}
-        page = pages.studies_page(paper, found, scope=self._scope_of(found), manifest=manifest)
+        claims = _in_order(paper, _of_studies(found))
+        page = pages.studies_page(paper, found, claims, scope=self._scope_of(found), manifest=manifest)
         return PaperOutcome(
             key=paper.info.key,
             title=paper.info.title,
-            claims=[],
+            claims=claims,
             report=write(page, self.out / paper.info.key / STUDIES / f"{'-'.join(names)}.html"),
             figures=files,
             scope=self.scope,
@@ -245,6 +248,17 @@ class _Job:
 
     def _with_seeds(self) -> str:
         return f"Here with --seeds {self.seeds}: so many wherever there is randomness."
+
+
+def _of_studies(found: Sequence[StudyFindings]) -> list[JudgedClaim]:
+    """The claims that studies decide."""
+    return [claim for findings in found for claim in judged(findings.evidence, findings.study.name)]
+
+
+def _in_order(paper: Paper, claims: Sequence[JudgedClaim]) -> list[JudgedClaim]:
+    """As the paper's file of claims has them."""
+    places = [claim.id for claim in paper.claims]
+    return sorted(claims, key=lambda claim: places.index(claim.id))
 
 
 def _left_out(study: Study) -> str:

@@ -7,7 +7,7 @@ from netlull.plot.air import Air, Stretch, air_of
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.doze import doze_figure
-from netlull.plot.lines import Curve, Panel, draw_curves, log_y, panel_grid
+from netlull.plot.lines import Curve, Panel, draw_curves, log_x, log_y, panel_grid
 from netlull.plot.map import network_map
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
@@ -46,6 +46,7 @@ __all__ = [
     "draw_traces",
     "figure",
     "legend_above",
+    "log_x",
     "log_y",
     "mark_points",
     "network_map",

@@ -1,0 +1,169 @@
+"""The studies of client-centered-2004: their arithmetic by hand, their points, and what a few of them show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+
+from netlull import Sweep
+from netlull.papers import Evidence, Grid, load
+from netlull.papers.documents import Scope
+from netlull.papers.measure import measure
+from netlull.papers.plan import plan_study
+from netlull.papers.source import module_of
+from netlull.plot import charts_of
+
+if TYPE_CHECKING:
+    from netlull.papers import Part
+
+FOLDER = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004"
+SCOPES = {
+    "senders": Scope("", ("senders", "calm"), {"rtt": (60, 120), "loss": (0,), "noise": (0,)}, 2),
+    "taste": Scope("", ("taste",), {"rtt": (60, 90), "air": (20,), "radio": (1, 4)}, 2),
+}
+
+crowd, senders, studies, taste = (module_of(FOLDER, name) for name in ("crowd", "senders", "studies", "taste"))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Evidence]:
+    """A small part of the studies of one download."""
+    paper = load(FOLDER)
+    found = {}
+    for name, scope in SCOPES.items():
+        planned = plan_study(paper, paper.study(name), scope)
+        found[name] = measure(paper, planned, tmp_path_factory.mktemp(name))
+    return found
+
+
+def crowd_of(lost: dict[int, float], standard: float) -> Evidence:
+    """A table of two experiments: packets lost, by number of energy-saving flows; what standard flows get, in Mb/s."""
+    rows = []
+    for experiment, udps in (("crowd", (0.0, 1.0)), ("stubborn", (None,))):
+        for savers in crowd.SAVERS:
+            for buffer in crowd.BUFFERS:
+                for udp in udps:
+                    row = {"experiment": experiment, "savers": float(savers), "buffer": buffer, "udp": udp, "seed": 1}
+                    row |= {"lost": lost[savers], "offered": 1e5, "jain": 1.0, "queue_packets": 1.0}
+                    for group in range(1, 21):
+                        saves = group <= savers // 5
+                        gain = 0.5 if saves else standard if savers else 1.0
+                        row |= {f"goodput_{group:02}": 5e6 * gain, f"asleep_{group:02}": 30.0 if saves else 0.0}
+                        row[f"energy_{group:02}"] = 50.0 if saves else 100.0
+                    rows.append(row)
+    table = pa.Table.from_pylist(rows)
+    return Evidence(load(FOLDER), Grid(table, ("savers", "buffer", "udp")), {})
+
+
+def held(evidence: Evidence) -> dict[str, bool]:
+    tolerance = next(claim for claim in evidence.paper.claims if claim.id == "C9").tolerance
+    parts: list[Part] = crowd.crowd_claim(evidence, tolerance)
+    return {part.id: part.holds for part in parts}
+
+
+def test_c9_holds_where_losses_fall_and_standard_flows_gain() -> None:
+    falling = {savers: 1000.0 - savers for savers in crowd.SAVERS}
+    assert set(held(crowd_of(falling, standard=1.1)).values()) == {True}
+
+
+def test_c9_fails_where_losses_rise_and_standard_flows_lose() -> None:
+    rising = {savers: 1000.0 + 10 * savers for savers in crowd.SAVERS}
+    assert set(held(crowd_of(rising, standard=0.9)).values()) == {False}
+
+
+def test_goodput_is_that_of_the_same_flows_and_energy_is_per_byte() -> None:
+    evidence = crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.2)
+    some, none = crowd.cell("without UDP", 50, 1.0), crowd.cell("without UDP", 0, 1.0)
+    # Half of the groups save; standard flows get 1.2 of what they had, the others half for half of the energy.
+    assert (list(crowd.saving(50)), list(crowd.standard(50))) == (list(range(10)), list(range(10, 20)))
+    assert crowd.gain(evidence, some, none, crowd.standard(50)).mean == pytest.approx(1.2)
+    assert crowd.as_printed(evidence, some, none, crowd.standard(50)).mean == pytest.approx(1.2)
+    assert crowd.gain(evidence, some, none, crowd.saving(50)).mean == pytest.approx(0.5)
+    assert crowd.energy(evidence, some, none, 50).mean == pytest.approx(1.0)
+    # Ten groups of 30 s, of 50 clients' 15 s each: 40 %.
+    assert crowd.asleep(evidence, some, 50).mean == pytest.approx(40.0)
+
+
+def test_the_crowd_s_figures_have_a_line_for_each_buffer() -> None:
+    drawn = {one.id: one.figure for one in crowd.figures(crowd_of(dict.fromkeys(crowd.SAVERS, 100.0), standard=1.1))}
+    assert list(drawn) == ["fig8", "fig9", "savers"]
+    assert [len(chart.series) for chart in charts_of(drawn["fig9"])] == [3, 3, 3]
+
+
+def test_the_crowd_has_a_hundred_clients_and_the_first_so_many_save() -> None:
+    points = {
+        (point.experiment, point.values["savers"]): point
+        for point in Sweep.from_file(FOLDER / "crowd-sweep.toml").points()
+        if "savers" in point.values
+    }
+    for savers in crowd.SAVERS:
+        document = points["crowd", savers].scenario.to_dict()
+        kinds = [len(station["nodes"]) for station in document["station"]]
+        assert sum(kinds) == 100
+        assert [len(station["nodes"]) for station in document["station"] if station.get("mechanism")] == (
+            [savers] if savers else []
+        )
+
+
+def test_a_spread_is_the_median_with_both_ends() -> None:
+    assert studies.spread(studies.middle([3.0, 1.0, 2.0])) == "2.00 (1.00 to 3.00)"
+    assert studies.spread(studies.middle([])) == "none"
+
+
+def test_the_sender_of_2003_is_shaped_with_profit_and_bbr_is_not(measured: dict[str, Evidence]) -> None:
+    def products(sender: int, client: int) -> list[float]:
+        return studies.ratios(measured["senders"], *senders.cells(sender, client, rtt=60), "product_js")
+
+    assert max(products(1, senders.SHAPER)) < 0.8
+    # BBR spreads its window over the round trip; the guard gives up on it.
+    assert min(products(4, senders.SHAPER)) > 2
+    assert max(products(4, senders.GUARDED)) < 1.5
+    # A window of 1 MiB saturates the air: three bursts, then standard TCP.
+    assert max(products(6, senders.SHAPER)) < 1.3
+
+
+def test_recorded_downloads_say_why_they_stopped(measured: dict[str, Evidence]) -> None:
+    table = next(one for one in senders.tables(measured["senders"]) if "Recorded" in one.caption)
+    ends = {row[0]: row[-1] for row in table.rows}
+    assert ends["freebsd"] == "goes on to the end"
+    assert ends["cubic-large"] == "standard: saturated"
+    span = {row[0]: float(row[4]) for row in table.rows}
+    # 23 packets take 13.2 ms of 60 on the air; BBR's take about the whole of it.
+    assert span["freebsd"] < 40
+    assert span["bbr-calm"] > 90
+    assert [one.id for one in senders.figures(measured["senders"])] == [
+        "senders-product",
+        "senders-noise",
+        "senders-bursts",
+        "senders-hole",
+    ]
+
+
+def test_stretches_awake() -> None:
+    # Awake from 0, asleep from 1 to 3, then until the end.
+    assert senders.awake([0.0, 1.0, 2.5, 3.0], ["awake", "asleep", "waking", "awake"], 4.0) == [(0.0, 1.0), (2.5, 4.0)]
+
+
+def test_the_way_within_a_bound(measured: dict[str, Evidence]) -> None:
+    evidence = measured["taste"]
+    # At 60 ms the shaper saves most of what is at most a quarter slower; PSM at any price.
+    assert taste.within(evidence, 1, 20, 60, 25) == 2
+    assert taste.within(evidence, 1, 20, 60, 100) == 3
+    assert taste.within(evidence, 1, 20, 60, 0) is None
+    assert [one.id for one in taste.figures(evidence)] == ["taste-20"]
+    captions = [table.caption for table in taste.tables(evidence)]
+    assert len(captions) == 2
+
+
+@pytest.mark.parametrize("name", ["crowd", "senders", "taste"])
+def test_the_quick_part_is_part_of_the_whole(name: str) -> None:
+    paper = load(FOLDER)
+    study = paper.study(name)
+    axes = {axis["name"]: axis for axis in plan_study(paper, study, study.quick).sweep["axis"]}
+    whole = {axis["name"]: axis for axis in plan_study(paper, study, None).sweep["axis"]}
+    for axis, part in axes.items():
+        field = "point" if "point" in part else "values"
+        assert all(entry in whole[axis][field] for entry in part[field])
