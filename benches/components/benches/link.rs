@@ -33,6 +33,7 @@ impl Driven {
             loss: None,
             red: None,
             codel: None,
+            noise: None,
             delivery: 0,
             departure: None,
         };

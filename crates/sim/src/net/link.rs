@@ -203,19 +203,33 @@ impl Link {
     /// [`taken on`](Self::take_on).
     #[inline(always)]
     pub(crate) fn admit(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
-        if self.entry.is_some()
-            && let Some(refused) = self.enter(now, packet)
-        {
+        if self.entry.is_some() {
+            return self.admit_entered(now, packet, schedule);
+        }
+        self.admit_plain(now, packet, schedule)
+    }
+
+    /// Decides about a packet past what stands before the buffer; noise makes it late.
+    #[inline(never)]
+    fn admit_entered(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+        if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
         }
+        match self.admit_plain(now, packet, schedule) {
+            Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
+            offered => offered,
+        }
+    }
+
+    #[inline(always)]
+    fn admit_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
             if variable.offer(now, packet, self.buffer, &mut self.tally, schedule) {
                 return Offered::Held;
             }
             return self.refuse(packet.size);
         }
-        let offered = self.admit_ahead(now.as_nanos(), packet.size);
-        if self.entry.is_some() { self.disturb(offered) } else { offered }
+        self.admit_ahead(now.as_nanos(), packet.size)
     }
 
     /// The same for a link of fixed rate without losses, management or noise, whatever the time of the run.
@@ -230,15 +244,6 @@ impl Link {
             return Offered::Arrives(fixed.free_at.saturating_add(self.delay));
         }
         self.refuse(size)
-    }
-
-    /// What noise makes of an offer.
-    #[inline(never)]
-    fn disturb(&mut self, offered: Offered) -> Offered {
-        match offered {
-            Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
-            offered => offered,
-        }
     }
 
     /// When a packet arrives that without noise would arrive at `without`, in nanoseconds.

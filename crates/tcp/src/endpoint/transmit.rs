@@ -92,6 +92,8 @@ impl Endpoint {
         if room == 0 {
             self.counters.zero_window_probes += 1;
             let offset = self.snd.nxt;
+            // The byte of a probe before, or of what a window has closed over.
+            self.counters.retransmitted_bytes += u64::from(offset < self.snd.max);
             let probe = self.data_segment(now, offset, 1);
             // Not counted as in flight: the receiver will hardly keep it.
             self.snd.max = self.snd.max.max(offset + u64::from(probe.sequence_len()));

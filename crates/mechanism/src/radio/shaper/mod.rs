@@ -46,6 +46,7 @@ pub struct Shaper {
     now: Instant,
     stream: Stream,
     state: ShaperState,
+    fallback: Option<Fallback>,
     phase: Phase,
     rounds: Rounds,
     round_trip: RoundTrip,
@@ -55,6 +56,8 @@ pub struct Shaper {
     expected: u32,
     /// The largest packet of the download so far, in bytes.
     largest: u32,
+    /// The last acknowledgement with a window that was not the first open one of its burst.
+    freed: Option<Instant>,
     streaks: Streaks,
     last_burst: Option<Burst>,
     bursts: u64,
@@ -88,6 +91,7 @@ impl Shaper {
             now: start,
             stream: Stream::Awaited { connection: None, acknowledged: None },
             state: ShaperState::Initial,
+            fallback: None,
             phase: Phase::Free { owed: None },
             rounds: Rounds::new(config.growth),
             round_trip: RoundTrip::new(config.rtt_from),
@@ -95,6 +99,7 @@ impl Shaper {
             last: None,
             expected: 1,
             largest: 0,
+            freed: None,
             streaks: Streaks::default(),
             last_burst: None,
             bursts: 0,
@@ -113,6 +118,12 @@ impl Shaper {
     #[must_use]
     pub fn rtt(&self) -> Option<Duration> {
         self.round_trip.least()
+    }
+
+    /// Why windows are, or were at the end, left alone; `None` if they never came to be.
+    #[must_use]
+    pub fn fallback(&self) -> Option<Fallback> {
+        self.fallback
     }
 
     /// W: packets that the burst that arrives, or the next, is expected to have.
@@ -245,6 +256,7 @@ impl Shaper {
     fn slow_start(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
         let Some(echo) = echo(segment) else {
             self.state = ShaperState::Standard(Fallback::NoTimestamps);
+            self.fallback = self.state.fallback();
             return;
         };
         if let SlowStart::Over { packets } = self.rounds.received(echo, self.round_trip.newest())
@@ -319,10 +331,11 @@ impl Shaper {
             }
             self.count(&burst);
             self.state = self.judge(burst.intact);
+            self.fallback = self.state.fallback();
         }
         self.expected = expected_after(arriving.packets);
         self.ask_to_acknowledge();
-        let radio = if self.state == ShaperState::Saving && !self.sleep().is_zero() {
+        let radio = if self.is_settled(now) && self.state == ShaperState::Saving && !self.sleep().is_zero() {
             self.ask(StationAction::Sleep);
             Radio::Asleep
         } else {
@@ -330,6 +343,12 @@ impl Shaper {
         };
         let resend_at = now + self.round_trip().saturating_mul(2);
         self.phase = Phase::Open(Opening { at: now, reply: Reply::Awaited, radio, resend_at });
+    }
+
+    /// Whether all has come that acknowledgements with windows, other than open ones, have released: those of slow start, and of repairs that
+    /// are not stopped. It comes a round trip after them, within the least wait (reading).
+    fn is_settled(&self, now: Instant) -> bool {
+        self.freed.is_none_or(|freed| freed + self.round_trip() + self.config.least_wait <= now)
     }
 
     fn count(&mut self, burst: &Burst) {
@@ -364,17 +383,23 @@ impl Shaper {
     }
 
     fn sending(&mut self, now: Instant, packet: &PacketView) {
+        // The acknowledgement of what fills a hole belongs to its repair.
+        let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
         let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
         let bare = segment.kind == SegmentKind::Other && !segment.fin && segment.len == 0;
-        if bare && segment.acknowledged.is_some() && self.closes() && segment.window > Bytes::new(0) {
+        if !bare || segment.acknowledged.is_none() || segment.window == Bytes::new(0) {
+            return;
+        }
+        if self.shapes() && !repairs {
             self.ask(StationAction::SetWindow(Bytes::new(0)));
+        } else {
+            self.freed = Some(now);
         }
     }
 
-    /// Whether acknowledgements are closed now.
-    fn closes(&self) -> bool {
-        let repairs = self.config.repair == RepairAcks::AsTheyAre && self.stream.has_hole();
-        matches!(self.state, ShaperState::Saving | ShaperState::Recovery) && !repairs
+    /// Whether acknowledgements are closed.
+    fn shapes(&self) -> bool {
+        matches!(self.state, ShaperState::Saving | ShaperState::Recovery)
     }
 
     /// What the host sends says of the stream; whether it is part of the download.
@@ -410,7 +435,10 @@ impl Shaper {
     fn acknowledged(&mut self, now: Instant, packet: &PacketView) {
         let Some(segment) = packet.segment.filter(|segment| self.note_sent(now, segment)) else { return };
         let rtt = self.round_trip();
-        let Phase::Open(opening) = &mut self.phase else { return };
+        let Phase::Open(opening) = &mut self.phase else {
+            self.freed = Some(now);
+            return;
+        };
         opening.at = now;
         if opening.reply == Reply::Awaited {
             opening.reply = Reply::Sent;
@@ -420,6 +448,8 @@ impl Shaper {
             }
         } else {
             opening.resend_at = now + rtt;
+            // If the first was not lost, it releases more than the burst that answers that.
+            self.freed = Some(now);
         }
     }
 

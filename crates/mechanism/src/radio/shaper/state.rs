@@ -34,6 +34,16 @@ pub enum ShaperState {
     Ended,
 }
 
+impl ShaperState {
+    /// Why windows are left alone, if they are.
+    pub(super) fn fallback(self) -> Option<Fallback> {
+        match self {
+            Self::Standard(why) => Some(why),
+            Self::Initial | Self::Saving | Self::Recovery | Self::Ended => None,
+        }
+    }
+}
+
 /// Why windows are left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {

@@ -49,7 +49,8 @@ struct Script {
 
 impl Script {
     fn new(config: &ShaperConfig) -> Self {
-        let mut script = Self { shaper: Shaper::new(config, Instant::ZERO).unwrap(), next: FIRST, rate: config.air_rate.as_bps() };
+        let mut script =
+            Self { shaper: Shaper::new(config, Instant::ZERO).unwrap(), next: FIRST, rate: config.air_rate.as_bps() };
         let handshake = TcpView { kind: SegmentKind::SynAck, ..segment(FIRST, 0, 0) };
         assert_eq!(script.sending(0, handshake), [], "a SYN is never closed");
         script
@@ -213,7 +214,28 @@ fn no_wait_is_longer_than_half_a_round_trip() {
     script.flight(60, 44, 0);
     script.flight(121, 44, 61);
     script.flight(182, 2, 122);
-    assert_eq!(script.timeout(183 + 30), [ACKNOWLEDGE, Act::Sleep]);
+    assert_eq!(script.timeout(183 + 30), [ACKNOWLEDGE]);
+    // It does not sleep: what the last acknowledgement with a window, at 164 ms, has released may come until 164 + 60 + 3 ms.
+    assert_eq!(script.shaper.state(), ShaperState::Saving);
+}
+
+#[test]
+fn what_slow_start_has_released_is_awaited_awake() {
+    // Two flights of 4 and one of 2 packets; the last acknowledgement with a window is sent at 129 ms, eagerly or late, and what it releases
+    // comes at 189 ms: later than the 3 ms of silence after which the third flight is judged over.
+    let mut script = Script::new(&config());
+    script.flight(60, 4, 0);
+    script.flight(121, 3, 61);
+    assert_eq!(script.acknowledge(129), []);
+    script.flight(182, 2, 122);
+    assert_eq!(script.timeout(186), [ACKNOWLEDGE], "129 + 60 + 3 ms are not over");
+    script.opened(186);
+    // The straggler is heard, its acknowledgement is closed, and the burst after it is slept after.
+    script.data(189, 129);
+    assert_eq!(script.acknowledge(189), [CLOSE]);
+    script.flight(246, 4, 186);
+    let due = script.shaper.next_timeout().unwrap();
+    assert_eq!(script.event(due, StationEvent::Timeout), [ACKNOWLEDGE, Act::Sleep]);
 }
 
 #[test]
@@ -373,10 +395,15 @@ fn an_open_ack_that_is_lost_is_sent_again() {
         script.opened(millis);
     }
     assert_eq!(script.shaper.resent_opens(), 4);
-    // The answer to the third.
+    // The answer to the third. What the fourth releases comes at 548 ms: the radio stays awake for it.
     script.flight(491, 4, 428);
     assert_eq!(script.shaper.next_timeout(), Some(ms(497)));
-    assert_eq!(script.timeout(497), [ACKNOWLEDGE, Act::Sleep]);
+    assert_eq!(script.timeout(497), [ACKNOWLEDGE]);
+    script.opened(497);
+    script.data(548, 488);
+    assert_eq!(script.acknowledge(548), [CLOSE], "a straggler");
+    script.flight(557, 4, 497);
+    assert_eq!(script.timeout(563), [ACKNOWLEDGE, Act::Sleep], "488 + 60 + 3 ms are over");
 }
 
 #[test]
@@ -484,7 +511,11 @@ fn while_the_sender_repairs_windows_may_be_left_as_they_are() {
     assert_eq!(script.data_behind_a_hole(251, 188), []);
     script.data(252, 188);
     script.next = script.next.wrapping_add(DATA);
-    assert_eq!(script.acknowledge(252), [CLOSE], "the hole is filled");
+    assert_eq!(script.acknowledge(252), [], "the hole is filled, which ends the repair");
+    script.data(253, 188);
+    assert_eq!(script.acknowledge(253), [CLOSE]);
+    // What it releases may come until 252 + 60 + 3 ms: the burst is slept after only then.
+    assert_eq!(script.timeout(256), [ACKNOWLEDGE]);
 }
 
 #[test]

@@ -377,9 +377,10 @@ impl World {
     pub(super) fn note_opening(&mut self, flow: usize) {
         let now = self.now;
         let node = self.agents[2 * flow + 1].node;
-        if let Some(station) = self.stations.iter_mut().find(|station| station.node == node) {
-            station.download_begins(now);
-        }
+        let Some(index) = self.stations.iter().position(|station| station.node == node) else { return };
+        self.stations[index].download_begins(now);
+        // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
+        self.tell_station(index, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
     /// Stations are measured from here on.

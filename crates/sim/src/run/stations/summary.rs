@@ -58,7 +58,7 @@ pub struct StationSummary {
     pub detection_s: Option<f64>,
     /// The shaper's state at the end of the run: initial, saving, recovery, standard or ended; null without a shaper.
     pub state: Option<&'static str>,
-    /// Why it is in state standard: no_timestamps, bad_bursts, saturated or paced.
+    /// Why it leaves windows alone, or did when the download ended: no_timestamps, bad_bursts, saturated or paced; null if it never came to that.
     pub fallback: Option<&'static str>,
     /// The shaper's RTT at the end of the run.
     pub round_trip_s: Option<f64>,
@@ -164,13 +164,13 @@ fn download(station: &Station, spec: &StationSpec, measured: Instant) -> Option<
     })
 }
 
-fn state_name(state: ShaperState) -> (&'static str, Option<&'static str>) {
+fn state_name(state: ShaperState) -> &'static str {
     match state {
-        ShaperState::Initial => ("initial", None),
-        ShaperState::Saving => ("saving", None),
-        ShaperState::Recovery => ("recovery", None),
-        ShaperState::Standard(why) => ("standard", Some(fallback_name(why))),
-        ShaperState::Ended => ("ended", None),
+        ShaperState::Initial => "initial",
+        ShaperState::Saving => "saving",
+        ShaperState::Recovery => "recovery",
+        ShaperState::Standard(_) => "standard",
+        ShaperState::Ended => "ended",
     }
 }
 
@@ -196,7 +196,6 @@ fn station_summary(world: &World, scenario: &Scenario, station: &Station, spec: 
         Dozer::Shaper(shaper) => Some(shaper),
         _ => None,
     };
-    let state = shaper.map(|shaper| state_name(shaper.state()));
     let spent = |now: Duration, then: Duration| shaper.is_some().then(|| now.saturating_sub(then).as_secs_f64());
     StationSummary {
         name: scenario.nodes[spec.node].clone(),
@@ -221,8 +220,8 @@ fn station_summary(world: &World, scenario: &Scenario, station: &Station, spec: 
         resent_opens: shaper.map(|shaper| shaper.resent_opens()),
         early_s: spent(now.early, then.early),
         detection_s: spent(now.detection, then.detection),
-        state: state.map(|(name, _)| name),
-        fallback: state.and_then(|(_, why)| why),
+        state: shaper.map(|shaper| state_name(shaper.state())),
+        fallback: shaper.and_then(|shaper| shaper.fallback()).map(fallback_name),
         round_trip_s: shaper.and_then(|shaper| shaper.rtt()).map(Duration::as_secs_f64),
         energy: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), radio_energy(radio, &times))).collect()),
         download: download(station, spec, world.baseline.at),

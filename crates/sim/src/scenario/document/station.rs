@@ -84,7 +84,7 @@ pub struct ClientShaperDocument {
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     pub patience: u32,
-    /// The share of air rate x RTT from which on a window counts as saturating, in (0, 1].
+    /// The share of air rate x RTT from which on a window counts as saturating, above 0; far above 1 none ever does.
     #[serde(default = "default_saturation")]
     pub saturation: f64,
     /// So many saturating bursts in a row end shaping.

@@ -180,6 +180,12 @@ fn bsd_probes_the_window_that_has_closed() {
     t.until(3200);
     assert_eq!(t.sent(), ["1100 ms 2000+1", "3100 ms 2000+1"]);
     assert_eq!((t.tcp.counters().zero_window_probes, t.tcp.counters().timeouts), (2, 0));
+    let counters = t.tcp.counters();
+    assert_eq!(
+        counters.bytes_sent - counters.retransmitted_bytes,
+        10_000,
+        "they repeat what the window has closed over"
+    );
     t.ack(3300, 2000);
     assert_eq!(t.sent().len(), 12);
     // Now it is the retransmission timer.

@@ -146,6 +146,9 @@ fn a_closed_window_is_probed_at_doubling_intervals() {
     t.ack(8100, 5000);
     assert!(t.tcp.all_acked());
     assert_eq!(t.tcp.next_timeout(), Instant::NEVER);
+    // 5000 B and three probes of the same byte, which were not new but the first.
+    let counters = t.tcp.counters();
+    assert_eq!((counters.bytes_sent, counters.bytes_sent - counters.retransmitted_bytes), (5003, 5000));
 }
 
 #[test]
