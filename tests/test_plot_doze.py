@@ -13,7 +13,7 @@ import pytest
 from conftest import MODERN, ROOT, doze
 from netlull import Bsd, ClientShaper, FieldPathError, InputError, Psm, Radio, Result, Scenario, Station
 from netlull.plot import Air, air_of, doze_figure
-from netlull.plot.air import _offsets
+from netlull.plot.air import offsets
 
 Printed = Callable[..., str]
 
@@ -58,7 +58,7 @@ def test_sequence_numbers_may_begin_again() -> None:
     # Two segments of 1448 B around 2^32, from an opening with the number 2^32 - 1000.
     seq = [2**32 - 1000, 2**32 - 999, 449, 1897]
     kind = np.array(["data", "data", "data", "ack"])
-    assert _offsets(pa.table({"seq": seq}), kind).tolist() == [0, 0, 1448, 2896]
+    assert offsets(pa.table({"seq": seq}), kind).tolist() == [0, 0, 1448, 2896]
 
 
 def test_packets_after_a_silence_are_another_burst(shaped: Result) -> None:

@@ -27,8 +27,8 @@ def test_round_trips_are_those_of_figure_4() -> None:
 
 
 def test_noise_is_scaled_to_the_round_trip() -> None:
-    # 5 % of 50 ms.
-    assert site("sun").values()["link.server-access-point.noise"] == {"mean": "2500000 ns", "shape": 2.0}
+    # 2 % of 50 ms.
+    assert site("sun").values()["link.server-access-point.noise"] == {"mean": "1000000 ns", "shape": 2.0}
     assert len({one.noise_mean_s / one.round_trip_s for one in sites().values()}) <= 2  # but for rounding
 
 

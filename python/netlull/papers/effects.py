@@ -173,7 +173,6 @@ def with_effects(text: str, found: Variations) -> str:
         name = re.fullmatch(r'name = "(.*)"', line)
         if inside and name and (reading, name.group(1)) in effects:
             lines.append(f"effect = {json.dumps(effects[reading, name.group(1)], ensure_ascii=False)}")
-            inside = False
     return "\n".join(lines) + "\n"
 
 

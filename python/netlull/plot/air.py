@@ -100,7 +100,7 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
         time_s=time,
         end_s=end,
         kind=kind,
-        offset_bytes=_offsets(rows, kind),
+        offset_bytes=offsets(rows, kind),
         window_bytes=column(rows, "window_bytes"),
         burst=_bursts(time, kind),
         wakes_s=at[states == "waking"],
@@ -108,18 +108,18 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
     )
 
 
-def _offsets(rows: pa.Table, kind: Strings) -> Floats:
+def offsets(rows: pa.Table, kind: Strings) -> Floats:
     """Sequence numbers as places in the download: they start anywhere and begin again after 2^32."""
     seq = np.asarray(rows["seq"].to_numpy(), dtype=np.int64)
     first = np.flatnonzero(np.isin(kind, ("data", "missed")))
-    offsets = np.full(len(seq), np.nan)
+    places = np.full(len(seq), np.nan)
     carries = np.isin(kind, ("data", "missed", "closed", "open", "ack"))
     if len(first):
         # The first packet opens the connection and takes a number of its own.
         relative = (seq[carries] - seq[first[0]] - 1 + _HALF) % (2 * _HALF) - _HALF
         # A step of more than half of the numbers is one around their end.
-        offsets[carries] = np.maximum(np.unwrap(relative.astype(np.float64), period=2 * _HALF), 0)
-    return offsets
+        places[carries] = np.maximum(np.unwrap(relative.astype(np.float64), period=2 * _HALF), 0)
+    return places
 
 
 def _bursts(time: Floats, kind: Strings) -> Ints:

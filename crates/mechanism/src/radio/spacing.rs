@@ -42,11 +42,12 @@ impl Spacing {
         });
     }
 
-    /// A packet of the burst is missing: `I_D` doubles, and `I_A` grows "by that amount": by what `I_D` has grown by (reading).
-    pub(super) fn missed(&mut self) {
+    /// A packet of the burst is missing: `I_D` doubles, and `I_A` grows "by that amount": by what `I_D` has grown by (reading). Neither grows
+    /// beyond `most`, which `T_d` never exceeds: bursts of one packet give no samples by which they would come down again (reading).
+    pub(super) fn missed(&mut self, most: Duration) {
         if let Some(Estimate { interarrival, deviation }) = &mut self.estimate {
-            *interarrival += *deviation;
-            *deviation += *deviation;
+            let raised = |value: Duration| (value + *deviation).min(most.max(value));
+            (*interarrival, *deviation) = (raised(*interarrival), raised(*deviation));
         }
     }
 
@@ -97,13 +98,18 @@ mod tests {
     #[test]
     fn a_missing_packet_makes_it_wait_longer() {
         let mut spacing = Spacing::default();
-        spacing.missed();
+        spacing.missed(us(2800));
         assert_eq!(spacing.interarrival(), Duration::ZERO);
         spacing.add(us(1000));
         // I_D 0.5 -> 1 ms, which is 0.5 ms more: I_A 1 -> 1.5 ms. Again: 2 ms and 2.5 ms.
-        spacing.missed();
+        spacing.missed(us(2800));
         assert_eq!((spacing.interarrival(), spacing.deviation()), (us(1500), us(1000)));
-        spacing.missed();
+        spacing.missed(us(2800));
         assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2500), us(2000)));
+        // 4.5 and 4 ms would be more than 2.8.
+        spacing.missed(us(2800));
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2800), us(2800)));
+        spacing.missed(us(1000));
+        assert_eq!((spacing.interarrival(), spacing.deviation()), (us(2800), us(2800)), "it only grows");
     }
 }

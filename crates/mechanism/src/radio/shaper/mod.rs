@@ -327,7 +327,7 @@ impl Shaper {
         self.record(now, arriving, self.threshold(arriving));
         if let Some(burst) = self.last_burst {
             if !burst.intact {
-                self.spacing.missed();
+                self.spacing.missed(self.longest_wait());
             }
             self.count(&burst);
             self.state = self.judge(burst.intact);
