@@ -137,6 +137,92 @@ fn bounded_slowdown_does_not_sleep_during_a_download_with_short_round_trips() {
     assert!(over.asleep_s == 0.0 && station(&outcome).asleep_s > 20.0);
 }
 
+/// Datagrams of 1500 B at a constant rate, one way or the other, for a second of two, over an air of 20 Mb/s.
+fn datagrams(from: &str, to: &str, rate: &str, mechanism: &Value) -> Value {
+    json!({
+        "duration": "2 s",
+        "nodes": ["server", "ap", "client"],
+        "link": [
+            { "from": "server", "to": "ap", "duplex": true, "rate": "1 Gb/s" },
+            { "from": "ap", "to": "client", "rate": "20 Mb/s", "buffer": "unlimited" },
+            { "from": "client", "to": "ap", "rate": "20 Mb/s", "buffer": "unlimited" }
+        ],
+        "flow": [{ "kind": "cbr", "name": "d", "from": from, "to": to, "rate": rate, "packet": "1500 B", "stop": "1 s" }],
+        "station": [{ "nodes": ["client"], "mechanism": mechanism }]
+    })
+}
+
+#[test]
+fn each_way_over_the_air_has_its_own_rate() {
+    // 10 Mb/s for 1 s at 20 Mb/s: half a second of transmitting, whatever comes down at 1 Mb/s.
+    let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
+    json["link"][1]["rate"] = "1 Mb/s".into();
+    close(station(&outcome(json)).transmitting_s, 0.5, 1e-3);
+}
+
+#[test]
+fn what_the_stations_own_queue_drops_is_not_transmitted_and_what_the_air_loses_is() {
+    // 40 Mb/s into 20 Mb/s with a queue of 10 packets: the air is busy for the second, and 6 ms longer, for 10 packets of 0.6 ms.
+    let mut json = datagrams("client", "server", "40 Mb/s", &Value::Null);
+    json["link"][2]["buffer"] = "10 packets".into();
+    close(station(&outcome(json)).transmitting_s, 1.006, 2e-3);
+    // A tenth of 10 Mb/s is lost: half a second of transmitting all the same.
+    let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
+    json["link"][2]["loss"] = json!({ "kind": "bernoulli", "probability": 0.1 });
+    close(station(&outcome(json)).transmitting_s, 0.5, 1e-3);
+}
+
+#[test]
+fn a_station_that_dozes_off_hears_what_its_access_point_had_begun_to_send() {
+    // A request each half second, and 18 of 20 Mb/s to the station, whose queue is never empty for long as it dozes off.
+    let mut json = datagrams("server", "client", "18 Mb/s", &json!({ "kind": "bsd" }));
+    let request =
+        json!({ "kind": "cbr", "name": "r", "from": "client", "to": "server", "rate": "1600 b/s", "packet": "100 B" });
+    json["flow"].as_array_mut().expect("flows").push(request);
+    let outcome = outcome(json);
+    assert_eq!(station(&outcome).missed_packets, 0);
+    assert!(station(&outcome).held_packets > 0 && station(&outcome).asleep_s > 0.1);
+}
+
+#[test]
+fn an_access_point_does_not_overflow_the_queue_of_the_air() {
+    // 10 Mb/s bring 83 packets in a beacon period, of which the queue of the air would hold 20.
+    let mut json = datagrams("server", "client", "10 Mb/s", &json!({ "kind": "psm" }));
+    json["link"][1]["buffer"] = "20 packets".into();
+    let outcome = outcome(json);
+    assert_eq!((station(&outcome).missed_packets, common::link(&outcome, "ap-client").dropped_packets), (0, 0));
+    assert_eq!(station(&outcome).received_packets, flow(&outcome, "d").packets_sent);
+}
+
+#[test]
+fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
+    // Packets of 1500 B at 20 Mb/s take 600 us each, back to back: 0.3001 s is within one.
+    let mut json = datagrams("server", "client", "30 Mb/s", &Value::Null);
+    json["warm_up"] = "0.3001 s".into();
+    let outcome = outcome(json);
+    let s = station(&outcome);
+    close(s.asleep_s + s.waking_s + s.idle_s + s.receiving_s + s.transmitting_s, 1.6999, 1e-9);
+    // 2500 packets of 0.6 ms each are 1.5 s, of which 0.3001 s, less the first packet's way, were before.
+    close(s.receiving_s, 1.2, 1e-3);
+}
+
+#[test]
+fn what_a_lost_open_acknowledgement_costs_is_counted_as_waiting() {
+    // The 40th packet of the client is an open acknowledgement, or a closed one; dropping one in five makes sure of some of each.
+    let mut json = download(&json!({ "kind": "client_shaper" }));
+    json["link"][1]["duplex"] = false.into();
+    json["link"].as_array_mut().expect("links").push(json!({
+        "from": "client", "to": "ap", "rate": "20 Mb/s", "buffer": "unlimited",
+        "loss": { "kind": "bernoulli", "probability": 0.2 }
+    }));
+    let outcome = outcome(json);
+    let resent = station(&outcome).resent_opens.expect("a shaper");
+    assert!(resent > 3, "{resent}");
+    // Each lost one is waited for awake for more than a round trip of 60 ms.
+    let early = station(&outcome).early_s.expect("a shaper");
+    assert!(early > 0.05 * resent as f64, "{early} s, {resent} sent again");
+}
+
 #[test]
 fn what_is_refused_says_why() {
     let why = |change: &dyn Fn(&mut Value)| {
@@ -168,8 +254,39 @@ fn what_is_refused_says_why() {
     let negative = json!([{ "name": "x", "asleep": "0 W", "idle": "-1 W", "receive": "1 W", "transmit": "1 W", "wake_time": "1 ms" }]);
     let why_negative = why(&|json| json["station"][0]["radio"] = negative.clone());
     assert!(why_negative.starts_with("station.0.radio.x.idle: \"-1 W\" is negative"), "{why_negative}");
-    let psm = json!({ "kind": "psm", "access_point": { "beacon_period": "0 s" } });
-    assert!(why(&|json| json["station"][0]["mechanism"] = psm.clone()).contains("access_point.beacon_period"));
+    let psm = |access_point: Value| {
+        why(&|json| json["station"][0]["mechanism"] = json!({ "kind": "psm", "access_point": access_point }))
+    };
+    assert!(psm(json!({ "beacon_period": "0 s" })).contains("station.0.mechanism.access_point.beacon_period: is 0 s"));
+    assert!(psm(json!({ "patience": "1 ms" })).contains("access_point.patience: is 1 ms; expected at least 1.1 ms"));
+    assert!(
+        psm(json!({ "beacon_period": "1 ms" }))
+            .contains("access_point.beacon_period: is 1 ms; expected more than 1.1 ms")
+    );
+    let slow = json!({ "kind": "psm" });
+    assert!(
+        why(&|json| {
+            json["station"][0]["mechanism"] = slow.clone();
+            json["station"][0]["wake_time"] = "1 s".into();
+        })
+        .contains("station.0.wake_time: is 1 s")
+    );
+    let noise = json!({ "mean": "1 ms", "shape": 2.0 });
+    assert!(
+        why(&|json| json["link"][1]["noise"] = noise.clone()).contains("expected noise on the path before the air")
+    );
+    assert!(
+        why(&|json| {
+            json["station"][0]["name"] = "phone".into();
+            json["station"] = json!([json["station"][0], json["station"][0]]);
+        })
+        .contains("station.phone.name: is given twice")
+    );
+    let two = json!({
+        "duration": "1 s", "nodes": ["a", "b"], "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "1 Mb/s" }],
+        "station": [{ "nodes": ["a", "b"] }]
+    });
+    assert!(scenario(&two).expect_err("refused").to_string().contains("whose access point is \"b\", a station"));
 }
 
 proptest! {

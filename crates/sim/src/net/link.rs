@@ -58,6 +58,37 @@ pub(crate) enum Offered {
     Refused(Admission),
 }
 
+/// What became of a packet, as its counters tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// The link has it.
+    Taken,
+    /// The link's loss model took it.
+    Lost,
+    /// Its queue has no room for it, or its management dropped it.
+    Dropped,
+}
+
+/// How many packets a link has taken and lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fates {
+    taken: u64,
+    lost: u64,
+}
+
+impl Fates {
+    /// What became of the one packet that was offered since `before`.
+    pub fn since(self, before: Self) -> Fate {
+        if self.taken > before.taken {
+            Fate::Taken
+        } else if self.lost > before.lost {
+            Fate::Lost
+        } else {
+            Fate::Dropped
+        }
+    }
+}
+
 enum Transmitter {
     Fixed(FixedTransmitter),
     Variable(Box<VariableTransmitter>),
@@ -529,12 +560,19 @@ impl Link {
         matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none() && self.station.is_none()
     }
 
-    /// Packets that it has taken since the start.
-    pub(crate) fn accepted(&self) -> u64 {
-        match &self.transmitter {
+    /// How many packets it has taken and lost since the start.
+    pub(crate) fn fates(&self) -> Fates {
+        let taken = match &self.transmitter {
             Transmitter::Fixed(_) => self.taken_on_packets + self.flight.pushed(),
             Transmitter::Variable(variable) => variable.accepted().0,
-        }
+        };
+        Fates { taken, lost: self.tally.lost_packets }
+    }
+
+    /// When the packet at its head arrives at the other end, and its size in bytes.
+    pub(crate) fn head_arrives(&self) -> Option<(Instant, u32)> {
+        let arrives = self.flight.next_arrival()?;
+        Some((Instant::from_nanos(arrives), self.flight.front()?.size))
     }
 
     /// When a link of fixed rate has sent all that it has taken.

@@ -330,8 +330,9 @@ impl Config {
         let fits = (u64::from(self.mss)..=LARGEST_BUFFER).contains(&buffer);
         expect(fits, "receive_buffer", self.receive_buffer, "at least one mss and at most 2^30 bytes")?;
         if let Some(buffer) = self.send_buffer {
-            let fits = buffer.as_u64() >= u64::from(self.mss);
-            expect(fits, "send_buffer", buffer, "at least one mss")?;
+            let most = LARGEST_BUFFER.min(u64::from(u16::MAX) * u64::from(self.mss));
+            let fits = (u64::from(self.mss)..=most).contains(&buffer.as_u64());
+            expect(fits, "send_buffer", buffer, "at least one mss, and at most 65,535 of them and 2^30 bytes")?;
         }
         let counts = matches!(self.loss_recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno);
         let fits = self.shrunk_window == ShrunkWindow::Keep || counts;

@@ -6,7 +6,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 /// A burst that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burst {
-    /// The open ACK before it; of the first burst, which slow start left behind, the instant at which acknowledgements were closed.
+    /// The (first) open ACK before it; of the first burst, which slow start left behind, the instant at which acknowledgements were closed.
     pub opened: Instant,
     /// Its first packet.
     pub first: Instant,

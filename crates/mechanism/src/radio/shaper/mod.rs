@@ -275,7 +275,9 @@ impl Shaper {
         self.awaken(opening.radio);
         self.last = Some(now);
         self.phase = match self.state {
-            ShaperState::Saving | ShaperState::Recovery => Phase::Burst(Arriving::begin(now, opening.at, bytes, order)),
+            ShaperState::Saving | ShaperState::Recovery => {
+                Phase::Burst(Arriving::begin(now, opening.first, bytes, order))
+            }
             ShaperState::Initial | ShaperState::Standard(_) | ShaperState::Ended => Phase::Free { owed: Some(now) },
         };
     }
@@ -342,7 +344,7 @@ impl Shaper {
             Radio::Awake
         };
         let resend_at = now + self.round_trip().saturating_mul(2);
-        self.phase = Phase::Open(Opening { at: now, reply: Reply::Awaited, radio, resend_at });
+        self.phase = Phase::Open(Opening { first: now, at: now, reply: Reply::Awaited, radio, resend_at });
     }
 
     /// Whether all has come that acknowledgements with windows, other than open ones, have released: those of slow start, and of repairs that
@@ -442,6 +444,7 @@ impl Shaper {
         opening.at = now;
         if opening.reply == Reply::Awaited {
             opening.reply = Reply::Sent;
+            opening.first = now;
             opening.resend_at = now + rtt.saturating_mul(2);
             if let Some(stamps) = segment.timestamps {
                 self.round_trip.opened(stamps.value);

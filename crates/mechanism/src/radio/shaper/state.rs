@@ -82,6 +82,8 @@ pub(super) enum Phase {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Opening {
+    /// When the first open ACK was sent, or asked for.
+    pub(super) first: Instant,
     /// When the last open ACK was sent, or asked for.
     pub(super) at: Instant,
     pub(super) reply: Reply,

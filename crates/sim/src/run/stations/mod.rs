@@ -9,7 +9,7 @@
 //!
 //! Frames that are not packets (beacons, polls, null frames) take time on the air and energy, but no room in a link's queue. What is due
 //! at one instant happens in this order: the radio is awake; the machine's timeout; the access point's; a beacon has been heard; a poll has
-//! reached the access point; the radio falls asleep.
+//! reached the access point; the access point sends the next of its packets; the radio falls asleep.
 
 mod parts;
 mod summary;
@@ -20,13 +20,14 @@ pub use summary::{DownloadSummary, RadioSummary, StationSummary};
 
 use super::control::window_field;
 use super::world::World;
+use crate::net::link::Fate;
 use crate::net::packet::{LinkId, Packet};
 use crate::probe::AirRow;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
 use netlull_tcp::{Flags, State};
-use netlull_units::{Bytes, Instant};
+use netlull_units::{Bytes, Duration, Instant};
 use parts::{Air, Frame, Heard, Then};
 
 /// A PS-Poll frame in bytes (IEEE 802.11 section 9.3.1.5): frame control, AID, two addresses, FCS.
@@ -60,6 +61,7 @@ impl World {
                     self.stations[index].polled_at = Instant::NEVER;
                     self.tell_access_point(index, AccessEvent::Polled);
                 }
+                parts::Due::Packet => self.send_next(index),
                 parts::Due::Sleep => self.radio_sleeps(index),
             }
         }
@@ -159,12 +161,17 @@ impl World {
             Frame::Packet(mut packet, kind) => {
                 let up = self.stations[index].up;
                 let view = self.view(&packet);
-                let accepted = self.links[up as usize].accepted();
+                let before = self.links[up as usize].fates();
                 self.offer_to_link(now, up, &mut packet);
-                // What the air loses has been sent all the same.
-                let accepted = self.links[up as usize].accepted() > accepted;
-                let (from, to) = self.on_air(index, packet.size, accepted.then(|| self.links[up as usize].free_at()));
-                self.record_air(index, kind, (from, to), &view);
+                let link = &self.links[up as usize];
+                let ends = match link.fates().since(before) {
+                    Fate::Taken => Some(link.free_at()),
+                    // What the air loses has been sent all the same.
+                    Fate::Lost => None,
+                    Fate::Dropped => return,
+                };
+                let times = self.on_air(index, packet.size, ends);
+                self.record_air(index, kind, times, &view);
             }
             Frame::Poll => {
                 let (from, to) = self.on_air(index, POLL_BYTES, None);
@@ -185,7 +192,7 @@ impl World {
     fn on_air(&mut self, index: usize, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
         let (now, station) = (self.now, &mut self.stations[index]);
         let from = station.sends_until.max(now);
-        let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.air_time(size));
+        let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.time_up(size));
         station.sends_until = to;
         station.meter.transmits(from, to);
         (from, to)
@@ -269,25 +276,43 @@ impl World {
                 let down = station.down;
                 self.count_drop(now, down, packet);
             }
-            _ => self.send_down(index, packet, false),
+            _ if self.stations[index].leaving.is_empty() => self.send_down(index, packet, false),
+            _ => self.stations[index].leaving.push_back((*packet, false)),
         }
     }
 
     /// The access point sends a packet to its station; `more` is the More Data bit.
     fn send_down(&mut self, index: usize, packet: &mut Packet, more: bool) {
         let down = self.stations[index].down;
-        let accepted = self.links[down as usize].accepted();
+        let before = self.links[down as usize].fates();
         self.offer_to_link(self.now, down, packet);
-        if self.stations[index].access.is_some() && self.links[down as usize].accepted() > accepted {
+        let taken = self.links[down as usize].fates().since(before) == Fate::Taken;
+        if self.stations[index].access.is_some() && taken {
             self.stations[index].more.push_back(more);
         }
     }
 
-    /// The access point sends what it has held.
+    /// The access point sends what it has held: the first at once, each other when the air is free, so that none waits in the link's queue.
     fn release(&mut self, index: usize, packets: u32, more: bool) {
         for left in (0..packets).rev() {
-            let Some(mut packet) = self.stations[index].held.pop_front() else { return };
-            self.send_down(index, &mut packet, left > 0 || more);
+            let Some(packet) = self.stations[index].held.pop_front() else { break };
+            self.stations[index].leaving.push_back((packet, left > 0 || more));
+        }
+        self.send_next(index);
+    }
+
+    /// The access point sends the next of its packets, if the air is free.
+    fn send_next(&mut self, index: usize) {
+        let now = self.now;
+        loop {
+            let free_at = self.links[self.stations[index].down as usize].free_at();
+            let station = &mut self.stations[index];
+            station.leaves_at = if station.leaving.is_empty() { Instant::NEVER } else { free_at.max(now) };
+            if station.leaves_at > now {
+                return;
+            }
+            let Some((mut packet, more)) = station.leaving.pop_front() else { return };
+            self.send_down(index, &mut packet, more);
         }
     }
 
@@ -316,7 +341,7 @@ impl World {
         let view = self.view(packet);
         let station = &mut self.stations[index];
         let more = station.more.pop_front().unwrap_or(false);
-        let from = Instant::ZERO + (now - Instant::ZERO).saturating_sub(station.air_time(packet.size));
+        let from = began(now, station.time_down(packet.size));
         let hears = match station.air {
             Air::Awake { since, .. } => since <= from,
             Air::Asleep | Air::Waking { .. } => false,
@@ -361,7 +386,7 @@ impl World {
 
     /// A host has taken a packet: whether its downloads are complete.
     pub(super) fn note_downloads(&mut self, link: usize, agent: usize) {
-        let (now, flow) = (self.now, agent / 2);
+        let flow = agent / 2;
         let Some(index) = self.links[link].station else { return };
         let is_over = |endpoint: &netlull_tcp::Endpoint| {
             matches!(endpoint.state(), State::LastAck | State::CloseWait | State::TimeWait)
@@ -370,23 +395,34 @@ impl World {
         if agent.is_multiple_of(2) || !self.endpoints.get(agent).is_some_and(is_over) {
             return;
         }
-        self.stations[index as usize].download_over(now, flow);
+        let snapshot = self.snapshot(index as usize);
+        self.stations[index as usize].download_over(snapshot, flow);
     }
 
     /// A connection opens: the download of its station, if it is one, begins.
     pub(super) fn note_opening(&mut self, flow: usize) {
-        let now = self.now;
         let node = self.agents[2 * flow + 1].node;
         let Some(index) = self.stations.iter().position(|station| station.node == node) else { return };
-        self.stations[index].download_begins(now);
+        let snapshot = self.snapshot(index);
+        self.stations[index].download_begins(snapshot);
         // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
         self.tell_station(index, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
     /// Stations are measured from here on.
     pub(super) fn restart_stations(&mut self) {
-        let now = self.now;
-        self.stations.iter_mut().for_each(|station| station.restart(now));
+        for index in 0..self.stations.len() {
+            let snapshot = self.snapshot(index);
+            self.stations[index].restart(snapshot);
+        }
+    }
+
+    /// What is so at a station now; of a packet that is on the air to it what has come so far.
+    fn snapshot(&self, index: usize) -> parts::Snapshot {
+        let (now, station) = (self.now, &self.stations[index]);
+        let head = self.links[station.down as usize].head_arrives();
+        let coming = head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < now);
+        station.snapshot(now, coming)
     }
 
     /// A packet as one of its ends reads it.
@@ -457,6 +493,11 @@ impl World {
             probe.burst(index as u32, &burst);
         }
     }
+}
+
+/// When the first bit of a packet is on the air whose last bit is at `ends`, `took` later.
+fn began(ends: Instant, took: Duration) -> Instant {
+    Instant::ZERO + (ends - Instant::ZERO).saturating_sub(took)
 }
 
 /// A segment that carries nothing but its acknowledgement.

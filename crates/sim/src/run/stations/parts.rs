@@ -135,6 +135,7 @@ pub(super) enum Due {
     AccessPoint,
     Beacon(Heard),
     Poll,
+    Packet,
     Sleep,
 }
 
@@ -194,7 +195,8 @@ pub(in crate::run) struct Station {
     pub down: LinkId,
     pub up: LinkId,
     pub wake: Duration,
-    rate: BitRate,
+    /// The air to it and from it, bit/s.
+    rates: [BitRate; 2],
     pub(super) beacon_time: Duration,
     pub(super) poll_time: Duration,
     pub(super) machine: Dozer,
@@ -207,6 +209,10 @@ pub(in crate::run) struct Station {
     pub(super) waiting: VecDeque<Frame>,
     /// Packets that the access point holds.
     pub held: VecDeque<Packet>,
+    /// Packets that the access point sends, one after the other, with their More Data bits.
+    pub(super) leaving: VecDeque<(Packet, bool)>,
+    /// When the air to the station is free for the first of them.
+    pub(super) leaves_at: Instant,
     /// More Data bits of the packets on the link down.
     pub(super) more: VecDeque<bool>,
     /// A beacon being heard.
@@ -232,7 +238,7 @@ impl Station {
             down: spec.down as LinkId,
             up: spec.up as LinkId,
             wake: spec.wake,
-            rate: scenario.links[spec.down].rate,
+            rates: [spec.down, spec.up].map(|link| scenario.links[link].rate),
             beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine: Dozer::new(&spec.mechanism),
@@ -244,6 +250,8 @@ impl Station {
             sends_until: Instant::ZERO,
             waiting: VecDeque::new(),
             held: VecDeque::new(),
+            leaving: VecDeque::new(),
+            leaves_at: Instant::NEVER,
             more: VecDeque::new(),
             heard: None,
             polled_at: Instant::NEVER,
@@ -259,9 +267,14 @@ impl Station {
         }
     }
 
-    /// How long `size` bytes are on the air, rounded down to a nanosecond.
-    pub(super) fn air_time(&self, size: u32) -> Duration {
-        Serialiser::new(self.rate).next(size)
+    /// How long `size` bytes are on the air to it, rounded down to a nanosecond.
+    pub(super) fn time_down(&self, size: u32) -> Duration {
+        Serialiser::new(self.rates[0]).next(size)
+    }
+
+    /// How long `size` bytes are on the air from it, rounded down to a nanosecond.
+    pub(super) fn time_up(&self, size: u32) -> Duration {
+        Serialiser::new(self.rates[1]).next(size)
     }
 
     /// What is due first at `now`, if anything is.
@@ -282,6 +295,9 @@ impl Station {
         if self.polled_at <= now {
             return Some(Due::Poll);
         }
+        if self.leaves_at <= now {
+            return Some(Due::Packet);
+        }
         self.sleeps_at(now).is_some_and(|at| at <= now).then_some(Due::Sleep)
     }
 
@@ -297,14 +313,17 @@ impl Station {
             self.access.as_ref().and_then(|access| access.machine.next_timeout()),
             self.heard.map(|heard| heard.until),
             Some(self.polled_at),
+            Some(self.leaves_at),
             self.sleeps_at(now),
         ];
         times.into_iter().flatten().min().map_or(Instant::NEVER, |at| at.max(now))
     }
 
+    /// When it falls asleep: it has sent what it was given, and nothing is under way to it that its access point had begun to send.
     fn sleeps_at(&self, now: Instant) -> Option<Instant> {
+        let drained = self.more.is_empty() && self.leaving.is_empty();
         match self.air {
-            Air::Awake { then: Then::Sleep, .. } => Some(self.sends_until.max(now)),
+            Air::Awake { then: Then::Sleep, .. } if drained => Some(self.sends_until.max(now)),
             _ => None,
         }
     }
@@ -324,28 +343,33 @@ impl Station {
         Some(burst)
     }
 
-    pub fn snapshot(&self, now: Instant) -> Snapshot {
-        Snapshot { at: now, times: self.meter.times(now), missed_packets: self.counters.missed_packets }
-    }
-
-    pub(super) fn download_begins(&mut self, now: Instant) {
-        if self.downloads.begun.is_none() {
-            self.downloads.begun = Some(self.snapshot(now));
+    /// What is so now, what has come so far of a packet that began to come at `receives_from` included.
+    pub fn snapshot(&self, now: Instant, receives_from: Option<Instant>) -> Snapshot {
+        let mut meter = self.meter.clone();
+        if let (Some(from), Air::Awake { since, .. }) = (receives_from, self.air)
+            && since <= from
+        {
+            meter.received(from, now);
         }
+        Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.missed_packets }
     }
 
-    pub(super) fn download_over(&mut self, now: Instant, flow: usize) {
+    pub(super) fn download_begins(&mut self, snapshot: Snapshot) {
+        self.downloads.begun.get_or_insert(snapshot);
+    }
+
+    pub(super) fn download_over(&mut self, snapshot: Snapshot, flow: usize) {
         let open = &mut self.downloads.open;
         let before = open.len();
         open.retain(|&other| other != flow);
         if before > 0 && open.is_empty() {
-            self.downloads.over = Some(self.snapshot(now));
+            self.downloads.over = Some(snapshot);
         }
     }
 
-    pub(super) fn restart(&mut self, now: Instant) {
+    pub(super) fn restart(&mut self, snapshot: Snapshot) {
         self.base = self.counters;
-        self.base_at = self.snapshot(now);
+        self.base_at = snapshot;
     }
 
     /// Packets that are at the station's radio or at its access point, on no link.
@@ -354,6 +378,7 @@ impl Station {
             Frame::Packet(packet, _) => Some((self.node, packet)),
             Frame::Poll | Frame::Null(_) => None,
         });
-        waiting.chain(self.held.iter().map(|packet| (self.access_node, packet)))
+        let held = self.held.iter().chain(self.leaving.iter().map(|(packet, _)| packet));
+        waiting.chain(held.map(|packet| (self.access_node, packet)))
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationDocument {
-    /// A name for `--set` and sweeps: `station.NAME.mechanism`.
+    /// A name of these stations for `--set` and sweeps: `station.NAME.mechanism`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The nodes; each is a station of its own.
@@ -77,7 +77,7 @@ pub struct ClientShaperDocument {
     /// A burst is not judged over before so long a silence.
     #[serde(default = "default_least_wait")]
     pub least_wait: Quantity<Duration>,
-    /// Slow start is over when a round brings fewer than so many times the packets of the round before; above 1.
+    /// Slow start is over when a round brings fewer than so many times the packets of the round before; at least 1.
     #[serde(default = "default_growth")]
     pub growth: f64,
     /// So many bad bursts in a row end shaping.
@@ -184,18 +184,19 @@ pub struct AccessPointDocument {
     /// The first beacon; default one period after the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_beacon: Option<Quantity<Duration>>,
-    /// How long a beacon is on the air.
-    #[serde(default = "default_beacon_time")]
-    pub beacon_time: Quantity<Duration>,
+    /// How long a beacon is on the air; default 1 ms, at most a tenth of the period.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beacon_time: Option<Quantity<Duration>>,
     /// From a poll to the packet that it asks for.
     #[serde(default = "default_poll_time")]
     pub poll_time: Quantity<Duration>,
     /// What a poll asks for.
     #[serde(default)]
     pub poll: PollReading,
-    /// A beacon does not end the wait for the next packet of a burst before so long after a poll or the packet before.
-    #[serde(default = "default_patience")]
-    pub patience: Quantity<Duration>,
+    /// A beacon does not end the wait for the next packet of a burst before so long after a poll or the packet before; default 20 ms, at most
+    /// half a period, and at least what a packet of one MTU takes behind a poll.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<Quantity<Duration>>,
     /// Packets that the access point buffers for the station.
     #[serde(default = "default_held")]
     #[schemars(range(min = 1))]
@@ -207,10 +208,10 @@ impl Default for AccessPointDocument {
         Self {
             beacon_period: default_beacon_period(),
             first_beacon: None,
-            beacon_time: default_beacon_time(),
+            beacon_time: None,
             poll_time: default_poll_time(),
             poll: PollReading::default(),
-            patience: default_patience(),
+            patience: None,
             buffer: default_held(),
         }
     }
@@ -266,10 +267,6 @@ fn default_held() -> u32 {
     1000
 }
 
-fn default_patience() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(20))
-}
-
 fn default_saturation() -> f64 {
     0.9
 }
@@ -288,10 +285,6 @@ fn default_longest_listen() -> Quantity<Duration> {
 
 fn default_beacon_period() -> Quantity<Duration> {
     Quantity(Duration::from_millis(100))
-}
-
-fn default_beacon_time() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(1))
 }
 
 fn default_poll_time() -> Quantity<Duration> {

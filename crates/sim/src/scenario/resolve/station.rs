@@ -15,7 +15,7 @@ use netlull_mechanism::radio::{
     ShaperConfig,
 };
 use netlull_power::RadioPower;
-use netlull_units::{BitRate, Duration, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// A wireless station.
 #[derive(Clone, Debug)]
@@ -111,6 +111,10 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     let mut stations: Vec<StationSpec> = Vec::new();
     for (index, document) in around.document.station.iter().enumerate() {
         let field = format!("station.{}", document.name.clone().unwrap_or_else(|| index.to_string()));
+        let namesake = |other: &StationDocument| other.name.is_some() && other.name == document.name;
+        if around.document.station[..index].iter().any(namesake) {
+            return refuse(format!("{field}.name"), "is given twice; expected different names");
+        }
         if !around.document.sleep.is_empty() {
             return refuse(field, "stands beside [[sleep]]; expected stations where links do not sleep");
         }
@@ -128,6 +132,12 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
             }
             stations.push(station(around, (&field, document), (name, own), &radios)?);
         }
+    }
+    let is_station = |node: usize| stations.iter().any(|other| other.node == node);
+    if let Some(station) = stations.iter().find(|station| is_station(station.access)) {
+        let (name, access) = (&around.document.nodes[station.node], &around.document.nodes[station.access]);
+        let message = format!("has \"{name}\", whose access point is \"{access}\", a station");
+        return refuse("station", format!("{message}; expected an access point that is none"));
     }
     Ok(stations)
 }
@@ -163,23 +173,30 @@ fn station(
                 format!("\"{name}\" has the link {}, whose rate varies or whose queue CoDel manages", link.name);
             return refuse(nodes, format!("{message}; expected an air of fixed rate"));
         }
+        if link.noise.is_some() {
+            let message = format!("\"{name}\" has the link {}, which has noise", link.name);
+            return refuse(nodes, format!("{message}; expected noise on the path before the air"));
+        }
     }
     let wake = document.wake_time.map_or(radios[0].power.wake, |wake| wake.0);
-    let air = Air { rate: around.links[down].rate, wake };
+    let air = Air { rate: around.links[down].rate, wake, mtu: around.document.mtu.0 };
     let field = format!("{field}.mechanism");
     let mechanism = match &document.mechanism {
         None => StationMechanism::AlwaysOn,
-        Some(StationMechanismDocument::Eager(document)) => StationMechanism::Eager(eager(&field, document)?),
+        Some(StationMechanismDocument::Eager(document)) => {
+            no_requests(around.flows, (&nodes, name), own)?;
+            StationMechanism::Eager(eager(&field, document)?)
+        }
         Some(StationMechanismDocument::ClientShaper(document)) => {
             one_download(around.flows, (&nodes, name), own)?;
             StationMechanism::ClientShaper(shaper(&field, document, air)?)
         }
         Some(StationMechanismDocument::Psm(document)) => {
-            let access = access_point(&field, &document.access_point)?;
+            let access = access_point(&field, &document.access_point, air)?;
             StationMechanism::Psm(psm(&field, document, &access, air)?, access)
         }
         Some(StationMechanismDocument::Bsd(document)) => {
-            let access = access_point(&field, &document.access_point)?;
+            let access = access_point(&field, &document.access_point, air)?;
             StationMechanism::Bsd(bsd(&field, document, &access, air)?, access)
         }
     };
@@ -191,6 +208,15 @@ fn station(
 struct Air {
     rate: BitRate,
     wake: Duration,
+    mtu: Bytes,
+}
+
+/// Acknowledgements are eager of flows, not of requests, whose connections come and go.
+fn no_requests(flows: &Flows, (field, name): (&str, &str), own: usize) -> Result<()> {
+    if flows.requests.iter().all(|flow| flow.path.to != own) {
+        return Ok(());
+    }
+    refuse(field, format!("\"{name}\" receives requests; expected TCP flows only where acknowledgements are eager"))
 }
 
 /// A shaper knows one connection, the one that it receives.
@@ -288,7 +314,40 @@ fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<Shap
     Ok(config)
 }
 
-fn access_point(field: &str, document: &AccessPointDocument) -> Result<AccessSpec> {
+/// The same of a station that listens to beacons: some of its parameters are the access point's, or the radio's.
+fn refused_listening(field: &str, error: &ConfigError) -> ScenarioError {
+    let own = field.strip_suffix(".mechanism").unwrap_or(field);
+    let path = match error.field {
+        "wake" => format!("{own}.wake_time"),
+        "patience" | "beacon_period" | "first_beacon" | "poll" => format!("{field}.access_point.{}", error.field),
+        other => format!("{field}.{other}"),
+    };
+    ScenarioError::new(path, format!("is {}; expected {}", error.value, error.expected))
+}
+
+/// What a beacon takes on the air, about 100 bytes at 1 Mb/s and a preamble.
+const BEACON_TIME: Duration = Duration::from_millis(1);
+/// A packet of 1500 bytes takes 12 ms at 1 Mb/s.
+const PATIENCE: Duration = Duration::from_millis(20);
+
+/// How long the next packet of a burst is waited for: at least what one of one MTU takes behind a poll.
+fn patience(field: &str, document: &AccessPointDocument, air: Air) -> Result<Duration> {
+    let period = document.beacon_period.0;
+    let packet = air.rate.time_for(air.mtu) + document.poll_time.0;
+    let patience = document.patience.map_or(PATIENCE.min(period / 2).max(packet), |time| time.0);
+    if patience < packet {
+        let message = format!("is {patience}; expected at least {packet}, a packet of one MTU behind a poll");
+        return refuse(format!("{field}.patience"), message);
+    }
+    if patience >= period {
+        let message =
+            format!("is {period}; expected more than {patience}, which a packet of one MTU may need behind a poll");
+        return refuse(format!("{field}.beacon_period"), message);
+    }
+    Ok(patience)
+}
+
+fn access_point(field: &str, document: &AccessPointDocument, air: Air) -> Result<AccessSpec> {
     let field = format!("{field}.access_point");
     let config = AccessPointConfig {
         beacon_period: document.beacon_period.0,
@@ -300,20 +359,14 @@ fn access_point(field: &str, document: &AccessPointDocument) -> Result<AccessSpe
         },
     };
     netlull_mechanism::radio::AccessPoint::new(&config, Instant::ZERO).map_err(|error| refused(&field, &error))?;
-    if document.beacon_time.0 >= config.beacon_period {
-        let message = format!("is {}; expected less than the beacon period", document.beacon_time.0);
+    let period = config.beacon_period;
+    let beacon_time = document.beacon_time.map_or(BEACON_TIME.min(period / 10), |time| time.0);
+    if beacon_time >= period {
+        let message = format!("is {beacon_time}; expected less than the beacon period, {period}");
         return refuse(format!("{field}.beacon_time"), message);
     }
-    if document.poll_time.0 >= config.beacon_period {
-        let message = format!("is {}; expected less than the beacon period", document.poll_time.0);
-        return refuse(format!("{field}.poll_time"), message);
-    }
-    Ok(AccessSpec {
-        config,
-        beacon_time: document.beacon_time.0,
-        poll_time: document.poll_time.0,
-        patience: document.patience.0,
-    })
+    let patience = patience(&field, document, air)?;
+    Ok(AccessSpec { config, beacon_time, poll_time: document.poll_time.0, patience })
 }
 
 fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Result<PsmConfig> {
@@ -325,7 +378,7 @@ fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Re
         poll: access.config.poll,
         patience: access.patience,
     };
-    netlull_mechanism::radio::Psm::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
+    netlull_mechanism::radio::Psm::new(&config, Instant::ZERO).map_err(|error| refused_listening(field, &error))?;
     Ok(config)
 }
 
@@ -343,6 +396,6 @@ fn bsd(field: &str, document: &BsdDocument, access: &AccessSpec, air: Air) -> Re
         poll: access.config.poll,
         patience: access.patience,
     };
-    netlull_mechanism::radio::Bsd::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
+    netlull_mechanism::radio::Bsd::new(&config, Instant::ZERO).map_err(|error| refused_listening(field, &error))?;
     Ok(config)
 }
