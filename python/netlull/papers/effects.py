@@ -162,7 +162,7 @@ def with_effects(text: str, found: Variations) -> str:
     lines: list[str] = []
     reading, inside = "", False
     for line in text.splitlines():
-        if re.fullmatch(r"\[\[reading(\.alternative)?\]\]", line.strip()):
+        if re.fullmatch(r"\[\[reading(\.\w+)*\]\]", line.strip()):
             inside = line.strip() == "[[reading.alternative]]"
         if inside and line.startswith("effect = "):
             continue
