@@ -73,7 +73,7 @@ def as_the_paper_has_it() -> World:
 
 
 class Recording:
-    """A download of 2 s from 0 s on, of bursts 25 ms apart and `in_bursts_s` on the air in all, and why it went back."""
+    """A download of 2 s from 0 s on, of bursts 25 ms apart and `in_bursts_s` on the air in all; why it went back."""
 
     def __init__(self, count: int, in_bursts_s: float = 0.0, fallback: str | None = None) -> None:
         ends = [0.1 + 0.025 * place for place in range(count)]

@@ -51,7 +51,7 @@ def test_a_round_trip_takes_what_it_says() -> None:
 
 
 def test_uiuc_and_stanford_take_the_paper_s_time() -> None:
-    # "The entire 5MB file takes only 2 seconds": 5 MB in packets of 1448 of 1500 B are 2.07 s on the air; then the first
+    # "The entire 5MB file takes only 2 seconds": 5 MB in packets of 1448 of 1500 B are 2.07 s on the air; the first
     # round trips, from two packets on. A quarter, as claim C10 allows: the paper's number has one digit.
     assert site("uiuc").scenario(Eager()).run().station("client")["download"]["seconds"] == pytest.approx(2, rel=0.25)
     # "7.48 seconds to 5.15 seconds". A tenth, as claim C5 allows: one run on one day, whose noise is not printed. 74
