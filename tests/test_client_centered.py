@@ -46,6 +46,7 @@ class World:
     in_bursts_s: dict[str, float] = field(default_factory=lambda: {"stanford": 1.95, "stanford-fast": 0.36})
     uiuc_ends: str | None = "saturated"
     """Why its downloads went back to standard TCP, or None."""
+    uiuc_bursts: int = 3
 
 
 def as_the_paper_has_it() -> World:
@@ -80,7 +81,8 @@ class Recording:
         length = in_bursts_s / count
         download = {"start_s": 0.0, "seconds": 2.0}
         self.summary: dict[str, Any] = {"stations": [{"download": download, "fallback": fallback}]}
-        self._bursts = pa.table({"first_s": [end - length for end in ends], "last_s": ends})
+        firsts = [end - length for end in ends]
+        self._bursts = pa.table({"first_s": firsts, "last_s": ends, "ended_s": ends})
 
     def series(self, name: str) -> pa.Table:
         assert name == "burst"
@@ -117,7 +119,7 @@ def evidence_of(world: World) -> Evidence:
     unique = {tuple(sorted(row.items())): row for row in rows}.values()
     columns = sorted({name for row in unique for name in row})
     table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in unique])
-    recorded = {f"uiuc-{seed}": Recording(3, fallback=world.uiuc_ends) for seed in range(1, 11)}
+    recorded = {f"uiuc-{seed}": Recording(world.uiuc_bursts, fallback=world.uiuc_ends) for seed in range(1, 11)}
     for name, seconds in world.in_bursts_s.items():
         recorded |= {f"{name}-{seed}": Recording(70, seconds) for seed in SEEDS}
     axes = ["rtt", "loss", "site", "air", "client", "way"]
@@ -155,6 +157,8 @@ BROKEN: dict[str, tuple[dict[str, Any], set[str]]] = {
     "PSM is worse at 90 ms": ({"psm": {(90, 3): 0.6}}, {"C7"}),
     "PSM is faster": ({"psm_time": 3.0}, {"C8"}),
     "uiuc gives up for another reason": ({"uiuc_ends": "bad_bursts"}, {"C10"}),
+    # The 40th burst ends at 0.1 + 39 x 0.025 = 1.075 s, in the second half of 2 s.
+    "uiuc goes back late": ({"uiuc_bursts": 40}, {"C10"}),
     "uiuc goes on to the end": ({"uiuc_ends": None}, {"C10"}),
     "uiuc is slow": ({"uiuc_s": 2.6}, {"C10"}),
     "as slow as TCP at 1 %": ({"emulated_time": {(120, 1): 1.0}}, {"C11"}),

@@ -141,8 +141,12 @@ def in_bursts(run: Recorded) -> float:
 
 
 def saturated(run: Recorded) -> bool:
-    """Whether the download ended as standard TCP because its bursts filled the air."""
-    return bool(run.summary["stations"][0]["fallback"] == "saturated")
+    """Whether the download went back to standard TCP in its first half, because its bursts filled the air."""
+    station = run.summary["stations"][0]
+    if station["fallback"] != "saturated":
+        return False
+    download, ended = station["download"], run.series("burst")["ended_s"].to_pylist()
+    return bool(ended[-1] < download["start_s"] + download["seconds"] / 2)
 
 
 def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:

@@ -151,6 +151,7 @@ def told(effect: Effect, base: Effect) -> str:
         f"{label} {_shown(base.numbers[label])} → {_shown(effect.numbers[label])}"
         for label in moved[:3]
         if _move(effect.numbers[label], base.numbers[label]) > 0.02
+        and _shown(effect.numbers[label]) != _shown(base.numbers[label])
     ]
     verdicts = ", ".join(changed) if changed else "no verdict changes"
     return f"{verdicts}; {'; '.join(shown) if shown else 'no headline number moves by more than 2 %'}."
