@@ -83,7 +83,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             "Bursts of three senders, the last of which paces",
             "60 ms, no loss, the paper's shaper: what the client receives in 0.4 s; grey: its radio is awake. "
             "FreeBSD's "
-            "window of 23 packets comes in 14 ms. BBR's 44 packets come at the rate that BBR has measured, a window "
+            "window of 23 packets comes in 13 ms. BBR's 44 packets come at the rate that BBR has measured, a window "
             "for each "
             "round trip: the burst lasts as long as the sleep before it, and the download takes more than twice the "
             "time.",

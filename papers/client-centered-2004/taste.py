@@ -131,8 +131,8 @@ def scattered(evidence: Evidence, air: float) -> Figure:
             axes.axhline(1, color="#222222", linewidth=0.6)
             log_x(axes)
             log_y(axes)
-            axes.set_xlim(0.9, 25)
-            axes.set_ylim(0.02, 5)
+            axes.set_xlim(0.9, 32)
+            axes.set_ylim(0.02, 8)
         for axes in places[2:]:
             axes.set_xlabel("Transfer time, baseline TCP = 1")
         for axes in places[::2]:
