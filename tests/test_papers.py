@@ -13,9 +13,11 @@ import pytest
 
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
+from netlull.papers.effects import Effect, Variations, with_effects
 from netlull.papers.measure import judged
 from netlull.papers.plan import plan
 from netlull.papers.source import module_of
+from netlull.sweep import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,6 +159,45 @@ def test_every_alternative_is_a_valid_scenario(tmp_path: Path) -> None:
             changed = plan(paper, paper.quick, changes=[alternative])
             points = Sweep.from_file(changed.write(tmp_path / reading.id / alternative.name)).points()
             assert len(points) == 72, reading.id
+
+
+READINGS = """\
+# A comment stays.
+[[reading]]
+id = "window"
+effect = "a reading's own is kept"
+[[reading.alternative]]
+name = "16"
+effect = "stale"
+label = "16 KiB"
+[[reading.alternative.axis]]
+name = "64"
+point = [
+    { value = 1 },
+]
+[[reading.alternative]]
+name = "64"
+label = "64 KiB"
+
+[[reading]]
+id = "clock"
+name = "16"
+"""
+
+
+def test_effects_are_written_once_however_often() -> None:
+    def effect(changes: tuple[tuple[str, str], ...], number: float) -> Effect:
+        return Effect("", changes, {"T1": Verdict.HOLDS}, {"energy": number})
+
+    alternatives = [effect((("window", name),), number) for name, number in (("16", 5.0), ("64", 20.0))]
+    found = Variations(effect((), 10.0), alternatives, [], Cost())
+    once = with_effects(READINGS, found)
+    halves = 'effect = "no verdict changes; energy 10.0 → 5.0."'
+    # Where the old one was, and where there was none; not at an axis, nor at another reading, of the same name.
+    assert once == READINGS.replace('effect = "stale"', halves).replace(
+        'name = "64"\nlabel', 'name = "64"\neffect = "no verdict changes; energy 10.0 → 20.0."\nlabel'
+    )
+    assert with_effects(once, found) == once
 
 
 # ---- The grid --------------------------------------------------------------------------------------------------------

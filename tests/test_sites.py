@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import netlull
-from netlull import Axis, AxisPoint, ClientShaper, Eager, InputError, Psm, Sweep, site
+from netlull import Axis, AxisPoint, ClientShaper, Eager, InputError, Psm, Scenario, Sweep, site
+from netlull.quantities import in_unit
 from netlull.sites import sites
 
 Printed = Callable[..., str]
@@ -48,11 +51,47 @@ def test_a_round_trip_takes_what_it_says() -> None:
 
 
 def test_uiuc_and_stanford_take_the_paper_s_time() -> None:
-    # "The entire 5MB file takes only 2 seconds": 2.0 s on the air, and the first round trips.
-    assert site("uiuc").scenario(Eager()).run().station("client")["download"]["seconds"] == pytest.approx(2, rel=0.1)
-    # "7.48 seconds to 5.15 seconds".
+    # "The entire 5MB file takes only 2 seconds": 5 MB in packets of 1448 of 1500 B are 2.07 s on the air; the first
+    # round trips, from two packets on. A quarter, as claim C10 allows: the paper's number has one digit.
+    assert site("uiuc").scenario(Eager()).run().station("client")["download"]["seconds"] == pytest.approx(2, rel=0.25)
+    # "7.48 seconds to 5.15 seconds". A tenth, as claim C5 allows: one run on one day, whose noise is not printed. 74
+    # windows of 65.2 kB at 58 ms, 2 % of noise and the first packet's 0.7 ms on its way are 4.4 s; slow start the rest.
     seconds = site("stanford").scenario(Eager()).run().station("client")["download"]["seconds"]
-    assert seconds == pytest.approx(5.15, rel=0.05)
+    assert seconds == pytest.approx(5.15, rel=0.1)
+
+
+def test_the_paper_s_sweep_says_the_same_of_each_site() -> None:
+    sweep = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004" / "sweep.toml"
+    # The paper's first axis value of `air` is 20 Mb/s; client 1 is baseline TCP.
+    swept = {
+        int(point.values["site"]): point.scenario
+        for point in Sweep.from_file(sweep).points()
+        if point.experiment == "sites" and (point.values["air"], point.values["client"]) == (20, 1)
+    }
+    assert len(swept) == len(sites())
+    for number, one in enumerate(sites().values(), start=1):
+        ours, theirs = (_download(scenario) for scenario in (one.scenario(Eager()), swept[number]))
+        assert ours == theirs, one.name
+
+
+def _download(scenario: Scenario) -> dict[str, Any]:
+    """What decides a download, in seconds and bits, whatever it is called."""
+    document = scenario.to_dict()
+    (flow,) = document["flow"]
+    found: dict[str, Any] = {"size": flow["size"], "jitter": flow["jitter"], "tcp": document["tcp"]}
+    for link in document["link"]:
+        noise, loss = link.get("noise"), link.get("loss", {"probability": 0.0})
+        found[f"{link['from']}-{link['to']}"] = {
+            "rate": link["rate"],
+            "delay_ns": _ns(link.get("delay", "0 ms")),
+            "noise": noise and (_ns(noise["mean"]), noise["shape"]),
+            "loss": loss["probability"],
+        }
+    return found
+
+
+def _ns(quantity: str) -> int:
+    return round(1e9 * (in_unit(quantity, "s") or 0.0))
 
 
 def test_a_site_takes_other_mechanisms_and_senders() -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 BAD_SITES = {"stanford", "uiuc"}
 """Those that the paper has above 1."""
-UIUC_AIR_BPS, UIUC_ROUND_TRIP_S = 20e6, 0.021
 MOST_LOSS = max(LOSSES)
 
 
@@ -160,7 +159,7 @@ def psm_time(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C10."""
     case, runs = measures.site("uiuc"), recorded(evidence, "uiuc")
-    found = [measures.saturated(run, UIUC_AIR_BPS, UIUC_ROUND_TRIP_S) for run in runs]
+    found = [measures.saturated(run) for run in runs]
     base = evidence.grid.interval(case.baseline, "seconds")
     product = measures.product(evidence, case)
     enough = sum(found) >= tolerance["reverts"] * len(found)

@@ -140,18 +140,13 @@ def in_bursts(run: Recorded) -> float:
     return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
 
 
-def saturated(run: Recorded, air_bps: float, round_trip_s: float, share: float = 0.9) -> bool:
-    """Whether bursts ended in the first half of the download, after three that filled the air.
-
-    `share` is what they had at least, of the air's rate times the round trip.
-    """
-    table = run.series("burst")
-    if len(table) < 3:
+def saturated(run: Recorded) -> bool:
+    """Whether the download went back to standard TCP in its first half, because its bursts filled the air."""
+    station = run.summary["stations"][0]
+    if station["fallback"] != "saturated":
         return False
-    download = run.summary["stations"][0]["download"]
-    early = float(table["ended_s"].to_pylist()[-1]) < download["start_s"] + download["seconds"] / 2
-    fullest = float(min(table["bytes"].to_pylist()[-3:]))
-    return early and fullest >= share * air_bps * round_trip_s / 8
+    download, ended = station["download"], run.series("burst")["ended_s"].to_pylist()
+    return bool(ended[-1] < download["start_s"] + download["seconds"] / 2)
 
 
 def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:

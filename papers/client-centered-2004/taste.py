@@ -131,8 +131,8 @@ def scattered(evidence: Evidence, air: float) -> Figure:
             axes.axhline(1, color="#222222", linewidth=0.6)
             log_x(axes)
             log_y(axes)
-            axes.set_xlim(0.9, 25)
-            axes.set_ylim(0.02, 5)
+            axes.set_xlim(0.9, 32)
+            axes.set_ylim(0.02, 8)
         for axes in places[2:]:
             axes.set_xlabel("Transfer time, baseline TCP = 1")
         for axes in places[::2]:
@@ -222,20 +222,20 @@ def _told(evidence: Evidence, radio: int, air: int, rtt: int, way: int | None) -
 
 NOTES = {
     "figures": (
-        "Within a quarter more time the shaper saves most at 20 Mb/s from 60 ms on: 42 % at 60 ms and 61 % at 120 "
-        "ms with the paper's card. At 90 ms 802.11's PSM saves 58 % for 11 %, where round trip and window just "
-        "fit into a beacon period. Within 10 % there is next to nothing (6 %, at 120 ms and 108 Mb/s).",
-        "Energy x delay would take ideal PSM at 60 ms, which saves 59 % for 61 % more time; the shaper saves 42 % "
-        "for 22 %. At 30 ms it would take nothing: the shaper saves 7 % for 44 %.",
-        "Faster air helps the shaper at 30 and 60 ms and undoes it at 90 and 120 ms, where 54 and 61 % saved "
-        "become 23 and 6 %. The paper expects only the help. A queue at the access point hides the path's noise; "
-        "with 0.1 ms instead of 0.6 ms for a packet gaps of more than 3 ms open in the bursts, and the radio "
-        "sleeps through what follows.",
-        "Radios differ in what sleeping is worth (esp32 least, esp32-c3 most), hardly in which way is best within "
-        "a bound of slowdown.",
-        "BSD never sleeps where acknowledgements count as requests: its 2 % more time is that of delayed "
+        "Within a quarter more time the shaper saves most at 20 Mb/s from 60 ms on: 42 % at 60 ms and 61 % at 120 ms "
+        "with the paper's card. At 90 ms 802.11's PSM saves 58 % for 11 %, where round trip and window just fit into "
+        "a beacon period. Within 10 % there is next to nothing (6 %, at 120 ms and 108 Mb/s).",
+        "Energy x delay would take ideal PSM at 60 ms, which saves 59 % for 61 % more time; the shaper saves 42 % for "
+        "22 %. At 30 ms it would take nothing: the shaper saves 7 % for 44 %.",
+        "Faster air helps the shaper at 30 and 60 ms and undoes it at 90 and 120 ms, where 54 and 61 % saved become "
+        "23 and 6 %. The paper expects only the help. A queue at the access point hides the path's noise; with 0.1 ms "
+        "instead of 0.6 ms for a packet gaps of more than 3 ms open in the bursts, and the radio sleeps through what "
+        "follows.",
+        "Radios differ in what sleeping is worth (esp32 least, esp32-c3 most), hardly in which way is best within a "
+        "bound of slowdown.",
+        "BSD never sleeps where acknowledgements count as requests: its 2 to 3 % more time is that of delayed "
         "acknowledgements, which baseline TCP does not have here. Where only data counts, a download, which sends "
         "none, has a radio that listens ever more seldom: 6 to 27 times the time.",
-    )
+    ),
 }
 """Words for the report."""

@@ -80,7 +80,8 @@ class Site:
     ) -> Scenario:
         """A download from the site to a station `client` behind `access-point`, which dozes by `mechanism`.
 
-        The sender is NewReno with timestamps and without window scaling, as servers of 2003, unless `tcp` says more.
+        The sender is FreeBSD 4.5's, as in the paper's folder, with what `tcp` says; with a `congestion_control` it is
+        another one.
         """
         from netlull.scenario import Scenario
 
@@ -92,7 +93,7 @@ class Site:
             "description": f"a download from {self.host}, {1e3 * self.round_trip_s:g} ms away",
             "duration": duration,
             "nodes": list(_NODES),
-            "tcp": _TCP,
+            "tcp": _OTHER_TCP if tcp and "congestion_control" in tcp else _TCP,
             "link": [
                 {"from": _NODES[0], "to": _NODES[1], "rate": self.rate, "buffer": "unlimited"},
                 {"from": _NODES[1], "to": _NODES[0], "rate": self.rate, "buffer": "unlimited"},
@@ -113,13 +114,12 @@ class Site:
         return Scenario.from_dict(document).with_values({**self.values(), **options})
 
 
-_TCP = {
-    "congestion_control": "new_reno",
-    "timestamps": True,
-    "window_scaling": False,
-    "receive_buffer": "64 KiB",
-}
-"""A server of 2003 and a client that advertises 64 KB (section III)."""
+_CLIENT = {"receive_buffer": "64 KiB"}
+"""A client that advertises 64 KB (section III)."""
+_TCP = {"preset": "freebsd-4.5", **_CLIENT, "delayed_ack_timeout": "40 ms"}
+"""As in papers/client-centered-2004: a server of 2003, and delayed acknowledgements of Linux 2.4."""
+_OTHER_TCP = {"timestamps": True, "window_scaling": False, **_CLIENT}
+"""Under a sender of another kind."""
 
 
 def _time(seconds: float) -> str:

@@ -151,6 +151,7 @@ def told(effect: Effect, base: Effect) -> str:
         f"{label} {_shown(base.numbers[label])} → {_shown(effect.numbers[label])}"
         for label in moved[:3]
         if _move(effect.numbers[label], base.numbers[label]) > 0.02
+        and _shown(effect.numbers[label]) != _shown(base.numbers[label])
     ]
     verdicts = ", ".join(changed) if changed else "no verdict changes"
     return f"{verdicts}; {'; '.join(shown) if shown else 'no headline number moves by more than 2 %'}."
@@ -162,7 +163,7 @@ def with_effects(text: str, found: Variations) -> str:
     lines: list[str] = []
     reading, inside = "", False
     for line in text.splitlines():
-        if re.fullmatch(r"\[\[reading(\.alternative)?\]\]", line.strip()):
+        if re.fullmatch(r"\[\[reading(\.\w+)*\]\]", line.strip()):
             inside = line.strip() == "[[reading.alternative]]"
         if inside and line.startswith("effect = "):
             continue
