@@ -162,9 +162,10 @@ impl Shaper {
         }
     }
 
-    /// The round-trip time that timers run on: a sample of nothing would let them run at once, for ever.
+    /// The round-trip time that timers run on: what the least may be at most, since a clock's tick is no reason to ask again, and what a
+    /// sample of nothing would let run at once, for ever.
     fn round_trip(&self) -> Duration {
-        self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
+        self.round_trip.most().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
     }
 
     /// From an open ACK until the radio has to wake. The last bit of the first packet comes when the least round-trip time is over (section
@@ -355,7 +356,7 @@ impl Shaper {
 
     fn count(&mut self, burst: &Burst) {
         let grow = |streak: &mut u32, holds: bool| *streak = if holds { streak.saturating_add(1) } else { 0 };
-        let rtt = self.round_trip();
+        let rtt = self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT);
         grow(&mut self.streaks.bad, !burst.intact);
         // W >= 90 % of air rate x RTT, W being what this burst has brought (section III-B.2; in bytes: reading).
         let product = self.config.air_rate.as_f64() * rtt.as_secs_f64();

@@ -16,11 +16,15 @@ struct Stamps {
     ring: [(u32, Instant); KEPT],
     oldest: usize,
     len: usize,
+    /// When the latest value was sent first.
+    first: Instant,
+    /// The longest time between the first and the last time that one value was sent: the clock's tick is at least that.
+    tick: Duration,
 }
 
 impl Stamps {
     fn new() -> Self {
-        Self { ring: [(0, Instant::ZERO); KEPT], oldest: 0, len: 0 }
+        Self { ring: [(0, Instant::ZERO); KEPT], oldest: 0, len: 0, first: Instant::ZERO, tick: Duration::ZERO }
     }
 
     fn at(&self, index: usize) -> (u32, Instant) {
@@ -32,19 +36,21 @@ impl Stamps {
     }
 
     fn record(&mut self, now: Instant, value: u32) {
-        let place = match self.newest() {
-            Some(newest) if newest == value => self.len - 1,
+        match self.newest() {
+            Some(newest) if newest == value => {
+                self.tick = self.tick.max(now.saturating_since(self.first));
+                self.ring[(self.oldest + self.len - 1) % KEPT] = (value, now);
+                return;
+            }
             Some(newest) if !is_after(value, newest) => return,
-            _ if self.len < KEPT => {
-                self.len += 1;
-                self.len - 1
-            }
-            _ => {
-                self.oldest = (self.oldest + 1) % KEPT;
-                KEPT - 1
-            }
-        };
-        self.ring[(self.oldest + place) % KEPT] = (value, now);
+            _ => self.first = now,
+        }
+        if self.len < KEPT {
+            self.len += 1;
+        } else {
+            self.oldest = (self.oldest + 1) % KEPT;
+        }
+        self.ring[(self.oldest + self.len - 1) % KEPT] = (value, now);
     }
 
     /// When this value was sent.
@@ -103,6 +109,11 @@ impl RoundTrip {
             RttFrom::OpenAck if self.answers >= ENOUGH_ANSWERS => self.least_answer,
             RttFrom::OpenAck | RttFrom::AnyEcho => self.least,
         }
+    }
+
+    /// What the least round-trip time is at most: a sample is too short by up to a tick of the clock whose value it goes by.
+    pub(super) fn most(&self) -> Option<Duration> {
+        self.least().map(|least| least + self.stamps.tick)
     }
 
     /// The latest TSval sent.
@@ -177,6 +188,20 @@ mod tests {
         rtt.sent(at(14), 1);
         rtt.sample(at(70), 1);
         assert_eq!(rtt.least(), ms(56));
+    }
+
+    #[test]
+    fn a_coarse_clock_leaves_the_least_uncertain_by_its_tick() {
+        // Values of a clock of 10 ms: sent at 10 and 18 ms, and at 20 ms. The first is taken for sent at 18 ms.
+        let mut rtt = RoundTrip::new(RttFrom::AnyEcho);
+        rtt.sent(at(10), 1);
+        rtt.sent(at(18), 1);
+        rtt.sent(at(20), 2);
+        assert_eq!(rtt.most(), None);
+        rtt.sample(at(70), 1);
+        assert_eq!((rtt.least(), rtt.most()), (ms(52), ms(60)));
+        rtt.sent(at(30), 2);
+        assert_eq!(rtt.most(), ms(62), "from 20 to 30 ms");
     }
 
     #[test]
