@@ -16,6 +16,7 @@
 //! Noise makes propagation longer, from packet to packet.
 
 use super::buffer::Buffer;
+use super::counters::Fates;
 pub use super::counters::LinkCounters;
 use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
@@ -56,37 +57,6 @@ pub(crate) enum Offered {
     Held,
     /// The link did not take it.
     Refused(Admission),
-}
-
-/// What became of a packet, as its counters tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// The link has it.
-    Taken,
-    /// The link's loss model took it.
-    Lost,
-    /// Its queue has no room for it, or its management dropped it.
-    Dropped,
-}
-
-/// How many packets a link has taken and lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fates {
-    taken: u64,
-    lost: u64,
-}
-
-impl Fates {
-    /// What became of the one packet that was offered since `before`.
-    pub fn since(self, before: Self) -> Fate {
-        if self.taken > before.taken {
-            Fate::Taken
-        } else if self.lost > before.lost {
-            Fate::Lost
-        } else {
-            Fate::Dropped
-        }
-    }
 }
 
 enum Transmitter {

@@ -6,9 +6,9 @@ use super::summary::transition_power;
 use super::world::World;
 use crate::net::transmitter::InService;
 use crate::scenario::{LinkSpec, Scenario, StationSpec, TransferSize};
-use crate::verify::ledger::{
-    AgentLedger, Ledger, LinkLedger, RequestsLedger, StationLedger, TcpLedger, VariableLedger,
-};
+use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
+use crate::verify::station::{AirLedger, StationLedger};
+use netlull_units::Duration;
 
 /// What the verifier needs.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
@@ -68,14 +68,26 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
 }
 
 fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station, &StationSpec)) -> StationLedger {
+    let up = world.links[spec.up].counters(world.now);
     StationLedger {
         name: scenario.nodes[spec.node].clone(),
         times: station.meter.times(world.now),
         came: world.links[spec.down].counters(world.now).delivered_packets,
         received: station.counters.received_packets,
         missed: station.counters.missed_packets,
-        sent_bytes: world.links[spec.up].counters(world.now).delivered_bytes,
-        air_rate: scenario.links[spec.up].rate,
+        down: AirLedger {
+            rate: scenario.links[spec.down].rate,
+            packets: station.counters.received_packets + station.counters.beacons,
+            bytes: station.counters.received_bytes,
+            beacons: station.beacons_heard(),
+        },
+        up: AirLedger {
+            rate: scenario.links[spec.up].rate,
+            packets: up.offered_packets - up.dropped_packets + station.counters.frames,
+            bytes: up.offered_bytes - up.dropped_bytes + station.counters.frame_bytes,
+            beacons: Duration::ZERO,
+        },
+        delivered_bytes: up.delivered_bytes,
     }
 }
 

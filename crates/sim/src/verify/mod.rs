@@ -7,6 +7,7 @@
 
 pub mod ledger;
 pub mod replay;
+pub mod station;
 
 use std::fmt;
 

@@ -20,7 +20,7 @@ pub use summary::{DownloadSummary, RadioSummary, StationSummary};
 
 use super::control::window_field;
 use super::world::World;
-use crate::net::link::Fate;
+use crate::net::counters::Fate;
 use crate::net::packet::{LinkId, Packet};
 use crate::probe::AirRow;
 use netlull_mechanism::Machine;
@@ -174,18 +174,26 @@ impl World {
                 self.record_air(index, kind, times, &view);
             }
             Frame::Poll => {
-                let (from, to) = self.on_air(index, POLL_BYTES, None);
+                let (from, to) = self.frame_on_air(index, POLL_BYTES);
                 let station = &mut self.stations[index];
                 station.counters.polls += 1;
                 station.polled_at = (from + station.poll_time).max(to);
                 self.record_frame(index, "poll", (from, to), POLL_BYTES);
             }
             Frame::Null(mode) => {
-                let times = self.on_air(index, NULL_BYTES, None);
+                let times = self.frame_on_air(index, NULL_BYTES);
                 self.record_frame(index, "null", times, NULL_BYTES);
                 self.tell_access_point(index, AccessEvent::Announced(mode));
             }
         }
+    }
+
+    /// The radio transmits a frame that is no packet.
+    fn frame_on_air(&mut self, index: usize, size: u32) -> (Instant, Instant) {
+        let counters = &mut self.stations[index].counters;
+        counters.frames += 1;
+        counters.frame_bytes += u64::from(size);
+        self.on_air(index, size, None)
     }
 
     /// The radio transmits `size` bytes, behind what it transmits already: from when to when. `ends` is when a link has sent them.
@@ -355,6 +363,7 @@ impl World {
             return Attended::Taken;
         }
         station.counters.received_packets += 1;
+        station.counters.received_bytes += u64::from(packet.size);
         station.meter.received(from, now);
         self.record_air(index, "data", (from, now), &view);
         self.tell_station(index, StationEvent::Received { packet: view, more });

@@ -149,6 +149,12 @@ pub(super) struct Access {
 pub(in crate::run) struct StationCounters {
     /// Packets that the radio received.
     pub received_packets: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Polls and null frames transmitted.
+    pub frames: u64,
+    /// Their bytes.
+    pub frame_bytes: u64,
     /// Packets that came while it did not hear.
     pub missed_packets: u64,
     /// Their bytes.
@@ -370,6 +376,11 @@ impl Station {
     pub(super) fn restart(&mut self, snapshot: Snapshot) {
         self.base = self.counters;
         self.base_at = snapshot;
+    }
+
+    /// How long beacons were heard.
+    pub fn beacons_heard(&self) -> Duration {
+        self.beacon_time.saturating_mul(self.counters.beacons)
     }
 
     /// Packets that are at the station's radio or at its access point, on no link.
