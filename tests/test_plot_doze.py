@@ -27,7 +27,7 @@ from netlull import (
     TcpOptions,
 )
 from netlull.plot import Air, air_of, doze_figure
-from netlull.plot.air import _eager, offsets
+from netlull.plot.air import eager_apart, offsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -145,6 +145,7 @@ def test_beacons_and_polls_are_shown_where_there_are_some(polled: Result) -> Non
     assert [label.get_text() for label in strip.get_yticklabels()] == ["beacons", "polls"]
     assert power.get_ylim() == (0, pytest.approx(1.05 * 1.675))
     assert not power.lines
+    assert strip.get_title(loc="left") == "(c) Radio, and the beacons that it hears and its polls"
 
 
 @pytest.mark.parametrize("poll", ["one", "all"])
@@ -173,8 +174,16 @@ def test_an_acknowledgement_is_open_only_after_closed_ones(shaped: Result) -> No
 def test_after_a_shaper_gave_up_acknowledgements_are_eager() -> None:
     # Closed, opened, and after that it has given up.
     kind = np.array(["open", "closed", "closed", "open", "ack", "open", "open"])
-    assert _eager(kind, fallen_back=True).tolist() == ["eager", "closed", "closed", "open", "ack", "eager", "eager"]
-    assert _eager(kind, fallen_back=False).tolist() == ["eager", "closed", "closed", "open", "ack", "open", "open"]
+    assert eager_apart(kind, fallen_back=True).tolist() == [
+        "eager",
+        "closed",
+        "closed",
+        "open",
+        "ack",
+        "eager",
+        "eager",
+    ]
+    assert eager_apart(kind, fallen_back=False).tolist() == ["eager", "closed", "closed", "open", "ack", "open", "open"]
 
 
 def _panel_words(drawn: Figure) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netlull import Result
     from netlull.plot.series import Floats
 
-__all__ = ["STATES", "Air", "Stretch", "air_of", "radio_powers"]
+__all__ = ["STATES", "Air", "Stretch", "air_of", "eager_apart", "offsets", "radio_powers"]
 
 STATES = ("asleep", "waking", "idle", "receiving", "transmitting")
 """States of a radio, as the summary calls them."""
@@ -121,7 +121,7 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
         radio=model,
         time_s=time,
         end_s=end,
-        kind=_eager(kind, fallen_back=summary["fallback"] is not None),
+        kind=eager_apart(kind, fallen_back=summary["fallback"] is not None),
         offset_bytes=offsets(rows, kind),
         size_bytes=column(rows, "size_bytes"),
         window_bytes=column(rows, "window_bytes"),
@@ -131,7 +131,7 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
     )
 
 
-def _eager(kind: Strings, *, fallen_back: bool) -> Strings:
+def eager_apart(kind: Strings, *, fallen_back: bool) -> Strings:
     """Open acknowledgements with nothing closed before them, or after a shaper gave up, are eager ones."""
     opened = kind == "open"
     closed = np.flatnonzero(kind == "closed")

@@ -43,6 +43,7 @@ _PLAIN = COLOURS[6]
 _ACKNOWLEDGEMENTS = ("closed", "open", "eager", "ack")
 _SIGNALS = {"beacon": "v", "poll": "|"}
 """What is on the air about sleep alone, with its marks."""
+_SIGNAL_WORDS = {"beacon": "the beacons that it hears", "poll": "its polls"}
 _STATE_COLOURS = {
     "asleep": "#c8d0d8",
     "waking": COLOURS[3],
@@ -97,7 +98,7 @@ def doze_figure(
         entries += entered
         if signals:
             _signals(panels[2], air, shown, signals)
-            titled += ", and the beacons that it hears and its polls"
+            titled += f", and {' and '.join(_SIGNAL_WORDS[kind] for kind in signals)}"
         panels[2].set_title(titled, loc="left")
         opened = air.time_s[shown & (air.kind == "open")]
         if len(opened) <= _MOST_LINES:
