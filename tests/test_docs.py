@@ -138,8 +138,10 @@ def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     station, sweep = _blocks("doze.md", "toml")
     assert Scenario.from_dict(Scenario.from_file(ready()["doze"]).to_dict() | tomllib.loads(station))
     # A part of the downloads, so that the test is quick.
-    shorter = 'set = { "flow.download.size" = "500 kB", '
-    (tmp_path / "doze-sweep.toml").write_text(sweep.replace('set = { "flow.download.j', shorter + '"flow.download.j'))
+    assert "[experiment.set]\n" in sweep
+    shorter = sweep.replace("[experiment.set]\n", '[experiment.set]\n"flow.download.size" = "500 kB"\n')
+    (tmp_path / "doze-sweep.toml").write_text(shorter, encoding="utf-8")
+    assert Sweep.from_file(tmp_path / "doze-sweep.toml").points()[0].seeds == tuple(range(1, 11))
     for block in _blocks("doze.md", "console"):
         for line in block.splitlines():
             prompt, command, *arguments = shlex.split(line)
@@ -148,7 +150,7 @@ def test_the_doze_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (code,) = _blocks("doze.md", "python")
     exec(compile(code, "doze.md", "exec"), {})  # noqa: S102  # our own page
     pictures = {path.name for path in tmp_path.glob("*.svg")}
-    assert pictures == {f"{name}.svg" for name in ("doze", "whole", "psm", "start", "again", "rtt", "stanford")}
+    assert pictures == {f"{name}.svg" for name in ("doze", "whole", "psm", "start", "again", "rtt", "sun", "stanford")}
 
 
 def test_the_topology_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

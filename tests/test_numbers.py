@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from netlull.cli.numbers import count, digits, percent, scaled
+from netlull.cli.numbers import count, digits, percent, plus_minus, scaled
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,24 @@ from netlull.cli.numbers import count, digits, percent, scaled
 )
 def test_rates(value: float | None, text: str) -> None:
     assert scaled(value, "b/s") == text
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "size", "text"),
+    [
+        (5.2, 0.131, None, "5.2 ± 0.13"),
+        (5.2, math.nan, None, "5.2"),
+        (5.2, 1.3e-15, None, "5.2 ± 0"),
+        # Small, but not beside the mean.
+        (5.2e-9, 1.3e-15, None, "5.200e-09 ± 1.3e-15"),
+        (0.0, 0.0, None, "0 ± 0"),
+        # A difference of two means of 7.3 s that are the same but for rounding, and one of a nanosecond.
+        (8.9e-16, 1.1e-15, 7.3, "0 ± 0"),
+        (1e-9, 1.1e-15, 7.3, "1.000e-09 ± 0"),
+    ],
+)
+def test_what_is_only_rounding_is_nothing(mean: float, half: float, size: float | None, text: str) -> None:
+    assert plus_minus(mean, half, size) == text
 
 
 def test_small_times() -> None:

@@ -5,15 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from conftest import MODERN, ROOT, doze
-from netlull import Bsd, ClientShaper, FieldPathError, InputError, Psm, Radio, Result, Scenario, Station
+from netlull import (
+    Bsd,
+    Cbr,
+    ClientShaper,
+    Eager,
+    FieldPathError,
+    InputError,
+    Psm,
+    Radio,
+    Result,
+    Scenario,
+    Station,
+    TcpOptions,
+)
 from netlull.plot import Air, air_of, doze_figure
-from netlull.plot.air import offsets
+from netlull.plot.air import eager_apart, offsets
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Printed = Callable[..., str]
 
@@ -119,11 +136,94 @@ def test_missed_packets_are_crosses_where_they_were(shaped: Result) -> None:
 
 def test_beacons_and_polls_are_shown_where_there_are_some(polled: Result) -> None:
     drawn = doze_figure(polled)
-    names = {text.get_text() for text in drawn.legends[0].get_texts()}
-    assert {"beacon", "poll", "acknowledgement"} <= names
-    (beacons,) = [line for line in drawn.axes[2].lines if line.get_marker() == "v"]
+    assert len(drawn.axes) == 4
+    strip, power = drawn.axes[2:]
+    (beacons,) = [line for line in strip.lines if line.get_marker() == "v"]
     # Five beacon periods of 100 ms.
     assert len(np.asarray(beacons.get_xdata())) == 5
+    # They are in lines of their own, not at a power that no radio has: transmitting draws 1.675 W.
+    assert [label.get_text() for label in strip.get_yticklabels()] == ["beacons", "polls"]
+    assert power.get_ylim() == (0, pytest.approx(1.05 * 1.675))
+    assert not power.lines
+    assert strip.get_title(loc="left") == "(c) Radio, and the beacons that it hears and its polls"
+
+
+@pytest.mark.parametrize("poll", ["one", "all"])
+def test_the_title_says_what_a_poll_brings(poll: str) -> None:
+    drawn = doze_figure(doze(Psm(access_point={"poll": poll})).run())
+    assert f"power-saving mode (poll = {poll})" in drawn.get_suptitle()
+
+
+def _legend(result: Result, **options: Any) -> set[str]:
+    return {text.get_text() for text in doze_figure(result, **options).legends[0].get_texts()}
+
+
+def test_an_acknowledgement_is_open_only_after_closed_ones(shaped: Result) -> None:
+    names = _legend(doze(Eager()).run(), whole=True)
+    assert {"eager acknowledgement", "other acknowledgement"} <= names
+    assert "open acknowledgement" not in names
+    # Without timestamps the shaper gives up before it has closed anything.
+    names = _legend(doze(ClientShaper(), tcp=TcpOptions(timestamps=False)).run(), whole=True)
+    assert "eager acknowledgement" in names
+    assert not names & {"open acknowledgement", "closed acknowledgement"}
+    # One that shapes to the end has eager ones before its first closed one only.
+    air = air_of(shaped)
+    assert air.time_s[air.kind == "eager"].max(initial=0) < air.time_s[air.kind == "closed"].min()
+
+
+def test_after_a_shaper_gave_up_acknowledgements_are_eager() -> None:
+    # Closed, opened, and after that it has given up.
+    kind = np.array(["open", "closed", "closed", "open", "ack", "open", "open"])
+    assert eager_apart(kind, fallen_back=True).tolist() == [
+        "eager",
+        "closed",
+        "closed",
+        "open",
+        "ack",
+        "eager",
+        "eager",
+    ]
+    assert eager_apart(kind, fallen_back=False).tolist() == ["eager", "closed", "closed", "open", "ack", "open", "open"]
+
+
+def _panel_words(drawn: Figure) -> list[str]:
+    return [text.get_text() for axes in drawn.axes for text in axes.texts]
+
+
+def test_a_station_of_datagrams_has_packets_by_size_and_no_download() -> None:
+    drawn = doze_figure(doze(Psm(), flows=[Cbr("calls", "server", "client", "1 Mb/s")], duration="1 s").run())
+    assert "no TCP download" in drawn.get_suptitle()
+    assert "not complete" not in drawn.get_suptitle()
+    packets = drawn.axes[0]
+    assert packets.get_ylabel() == "Size of the\npacket (B)"
+    assert {float(y) for line in packets.lines for y in np.asarray(line.get_ydata())} == {1500.0}
+    assert _panel_words(drawn) == ["no TCP download"]
+
+
+def test_datagrams_beside_a_download_have_no_place_in_it() -> None:
+    # The datagram comes before the opening: what counts as the first number is the opening's all the same.
+    kind = np.array(["data", "data", "data", "data", "ack"])
+    found = offsets(pa.table({"seq": [0, 5_000, 5_001, 0, 6_449]}), kind)
+    assert np.isnan(found).tolist() == [True, False, False, True, False]
+    assert found[[1, 2, 4]].tolist() == [0, 0, 1448]
+
+
+def test_where_there_is_nothing_the_panels_say_so(shaped: Result, polled: Result) -> None:
+    # 1 MB is there after 1.1 s.
+    after = doze_figure(shaped, span_s=(3.0, 3.5))
+    assert _panel_words(after) == ["nothing on the air for the station", "no acknowledgement"]
+    assert all(not len(axes.get_yticks()) for axes in after.axes[:2])
+    assert after.axes[0].get_xlim() == (3.0, 3.5)
+    # Beacons go on.
+    assert _panel_words(doze_figure(polled, span_s=(3.0, 3.5))) == ["no packet for the station", "no acknowledgement"]
+
+
+def test_no_axis_of_windows_goes_down_to_nothing(shaped: Result) -> None:
+    air = air_of(shaped)
+    # A closed acknowledgement and the next packet: a window of 0 is all that there is, drawn on the scale of the rest.
+    first = int(np.flatnonzero(air.kind == "closed")[5])
+    span = (float(air.time_s[first]) - 1e-6, float(air.end_s[first]) + 1e-6)
+    assert doze_figure(shaped, span_s=span).axes[1].get_ylim()[1] == pytest.approx(1.18 * 65.535)
 
 
 def test_some_bursts_in_the_middle_are_shown_unless_more_is_asked_for(shaped: Result) -> None:
@@ -164,8 +264,20 @@ def test_what_cannot_be_drawn_is_refused(shaped: Result, small: Scenario) -> Non
         doze_figure(shaped, "phone")
     with pytest.raises(InputError, match='has no radio "x"; expected one of wavelan-dsss, modern'):
         doze_figure(shaped, radio="x")
-    with pytest.raises(InputError, match="is no span of time"):
+    with pytest.raises(FieldPathError, match='station "phone" is the node client'):
+        doze_figure(shaped, "phone")
+    with pytest.raises(InputError, match="is no span of time; expected a start before the end; the run ends at 4 s"):
         doze_figure(shaped, span_s=(0.3, 0.1))
+    with pytest.raises(InputError, match=r"without a time to end at the figure ends with the download, at .* the run"):
+        doze_figure(shaped, span_s=(3.0, None))
+    both = Station(["client", "other"], name="phones", radio=["wavelan-dsss"])
+    links = [
+        *doze().to_dict()["link"],
+        {"from": "ap", "to": "other", "rate": "20 Mb/s", "delay": "0 ms", "duplex": True},
+    ]
+    nodes = ["server", "ap", "client", "other"]
+    with pytest.raises(FieldPathError, match='station "phones" is the nodes client, other'):
+        doze_figure(doze(stations=[both], nodes=nodes, links=links, duration="10 ms").run(), "phones")
     with pytest.raises(InputError, match="is after the run, which ends at 4 s"):
         doze_figure(shaped, span_s=(5.0, 6.0))
 
@@ -180,6 +292,18 @@ def test_one_command_writes_both_kinds_of_picture(printed: Printed, tmp_path: Pa
     again = tmp_path / "again.svg"
     printed("plot", "doze", "doze", "-o", again, *short)
     assert again.read_bytes() == svg.read_bytes()
+
+
+def test_a_file_of_a_run_is_no_scenario(refused: Printed, shaped: Result, tmp_path: Path) -> None:
+    shaped.save(tmp_path / "run")
+    for name in ("air.parquet", "manifest.json"):
+        assert "expected the folder of a run, not a file in it" in refused("plot", "doze", tmp_path / "run" / name)
+
+
+def test_a_site_is_drawn_by_its_name(printed: Printed, tmp_path: Path) -> None:
+    picture = tmp_path / "sun.svg"
+    printed("plot", "doze", "sun", "-o", picture, "--set", "flow.download.size=300 kB", "--set", "duration=3 s")
+    assert "client's shaper" in picture.read_text(encoding="utf-8")
 
 
 def test_run_draws_the_station_that_slept_most(printed: Printed, tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import json
 import math
 from collections.abc import Callable
@@ -61,6 +63,19 @@ def test_what_the_core_refuses_names_the_station() -> None:
         doze(ClientShaper(growth=3.0))
     with pytest.raises(ScenarioError, match="sundial"):
         doze(stations=[Station(["client"], radio=["sundial"])])
+
+
+def test_fields_of_the_access_point_are_told_where_they_belong() -> None:
+    wrong: dict[str, Any] = {"poll": "one"}
+    wrong_too: dict[str, Any] = {"slowdown": 0.2, "buffer": 3}
+    with pytest.raises(TypeError, match=r"poll is .* expected Psm\(access_point=AccessPoint\(poll='one'\)\)"):
+        Psm(**wrong)
+    with pytest.raises(TypeError, match=r"buffer is .* expected Bsd\(access_point=AccessPoint\(buffer=3\)\)"):
+        Bsd(**wrong_too)
+    # They are values as before: equal, copied, changed.
+    one = Psm(access_point=AccessPoint(poll="one"))
+    assert copy.deepcopy(one) == one
+    assert dataclasses.replace(one, listen_interval=2) == Psm(access_point=AccessPoint(poll="one"), listen_interval=2)
 
 
 def test_a_station_is_found_by_its_node_in_results_and_metrics(result: Result) -> None:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from netlull.result import Result
     from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
-    from netlull.sites import Site, site
+    from netlull.sites import Site, all_sites, site
     from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
 
@@ -144,6 +144,7 @@ __all__ = [
     "VerificationError",
     "WebSearchSize",
     "__version__",
+    "all_sites",
     "catalogue",
     "open_cluster",
     "schema",
@@ -164,7 +165,7 @@ _HOMES = {
     "netlull.result": "Result",
     "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
-    "netlull.sites": "Site site",
+    "netlull.sites": "Site all_sites site",
     "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from netlull.scenario import Scenario
     from netlull.stations import Doze
 
-__all__ = ["Site", "described", "site", "sites"]
+__all__ = ["Site", "all_sites", "described", "site", "sites"]
 
 _FILE = Path(__file__).with_name("sites.toml")
 _NODES = ("server", "access-point", "client")
@@ -35,13 +35,14 @@ class Site:
     host: str
     round_trip_s: float
     """Base round trip, without noise and without the time that packets take to be sent."""
-    noise_mean_s: float
-    """Mean of the noise that a round trip has on top, gamma-distributed."""
+    noise_share: float
+    """Mean of the noise that a round trip has on top, gamma-distributed, as a share of the base round trip."""
     noise_shape: float
+    """Shape of that distribution: its standard deviation is the mean over the square root of the shape."""
     size: str
     """Of the file."""
     window: str
-    """The server's send buffer: what is in flight at most."""
+    """The server's send buffer, `tcp.send_buffer`: what is in flight at most."""
     loss: float
     """Probability that a packet is lost on the way to the access point, each on its own."""
     air: str
@@ -53,11 +54,19 @@ class Site:
     reading: str
     """What it does not, and what was chosen."""
 
+    @property
+    def noise_mean_s(self) -> float:
+        """Mean of the noise: its share of the round trip, so another `round_trip_s` scales it (section IV-A-c)."""
+        return self.noise_share * self.round_trip_s
+
     def values(self) -> dict[str, object]:
-        """What makes another site's scenario this one's: for `Scenario.with_values`, and for points of an axis."""
+        """What makes another site's scenario this one's: for `Scenario.with_values`, and for points of an axis.
+
+        Round trip, noise, loss, rates, the file's size and the server's send buffer; all else is the same at all sites.
+        """
         to_client, back = (f"link.{one}-{other}" for one, other in (_NODES[:2], _NODES[1::-1]))
         lossy = {"kind": "bernoulli", "probability": self.loss} if self.loss else None
-        noisy = {"mean": _time(self.noise_mean_s), "shape": self.noise_shape} if self.noise_mean_s else None
+        noisy = {"mean": _time(self.noise_mean_s), "shape": self.noise_shape} if self.noise_share else None
         return {
             f"{to_client}.delay": _time(self.round_trip_s / 2),
             f"{to_client}.rate": self.rate,
@@ -80,8 +89,9 @@ class Site:
     ) -> Scenario:
         """A download from the site to a station `client` behind `access-point`, which dozes by `mechanism`.
 
-        The sender is FreeBSD 4.5's, as in the paper's folder, with what `tcp` says; with a `congestion_control` it is
-        another one.
+        Both ends are the paper folder's: the preset `freebsd-4.5`, whose clock of timestamps ticks each 10 ms, with the
+        site's window as send buffer, and a client that advertises 64 KiB and delays acknowledgements by 40 ms. `tcp`
+        changes options on top; `"preset": None` takes that away: `{"preset": None, "congestion_control": "cubic"}`.
         """
         from netlull.scenario import Scenario
 
@@ -93,7 +103,7 @@ class Site:
             "description": f"a download from {self.host}, {1e3 * self.round_trip_s:g} ms away",
             "duration": duration,
             "nodes": list(_NODES),
-            "tcp": _OTHER_TCP if tcp and "congestion_control" in tcp else _TCP,
+            "tcp": _TCP,
             "link": [
                 {"from": _NODES[0], "to": _NODES[1], "rate": self.rate, "buffer": "unlimited"},
                 {"from": _NODES[1], "to": _NODES[0], "rate": self.rate, "buffer": "unlimited"},
@@ -114,16 +124,17 @@ class Site:
         return Scenario.from_dict(document).with_values({**self.values(), **options})
 
 
-_CLIENT = {"receive_buffer": "64 KiB"}
-"""A client that advertises 64 KB (section III)."""
-_TCP = {"preset": "freebsd-4.5", **_CLIENT, "delayed_ack_timeout": "40 ms"}
-"""As in papers/client-centered-2004: a server of 2003, and delayed acknowledgements of Linux 2.4."""
-_OTHER_TCP = {"timestamps": True, "window_scaling": False, **_CLIENT}
-"""Under a sender of another kind."""
+_TCP = {"preset": "freebsd-4.5", "receive_buffer": "64 KiB", "delayed_ack_timeout": "40 ms"}
+"""As papers/client-centered-2004: FreeBSD 4.5 sends (section IV-A), Linux 2.4 receives, with 64 KB (section III)."""
 
 
 def _time(seconds: float) -> str:
     return f"{round(seconds * 1e9)} ns"
+
+
+def all_sites() -> Mapping[str, Site]:
+    """The sites by name, the nearest first; as `netlull.all_sites`, for `netlull.sites` is this module."""
+    return sites()
 
 
 @functools.cache
@@ -140,7 +151,7 @@ def sites() -> Mapping[str, Site]:
             name=one["name"],
             host=one["host"],
             round_trip_s=round_trip_s,
-            noise_mean_s=path["noise_share"] * round_trip_s,
+            noise_share=path["noise_share"],
             noise_shape=path["noise_shape"],
             size=one["size"],
             window=one["window"],
@@ -168,4 +179,4 @@ def site(name: str) -> Site:
 def described(one: Site) -> dict[str, Any]:
     """A site as a list shows it."""
     facts = f"{one.host}: {1e3 * one.round_trip_s:g} ms away, {one.size}, window {one.window}, loss {one.loss:g}"
-    return {"description": facts, **dataclasses.asdict(one), "set": one.values()}
+    return {"description": facts, **dataclasses.asdict(one), "noise_mean_s": one.noise_mean_s, "set": one.values()}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import ClassVar, Self
 
 __all__ = ["AccessPoint", "Bsd", "ClientShaper", "Doze", "Eager", "Psm", "Radio", "Station"]
 
@@ -47,7 +47,8 @@ class Eager:
 class AccessPoint:
     """What an access point does for a station that sleeps; `poll` is "one" (IEEE 802.11) or "all" (the ideal).
 
-    `buffer` is in packets, the other fields are times.
+    `buffer` is in packets, the other fields are times. It is a field of the mechanism that needs it:
+    `Psm(access_point=AccessPoint(poll="one", beacon_period="50 ms"))`.
     """
 
     _: KW_ONLY
@@ -60,9 +61,29 @@ class AccessPoint:
     buffer: int | None = None
 
 
+class _Polling:
+    """A mechanism whose access point holds packets. Says where that one's fields belong."""
+
+    def __new__(cls, **given: object) -> Self:
+        """Before `__init__`, which would only say that it does not know the field.
+
+        Raises:
+            TypeError: a field is the access point's.
+        """
+        for field in fields(AccessPoint):
+            if field.name in given:
+                wanted = f"{cls.__name__}(access_point=AccessPoint({field.name}={given[field.name]!r}))"
+                raise TypeError(f"{cls.__name__}: {field.name} is a field of its access point; expected {wanted}")
+        return super().__new__(cls)
+
+
 @dataclass(frozen=True)
-class Psm:
-    """IEEE 802.11 power-saving mode: the station listens to each `listen_interval`-th beacon and polls."""
+class Psm(_Polling):
+    """IEEE 802.11 power-saving mode: the station listens to each `listen_interval`-th beacon and polls.
+
+    What the access point does is told apart: `Psm(access_point=AccessPoint(poll="one"), listen_interval=2)`, and by
+    paths `station.NAME.mechanism.access_point.poll`.
+    """
 
     kind: ClassVar[str] = "psm"
     _: KW_ONLY
@@ -71,10 +92,11 @@ class Psm:
 
 
 @dataclass(frozen=True)
-class Bsd:
+class Bsd(_Polling):
     """The bounded-slowdown protocol: round trips grow by the share `slowdown` at most.
 
     The station listens at least each `longest_listen` (a time); `request` is "every_packet" or "data_only".
+    The access point is told apart: `Bsd(slowdown=0.2, access_point=AccessPoint(beacon_period="50 ms"))`.
     """
 
     kind: ClassVar[str] = "bsd"

@@ -313,29 +313,50 @@ const PRACTRA: MechanismInfo = MechanismInfo {
 };
 
 const BEACON_PERIOD: ParameterInfo = parameter(
-    "beacon_period",
+    "access_point.beacon_period",
     "time",
     "100 ms",
     "from one beacon of the access point to the next",
     "client-centered-2004 section IV-C",
 );
 const FIRST_BEACON: ParameterInfo =
-    parameter("first_beacon", "time", "100 ms", "when the access point sends its first beacon", "reading");
+    parameter("access_point.first_beacon", "time", "100 ms", "when the access point sends its first beacon", "reading");
 const POLL: ParameterInfo = parameter(
-    "poll",
+    "access_point.poll",
     "all | one",
     "all",
     "what a poll brings: everything held, or one packet as in IEEE 802.11",
     "client-centered-2004 section IV-C",
 );
-const BUFFER: ParameterInfo =
-    parameter("buffer", "packets", "1000", "how many the access point holds for a station that dozes", "reading");
+const BUFFER: ParameterInfo = parameter(
+    "access_point.buffer",
+    "packets",
+    "1000",
+    "how many the access point holds for a station that dozes",
+    "reading",
+);
 const PATIENCE: ParameterInfo = parameter(
-    "patience",
+    "access_point.patience",
     "time",
     "20 ms",
     "how old a burst's last packet may be for the burst to be still running when a beacon comes",
     "reading",
+);
+
+const BEACON_TIME: ParameterInfo = parameter(
+    "access_point.beacon_time",
+    "time",
+    "1 ms",
+    "how long a beacon is on the air",
+    "reading; 0 in client-centered-2004",
+);
+
+const POLL_TIME: ParameterInfo = parameter(
+    "access_point.poll_time",
+    "time",
+    "0.5 ms",
+    "from a poll to the packet that it asks for",
+    "client-centered-2004 section IV-C: less than 1 ms",
 );
 
 const PSM: MechanismInfo = MechanismInfo {
@@ -347,6 +368,8 @@ const PSM: MechanismInfo = MechanismInfo {
         FIRST_BEACON,
         parameter("listen_interval", "beacons", "1", "every how many-th beacon is heard", "client-centered-2004"),
         POLL,
+        BEACON_TIME,
+        POLL_TIME,
         BUFFER,
         PATIENCE,
     ],
@@ -382,6 +405,8 @@ const BSD: MechanismInfo = MechanismInfo {
             "client-centered-2004 section II; data_only: reading",
         ),
         POLL,
+        BEACON_TIME,
+        POLL_TIME,
         BUFFER,
         PATIENCE,
     ],
@@ -460,11 +485,14 @@ mod tests {
             mechanism.parameters.iter().find(|parameter| parameter.name == name).unwrap().default
         };
         let (psm, bsd, access) = (PsmConfig::default(), BsdConfig::default(), AccessPointConfig::default());
-        assert_eq!(told(PSM, "beacon_period"), psm.beacon_period.to_string());
-        assert_eq!(told(PSM, "first_beacon"), Duration::from_nanos(psm.first_beacon.as_nanos()).to_string());
+        assert_eq!(told(PSM, "access_point.beacon_period"), psm.beacon_period.to_string());
+        assert_eq!(
+            told(PSM, "access_point.first_beacon"),
+            Duration::from_nanos(psm.first_beacon.as_nanos()).to_string()
+        );
         assert_eq!(told(PSM, "listen_interval"), psm.listen_interval.to_string());
-        assert_eq!(told(PSM, "patience"), psm.patience.to_string());
-        assert_eq!(told(PSM, "buffer"), access.buffer.to_string());
+        assert_eq!(told(PSM, "access_point.patience"), psm.patience.to_string());
+        assert_eq!(told(PSM, "access_point.buffer"), access.buffer.to_string());
         assert_eq!((psm.poll, bsd.poll, access.poll), (Polling::All, Polling::All, Polling::All));
         assert_eq!((psm.beacon_period, psm.first_beacon), (access.beacon_period, access.first_beacon));
         assert_eq!(told(BSD, "slowdown"), bsd.slowdown.to_string());

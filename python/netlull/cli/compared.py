@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from netlull.cli.numbers import digits, percent
+from netlull.cli.numbers import digits, percent, plus_minus
 from netlull.cli.tables import add_row, new_console, show, table_of
 from netlull.compare import Verdict
 from netlull.sweep import window_words
@@ -44,11 +44,9 @@ def print_comparison(found: Comparison) -> None:
 
 def _difference(row: Compared, *, bootstrap: bool) -> str:
     interval = row.difference
-    if math.isnan(interval.low):
-        return digits(interval.mean)
-    if bootstrap:
+    if bootstrap and not math.isnan(interval.low):
         return f"{digits(interval.mean)} [{digits(interval.low, 3)}, {digits(interval.high, 3)}]"
-    return f"{digits(interval.mean)} ± {digits(interval.half_width, 2)}"
+    return plus_minus(interval.mean, interval.half_width, max(abs(row.a_mean), abs(row.b_mean)))
 
 
 def _relative(interval: Interval) -> str:

@@ -82,7 +82,7 @@ def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scenario:
-    """The scenario of a file or a ready one, with `--set` and `--seed` applied before it is checked.
+    """The scenario of a file, a ready one or a site's, with `--set` and `--seed` applied before it is checked.
 
     Raises:
         InputError: a path, a setting or the file cannot be used.
@@ -90,17 +90,26 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
     """
     from netlull import _engine
     from netlull.fieldpath import parse_setting
-    from netlull.ready import find
-    from netlull.scenario import Scenario
 
     values = dict(parse_setting(setting) for setting in settings)
     if seed is not None:
         values["seed"] = _engine.check_seed(seed)
-    path: Path = find(file)
     try:
-        return Scenario.from_file(path, values=values)
+        return _found(file, values)
     except _engine.ScenarioError as error:
         raise InputError(f"{file}: {error}") from None
+
+
+def _found(name: str, values: dict[str, Any]) -> Scenario:
+    """A file before a ready scenario of that name before a site, whose client has the paper's shaper."""
+    from netlull.ready import find, ready
+    from netlull.scenario import Scenario
+    from netlull.sites import sites
+    from netlull.stations import ClientShaper
+
+    if name not in sites() or name in ready() or Path(name).is_file():
+        return Scenario.from_file(find(name), values=values)
+    return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)
 
 
 def choices(given: Iterable[str]) -> dict[str, str]:

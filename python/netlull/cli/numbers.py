@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["count", "digits", "percent", "scaled"]
+__all__ = ["count", "digits", "percent", "plus_minus", "scaled"]
 
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n"))
 _NONE = "-"
+_ROUNDING = 1e-12
+"""Less of a value than this is what adding up its digits left."""
 
 
 def digits(value: float | None, significant: int = 4) -> str:
@@ -33,6 +35,16 @@ def scaled(value: float | None, unit: str, significant: int = 4) -> str:
     if size == 0:
         factor, prefix = 1.0, ""
     return f"{digits(value / factor, significant)} {prefix}{unit}"
+
+
+def plus_minus(mean: float, half: float, size: float | None = None) -> str:
+    """A mean and half the width of its interval: `5.2 ± 0.13`; without an interval (NaN) the mean alone.
+
+    Both are 0 where they are rounding beside `size`, by default the mean: values that are all the same have no spread.
+    """
+    rounding = _ROUNDING * abs(mean if size is None else size)
+    mean, half = (0.0 if abs(value) < rounding else value for value in (mean, half))
+    return digits(mean) if math.isnan(half) else f"{digits(mean)} ± {digits(half, 2)}"
 
 
 def count(value: int | None) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
 _KINDS_OF_FILES = (".svg", ".pdf", ".png")
+_PARTS_OF_RUNS = (".parquet", ".json")
 _WINDOWS: Mapping[str, object] = {"window": True, "events": True}
 """What a figure of windows needs to have recorded."""
 
@@ -131,7 +132,8 @@ def doze_command(
     """Draw packets, acknowledgements and radio of a station that dozes, on one axis of time.
 
     Without --from, --to and --whole: some bursts in the middle of the download. FILE is a scenario file or the name of
-    a ready scenario, which is run first; RUN a folder that `netlull run --out` wrote with stations = true in [probe].
+    a ready scenario or a site, which is run first; RUN a folder that `netlull run --out` wrote with stations = true in
+    [probe].
     """
     for out in outs:
         check_file(out)
@@ -169,6 +171,8 @@ def _results(
     """A folder's result, or the results of a scenario's runs with this probe beside its own, each with a name."""
     from netlull.result import Result
 
+    if Path(run).is_file() and Path(run).suffix in _PARTS_OF_RUNS:
+        raise InputError(f"{run}: is no scenario; expected the folder of a run, not a file in it, or a scenario file")
     if Path(run).is_dir():
         if settings or each is not None:
             raise InputError(f"{run}: has been run; expected a scenario for --set and --each")

@@ -36,7 +36,7 @@ _LEAST_BIN_NS = 1_000_000
 def run_command(
     file: str, seed: int | None, settings: tuple[str, ...], out: Path | None, verify: str | None, as_json: bool
 ) -> None:
-    """Simulate FILE (a scenario file, or the name of a ready scenario) and print what happened."""
+    """Simulate FILE (a scenario file, or the name of a ready scenario or of a site) and print what happened."""
     scenario = load_scenario(file, settings, seed)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from netlull.cli.numbers import count, digits, percent, scaled
+from netlull.cli.numbers import count, digits, percent, plus_minus, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
 from netlull.sweep.table import window_words
 
@@ -313,8 +313,7 @@ def _sweep_notes(result: SweepResult) -> list[str]:
 
 
 def _interval(mean: float, low: float, high: float) -> str:
-    half = (high - low) / 2
-    return digits(mean) if half != half else f"{digits(mean)} ± {digits(half, 2)}"  # noqa: PLR0124  # NaN
+    return plus_minus(mean, (high - low) / 2)
 
 
 _TITLES = {

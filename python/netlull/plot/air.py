@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from netlull.errors import InputError
+from netlull.errors import FieldPathError, InputError
 from netlull.plot.run import column, rows_of
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from netlull import Result
     from netlull.plot.series import Floats
 
-__all__ = ["STATES", "Air", "Stretch", "air_of", "radio_powers"]
+__all__ = ["STATES", "Air", "Stretch", "air_of", "eager_apart", "offsets", "radio_powers"]
 
 STATES = ("asleep", "waking", "idle", "receiving", "transmitting")
 """States of a radio, as the summary calls them."""
 _RECEIVED = ("data", "beacon")
-_SENT = ("closed", "open", "ack", "sent", "poll", "null")
+_SENT = ("closed", "open", "eager", "ack", "sent", "poll", "null")
 _PROBE = "expected a run with stations = true in [probe]"
 _HALF = 2**31
 _SILENCE_S = 3e-3
@@ -47,6 +47,10 @@ class Air:
 
     summary: dict[str, Any]
     """The station in numbers (`Result.station`)."""
+    poll: str | None
+    """What a poll brings, "one" or "all"; None where there is no access point that holds packets."""
+    has_download: bool
+    """Whether a TCP flow leads to it: without one packets have no place in a download."""
     powers_w: dict[str, float]
     """Power of its radio by state, in W."""
     radio: str
@@ -55,9 +59,10 @@ class Air:
     """When each thing begins to be on the air."""
     end_s: Floats
     kind: Strings
-    """data, missed, closed, open, ack, sent, beacon, poll or null."""
+    """data, missed, closed, open, eager, ack, sent, beacon, poll or null; eager: an open one with nothing closed."""
     offset_bytes: Floats
-    """Of data its place in the download, of acknowledgements what they acknowledge."""
+    """Of data its place in the download, of acknowledgements what they acknowledge; NaN of what is not TCP."""
+    size_bytes: Floats
     window_bytes: Floats
     """The window that an acknowledgement advertises; NaN of all others."""
     burst: Ints
@@ -72,18 +77,31 @@ def air_of(result: Result, station: str | None = None, radio: str | None = None)
     """What a station of a run did; by default the first station, and the first power model of its radio.
 
     Raises:
-        FieldPathError: there is no such station.
+        FieldPathError: there is no such station; stations go by their nodes.
         InputError: the run has no station or did not record them, or the radio has no such power model.
     """
     stations = result.summary.get("stations", [])
     if not stations:
         raise InputError(f"{result.summary['name']}: has no station; expected a scenario with [[station]]")
-    summary = result.station(stations[0]["name"] if station is None else station)
+    summary = _summary(result, stations[0]["name"] if station is None else station)
     if not {"air", "radio"} <= set(result.series_names):
         raise InputError(f"{result.summary['name']}: did not record what its stations do; {_PROBE}")
     model = next(iter(summary["energy"])) if radio is None else radio
     powers = radio_powers(result, summary["name"], model)
     return _read(result, summary, model, powers)
+
+
+def _summary(result: Result, name: str) -> dict[str, Any]:
+    """A station by its node; who asks for a table's name is told its nodes."""
+    try:
+        return result.station(name)
+    except FieldPathError as error:
+        named = [one for one in result.scenario["station"] if one.get("name") == name]
+        if not named:
+            raise
+        nodes = named[0]["nodes"]
+        are = f"is the node {nodes[0]}" if len(nodes) == 1 else f"is the nodes {', '.join(nodes)}"
+        raise FieldPathError(f'{error}: station "{name}" {are}') from None
 
 
 def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str, float]) -> Air:
@@ -95,12 +113,17 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
     at = column(changes, "time_s")
     return Air(
         summary=summary,
+        poll=((_table_of(result, summary["name"]).get("mechanism") or {}).get("access_point") or {}).get("poll"),
+        has_download=any(
+            flow["to"] == summary["name"] and flow["congestion_control"] is not None for flow in result.summary["flows"]
+        ),
         powers_w=powers,
         radio=model,
         time_s=time,
         end_s=end,
-        kind=kind,
+        kind=eager_apart(kind, fallen_back=summary["fallback"] is not None),
         offset_bytes=offsets(rows, kind),
+        size_bytes=column(rows, "size_bytes"),
         window_bytes=column(rows, "window_bytes"),
         burst=_bursts(time, kind),
         wakes_s=at[states == "waking"],
@@ -108,12 +131,28 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
     )
 
 
+def eager_apart(kind: Strings, *, fallen_back: bool) -> Strings:
+    """Open acknowledgements with nothing closed before them, or after a shaper gave up, are eager ones."""
+    opened = kind == "open"
+    closed = np.flatnonzero(kind == "closed")
+    if not len(closed):
+        return np.where(opened, "eager", kind)
+    place = np.arange(len(kind))
+    eager = opened & (place < closed[0])
+    if fallen_back:
+        # The first one opens what was closed last.
+        late = np.flatnonzero(opened & (place > closed[-1]))
+        eager[late[1:]] = True
+    return np.where(eager, "eager", kind)
+
+
 def offsets(rows: pa.Table, kind: Strings) -> Floats:
     """Sequence numbers as places in the download: they start anywhere and begin again after 2^32."""
     seq = np.asarray(rows["seq"].to_numpy(), dtype=np.int64)
-    first = np.flatnonzero(np.isin(kind, ("data", "missed")))
+    # What is not TCP has 0; of TCP's own numbers one in four billion is.
+    carries = np.isin(kind, ("data", "missed", "closed", "open", "ack")) & (seq != 0)
+    first = np.flatnonzero(carries & np.isin(kind, ("data", "missed")))
     places = np.full(len(seq), np.nan)
-    carries = np.isin(kind, ("data", "missed", "closed", "open", "ack"))
     if len(first):
         # The first packet opens the connection and takes a number of its own.
         relative = (seq[carries] - seq[first[0]] - 1 + _HALF) % (2 * _HALF) - _HALF
@@ -172,7 +211,7 @@ def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
     """
     from netlull._engine import catalogue
 
-    document = next(one for one in result.scenario["station"] if station in one["nodes"])
+    document = _table_of(result, station)
     named = {one if isinstance(one, str) else str(one["name"]): one for one in document["radio"]}
     if model not in named:
         raise InputError(f'station "{station}" has no radio "{model}"; expected one of {", ".join(named)}')
@@ -182,6 +221,12 @@ def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
         return {state: float(ready[f"{_FIELDS[state]}_w"]) for state in STATES}
     idle = one["idle"]
     return {state: _watts(one.get(_FIELDS[state]) or idle) for state in STATES}
+
+
+def _table_of(result: Result, station: str) -> dict[str, Any]:
+    """The scenario's table of a station, by its node."""
+    found: dict[str, Any] = next(one for one in result.scenario["station"] if station in one["nodes"])
+    return found
 
 
 _FIELDS = {

@@ -40,6 +40,10 @@ _MISSED = "#d00000"
 """Red: nothing else in the figure is near it."""
 _OPEN = COLOURS[2]
 _PLAIN = COLOURS[6]
+_ACKNOWLEDGEMENTS = ("closed", "open", "eager", "ack")
+_SIGNALS = {"beacon": "v", "poll": "|"}
+"""What is on the air about sleep alone, with its marks."""
+_SIGNAL_WORDS = {"beacon": "the beacons that it hears", "poll": "its polls"}
 _STATE_COLOURS = {
     "asleep": "#c8d0d8",
     "waking": COLOURS[3],
@@ -76,27 +80,36 @@ def doze_figure(
 
     Raises:
         FieldPathError: there is no such station.
-        InputError: the run recorded no stations, nothing was in the span, or the radio has no such power model.
+        InputError: the run recorded no stations, the span is none or after the run, or the radio has no such power
+            model.
     """
     air = air_of(result, station, radio)
     start, end = _span(air, span_s, whole=whole, duration_s=float(result.summary["duration_s"]))
     with styled():
         drawn = figure(DOUBLE_COLUMN, 5.2)
-        packets, windows, power = drawn.subplots(3, 1, sharex=True, height_ratios=[2.2, 1.1, 1.3])
         shown = (air.end_s >= start) & (air.time_s <= end)
-        entries = _packets(packets, air, shown)
-        entries += _acknowledgements(windows, air, shown)
-        entries += _radio(power, air, shown, (start, end))
+        # Beacons and polls have a strip of their own: they are no powers.
+        signals = [kind for kind in _SIGNALS if np.any(shown & (air.kind == kind))]
+        heights = [2.2, 1.1, *([0.12 * len(signals)] if signals else []), 1.3]
+        panels: list[Axes] = list(drawn.subplots(len(heights), 1, sharex=True, height_ratios=heights))
+        entries = _packets(panels[0], air, shown)
+        entries += _acknowledgements(panels[1], air, shown)
+        titled, entered = _radio(panels[-1], air, (start, end))
+        entries += entered
+        if signals:
+            _signals(panels[2], air, shown, signals)
+            titled += f", and {' and '.join(_SIGNAL_WORDS[kind] for kind in signals)}"
+        panels[2].set_title(titled, loc="left")
         opened = air.time_s[shown & (air.kind == "open")]
         if len(opened) <= _MOST_LINES:
-            for axes in (packets, windows, power):
+            for axes in panels:
                 for at in opened:
                     axes.axvline(at, color=_OPEN, linewidth=0.6, alpha=0.5, zorder=0.5)
-        power.set_xlim(start, end)
-        power.set_xlabel("Time (s)")
-        for axes in (packets, windows, power):
+        panels[-1].set_xlim(start, end)
+        panels[-1].set_xlabel("Time (s)")
+        for axes in panels:
             axes.grid(visible=False, axis="x")
-        drawn.align_ylabels([packets, windows, power])
+        drawn.align_ylabels([panels[0], panels[1], panels[-1]])
         drawn.suptitle(_title(air) if title is None else title, fontsize=8.5, x=0.01, ha="left")
         drawn.legend(handles=entries, loc="outside lower center", ncols=5, columnspacing=1.2, handletextpad=0.5)
     return drawn
@@ -108,13 +121,14 @@ def _span(air: Air, span_s: tuple[float | None, float | None], *, whole: bool, d
     if not whole and span_s == (None, None):
         return _middle(air, usual)
     start, end = (given if given is not None else default for given, default in zip(span_s, usual, strict=True))
-    if not start < end:
-        raise InputError(
-            f"from {start:g} s to {end:g} s: is no span of time; expected times from 0 s to {usual[1]:g} s"
-        )
     if start >= duration_s:
         raise InputError(f"from {start:g} s to {end:g} s: is after the run, which ends at {duration_s:g} s")
-    return start, end
+    if not start < end:
+        ends = f"the run ends at {duration_s:g} s"
+        if span_s[1] is None:
+            ends = f"without a time to end at the figure ends with the download, at {end:g} s; {ends}"
+        raise InputError(f"from {start:g} s to {end:g} s: is no span of time; expected a start before the end; {ends}")
+    return start, min(end, duration_s)
 
 
 def _download(air: Air, duration_s: float) -> Span:
@@ -151,9 +165,12 @@ def _usual_nap(wakes: Floats) -> float:
 def _title(air: Air) -> str:
     summary = air.summary
     parts = [f"{summary['name']}: {_MECHANISMS.get(summary['mechanism'], summary['mechanism'])}"]
+    if air.poll is not None:
+        parts[0] += f" (poll = {air.poll})"
     download = summary["download"]
     if download is None:
-        parts.append(f"download not complete, {summary['energy'][air.radio]['total_j']:.3g} J")
+        what = "download not complete" if air.has_download else "no TCP download"
+        parts.append(f"{what}, {summary['energy'][air.radio]['total_j']:.3g} J")
     else:
         joules = download["energy_j"][air.radio]
         parts.append(f"{download['seconds']:.3g} s x {joules:.3g} J = {joules * download['seconds']:.3g} Js")
@@ -164,18 +181,24 @@ def _title(air: Air) -> str:
 
 
 def _packets(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
-    """Places of packets in the download; the colour changes from burst to burst."""
+    """Places of packets in the download, or their sizes where there is none; the colour changes with the burst."""
     packets = shown & (air.kind == "data")
     missed = shown & (air.kind == "missed")
+    places = air.offset_bytes / 1e3 if air.has_download else air.size_bytes
     for turn, colour in enumerate(_BURSTS):
         mine = _thinned(np.flatnonzero(packets & (air.burst % 2 == turn)))
-        axes.plot(air.end_s[mine], air.offset_bytes[mine] / 1e3, ".", color=colour, markersize=_size(len(mine)))
+        axes.plot(air.end_s[mine], places[mine], ".", color=colour, markersize=_size(len(mine)))
     axes.plot(
-        air.end_s[missed], air.offset_bytes[missed] / 1e3, "x", color=_MISSED, markersize=6, markeredgewidth=1.6,
-        zorder=4,
+        air.end_s[missed], places[missed], "x", color=_MISSED, markersize=6, markeredgewidth=1.6, zorder=4,
     )  # fmt: skip
-    axes.set_ylabel("Place in the\ndownload (kB)")
-    axes.set_title("(a) Packets at the station; the colour changes from burst to burst", loc="left")
+    axes.set_ylabel("Place in the\ndownload (kB)" if air.has_download else "Size of the\npacket (B)")
+    what = "Packets at the station" if air.has_download else "Packets at the station by size: no TCP download"
+    axes.set_title(f"(a) {what}; the colour changes from burst to burst", loc="left")
+    if not np.any(packets | missed):
+        _words(axes, "no packet for the station" if np.any(shown) else "nothing on the air for the station")
+        return []
+    if not air.has_download:
+        axes.set_ylim(0, 1.1 * float(np.max(places[packets | missed])))
     entries: list[Artist] = [Line2D([], [], color=_BURSTS[0], marker=".", linestyle="", markersize=7, label="received")]
     if missed.any():
         cross: dict[str, Any] = {"color": _MISSED, "marker": "x", "markersize": 6, "markeredgewidth": 1.6}
@@ -185,9 +208,15 @@ def _packets(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
 
 def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
     """The windows that acknowledgements advertise."""
-    told = np.flatnonzero(shown & np.isin(air.kind, ("closed", "open", "ack")))
+    axes.set_ylabel("Window\n(kB)")
+    axes.set_title("(b) Window that acknowledgements advertise", loc="left")
+    acknowledges = np.isin(air.kind, _ACKNOWLEDGEMENTS)
+    told = np.flatnonzero(shown & acknowledges)
+    if not len(told):
+        _words(axes, "no acknowledgement" if air.has_download else "no TCP download")
+        return []
     # What was advertised before holds from the left edge on.
-    before = np.flatnonzero(np.isin(air.kind, ("closed", "open", "ack")) & (air.time_s < _first(air, shown)))
+    before = np.flatnonzero(acknowledges & (air.time_s < _first(air, shown)))
     steps = np.concatenate((before[-1:], told))
     axes.plot(
         air.time_s[steps], air.window_bytes[steps] / 1e3, color=_PLAIN, linewidth=0.6, alpha=0.6,
@@ -197,10 +226,16 @@ def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
     looks: dict[str, dict[str, Any]] = {
         "closed": {"marker": "o", "color": _PLAIN, "markerfacecolor": "white", "markersize": 3.2},
         "ack": {"marker": "o", "color": _PLAIN, "markersize": 2.0},
+        "eager": {"marker": "^", "color": _PLAIN, "markersize": 4.0},
         "open": {"marker": "^", "color": _OPEN, "markersize": 6.5 if opened <= _MOST_LINES else 3.5},
     }
-    other = "other acknowledgement" if opened else "acknowledgement"
-    labels = {"closed": "closed acknowledgement", "ack": other, "open": "open acknowledgement"}
+    other = "acknowledgement" if np.all(air.kind[told] == "ack") else "other acknowledgement"
+    labels = {
+        "closed": "closed acknowledgement",
+        "ack": other,
+        "eager": "eager acknowledgement",
+        "open": "open acknowledgement",
+    }
     entries: list[Artist] = []
     for kind, look in looks.items():
         mine = np.flatnonzero(shown & (air.kind == kind))
@@ -212,20 +247,38 @@ def _acknowledgements(axes: Axes, air: Air, shown: Mask) -> list[Artist]:
             zorder=3 + (kind == "open"), **look,
         )  # fmt: skip
         entries.append(Line2D([], [], linestyle="", markeredgewidth=0.7, label=labels[kind], **look))
-    highest = float(np.nanmax(air.window_bytes[steps], initial=1.0)) / 1e3
-    axes.set_ylim(-0.08 * highest, 1.18 * highest)
-    axes.set_ylabel("Window\n(kB)")
-    axes.set_title("(b) Window that acknowledgements advertise", loc="left")
+    # Where all that are shown are closed, as high as at other times.
+    highest = float(np.nanmax(air.window_bytes[steps], initial=0.0)) or float(np.nanmax(air.window_bytes, initial=1e3))
+    axes.set_ylim(-0.08e-3 * highest, 1.18e-3 * highest)
     return entries
+
+
+def _words(axes: Axes, words: str) -> None:
+    """Says why a panel is empty; an axis of what is not there would have numbers all the same."""
+    axes.set_yticks([])
+    axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", va="center", color=_PLAIN)
 
 
 def _first(air: Air, shown: Mask) -> float:
     return float(air.time_s[shown][0]) if np.any(shown) else float("inf")
 
 
-def _radio(axes: Axes, air: Air, shown: Mask, span_s: Span) -> list[Artist]:
-    """Power of the radio, coloured by its state; beacons and polls above it."""
-    highest = max(air.powers_w.values())
+def _signals(axes: Axes, air: Air, shown: Mask, kinds: list[str]) -> None:
+    """The beacons that a radio hears and its polls, a line each."""
+    for line, kind in enumerate(kinds):
+        at = air.time_s[_thinned(np.flatnonzero(shown & (air.kind == kind)))]
+        axes.plot(
+            at, np.full(len(at), line), marker=_SIGNALS[kind], markersize=4, color=_PLAIN, linestyle="",
+            markeredgewidth=0.6, clip_on=False,
+        )  # fmt: skip
+    axes.set_yticks(range(len(kinds)), [f"{kind}s" for kind in kinds], fontsize=6)
+    axes.set_ylim(len(kinds) - 0.4, -0.6)
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+
+
+def _radio(axes: Axes, air: Air, span_s: Span) -> tuple[str, list[Artist]]:
+    """Power of the radio, coloured by its state; returns a title, and what the legend says."""
     changes = sum(_inside(one.from_s, one.to_s, span_s).sum() for one in air.stretches)
     if changes <= _MOST_STRETCHES:
         _exact(axes, air, span_s)
@@ -233,28 +286,14 @@ def _radio(axes: Axes, air: Air, shown: Mask, span_s: Span) -> list[Artist]:
     else:
         width = _means(axes, air, span_s)
         title = f"(c) Radio (mean power over {1e3 * width:.3g} ms)"
-    axes.set_title(title, loc="left")
     axes.set_ylabel("Power (W)")
+    axes.set_ylim(0, 1.05 * max(air.powers_w.values()))
     entries: list[Artist] = [
         Patch(color=_STATE_COLOURS[one.state], label=one.state)
         for one in air.stretches
         if _inside(one.from_s, one.to_s, span_s).any()
     ]
-    height = 1.1
-    for kind, marker, label in (("beacon", "v", "beacon"), ("poll", "|", "poll")):
-        at = air.time_s[_thinned(np.flatnonzero(shown & (air.kind == kind)))]
-        if not len(at):
-            continue
-        axes.plot(
-            at, np.full(len(at), height * highest), marker=marker, markersize=4, color=_PLAIN, linestyle="",
-            markeredgewidth=0.6, clip_on=False,
-        )  # fmt: skip
-        entries.append(
-            Line2D([], [], color=_PLAIN, marker=marker, markersize=4, markeredgewidth=0.6, linestyle="", label=label)
-        )
-        height += 0.16
-    axes.set_ylim(0, max(1.05, height - 0.02) * highest)
-    return entries
+    return title, entries
 
 
 def _inside(from_s: Floats, to_s: Floats, span_s: Span) -> Mask:
