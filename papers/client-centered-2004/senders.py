@@ -113,7 +113,7 @@ def products(evidence: Evidence) -> Figure:
                     strip(axes, sender + (place - 1.5) * 0.2, sample, place, CLIENTS[client] if sender == 1 else "")
             axes.axhline(1, color="#222222", linewidth=0.8)
             log_y(axes)
-            axes.set_ylabel("Energy x delay")
+            axes.set_ylabel("Energy x delay,\nbaseline = 1")
             axes.set_title(f"{rtt:g} ms", loc="left")
         names = [SENDERS[sender].replace(", ", "\n") for sender in _senders(evidence)]
         rows[-1].set_xticks(_senders(evidence), names)
@@ -174,6 +174,8 @@ def draw_bursts(axes: Axes, run: Recorded) -> None:
     first = seq[shown & (kind == "data")].min()
     for what, mark, colour, label in (("data", ".", 0, "received"), ("missed", "x", 1, "missed")):
         chosen = shown & (kind == what)
+        if not chosen.any():
+            continue
         axes.plot(time[chosen], (seq[chosen] - first) / 1e3, mark, markersize=3, color=COLOURS[colour], label=label)
     for at in time[shown & (kind == "open")]:
         axes.axvline(
