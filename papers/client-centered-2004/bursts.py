@@ -25,7 +25,8 @@ CAPTION = (
     "Emulated, 60 ms, no loss, seed 1; left standard TCP with eager acknowledgements, right the technique, at the same "
     "time of the download: packets that the client receives (dots), its closed acknowledgements (ticks) and open ones "
     "(triangles; left, the eager one after 3 ms of silence), and when its radio is awake (shaded). Right are the first "
-    "bursts after slow start. It wakes early, as its round trip is the shortest that it has ever seen, on a clock of 10 ms."
+    "bursts after slow start. It wakes early, as its round trip is the shortest that it has ever seen, on a clock of "
+    "10 ms."
 )
 STANDARD, SHAPED = "emulated-baseline-1", "emulated-1"
 """The recorded runs."""

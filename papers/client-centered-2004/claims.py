@@ -147,7 +147,12 @@ def stanford(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return [
         Part("base", _near(base.mean, tolerance["base_s"], share), f"Baseline {number(base, 's', 2)}."),
         Part("slower", abs(more - tolerance["slower"]) <= tolerance["points"], f"{more:.0%} slower."),
-        Part("closed", _near(closed.mean, tolerance["closed_s"], share), f"Fitted: in bursts {number(closed, 's', 2)}.", counted=False),
+        Part(
+            "closed",
+            _near(closed.mean, tolerance["closed_s"], share),
+            f"Fitted: in bursts {number(closed, 's', 2)}.",
+            counted=False,
+        ),
         Part(
             "detection",
             _near(detection.mean, tolerance["detection_s"], tolerance["detection_share"]),

@@ -99,7 +99,13 @@ def crowd_claim(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         holds = max(value.mean for value in values) <= 1 + slack and not any(value.low > 1 for value in values)
         parts.append(Part(f"losses-{buffer:g}", holds, f"Losses at {buffer:g} BDP {_arrows(values)}."))
     fewer = sum(value.high < 1 for value in lost.values())
-    parts.append(Part("fewer", fewer > tolerance["most"] * len(lost), f"Fewer, their intervals below 1, in {fewer} of {len(lost)} cells."))
+    parts.append(
+        Part(
+            "fewer",
+            fewer > tolerance["most"] * len(lost),
+            f"Fewer, their intervals below 1, in {fewer} of {len(lost)} cells.",
+        )
+    )
     names = {"without UDP": "gain", "transient UDP": "udp"}
     for case, name in ((case, names[case]) for case in _cases(evidence) if case in names):
         for buffer in _buffers(evidence):

@@ -248,12 +248,12 @@ NOTES = {
         "save; PSM's 69 % at 90 ms and 108 Mb/s, for 10.2 ± 0.8 % more time, are beyond that bound by less than their "
         "interval.",
         "Energy x delay would choose the same from 60 ms on at 20 Mb/s, and nothing at 30 ms, where the shaper saves "
-        "7 % for 44 %. At 120 ms and 108 Mb/s it would take 60 % more time for PSM's 63 %. Were the ideal PSM among the "
-        "ways, it would take that at 60 ms: 59 % for 61 % more time.",
+        "7 % for 44 %. At 120 ms and 108 Mb/s it would take 60 % more time for PSM's 63 %. Were the ideal PSM among "
+        "the ways, it would take that at 60 ms: 59 % for 61 % more time.",
         "Faster air helps the shaper at 30 and 60 ms and undoes it at 90 and 120 ms, where 54 and 60 % saved become "
-        "22 ± 16 and 5 ± 6 %. The paper expects only the help. A queue at the access point hides the path's noise; with "
-        "0.1 ms instead of 0.6 ms for a packet gaps of more than 3 ms open in the bursts, and the radio sleeps through "
-        "what follows.",
+        "22 ± 16 and 5 ± 6 %. The paper expects only the help. A queue at the access point hides the path's noise; "
+        "with 0.1 ms instead of 0.6 ms for a packet gaps of more than 3 ms open in the bursts, and the radio sleeps "
+        "through what follows.",
         "Radios differ in what sleeping is worth (esp32 least, esp32-c3 most), hardly in which way is best within a "
         "bound of slowdown.",
         "BSD never sleeps where acknowledgements count as requests: its 2 to 3 % more time is that of delayed "
