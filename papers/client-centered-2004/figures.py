@@ -322,9 +322,9 @@ NOTES = {
         "1. A median of three tells neither how often that is nor how far another three would be away: at 120 ms and "
         "1 % nine in ten triples of our seeds give anything from 0.10 to 1.03.",
         "The window of the emulation's server is not printed; 32 KiB is its system's default, 16 and 64 KiB give other "
-        "numbers (readings.toml, `window`). With it the mean and the lowest of Fig. 6's bars are 0.50 and 0.26, against "
-        "the paper's 0.46 and 0.27; by the median of three they are 0.47 and 0.13 (readings.toml, `median`). The noise was "
-        "calibrated to another number of the paper's.",
+        "numbers (readings.toml, `window`). With it the mean and the lowest of Fig. 6's bars are 0.50 and 0.26, "
+        "against the paper's 0.46 and 0.27; by the median of three they are 0.47 and 0.13 (readings.toml, `median`). "
+        "The noise was calibrated to another number of the paper's.",
     ),
     "energy": (
         "Timestamps count 10 ms on both ends. The client takes the last acknowledgement of a tick for the one that is "
