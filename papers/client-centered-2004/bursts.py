@@ -1,4 +1,4 @@
-"""Bursts of one download: packets, acknowledgements and the radio on one time axis."""
+"""A download without bursts and one with them: packets, acknowledgements and the radio on one time axis."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import numpy.typing as npt
 from netlull.plot import COLOURS, figure, legend_above, styled
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from netlull.papers import Recorded
@@ -19,41 +22,56 @@ Floats = npt.NDArray[np.float64]
 SPAN_S = 0.33
 """Drawn, from shortly before the first burst's end on."""
 CAPTION = (
-    "Emulated, 60 ms, no loss, seed 1: packets that the client receives (dots) and misses (crosses), its closed "
-    "acknowledgements (ticks) and open ones (triangles), and when its radio is awake (shaded), around the first bursts "
-    "after slow start. It wakes early, as its round trip is the shortest that it has ever seen, on a clock of 10 ms."
+    "Emulated, 60 ms, no loss, seed 1; left standard TCP with eager acknowledgements, right the technique, at the same "
+    "time of the download: packets that the client receives (dots), its closed acknowledgements (ticks) and open ones "
+    "(triangles; left, the eager one after 3 ms of silence), and when its radio is awake (shaded). Right are the first "
+    "bursts after slow start. It wakes early, as its round trip is the shortest that it has ever seen, on a clock of "
+    "10 ms."
 )
+STANDARD, SHAPED = "emulated-baseline-1", "emulated-1"
+"""The recorded runs."""
 KINDS = {
     "data": ("packet received", ".", 0),
     "missed": ("packet missed", "x", 1),
     "closed": ("closed acknowledgement", "|", 6),
     "open": ("open acknowledgement", "^", 2),
+    "ack": ("ordinary acknowledgement", "|", 4),
 }
 """Kinds of the table `air`: name, mark and colour."""
 
 
-def drawn(run: Recorded) -> Figure:
-    """Sequence numbers over time while the radio is awake or not."""
-    start = run.series("burst")["time_s"].to_pylist()[0] - SPAN_S / 6
-    end = start + SPAN_S
-    time, kind, kilobytes = _on_air(run)
-    arrived = np.isin(kind, ("data", "missed")) & (time >= start) & (time <= end)
-    low, high = kilobytes[arrived].min(), kilobytes[arrived].max()
-    foot = low - 0.08 * (high - low)
+def drawn(series: Mapping[str, Recorded]) -> Figure:
+    """Both downloads at the same time: without bursts and with them."""
+    start = series[SHAPED].series("burst")["time_s"].to_pylist()[0] - SPAN_S / 6
     with styled():
         made = figure(height=3.4)
-        axes = made.subplots()
-        for from_s, to_s in _awake(run, start, end):
-            axes.axvspan(from_s, to_s, color="#eeeeee", zorder=0, label="radio awake")
-        for name, (label, mark, colour) in KINDS.items():
-            chosen = (kind == name) & (time >= start) & (time <= end)
-            height = kilobytes[chosen] if name in ("data", "missed") else np.full(int(chosen.sum()), foot)
-            axes.plot(time[chosen], height, mark, markersize=4, color=COLOURS[colour], label=label)
-        axes.set_xlim(start, end)
-        axes.set_xlabel("Time (s)")
-        axes.set_ylabel("Data received (kB)")
-        legend_above(made, [axes])
+        places = made.subplots(1, 2, sharey=True)
+        for axes, name, title in zip(places, (STANDARD, SHAPED), ("Standard TCP", "The technique"), strict=True):
+            _draw(axes, series[name], start)
+            axes.set_title(title, loc="left")
+        places[0].set_ylabel("Data received (kB)")
+        legend_above(made, list(places), columns=3)
     return made
+
+
+def _draw(axes: Axes, run: Recorded, start: float) -> None:
+    """Sequence numbers over time while the radio is awake or not."""
+    end = start + SPAN_S
+    time, kind, kilobytes = _on_air(run)
+    shown = (time >= start) & (time <= end)
+    arrived = np.isin(kind, ("data", "missed")) & shown
+    low, high = kilobytes[arrived].min(), kilobytes[arrived].max()
+    foot = low - 0.06 * (high - low)
+    for from_s, to_s in _awake(run, start, end):
+        axes.axvspan(from_s, to_s, color="#eeeeee", zorder=0, label="radio awake")
+    for name, (label, mark, colour) in KINDS.items():
+        chosen = (kind == name) & shown
+        if not chosen.any():
+            continue
+        height = kilobytes[chosen] if name in ("data", "missed") else np.full(int(chosen.sum()), foot)
+        axes.plot(time[chosen], height, mark, markersize=4, color=COLOURS[colour], label=label)
+    axes.set_xlim(start, end)
+    axes.set_xlabel("Time (s)")
 
 
 def _on_air(run: Recorded) -> tuple[Floats, npt.NDArray[np.str_], Floats]:

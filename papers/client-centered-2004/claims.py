@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING
 from netlull.papers import Evidence, Headline, Part, Tolerance, number
 from netlull.stats import mean_interval
 
-from . import crowd, measures
+from . import crowd, measures, middles
 from .measures import FAST_AIR, IDEAL_PSM, LOSSES, ROUND_TRIPS, SHAPER, SITES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from netlull.papers import Recorded
+    from netlull.stats import Interval
 
     from .measures import Case
+
+    Number = Callable[[Evidence, Case], float]
+    """Of a case, by one way of having a single number of its runs."""
 
 BAD_SITES = {"stanford", "uiuc"}
 """Those that the paper has above 1."""
@@ -42,43 +46,85 @@ def sites(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C2."""
     grid = {(rtt, loss): measures.emulated(rtt, loss) for rtt in ROUND_TRIPS for loss in LOSSES}
-    found = {at: measures.product(evidence, case).mean for at, case in grid.items()}
+    found = {at: measures.product(evidence, case) for at, case in grid.items()}
     average = measures.over(evidence, list(grid.values()))
-    rtt, loss = min(found, key=lambda at: found[at])
+    rtt, loss = best = min(found, key=lambda at: found[at].mean)
     points = tolerance["points"]
+    near = abs(average.mean - tolerance["mean"]) <= points, abs(found[best].mean - tolerance["best"]) <= points
+    shown = f"Best {number(found[best], digits=2)}, at {rtt} ms and {loss:g} %{_open(found[best], points)}."
     return [
-        Part("mean", abs(average.mean - tolerance["mean"]) <= points, f"Mean {number(average, digits=2)}."),
-        Part(
-            "best",
-            abs(found[rtt, loss] - tolerance["best"]) <= points,
-            f"Best {found[rtt, loss]:.2f}, at {rtt} ms and {loss:g} %.",
-        ),
+        Part("mean", near[0], f"Mean {number(average, digits=2)}{_open(average, points)}."),
+        Part("best", near[1], shown),
+        *(_by_median(evidence, tolerance, name, way) for name, way in MEDIANS.items()),
     ]
 
 
-def _falls(name: str, label: str, values: Sequence[float], slack: float) -> Part:
-    holds = values[-1] < values[0] and all(later <= earlier + slack for earlier, later in itertools.pairwise(values))
-    return Part(name, holds, f"{label}: {' → '.join(f'{value:.2f}' for value in values)}.")
+def _open(found: Interval, points: float) -> str:
+    """What a table of few seeds leaves open."""
+    return ", not shown by so few seeds: the interval is wider than the tolerance" if found.half_width > points else ""
+
+
+def _over_seeds(evidence: Evidence, case: Case) -> float:
+    return middles.over_seeds(evidence, case).mean
+
+
+MEDIANS: dict[str, Number] = {"median over seeds": _over_seeds, "the paper's median of three": measures.median_of_three}
+"""Ways to a number that are shown beside the mean, which was registered, and that the verdict does not count."""
+
+
+def _part_id(name: str) -> str:
+    return "median" if name.endswith("seeds") else "three"
+
+
+def _by_median(evidence: Evidence, tolerance: Tolerance, name: str, way: Number) -> Part:
+    found = [way(evidence, measures.emulated(rtt, loss)) for rtt in ROUND_TRIPS for loss in LOSSES]
+    average, best, points = measures.mean(found), min(found), tolerance["points"]
+    holds = abs(average - tolerance["mean"]) <= points and abs(best - tolerance["best"]) <= points
+    said = f"By {name}: mean {average:.2f}, best {best:.2f}."
+    return Part(_part_id(name), holds, said, counted=False)
+
+
+def _falls(values: Sequence[float], slack: float) -> bool:
+    return values[-1] < values[0] and all(later <= earlier + slack for earlier, later in itertools.pairwise(values))
+
+
+def _fall(name: str, label: str, values: Sequence[float], slack: float) -> Part:
+    return Part(name, _falls(values, slack), f"{label}: {' → '.join(f'{value:.2f}' for value in values)}.")
+
+
+def _rows_by_median(evidence: Evidence, rows: Sequence[Sequence[Case]], slack: float) -> list[Part]:
+    """Whether the rows, and their mean, would fall by medians."""
+    parts = []
+    for name, way in MEDIANS.items():
+        numbers = [[way(evidence, case) for case in row] for row in rows]
+        numbers.append([measures.mean(column) for column in zip(*numbers, strict=True)])
+        held = sum(_falls(row, slack) for row in numbers)
+        means = " → ".join(f"{value:.2f}" for value in numbers[-1])
+        said = f"By {name}: {held} of {len(numbers)} fall; mean {means}."
+        parts.append(Part(_part_id(name), held == len(numbers), said, counted=False))
+    return parts
 
 
 def longer_round_trips(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C3."""
-    parts = []
+    slack, parts = tolerance["slack"], []
     for loss in LOSSES:
         found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for rtt in ROUND_TRIPS]
-        parts.append(_falls(f"loss-{loss:g}", f"{loss:g} %", found, tolerance["slack"]))
+        parts.append(_fall(f"loss-{loss:g}", f"{loss:g} %", found, slack))
     means = [measures.over(evidence, [measures.emulated(rtt, loss) for loss in LOSSES]).mean for rtt in ROUND_TRIPS]
-    return [*parts, _falls("mean", "Mean", means, tolerance["slack"])]
+    rows = [[measures.emulated(rtt, loss) for rtt in ROUND_TRIPS] for loss in LOSSES]
+    return [*parts, _fall("mean", "Mean", means, slack), *_rows_by_median(evidence, rows, slack)]
 
 
 def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C4."""
-    parts = []
+    slack, parts = tolerance["slack"], []
     for rtt in ROUND_TRIPS:
         found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for loss in LOSSES]
-        parts.append(_falls(f"rtt-{rtt}", f"{rtt} ms", found, tolerance["slack"]))
+        parts.append(_fall(f"rtt-{rtt}", f"{rtt} ms", found, slack))
     means = [measures.over(evidence, [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS]).mean for loss in LOSSES]
-    return [*parts, _falls("mean", "Mean", means, tolerance["slack"])]
+    rows = [[measures.emulated(rtt, loss) for loss in LOSSES] for rtt in ROUND_TRIPS]
+    return [*parts, _fall("mean", "Mean", means, slack), *_rows_by_median(evidence, rows, slack)]
 
 
 def recorded(evidence: Evidence, name: str) -> list[Recorded]:
@@ -101,7 +147,12 @@ def stanford(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     return [
         Part("base", _near(base.mean, tolerance["base_s"], share), f"Baseline {number(base, 's', 2)}."),
         Part("slower", abs(more - tolerance["slower"]) <= tolerance["points"], f"{more:.0%} slower."),
-        Part("closed", _near(closed.mean, tolerance["closed_s"], share), f"In bursts {number(closed, 's', 2)}."),
+        Part(
+            "closed",
+            _near(closed.mean, tolerance["closed_s"], share),
+            f"Fitted: in bursts {number(closed, 's', 2)}.",
+            counted=False,
+        ),
         Part(
             "detection",
             _near(detection.mean, tolerance["detection_s"], tolerance["detection_share"]),
@@ -132,19 +183,24 @@ def missed(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     cells = [measures.emulated(rtt, loss).cell for rtt in ROUND_TRIPS for loss in LOSSES]
     share = measures.mean([grid.ratio(cell, cell, "missed", to="received").mean for cell in cells])
     return [
-        Part("sites", packets < tolerance["packets"], f"Sites {packets:.1f} packets."),
+        Part("sites", packets < tolerance["packets"], f"Fitted: sites {packets:.1f} packets.", counted=False),
         Part("emulated", share <= tolerance["share"], f"Emulated {share:.2%}."),
     ]
 
 
+PRINTED_AGAINST_PSM = (30, 90, 120)
+"""Round trips of which the paper says which is better: 30 ms is “low”; 60 ms is in none of its words."""
+
+
 def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
-    """C7."""
+    """C7. The paper says nothing of 60 ms."""
     parts = []
     psm = {rtt: measures.product(evidence, measures.way(rtt, IDEAL_PSM)).mean for rtt in ROUND_TRIPS}
     for rtt, value in psm.items():
         shaped = measures.product(evidence, measures.way(rtt, SHAPER)).mean
-        holds = (value < shaped) is (rtt == 90)
-        parts.append(Part(f"rtt-{rtt}", holds, f"{rtt} ms: PSM {value:.2f}, shaper {shaped:.2f}."))
+        less = measures.difference(evidence, measures.way(rtt, IDEAL_PSM), measures.way(rtt, SHAPER))
+        said = f"{rtt} ms: PSM {value:.2f}, shaper {shaped:.2f}, less it {number(less, digits=2)}."
+        parts.append(Part(f"rtt-{rtt}", (less.mean < 0) is (rtt == 90), said, counted=rtt in PRINTED_AGAINST_PSM))
     order = psm[30] > psm[60] > psm[90] < psm[120]
     shown = " → ".join(f"{value:.2f}" for value in psm.values())
     return [*parts, Part("order", order, f"PSM {shown}.")]
@@ -164,8 +220,13 @@ def uiuc(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     product = measures.product(evidence, case)
     enough = sum(found) >= tolerance["reverts"] * len(found)
     return [
-        Part("reverts", enough, f"Saturated in {sum(found)} of {len(found)} downloads."),
-        Part("base", _near(base.mean, tolerance["base_s"], tolerance["share"]), f"Baseline {number(base, 's', 2)}."),
+        Part("reverts", enough, f"Fitted: saturated in {sum(found)} of {len(found)} downloads.", counted=False),
+        Part(
+            "base",
+            _near(base.mean, tolerance["base_s"], tolerance["share"]),
+            f"Fitted: baseline {number(base, 's', 2)}.",
+            counted=False,
+        ),
         Part("product", product.mean > 1, f"Product {number(product, digits=2)}."),
     ]
 
@@ -175,7 +236,9 @@ def faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     parts = []
     for rtt in ROUND_TRIPS:
         found = measures.slowdown(evidence, measures.emulated(rtt, MOST_LOSS))
-        parts.append(Part(f"rtt-{rtt}", found.mean < 1, f"{rtt} ms: {number(found, digits=2)} times the time."))
+        left_open = ", not shown by so few seeds: the interval reaches 1" if found.low <= 1 <= found.high else ""
+        said = f"{rtt} ms: {number(found, digits=2)} times the time{left_open}."
+        parts.append(Part(f"rtt-{rtt}", found.mean < 1, said))
     return parts
 
 

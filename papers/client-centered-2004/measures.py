@@ -80,6 +80,18 @@ def product(evidence: Evidence, case: Case) -> Interval:
     return evidence.grid.ratio(case.cell, case.baseline, "product_js")
 
 
+def ratios(evidence: Evidence, case: Case, metric: str) -> dict[int, float]:
+    """A metric over that of baseline TCP, by seed."""
+    ours, theirs = (evidence.grid.samples(cell, metric) for cell in (case.cell, case.baseline))
+    return {seed: value / theirs[seed] for seed, value in ours.items() if theirs.get(seed)}
+
+
+def difference(evidence: Evidence, one: Case, other: Case) -> Interval:
+    """The product of one less that of another, seed by seed."""
+    left, right = (ratios(evidence, case, "product_js") for case in (one, other))
+    return mean_interval([value - right[seed] for seed, value in left.items() if seed in right])
+
+
 def slowdown(evidence: Evidence, case: Case) -> Interval:
     """Transfer time over that of baseline TCP, mean over seeds."""
     return evidence.grid.ratio(case.cell, case.baseline, "seconds")
@@ -153,7 +165,6 @@ def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
     """The mean product of several cases by seed: its mean and interval over seeds."""
     by_seed: dict[int, list[float]] = {}
     for case in cases:
-        ours, theirs = (evidence.grid.samples(cell, "product_js") for cell in (case.cell, case.baseline))
-        for seed in ours.keys() & theirs.keys():
-            by_seed.setdefault(seed, []).append(ours[seed] / theirs[seed])
+        for seed, ratio in ratios(evidence, case, "product_js").items():
+            by_seed.setdefault(seed, []).append(ratio)
     return mean_interval([mean(values) for values in by_seed.values() if len(values) == len(cases)])

@@ -113,7 +113,7 @@ def products(evidence: Evidence) -> Figure:
                     strip(axes, sender + (place - 1.5) * 0.2, sample, place, CLIENTS[client] if sender == 1 else "")
             axes.axhline(1, color="#222222", linewidth=0.8)
             log_y(axes)
-            axes.set_ylabel("Energy x delay")
+            axes.set_ylabel("Energy x delay,\nbaseline = 1")
             axes.set_title(f"{rtt:g} ms", loc="left")
         names = [SENDERS[sender].replace(", ", "\n") for sender in _senders(evidence)]
         rows[-1].set_xticks(_senders(evidence), names)
@@ -174,6 +174,8 @@ def draw_bursts(axes: Axes, run: Recorded) -> None:
     first = seq[shown & (kind == "data")].min()
     for what, mark, colour, label in (("data", ".", 0, "received"), ("missed", "x", 1, "missed")):
         chosen = shown & (kind == what)
+        if not chosen.any():
+            continue
         axes.plot(time[chosen], (seq[chosen] - first) / 1e3, mark, markersize=3, color=COLOURS[colour], label=label)
     for at in time[shown & (kind == "open")]:
         axes.axvline(
@@ -325,20 +327,20 @@ FALLBACKS = {
 
 NOTES = {
     "figures": (
-        "Where it works: with the sender of 2003, 0.70 at 60 ms and 0.44 at 120 ms without loss, for its window of 23 "
+        "Where it works: with the sender of 2003, 0.71 at 60 ms and 0.44 at 120 ms without loss, for its window of 23 "
         "packets comes within a quarter of a round trip, and a packet slept through costs it a burst: when the window "
         "closes, this TCP goes back to the first byte that is not acknowledged, stops its timer, counts no duplicates "
         "and keeps cwnd.",
         "NewReno as the RFCs have it gets 1.0 or less only where nothing is missed (the lowest dots). A packet that "
         "comes after its burst was judged over is a loss to it, repaired under windows that are closed: by a timer, "
         "or a segment for each open acknowledgement. Then it begins again with one or a few segments, and bursts grow "
-        "by one packet each. Two to four packets missed in a download make 2.2 to 2.9 times the energy x delay.",
+        "by one packet each. One to four packets missed in a download make 2.2 to 2.5 times the energy x delay.",
         "CUBIC with RACK repairs a hole within a burst. So three bad bursts in a row do not come, and the shaper "
         "never gives up, while each of them takes cwnd to 0.7. A small burst is more easily judged over too soon, for "
         "fewer packets follow to fill a gap: bursts fall below ten packets and grow by a fifth of one from burst to "
         "burst. Here cwnd is judged to limit the sender at each acknowledgement, when a closed window keeps it from "
         "sending more, so only the first of a burst counts; Linux remembers it for a whole window (tcp_cwnd_validate) "
-        "and would grow about twice as fast. Downloads take 2 to 4 times as long, and up to 7.6 times.",
+        "and would grow about twice as fast. Downloads take 2 to 4 times as long, and up to 6.6 times.",
         "BBR paces. It sends its window over the round trip that it has measured: a burst lasts 60 ms of 60, and a "
         "cycle, sleep and burst, two round trips. That is 2.6 times baseline's time, 44 % of it asleep, and 4 times "
         "the energy x delay without any loss or noise. What took two round trips then counts in its model as the "
@@ -348,12 +350,12 @@ NOTES = {
         "on the air.",
         "Windows of 1 MiB saturate the air at each of these round trips: after three bursts the shaper gives up, as "
         "the paper has it for uiuc, or the file is over before, as with NewReno at 60 ms, whose bursts have some 650 "
-        "packets. Trying costs 4 to 27 %. With 1 % of loss windows are small enough again, and CUBIC (2.0 to 2.3) and "
+        "packets. Trying costs 4 to 27 %. With 1 % of loss windows are small enough again, and CUBIC (2.1 to 2.6) and "
         "BBR (1.8 to 4.8) fall into the hole.",
         "Two readings beyond the paper: acknowledgements that stay open while a packet is missing help today's "
-        "senders where packets are lost: at 1 % BBR from 16 to 4 at 60 ms, NewReno from 1.0 to 0.9; the sender of "
-        "2003, which needs no repair, they cost (0.38 to 0.74 at 120 ms). Round trips from answers to open "
-        "acknowledgements alone are worse nearly everywhere, 1.5 to 3.3 times for the sender of 2003 without loss: an "
+        "senders where packets are lost: at 1 % BBR from 15 to 4 at 60 ms, NewReno from 1.0 to 0.9; the sender of "
+        "2003, which needs no repair, they cost (0.20 to 0.69 at 120 ms). Round trips from answers to open "
+        "acknowledgements alone are worse nearly everywhere, 2.1 to 3.6 times for the sender of 2003 without loss: an "
         "answer that comes before the radio wakes gives no sample, so an estimate that is too long stays too long. "
         "That sender's clock of timestamps ticks every 10 ms; the minimum over all data is 4 to 8 ms too short with "
         "it, and these milliseconds awake are what noise does not get through.",

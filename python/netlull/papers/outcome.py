@@ -41,6 +41,14 @@ class Part:
     id: str
     holds: bool
     ours: str
+    counted: bool = True
+    """False: shown beside the others, but no part of the verdict; what it measures was fitted, or is another rule's."""
+
+    @property
+    def mark(self) -> str:
+        """`yes` or `no`; in brackets if it does not count."""
+        held = "yes" if self.holds else "no"
+        return held if self.counted else f"({held})"
 
 
 @dataclass(frozen=True)
@@ -159,18 +167,19 @@ class PaperOutcome:
 
 
 def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:
-    """The verdict from the parts: *holds* if all hold, *fails* if none does, else *partly*."""
-    if not parts:
+    """The verdict from the parts that count: *holds* if all hold, *fails* if none does, else *partly*."""
+    counted = [part for part in parts if part.counted]
+    if not counted:
         raise ValueError(f"claim {claim.id} has no parts")
-    held = [part for part in parts if part.holds]
-    verdict = Verdict.HOLDS if len(held) == len(parts) else Verdict.FAILS if not held else Verdict.PARTLY
+    held = [part for part in counted if part.holds]
+    verdict = Verdict.HOLDS if len(held) == len(counted) else Verdict.FAILS if not held else Verdict.PARTLY
     return JudgedClaim(
         id=claim.id,
         title=claim.title,
         statement=claim.statement,
         where=claim.where,
         theirs=claim.theirs,
-        ours=" ".join(f"[{'yes' if part.holds else 'no'}] {part.ours}" for part in parts),
+        ours=" ".join(f"[{part.mark}] {part.ours}" for part in parts),
         verdict=verdict,
         explanation=_explanation(claim, parts),
         parts=tuple(parts),
@@ -181,7 +190,7 @@ def _explanation(claim: Claim, parts: Sequence[Part]) -> str:
     """Why the parts that do not hold do not; the same reason is given once."""
     reasons: dict[str, None] = {}
     for part in parts:
-        if not part.holds:
+        if not part.holds and (part.counted or part.id in claim.why):
             reasons.setdefault(claim.why.get(part.id, f"Part “{part.id}” does not hold; no explanation is on record."))
     return " ".join(reasons)
 

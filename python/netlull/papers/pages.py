@@ -203,7 +203,7 @@ def _claim(paper: Paper, claim: JudgedClaim) -> ClaimRow:
         where=claim.where,
         theirs=claim.theirs,
         measured=measured,
-        parts=[ClaimPart(part.holds, part.ours) for part in claim.parts],
+        parts=[ClaimPart(part.holds, part.ours, part.counted) for part in claim.parts],
         verdict=claim.verdict.value,
         explanation=claim.explanation,
     )

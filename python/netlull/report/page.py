@@ -36,6 +36,8 @@ class ClaimPart:
 
     holds: bool
     text: str
+    counted: bool = True
+    """False: it is no part of the verdict."""
 
 
 @dataclass(frozen=True)

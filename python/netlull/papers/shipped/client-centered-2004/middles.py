@@ -1,0 +1,1 @@
+../../../../../papers/client-centered-2004/middles.py
