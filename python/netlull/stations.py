@@ -13,12 +13,13 @@ __all__ = ["AccessPoint", "Bsd", "ClientShaper", "Doze", "Eager", "Psm", "Radio"
 class ClientShaper:
     """The client's shaper of client-centered-2004: it closes the window of all but the last packet of a burst.
 
-    `least_wait` is a time, `growth`, `saturation` and `paced_share` are ratios, the rest counts and readings by name.
+    `least_wait` and `margin` are times, `growth`, `saturation` and `paced_share` are ratios, the rest counts and readings by name.
     """
 
     kind: ClassVar[str] = "client_shaper"
     _: KW_ONLY
     least_wait: str | None = None
+    margin: str | None = None
     growth: float | None = None
     patience: int | None = None
     saturation: float | None = None

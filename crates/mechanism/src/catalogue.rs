@@ -149,6 +149,13 @@ const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
     parameters: &[
         LEAST_WAIT,
         parameter(
+            "margin",
+            "time",
+            "0 s",
+            "how much earlier than the least round trip asks for the radio wakes",
+            "reading; the paper sleeps at the granularity of a millisecond",
+        ),
+        parameter(
             "growth",
             "1 to 2",
             "1.5",
@@ -509,6 +516,7 @@ mod tests {
         let number = |name| default(&CLIENT_SHAPER, name).parse::<f64>().unwrap();
         let built = ShaperConfig::new(BitRate::from_mbps(20), Duration::from_millis(2));
         assert_eq!(span(&CLIENT_SHAPER, "least_wait"), built.least_wait);
+        assert_eq!(span(&CLIENT_SHAPER, "margin"), built.margin);
         assert_eq!((number("growth"), number("saturation")), (built.growth, built.saturation));
         assert_eq!(number("patience"), f64::from(built.patience));
         assert_eq!(number("saturated_bursts"), f64::from(built.saturated_bursts));

@@ -43,6 +43,9 @@ pub struct ShaperConfig {
     pub wake: Duration,
     /// The least silence that ends a burst. Default 3 ms (section III-A.1).
     pub least_wait: Duration,
+    /// By how much earlier the radio wakes than the least round-trip time asks for. Default nothing: the paper names none, but sleeps "at the
+    /// granularity of a millisecond" (section III-C; reading).
+    pub margin: Duration,
     /// Slow start is over when a round has fewer packets than this times those of the round before. Default 1.5 (reading): with delayed
     /// acknowledgements a round of slow start is larger by half, while the paper's word is that the packets received "do not double".
     pub growth: f64,
@@ -70,6 +73,7 @@ impl ShaperConfig {
             air_rate,
             wake,
             least_wait: Duration::from_millis(3),
+            margin: Duration::ZERO,
             growth: 1.5,
             patience: 3,
             saturation: 0.9,

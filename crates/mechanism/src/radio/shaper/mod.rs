@@ -172,7 +172,8 @@ impl Shaper {
     /// III-A.2); the radio has to hear its first bit, too, so that it wakes earlier by what the largest packet takes on the air.
     fn sleep(&self) -> Duration {
         let hears = self.config.air_rate.time_for(Bytes::new(u64::from(self.largest)));
-        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(self.config.wake).saturating_sub(hears))
+        let early = self.config.wake + self.config.margin + hears;
+        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(early))
     }
 
     /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.

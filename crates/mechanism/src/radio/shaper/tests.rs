@@ -199,6 +199,12 @@ fn no_sleep_where_waking_takes_as_long() {
 }
 
 #[test]
+fn with_a_margin_the_radio_wakes_earlier_by_that() {
+    let mut script = Script::saving(&ShaperConfig { margin: Duration::from_millis(5), ..config() });
+    assert_eq!(script.wakes(241), [Act::Wake]);
+}
+
+#[test]
 fn a_burst_with_fewer_packets_is_waited_for_longer() {
     let mut script = Script::saving(&config());
     script.flight_after(188, 2);

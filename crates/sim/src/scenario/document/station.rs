@@ -77,6 +77,9 @@ pub struct ClientShaperDocument {
     /// A burst is not judged over before so long a silence.
     #[serde(default = "default_least_wait")]
     pub least_wait: Quantity<Duration>,
+    /// The radio wakes so much earlier than the least RTT asks for.
+    #[serde(default)]
+    pub margin: Quantity<Duration>,
     /// Slow start is over when a round brings fewer than so many times the packets of the round before; at least 1.
     #[serde(default = "default_growth")]
     pub growth: f64,

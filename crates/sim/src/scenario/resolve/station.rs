@@ -294,6 +294,7 @@ fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
 fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<ShaperConfig> {
     let config = ShaperConfig {
         least_wait: document.least_wait.0,
+        margin: document.margin.0,
         growth: document.growth,
         patience: document.patience,
         saturation: document.saturation,
