@@ -13,7 +13,8 @@ __all__ = ["AccessPoint", "Bsd", "ClientShaper", "Doze", "Eager", "Psm", "Radio"
 class ClientShaper:
     """The client's shaper of client-centered-2004: it closes the window of all but the last packet of a burst.
 
-    `least_wait` and `margin` are times, `growth`, `saturation` and `paced_share` are ratios, the rest counts and readings by name.
+    `least_wait` and `margin` are times, `growth`, `saturation` and `paced_share` are ratios, the rest counts and
+    readings by name.
     """
 
     kind: ClassVar[str] = "client_shaper"
