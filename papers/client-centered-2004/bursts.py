@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netlull.plot import COLOURS, figure, legend_above, styled
+from netlull.plot.air import eager_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,7 @@ KINDS = {
     "missed": ("packet missed", "x", 1),
     "closed": ("closed acknowledgement", "|", 6),
     "open": ("open acknowledgement", "^", 2),
+    "eager": ("eager acknowledgement", "^", 4),
     "ack": ("ordinary acknowledgement", "|", 4),
 }
 """Kinds of the table `air`: name, mark and colour."""
@@ -77,7 +79,7 @@ def _draw(axes: Axes, run: Recorded, start: float) -> None:
 def _on_air(run: Recorded) -> tuple[Floats, npt.NDArray[np.str_], Floats]:
     """Time, kind and place in the file of what was on the air."""
     air = run.series("air")
-    kind = np.array(air["kind"].to_pylist())
+    kind = eager_apart(np.array(air["kind"].to_pylist()), fallen_back=False)
     numbers = np.array([np.nan if seq is None else seq for seq in air["seq"].to_pylist()], dtype=float)
     first = numbers[kind == "data"][0]
     return air["time_s"].to_numpy(), kind, (numbers - first) % 2.0**32 / 1e3
