@@ -208,7 +208,7 @@ fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
 
 #[test]
 fn what_a_lost_open_acknowledgement_costs_is_counted_as_waiting() {
-    // The 40th packet of the client is an open acknowledgement, or a closed one; dropping one in five makes sure of some of each.
+    // One in five of what the client sends is lost, open acknowledgements among it.
     let mut json = download(&json!({ "kind": "client_shaper" }));
     json["link"][1]["duplex"] = false.into();
     json["link"].as_array_mut().expect("links").push(json!({

@@ -18,6 +18,7 @@
 use super::buffer::Buffer;
 use super::counters::Fates;
 pub use super::counters::LinkCounters;
+use super::entry::Entry;
 use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
 use super::loss::Loss;
@@ -105,24 +106,6 @@ pub struct Link {
     asleep_since: Option<u64>,
     /// What is left of waits that ended as it fell asleep, in packet nanoseconds; a link of fixed rate counts each wait whole as it begins.
     cut_short_ns: u64,
-}
-
-/// What some links do with packets beside sending them: most of it stands before the buffer.
-#[derive(Default)]
-struct Entry {
-    loss: Option<Loss>,
-    red: Option<Red>,
-    noise: Option<Noise>,
-    /// Nothing passes: the link sleeps, or is waking.
-    closed: bool,
-}
-
-impl Entry {
-    /// Nothing, where a link that is awake needs none.
-    fn open(self) -> Option<Box<Self>> {
-        let needed = self.loss.is_some() || self.red.is_some() || self.noise.is_some();
-        needed.then(|| Box::new(Self { closed: false, ..self }))
-    }
 }
 
 /// What a link is built from.

@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod counters;
+mod entry;
 mod fixed;
 mod flight;
 pub mod link;

@@ -109,10 +109,10 @@ impl FlowKeys {
     }
 }
 
-/// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+/// A segment's part in the handshake, and its timestamps; nothing of what has neither SYN nor ACK.
 #[inline(always)]
-fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
-    let Segment { flags, ts_val, ts_ecr, seq, ack, len, .. } = packet.segment;
+pub(super) fn header(segment: &Segment) -> Option<(SegmentKind, Option<Timestamps>)> {
+    let Segment { flags, ts_val, ts_ecr, .. } = *segment;
     let kind = match (flags.contains(Flags::SYN), flags.contains(Flags::ACK)) {
         (true, true) => SegmentKind::SynAck,
         (true, false) => SegmentKind::Syn,
@@ -120,7 +120,14 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
         (false, false) => return None,
     };
     let stamped = flags.contains(Flags::HAS_TIMESTAMPS);
-    let timestamps = stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr });
+    Some((kind, stamped.then_some(Timestamps { value: ts_val, echo: ts_ecr })))
+}
+
+/// What a gateway reads in a packet; nothing in a datagram. Both directions of a connection have the same key.
+#[inline(always)]
+fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
+    let Segment { flags, seq, ack, len, .. } = packet.segment;
+    let (kind, timestamps) = header(&packet.segment)?;
     Some(SegmentView {
         flow: keys.of(packet.agent as usize / 2),
         kind,

@@ -366,16 +366,6 @@ impl Endpoint {
         }
     }
 
-    /// Acknowledges now all that has arrived, whether that is due or not (an eager acknowledgement): [`poll_transmit`](Self::poll_transmit)
-    /// has a segment for it, unless the connection is not open.
-    pub fn acknowledge(&mut self) {
-        if self.sends_data() {
-            self.rcv.ack_deadline = Instant::NEVER;
-            self.rcv.ack_due = AckDue::Now;
-            self.predict();
-        }
-    }
-
     /// When [`handle_timeout`](Self::handle_timeout) is to be called next; [`Instant::NEVER`] if no timer runs (half
     /// the size of an `Option`, and one comparison for the driver). It moves with nearly every segment, mostly
     /// later: a driver does well to keep one event, let it come too early, and ask again.

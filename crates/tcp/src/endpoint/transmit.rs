@@ -269,6 +269,16 @@ impl Endpoint {
         Segment { seq: self.snd.seq(offset), len, ..self.header(now, flags) }
     }
 
+    /// Acknowledges now all that has arrived, whether that is due or not (an eager acknowledgement): [`poll_transmit`](Self::poll_transmit)
+    /// has a segment for it, unless the connection is not open.
+    pub fn acknowledge(&mut self) {
+        if self.sends_data() {
+            self.rcv.ack_deadline = Instant::NEVER;
+            self.rcv.ack_due = AckDue::Now;
+            self.predict();
+        }
+    }
+
     #[inline]
     pub(super) fn transmit_ack(&mut self, now: Instant) -> Segment {
         self.counters.acks_sent += 1;

@@ -172,8 +172,8 @@ impl Shaper {
     /// III-A.2); the radio has to hear its first bit, too, so that it wakes earlier by what the largest packet takes on the air.
     fn sleep(&self) -> Duration {
         let hears = self.config.air_rate.time_for(Bytes::new(u64::from(self.largest)));
-        let early = self.config.wake + self.config.margin + hears;
-        self.rtt().map_or(Duration::ZERO, |rtt| rtt.saturating_sub(early))
+        let early = [self.config.wake, self.config.margin, hears];
+        self.rtt().map_or(Duration::ZERO, |rtt| early.into_iter().fold(rtt, Duration::saturating_sub))
     }
 
     /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.

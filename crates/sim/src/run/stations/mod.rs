@@ -18,13 +18,13 @@ pub(super) use parts::Station;
 pub(super) use summary::stations;
 pub use summary::{DownloadSummary, RadioSummary, StationSummary};
 
-use super::control::window_field;
+use super::control::{header, window_field};
 use super::world::World;
 use crate::net::counters::Fate;
 use crate::net::packet::{LinkId, Packet};
 use crate::probe::AirRow;
 use netlull_mechanism::Machine;
-use netlull_mechanism::gateway::{SegmentKind, Timestamps};
+use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
 use netlull_tcp::{Flags, State};
 use netlull_units::{Bytes, Duration, Instant};
@@ -250,8 +250,8 @@ impl World {
     fn tell_access_point(&mut self, index: usize, event: AccessEvent) {
         let now = self.now;
         let Some(access) = &mut self.stations[index].access else { return };
-        access.machine.handle(now, event);
-        while let Some(action) = self.stations[index].access.as_mut().and_then(|access| access.machine.poll_action()) {
+        access.handle(now, event);
+        while let Some(action) = self.stations[index].access.as_mut().and_then(Machine::poll_action) {
             match action {
                 AccessAction::Release { packets, more } => self.release(index, packets, more),
                 AccessAction::Beacon { buffered } => self.beacon(index, buffered),
@@ -268,8 +268,8 @@ impl World {
         let answer = match &mut self.stations[index].access {
             None => AccessAction::Forward,
             Some(access) => {
-                access.machine.handle(now, AccessEvent::Arrival);
-                access.machine.poll_action().unwrap_or(AccessAction::Forward)
+                access.handle(now, AccessEvent::Arrival);
+                access.poll_action().unwrap_or(AccessAction::Forward)
             }
         };
         match answer {
@@ -437,26 +437,21 @@ impl World {
     /// A packet as one of its ends reads it.
     fn view(&self, packet: &Packet) -> PacketView {
         let segment = &packet.segment;
-        let (syn, ack) = (segment.flags.contains(Flags::SYN), segment.flags.contains(Flags::ACK));
-        let kind = match (syn, ack) {
-            (true, true) => SegmentKind::SynAck,
-            (true, false) => SegmentKind::Syn,
-            (false, true) => SegmentKind::Other,
-            // A datagram, or a reset without an acknowledgement.
-            (false, false) => return PacketView { size: packet.size, segment: None },
+        // Not of a datagram, or of a reset without an acknowledgement.
+        let Some((kind, timestamps)) = header(segment) else {
+            return PacketView { size: packet.size, segment: None };
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        let shift = if syn { 0 } else { self.window_shift(packet.agent as usize ^ 1) };
-        let stamped = segment.flags.contains(Flags::HAS_TIMESTAMPS);
+        let shift = if kind == SegmentKind::Other { self.window_shift(packet.agent as usize ^ 1) } else { 0 };
         let tcp = TcpView {
             connection: packet.agent / 2,
             kind,
             fin: segment.flags.contains(Flags::FIN),
             seq: segment.seq.as_u32(),
             len: u32::from(segment.len),
-            acknowledged: ack.then(|| segment.ack.as_u32()),
+            acknowledged: segment.flags.contains(Flags::ACK).then(|| segment.ack.as_u32()),
             window: Bytes::new(u64::from(segment.window) << shift),
-            timestamps: stamped.then_some(Timestamps { value: segment.ts_val, echo: segment.ts_ecr }),
+            timestamps,
         };
         PacketView { size: packet.size, segment: Some(tcp) }
     }

@@ -139,11 +139,6 @@ pub(super) enum Due {
     Sleep,
 }
 
-/// The access point as one of its stations meets it.
-pub(super) struct Access {
-    pub machine: AccessPoint,
-}
-
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::run) struct StationCounters {
@@ -206,7 +201,8 @@ pub(in crate::run) struct Station {
     pub(super) beacon_time: Duration,
     pub(super) poll_time: Duration,
     pub(super) machine: Dozer,
-    pub(super) access: Option<Access>,
+    /// Its access point, if that buffers.
+    pub(super) access: Option<AccessPoint>,
     pub(super) air: Air,
     pub meter: RadioMeter,
     /// When the last frame that the radio was given is sent.
@@ -248,9 +244,7 @@ impl Station {
             beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine: Dozer::new(&spec.mechanism),
-            access: access
-                .and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok())
-                .map(|machine| Access { machine }),
+            access: access.and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok()),
             air: Air::Awake { since: Instant::ZERO, then: Then::Stay },
             meter: RadioMeter::new(Instant::ZERO),
             sends_until: Instant::ZERO,
@@ -292,7 +286,7 @@ impl Station {
         if is(self.machine.next_timeout()) {
             return Some(Due::Machine);
         }
-        if is(self.access.as_ref().and_then(|access| access.machine.next_timeout())) {
+        if is(self.access.as_ref().and_then(Machine::next_timeout)) {
             return Some(Due::AccessPoint);
         }
         if let Some(heard) = self.heard.filter(|heard| heard.until <= now) {
@@ -316,7 +310,7 @@ impl Station {
         let times = [
             waking,
             self.machine.next_timeout(),
-            self.access.as_ref().and_then(|access| access.machine.next_timeout()),
+            self.access.as_ref().and_then(Machine::next_timeout),
             self.heard.map(|heard| heard.until),
             Some(self.polled_at),
             Some(self.leaves_at),

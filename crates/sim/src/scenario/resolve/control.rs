@@ -76,7 +76,8 @@ fn ends_at(field: &str, rates: &RateSet, rate: BitRate) -> Result<()> {
     refuse(format!("{field}.rates"), message)
 }
 
-fn refused(field: &str, error: &ConfigError) -> ScenarioError {
+/// What a mechanism refuses, by the field's path.
+pub(super) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
     ScenarioError::new(format!("{field}.{}", error.field), format!("is {}; expected {}", error.value, error.expected))
 }
 

@@ -1,5 +1,6 @@
 //! Stations of the document: which links are theirs, what lets their radios sleep.
 
+use super::control::refused;
 use super::flows::Flows;
 use super::links::Wire;
 use super::{LinkSpec, Nodes, Result, node, refuse};
@@ -279,10 +280,6 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
             Ok(NamedRadio { name: document.name.clone(), power })
         }
     }
-}
-
-fn refused(field: &str, error: &ConfigError) -> ScenarioError {
-    ScenarioError::new(format!("{field}.{}", error.field), format!("is {}; expected {}", error.value, error.expected))
 }
 
 fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
