@@ -27,7 +27,7 @@ from netlull import (
     TcpOptions,
 )
 from netlull.plot import Air, air_of, doze_figure
-from netlull.plot.air import eager_apart, offsets
+from netlull.plot.air import offsets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -169,21 +169,6 @@ def test_an_acknowledgement_is_open_only_after_closed_ones(shaped: Result) -> No
     # One that shapes to the end has eager ones before its first closed one only.
     air = air_of(shaped)
     assert air.time_s[air.kind == "eager"].max(initial=0) < air.time_s[air.kind == "closed"].min()
-
-
-def test_after_a_shaper_gave_up_acknowledgements_are_eager() -> None:
-    # Closed, opened, and after that it has given up.
-    kind = np.array(["open", "closed", "closed", "open", "ack", "open", "open"])
-    assert eager_apart(kind, fallen_back=True).tolist() == [
-        "eager",
-        "closed",
-        "closed",
-        "open",
-        "ack",
-        "eager",
-        "eager",
-    ]
-    assert eager_apart(kind, fallen_back=False).tolist() == ["eager", "closed", "closed", "open", "ack", "open", "open"]
 
 
 def _panel_words(drawn: Figure) -> list[str]:

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from netlull.plot import COLOURS, figure, legend_above, styled
-from netlull.plot.air import eager_apart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +78,7 @@ def _draw(axes: Axes, run: Recorded, start: float) -> None:
 def _on_air(run: Recorded) -> tuple[Floats, npt.NDArray[np.str_], Floats]:
     """Time, kind and place in the file of what was on the air."""
     air = run.series("air")
-    kind = eager_apart(np.array(air["kind"].to_pylist()), fallen_back=False)
+    kind = np.array(air["kind"].to_pylist())
     numbers = np.array([np.nan if seq is None else seq for seq in air["seq"].to_pylist()], dtype=float)
     first = numbers[kind == "data"][0]
     return air["time_s"].to_numpy(), kind, (numbers - first) % 2.0**32 / 1e3

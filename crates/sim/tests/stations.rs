@@ -110,6 +110,18 @@ fn acknowledgements_are_closed_until_the_burst_is_over_and_then_one_is_open() {
 }
 
 #[test]
+fn acknowledgements_that_close_nothing_are_eager_not_open() {
+    let kinds = |json: Value| words(table(&outcome(json), "air"), "kind");
+    let eager = kinds(download(&json!({ "kind": "eager" })));
+    assert!(eager.contains(&"eager") && !eager.contains(&"open") && !eager.contains(&"closed"));
+    // A shaper's are eager in slow start, and open from its first burst to its last.
+    let shaped = kinds(download(&json!({ "kind": "client_shaper" })));
+    let places = |kind: &str| (0..shaped.len()).filter(|&place| shaped[place] == kind).collect::<Vec<_>>();
+    let (eager, closed, open) = (places("eager"), places("closed"), places("open"));
+    assert!(!eager.is_empty() && eager.last() < closed.first() && closed.first() < open.first());
+}
+
+#[test]
 fn power_saving_mode_has_round_trips_of_whole_beacon_periods() {
     let psm = |access_point: Value| {
         let mechanism = json!({ "kind": "psm", "access_point": access_point });

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from netlull import Result
     from netlull.plot.series import Floats
 
-__all__ = ["STATES", "Air", "Stretch", "air_of", "eager_apart", "offsets", "radio_powers"]
+__all__ = ["STATES", "Air", "Stretch", "air_of", "offsets", "radio_powers"]
 
 STATES = ("asleep", "waking", "idle", "receiving", "transmitting")
 """States of a radio, as the summary calls them."""
@@ -59,7 +59,7 @@ class Air:
     """When each thing begins to be on the air."""
     end_s: Floats
     kind: Strings
-    """data, missed, closed, open, eager, ack, sent, beacon, poll or null; eager: an open one with nothing closed."""
+    """data, missed, closed, open, eager, ack, sent, beacon, poll or null."""
     offset_bytes: Floats
     """Of data its place in the download, of acknowledgements what they acknowledge; NaN of what is not TCP."""
     size_bytes: Floats
@@ -121,7 +121,7 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
         radio=model,
         time_s=time,
         end_s=end,
-        kind=eager_apart(kind, fallen_back=summary["fallback"] is not None),
+        kind=kind,
         offset_bytes=offsets(rows, kind),
         size_bytes=column(rows, "size_bytes"),
         window_bytes=column(rows, "window_bytes"),
@@ -131,26 +131,11 @@ def _read(result: Result, summary: dict[str, Any], model: str, powers: dict[str,
     )
 
 
-def eager_apart(kind: Strings, *, fallen_back: bool) -> Strings:
-    """Open acknowledgements with nothing closed before them, or after a shaper gave up, are eager ones."""
-    opened = kind == "open"
-    closed = np.flatnonzero(kind == "closed")
-    if not len(closed):
-        return np.where(opened, "eager", kind)
-    place = np.arange(len(kind))
-    eager = opened & (place < closed[0])
-    if fallen_back:
-        # The first one opens what was closed last.
-        late = np.flatnonzero(opened & (place > closed[-1]))
-        eager[late[1:]] = True
-    return np.where(eager, "eager", kind)
-
-
 def offsets(rows: pa.Table, kind: Strings) -> Floats:
     """Sequence numbers as places in the download: they start anywhere and begin again after 2^32."""
     seq = np.asarray(rows["seq"].to_numpy(), dtype=np.int64)
     # What is not TCP has 0; of TCP's own numbers one in four billion is.
-    carries = np.isin(kind, ("data", "missed", "closed", "open", "ack")) & (seq != 0)
+    carries = np.isin(kind, ("data", "missed", "closed", "open", "eager", "ack")) & (seq != 0)
     first = np.flatnonzero(carries & np.isin(kind, ("data", "missed")))
     places = np.full(len(seq), np.nan)
     if len(first):

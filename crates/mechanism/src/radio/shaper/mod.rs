@@ -138,6 +138,12 @@ impl Shaper {
         self.last_burst.as_ref()
     }
 
+    /// Whether the acknowledgement that it asks for now is an open one, not merely an eager one.
+    #[must_use]
+    pub fn opens(&self) -> bool {
+        matches!(self.phase, Phase::Open(_))
+    }
+
     /// How many bursts have ended.
     #[must_use]
     pub fn bursts(&self) -> u64 {

@@ -113,10 +113,11 @@ impl World {
     /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
     fn station_sends(&mut self, index: usize, packet: &mut Packet) {
         let view = self.view(packet);
-        let kind = match &mut self.stations[index].acknowledging {
+        let Station { acknowledging, machine, .. } = &mut self.stations[index];
+        let kind = match acknowledging {
             Some(shown) if shown.is_none() && is_acknowledgement(&view) => {
                 *shown = Some(view);
-                "open"
+                machine.acknowledgement()
             }
             _ => {
                 // It wakes before its machine says what comes after.

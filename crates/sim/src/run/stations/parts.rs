@@ -65,6 +65,11 @@ impl Dozer {
         }
     }
 
+    /// What table `air` calls the acknowledgement that it asks for.
+    pub fn acknowledgement(&self) -> &'static str {
+        if self.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" }
+    }
+
     pub fn shaper(&self) -> Option<&Shaper> {
         match self {
             Self::Shaper(shaper) => Some(shaper),
