@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that dependencies point one way, as drawn in ARCHITECTURE.md.
 
-    units <- power, mechanism, tcp <- sim <- py <- python/netlull <- papers, validation, tests
+    units <- power, mechanism, tcp, network, wire <- sim <- py <- python/netlull <- papers, validation, tests
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 
@@ -28,8 +28,11 @@ CRATES: dict[str, set[str]] = {
     "power": {"units"},
     "mechanism": {"units"},
     "tcp": {"units"},
-    "sim": {"units", "power", "mechanism", "tcp"},
-    "py": {"units", "power", "mechanism", "tcp", "sim"},
+    "network": {"units", "mechanism"},
+    "sim": {"units", "power", "mechanism", "tcp", "network"},
+    "wire": {"units"},
+    "live": {"units", "power", "mechanism", "network", "wire"},
+    "py": {"units", "power", "mechanism", "tcp", "network", "sim"},
 }
 
 # The Python package, its extension module, and the only files in it that may import that.

@@ -8,6 +8,7 @@ const LARGEST_WINDOW: f64 = 1_073_725_440.0;
 
 /// AWM's parameters; the fields' docs give symbol, unit, default and source.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AwmConfig {
     /// T: the queue to keep, in bytes. The paper's is half of the buffer.
     pub target: Bytes,

@@ -6,6 +6,8 @@ use netlull_units::{Duration, Instant};
 
 /// Where N comes from.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum FlowCountConfig {
     /// Given.
     Fixed(f64),

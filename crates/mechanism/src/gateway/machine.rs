@@ -10,6 +10,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// What a gateway consists of.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GatewayConfig {
     /// AWM, which also has the target of C-EARTH.
     pub awm: AwmConfig,

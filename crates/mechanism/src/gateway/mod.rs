@@ -37,6 +37,7 @@ pub fn spread(number: u64) -> u64 {
 
 /// What a gateway reads in a TCP segment that passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SegmentView {
     /// Whose it is.
     pub flow: FlowKey,
@@ -61,6 +62,8 @@ impl SegmentView {
 
 /// A segment's part in the handshake (RFC 9293 section 3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum SegmentKind {
     /// Opens a connection.
     Syn,
@@ -72,6 +75,7 @@ pub enum SegmentKind {
 
 /// TSval and TSecr in the ticks of their senders' clocks (RFC 7323 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Timestamps {
     /// TSval.
     pub value: u32,
@@ -81,6 +85,8 @@ pub struct Timestamps {
 
 /// What happens at a gateway. Every `queue` is the link's content *after* the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum GatewayEvent {
     /// A packet reached the link's buffer.
     Arrival {
@@ -112,6 +118,8 @@ pub enum GatewayEvent {
 
 /// What a gateway asks of its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum GatewayAction {
     /// Serve the link at `rate` from now on and send nothing for `pause`.
     SetRate {

@@ -7,6 +7,7 @@ use netlull_units::{Duration, Instant};
 
 /// How long eager acknowledgements wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EagerConfig {
     /// The least silence after which data is acknowledged. Default 3 ms: the paper's timer (section III-A.1).
     pub least_wait: Duration,

@@ -8,6 +8,7 @@ use netlull_units::{Duration, Instant};
 
 /// Parameters of [`Psm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PsmConfig {
     /// The time from one beacon of the access point to the next. Default 100 ms (client-centered-2004 section IV-C).
     pub beacon_period: Duration,

@@ -14,6 +14,7 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 
 /// EARTH's parameters; the paper prints none of them.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EarthConfig {
     /// r_1 < ... < r_n in bit/s.
     pub rates: RateSet,

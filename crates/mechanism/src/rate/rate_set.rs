@@ -5,6 +5,8 @@ use netlull_units::BitRate;
 
 /// The rates r_1 < ... < r_n that a link can run at: not empty, all positive, strictly ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(try_from = "Vec<BitRate>", into = "Vec<BitRate>"))]
 pub struct RateSet {
     rates: Vec<BitRate>,
 }
@@ -88,6 +90,22 @@ impl RateSet {
 
 fn too_many(count: impl std::fmt::Display) -> ConfigError {
     ConfigError::new("rates", format!("a set of {count} rates"), format!("at most {} rates", RateSet::MAX_LEN))
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Vec<BitRate>> for RateSet {
+    type Error = ConfigError;
+
+    fn try_from(rates: Vec<BitRate>) -> Result<Self, ConfigError> {
+        Self::from_list(&rates)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<RateSet> for Vec<BitRate> {
+    fn from(set: RateSet) -> Self {
+        set.rates
+    }
 }
 
 #[cfg(test)]

@@ -298,7 +298,7 @@ impl Link {
             self.tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
-        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent));
+        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent / 2));
         let refused = if lost {
             self.tally.lost_packets += 1;
             self.tally.lost_bytes += size;

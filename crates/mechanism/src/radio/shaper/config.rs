@@ -5,6 +5,8 @@ use netlull_units::{BitRate, Duration};
 
 /// Which echoed timestamps say how long a round trip takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum RttFrom {
     /// Those of all data (section III-A.2: "the minimum RTT over all samples").
     AnyEcho,
@@ -18,6 +20,8 @@ pub enum RttFrom {
 
 /// Which windows acknowledgements advertise while a packet is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum RepairAcks {
     /// None, as while nothing is (the paper knows no exception).
     Closed,
@@ -27,6 +31,7 @@ pub enum RepairAcks {
 
 /// Beyond the paper: gives up on a sender that paces, whose bursts are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacedGuard {
     /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than twice what its bytes take on the air.
     pub share: f64,
@@ -36,6 +41,7 @@ pub struct PacedGuard {
 
 /// What the shaper needs to know, and the readings of its paper.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ShaperConfig {
     /// The rate of the wireless link in bit/s, with which saturation is judged.
     pub air_rate: BitRate,

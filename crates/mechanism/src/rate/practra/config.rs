@@ -6,6 +6,8 @@ use netlull_units::{BitRate, Duration};
 
 /// When the rules are tested (the papers do not say).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Evaluate {
     /// At every arrival, departure and wake-up. The default: the rules are printed as conditions, with no clock.
     #[default]
@@ -16,6 +18,8 @@ pub enum Evaluate {
 
 /// What q counts (the papers do not say).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum QueueCount {
     /// The packets that wait. The default: ns-2's queue does not hold the packet being sent.
     #[default]
@@ -26,6 +30,8 @@ pub enum QueueCount {
 
 /// Which packets the arrival rate counts (the papers do not say).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ArrivalCount {
     /// All that reach the buffer, dropped or not. The default: the forecast is of arrivals, and a full buffer is no
     /// reason to expect fewer.
@@ -37,6 +43,8 @@ pub enum ArrivalCount {
 
 /// What rf is before the first sample (the papers do not say).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum ForecastStart {
     /// Unknown until the first sample, which it then equals; the rate does not go down before. The default: a forecast
     /// of measured arrivals needs a measurement.
@@ -49,6 +57,8 @@ pub enum ForecastStart {
 
 /// How far a change goes (the papers: to a neighbour; intertwining-2012 section V asks what farther ones would do).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 pub enum Reach {
     /// To the next rate. The default, as printed.
     #[default]
@@ -59,6 +69,7 @@ pub enum Reach {
 
 /// practRA's parameters; the fields' docs give symbol, unit, default and source.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PractRaConfig {
     /// r_1 < ... < r_n in bit/s.
     pub rates: RateSet,

@@ -1,6 +1,9 @@
 //! How a link's queue is managed. Its limit is the link's `buffer`.
 
 use crate::scenario::quantity::{BufferSize, Quantity};
+pub use netlull_network::queue::red::{
+    RedEcn as RedEcnReading, RedProbability as RedProbabilityReading, RedRules as RedRulesReading,
+};
 use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,41 +56,6 @@ pub struct RedDocument {
     /// When ECN-capable packets are marked instead of dropped; others are dropped.
     #[serde(default)]
     pub ecn: RedEcnReading,
-}
-
-/// Whose probability RED's p_b is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RedProbabilityReading {
-    /// Every packet's (RFC 7141 section 2.2).
-    #[default]
-    PerPacket,
-    /// A packet's of one MTU; a smaller one's is smaller in proportion (byte mode of the paper).
-    PerByte,
-}
-
-/// Which packets RED spares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RedRulesReading {
-    /// None (Floyd and Jacobson 1993).
-    #[default]
-    Paper,
-    /// As ns-2: the packet with which the average crosses min_th, and any that finds one packet waiting or none.
-    Ns2,
-}
-
-/// When RED marks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RedEcnReading {
-    /// Never.
-    Off,
-    /// Where the drop would be by chance; where it is certain, packets are dropped (RFC 3168 section 7).
-    #[default]
-    Early,
-    /// Always; only the full buffer drops. What DCTCP needs (RFC 8257).
-    Always,
 }
 
 /// CoDel.

@@ -1,10 +1,12 @@
 //! Drop-tail buffers.
 
 use netlull_units::Bytes;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How much may wait at a link; the packet being sent does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Buffer {
     /// Whole packets, whatever their size.
     Packets(u64),

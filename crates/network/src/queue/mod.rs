@@ -7,9 +7,11 @@ pub mod red;
 
 use codel::CoDelConfig;
 use red::RedConfig;
+use serde::{Deserialize, Serialize};
 
 /// How a link's queue is managed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QueueModel {
     /// Only a full buffer drops.
     #[default]

@@ -1,10 +1,11 @@
 //! Which packets a link loses before its queue.
 
-use super::packet::AgentId;
-use crate::engine::random::Stream;
+use crate::random::Stream;
+use serde::{Deserialize, Serialize};
 
 /// How a link loses packets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum LossModel {
     /// Each with this probability, independently.
     Bernoulli(f64),
@@ -15,7 +16,7 @@ pub enum LossModel {
 }
 
 /// A chain of two states, good and bad, that takes one step per packet (Gilbert 1960, Elliott 1963).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GilbertElliott {
     /// p: probability of a step from good to bad.
     pub to_bad: f64,
@@ -28,7 +29,7 @@ pub struct GilbertElliott {
 }
 
 /// Packets of one flow, counted from 1 as they are offered to the link.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptedDrops {
     /// Index of the flow, TCP flows first.
     pub flow: u32,
@@ -64,14 +65,13 @@ impl Loss {
         })
     }
 
-    /// Whether the next packet offered, one for `agent`, is lost.
-    pub fn takes(&mut self, agent: AgentId) -> bool {
+    /// Whether the next packet offered, one of flow `flow` whichever way it goes, is lost.
+    pub fn takes(&mut self, flow: u32) -> bool {
         match &mut self.0 {
             State::Bernoulli { probability, stream } => stream.unit() < *probability,
             State::GilbertElliott { chain, bad, stream } => chain.step(bad, stream),
             State::Scripted(scripts) => {
-                // Flow f has the agents 2f and 2f + 1.
-                let script = scripts.iter_mut().find(|script| script.flow == agent / 2);
+                let script = scripts.iter_mut().find(|script| script.flow == flow);
                 script.is_some_and(Script::takes_next)
             }
         }
@@ -129,9 +129,8 @@ mod tests {
         let drops = |flow, packets: &[u64]| ScriptedDrops { flow, packets: packets.to_vec() };
         let model = LossModel::Scripted(vec![drops(0, &[1, 3]), drops(2, &[2])]);
         let mut loss = Loss::new(&model, Stream::new(1, "unused"));
-        // Agents 0 and 1 are flow 0, 2 and 3 flow 1, 4 and 5 flow 2.
-        let offered = [1, 1, 3, 5, 5, 0, 3, 1, 5];
-        let lost: Vec<bool> = offered.iter().map(|&agent| loss.takes(agent)).collect();
+        let offered = [0, 0, 1, 2, 2, 0, 1, 0, 2];
+        let lost: Vec<bool> = offered.iter().map(|&flow| loss.takes(flow)).collect();
         // Flow 0 is offered 1st, 2nd, 6th and 8th: its numbers 1 and 3 are the 1st and 6th; flow 2's number 2 is the 5th.
         assert_eq!(lost, [true, false, false, false, true, true, false, false, false]);
     }

@@ -2,11 +2,12 @@
 //!
 //! Each packet draws a time of its own, and none overtakes the one before it: one that drew little arrives together with the one before.
 
-use crate::engine::random::Stream;
+use crate::random::Stream;
 use netlull_units::Duration;
+use serde::{Deserialize, Serialize};
 
 /// Independent gamma-distributed times, without reordering (client-centered-2004, section IV-A-c).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NoiseModel {
     /// Mean of what is drawn; a packet held up by the one before it is later than it drew.
     pub mean: Duration,

@@ -1,14 +1,51 @@
 //! Random early detection (Floyd and Jacobson 1993), gentle (Floyd 2000), with ECN (RFC 3168 section 7).
 
 use super::Verdict;
-use crate::engine::random::Stream;
+use crate::random::Stream;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-pub use crate::scenario::document::{
-    RedEcnReading as RedEcn, RedProbabilityReading as RedProbability, RedRulesReading as RedRules,
-};
+/// Whose probability RED's p_b is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RedProbabilityReading")]
+pub enum RedProbability {
+    /// Every packet's (RFC 7141 section 2.2).
+    #[default]
+    PerPacket,
+    /// A packet's of one MTU; a smaller one's is smaller in proportion (byte mode of the paper).
+    PerByte,
+}
+
+/// Which packets RED spares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RedRulesReading")]
+pub enum RedRules {
+    /// None (Floyd and Jacobson 1993).
+    #[default]
+    Paper,
+    /// As ns-2: the packet with which the average crosses min_th, and any that finds one packet waiting or none.
+    Ns2,
+}
+
+/// When RED marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "RedEcnReading")]
+pub enum RedEcn {
+    /// Never.
+    Off,
+    /// Where the drop would be by chance; where it is certain, packets are dropped (RFC 3168 section 7).
+    #[default]
+    Early,
+    /// Always; only the full buffer drops. What DCTCP needs (RFC 8257).
+    Always,
+}
 
 /// In what the queue, its average and the thresholds are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QueueUnit {
     /// Packets.
     Packets,
@@ -17,7 +54,7 @@ pub enum QueueUnit {
 }
 
 /// RED's parameters, checked by the scenario.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RedConfig {
     /// In what the thresholds are.
     pub unit: QueueUnit,

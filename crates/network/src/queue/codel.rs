@@ -2,9 +2,10 @@
 
 use super::Verdict;
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// CoDel's parameters, checked by the scenario.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CoDelConfig {
     /// TARGET: waiting that is acceptable when it lasts.
     pub target: Duration,

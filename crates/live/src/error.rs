@@ -1,0 +1,32 @@
+//! What can go wrong where packets are real.
+
+use std::fmt;
+
+/// Something that was asked for cannot be done: a sentence that says what, with which value, and what was expected.
+#[derive(Debug)]
+pub struct LiveError(String);
+
+/// A result that may be a [`LiveError`].
+pub type Result<T> = std::result::Result<T, LiveError>;
+
+impl LiveError {
+    /// An error with this message.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    /// What was being done when the system refused.
+    #[must_use]
+    pub fn system(doing: impl fmt::Display, error: impl fmt::Display) -> Self {
+        Self(format!("{doing}: {error}"))
+    }
+}
+
+impl fmt::Display for LiveError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LiveError {}

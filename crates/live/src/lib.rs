@@ -1,0 +1,15 @@
+//! The mechanisms on real packets, under real Linux TCP: the same machines that the simulator drives.
+//!
+//! ```text
+//!   emulate   links and mechanisms between network namespaces, in real time         a plan ─► packets ─► an outcome
+//!   client    a host that dozes: its acknowledgements shaped, its radio modelled
+//!   router    a gateway: windows clamped, the rate of a link driven
+//!   replay    a recording through the same machine again: the same decisions
+//!   doctor    what this machine can do
+//! ```
+//!
+//! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
+
+pub mod clock;
+pub mod error;
+pub mod tape;

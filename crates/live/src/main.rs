@@ -1,0 +1,39 @@
+//! `netlulld`: netlull's mechanisms on real packets.
+
+use clap::{Parser, Subcommand};
+use netlull_live::error::Result;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// netlull's mechanisms on real packets.
+#[derive(Parser)]
+#[command(name = "netlulld", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Put a recording through its machine again and compare the decisions.
+    Replay {
+        /// The recording.
+        tape: PathBuf,
+    },
+}
+
+fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
+    }
+}
+
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("netlulld: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

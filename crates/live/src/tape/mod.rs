@@ -1,0 +1,118 @@
+//! Recordings of a machine: the list of (instant, event) with what it did, and the same list through the same machine again.
+//!
+//! A tape is text, a JSON value a line. The first says which machine it was and how it was made:
+//! `{"netlull":"tape","format":1,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
+//! machine asked for and when it wants to be woken: `{"at":1200,"event":{...},"actions":[...],"next":2000}`. Times are nanoseconds.
+
+mod kinds;
+mod replay;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use kinds::Taped;
+pub use replay::{Difference, Replayed, replay, replay_command};
+pub use writer::TapeWriter;
+
+use netlull_mechanism::{ConfigError, Machine};
+use netlull_units::Instant;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The first line of a tape.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header<C> {
+    netlull: String,
+    format: u32,
+    kind: String,
+    name: String,
+    start: Instant,
+    config: C,
+}
+
+/// Every other line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Line<E, A> {
+    at: Instant,
+    event: E,
+    actions: Vec<A>,
+    next: Option<Instant>,
+}
+
+/// A machine that is recorded, if somebody wants that; to its driver it is the machine.
+#[derive(Debug)]
+pub struct OnTape<M: Taped> {
+    machine: M,
+    tape: Option<(TapeWriter, Line<M::Event, M::Action>)>,
+}
+
+impl<M: Taped> OnTape<M> {
+    /// A machine that is not recorded.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range.
+    pub fn blank(config: &M::Config, start: Instant) -> Result<Self, ConfigError> {
+        Ok(Self { machine: M::build(config, start)?, tape: None })
+    }
+
+    /// A machine that is recorded in a file of its own; an earlier one of that name is replaced.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range, or the file cannot be written.
+    pub fn recorded(config: &M::Config, start: Instant, name: &str, file: &Path) -> crate::error::Result<Self> {
+        let machine = M::build(config, start).map_err(|error| crate::error::LiveError::system(name, error))?;
+        let mut writer = TapeWriter::create(file)?;
+        let (kind, name) = (M::KIND.to_owned(), name.to_owned());
+        writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
+        let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
+        Ok(Self { machine, tape: Some((writer, line)) })
+    }
+
+    /// The machine, to be looked at.
+    #[must_use]
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// Writes what is still to be written; the recording ends.
+    ///
+    /// # Errors
+    /// If the file could not be written.
+    pub fn finish(&mut self) -> crate::error::Result<()> {
+        self.tape.take().map_or(Ok(()), |(writer, _)| writer.finish())
+    }
+}
+
+const FORMAT: u32 = 1;
+
+impl<M: Taped> Machine for OnTape<M> {
+    type Event = M::Event;
+    type Action = M::Action;
+
+    fn handle(&mut self, now: Instant, event: M::Event) {
+        if let Some((_, line)) = &mut self.tape {
+            (line.at, line.event) = (now, event.clone());
+            line.actions.clear();
+        }
+        self.machine.handle(now, event);
+    }
+
+    fn poll_action(&mut self) -> Option<M::Action> {
+        let action = self.machine.poll_action();
+        if let Some((writer, line)) = &mut self.tape {
+            match &action {
+                Some(action) => line.actions.push(action.clone()),
+                // All has been asked for: the contract says that a driver asks until then.
+                None => {
+                    line.next = self.machine.next_timeout();
+                    writer.line(line);
+                }
+            }
+        }
+        action
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        self.machine.next_timeout()
+    }
+}

@@ -1,0 +1,96 @@
+//! A tape is what the machine did, and says so again.
+
+use super::{OnTape, Taped, replay};
+use netlull_mechanism::Machine;
+use netlull_mechanism::rate::{Admission, Earth, EarthConfig, PractRa, PractRaConfig, QueueView, RateEvent, RateSet};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::path::PathBuf;
+
+fn file(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("netlull-{}-{name}.tape", std::process::id()))
+}
+
+fn practra() -> PractRaConfig {
+    let mbps = BitRate::from_mbps;
+    let rates = RateSet::from_range(mbps(1), mbps(10), mbps(1)).unwrap();
+    PractRaConfig { min_interval: Duration::from_millis(10), ..PractRaConfig::new(rates) }
+}
+
+/// 400 packets, 3 ms apart at first and then 1 ms, each gone before the next: the rate falls, then rises.
+fn drive<M: Machine<Event = RateEvent>>(machine: &mut M) {
+    for packet in 0..400_u64 {
+        let at = if packet < 200 { 3 * packet } else { 400 + packet };
+        let now = Instant::ZERO + Duration::from_millis(at);
+        let queue = QueueView { waiting: Bytes::ZERO, in_service: Bytes::new(1500) };
+        machine.handle(now, RateEvent::Arrival { size: Bytes::new(1500), admission: Admission::Accepted, queue });
+        while machine.poll_action().is_some() {}
+        machine.handle(now, RateEvent::Departure { queue: QueueView::EMPTY });
+        while machine.poll_action().is_some() {}
+    }
+}
+
+#[test]
+fn a_recorded_machine_replays_byte_for_byte() {
+    let path = file("practra");
+    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    drive(&mut machine);
+    machine.finish().unwrap();
+    let replayed = replay(&path).unwrap();
+    assert_eq!((replayed.kind.as_str(), replayed.name.as_str(), replayed.events), ("practra", "N1-N2", 800));
+    assert!(replayed.actions > 5, "{replayed:?}");
+    assert_eq!(replayed.difference, None);
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_changed_decision_is_found_where_it_is() {
+    let path = file("changed");
+    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    drive(&mut machine);
+    machine.finish().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let line = 1 + text.lines().position(|line| line.contains("set_rate")).unwrap();
+    // The first change was to another rate than the machine would choose.
+    std::fs::write(&path, text.replacen("\"rate\":9000000", "\"rate\":8000000", 1)).unwrap();
+    let difference = replay(&path).unwrap().difference.unwrap();
+    assert_eq!(difference.line, line as u64);
+    assert!(difference.replayed.contains("9000000"));
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
+    let path = file("cut");
+    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    drive(&mut machine);
+    machine.finish().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, &text[..text.len() - 20]).unwrap();
+    assert_eq!(replay(&path).unwrap().events, 799);
+    for (content, message) in [
+        ("", "is no tape"),
+        ("{\"name\":1}\n", "is no tape"),
+        (&text.replacen("\"format\":1", "\"format\":9", 1), "expected a tape of format 1"),
+        (&text.replacen("practra", "practrb", 1), "no machine that can be replayed"),
+        (&text.replacen("\"at\":0", "\"at\":-1", 1), "line 2"),
+        (&text.replacen("\"waiting\":0", "\"waiting\":x", 1), "line 2"),
+    ] {
+        std::fs::write(&path, content).unwrap();
+        let error = replay(&path).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn observing_changes_nothing() {
+    let path = file("observed");
+    let config = EarthConfig::new(practra().rates, Bytes::new(15_000));
+    let mut watched = OnTape::<Earth>::recorded(&config, Instant::ZERO, "x", &path).unwrap();
+    let mut alone = Earth::build(&config, Instant::ZERO).unwrap();
+    drive(&mut watched);
+    drive(&mut alone);
+    assert_eq!(format!("{:?}", watched.machine()), format!("{alone:?}"));
+    watched.finish().unwrap();
+    std::fs::remove_file(path).unwrap();
+}

@@ -1,0 +1,72 @@
+//! A file that is written beside the loop that has no time to wait for a disk.
+
+use crate::error::{LiveError, Result};
+use serde::Serialize;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+/// So many bytes go to the disk at once.
+const BLOCK: usize = 256 * 1024;
+
+/// Lines of JSON, written by a thread of their own.
+#[derive(Debug)]
+pub struct TapeWriter {
+    path: PathBuf,
+    block: Vec<u8>,
+    blocks: Sender<Vec<u8>>,
+    writes: JoinHandle<std::io::Result<()>>,
+}
+
+impl TapeWriter {
+    /// A new, empty file; an earlier one of that name is replaced.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(path: &Path) -> Result<Self> {
+        let cannot = |error| LiveError::system(format!("recording {}", path.display()), error);
+        let file = File::create(path).map_err(cannot)?;
+        let (blocks, waiting) = channel();
+        let writes = std::thread::Builder::new()
+            .name("netlull-tape".to_owned())
+            .spawn(move || write(file, &waiting))
+            .map_err(cannot)?;
+        Ok(Self { path: path.to_owned(), block: Vec::with_capacity(BLOCK + 1024), blocks, writes })
+    }
+
+    /// Adds a line.
+    pub fn line(&mut self, value: &impl Serialize) {
+        // What is written here has no maps with keys that are not text, the only thing that JSON refuses.
+        let _ = serde_json::to_writer(&mut self.block, value);
+        self.block.push(b'\n');
+        if self.block.len() >= BLOCK {
+            self.hand_over();
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK + 1024));
+        // A thread that has stopped has an error, which `finish` tells.
+        let _ = self.blocks.send(block);
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If anything could not be written.
+    pub fn finish(mut self) -> Result<()> {
+        self.hand_over();
+        drop(self.blocks);
+        let written = self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread has failed")));
+        written.map_err(|error| LiveError::system(format!("recording {}", self.path.display()), error))
+    }
+}
+
+fn write(mut file: File, blocks: &Receiver<Vec<u8>>) -> std::io::Result<()> {
+    for block in blocks {
+        file.write_all(&block)?;
+    }
+    file.flush()
+}

@@ -1,0 +1,13 @@
+//! What a network does to packets, in virtual time and in real time alike: the simulator and the emulation use the same random streams,
+//! losses, noise, buffers and queue management, so that the same seed loses the same packets in both.
+//!
+//! [`plan`] is a scenario as the emulation needs it, [`outcome`] what it gives back: how the two, which do not know each other, talk.
+
+pub mod buffer;
+pub mod counters;
+pub mod loss;
+pub mod noise;
+pub mod outcome;
+pub mod plan;
+pub mod queue;
+pub mod random;

@@ -1,0 +1,1 @@
+//! IPv4, IPv6 and TCP as views over bytes.
