@@ -1,6 +1,5 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
-mod account;
 mod ahead;
 mod application;
 mod build;
@@ -22,7 +21,7 @@ mod summary;
 mod truth;
 mod world;
 
-pub use account::GatewaySummary;
+pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
 pub use rerouting::{NapSummary, RoutingSummary};

@@ -1,6 +1,5 @@
 //! Totals and means of a run, over the time measured.
 
-use super::account::GatewaySummary;
 use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::RoutingSummary;
@@ -11,6 +10,7 @@ use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::probe::{Column, Table};
 use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
+use netlull_network::account::GatewaySummary;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -523,5 +523,5 @@ pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     }
     let columns =
         vec![("time_s", Column::Float(times)), ("link", Column::Index(links)), ("rate_bps", Column::Count(rates))];
-    Table { name: "rate", columns }
+    Table::new("rate", columns)
 }
