@@ -4,6 +4,7 @@ mod ahead;
 mod application;
 mod build;
 mod control;
+mod emulated;
 mod ledger;
 pub(crate) use build::longest_run;
 mod outcome;
@@ -21,6 +22,7 @@ mod summary;
 mod truth;
 mod world;
 
+pub use emulated::{Emulated, emulated};
 pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
