@@ -2,6 +2,7 @@
 """Checks that dependencies point one way, as drawn in ARCHITECTURE.md.
 
     units <- power, mechanism, tcp <- sim <- py <- python/netlull <- papers, validation, tests
+    units <- wire
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 
@@ -28,6 +29,7 @@ CRATES: dict[str, set[str]] = {
     "power": {"units"},
     "mechanism": {"units"},
     "tcp": {"units"},
+    "wire": {"units"},
     "sim": {"units", "power", "mechanism", "tcp"},
     "py": {"units", "power", "mechanism", "tcp", "sim"},
 }
