@@ -56,7 +56,7 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
-	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 20000 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 
