@@ -67,8 +67,8 @@ def test_a_crate_never_points_back(tmp_path: Path) -> None:
 
 
 def test_a_new_crate_needs_its_line_in_the_table(tmp_path: Path) -> None:
-    found = ["crates/wire/Cargo.toml:1: wire has no line in CRATES"]
-    assert check(tmp_path, {"crates/wire/Cargo.toml": '[package]\nname = "netlull-wire"\n'}) == (1, found)
+    found = ["crates/storage/Cargo.toml:1: storage has no line in CRATES"]
+    assert check(tmp_path, {"crates/storage/Cargo.toml": '[package]\nname = "netlull-storage"\n'}) == (1, found)
 
 
 @pytest.mark.parametrize(

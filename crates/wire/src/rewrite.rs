@@ -1,0 +1,127 @@
+//! What mechanisms change in a packet, in place, and what its checksums say.
+
+use crate::checksum::{Sum, updated_checksum};
+use crate::ip::{Content, Ecn, Header, Located, TCP, V4_HEADER, locate};
+use crate::options::MAX_SHIFT;
+use crate::tcp::{TCP_HEADER, split};
+use crate::{Malformed, ones_complement_sum};
+
+/// Writes the window of a TCP segment. The checksum is updated by the difference (RFC 1624, equation 3): one that was wrong stays
+/// wrong by the same amount, so that the receiver still sees that the packet was damaged.
+///
+/// # Errors
+///
+/// Those of [`parse`](crate::parse), and [`Malformed::NotTcp`] or [`Malformed::Fragment`] for what is no whole segment. The bytes
+/// are then unchanged.
+pub fn set_window(bytes: &mut [u8], field: u16) -> Result<(), Malformed> {
+    let (_, at) = locate_tcp(bytes)?;
+    // `locate_tcp` has found the header there.
+    let Some(header) = bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<TCP_HEADER>) else { return Ok(()) };
+    let [.., w0, w1, c0, c1, _, _] = header;
+    let old = u16::from_be_bytes([*w0, *w1]);
+    let checksum = updated_checksum(u16::from_be_bytes([*c0, *c1]), old, field);
+    [*w0, *w1] = field.to_be_bytes();
+    [*c0, *c1] = checksum.to_be_bytes();
+    Ok(())
+}
+
+/// Marks any IP packet with congestion experienced, if its transport knows ECN (RFC 3168, section 5): whether it carries the mark
+/// now. `false` leaves the packet as it was; a router that would mark it then drops it. The checksum of an IPv4 header is updated
+/// by the difference.
+///
+/// # Errors
+///
+/// What is wrong with the IP headers, as [`parse`](crate::parse) has it. The bytes are then unchanged.
+pub fn mark_congestion(bytes: &mut [u8]) -> Result<bool, Malformed> {
+    let located = locate(bytes)?;
+    if Ecn::of(located.header.traffic_class()) == Ecn::NotEct {
+        return Ok(false);
+    }
+    match located.header {
+        Header::V4(_) => {
+            let Some(header) = bytes.first_chunk_mut::<V4_HEADER>() else { return Ok(false) };
+            let [version, class, .., c0, c1, _, _, _, _, _, _, _, _] = header;
+            let old = u16::from_be_bytes([*version, *class]);
+            *class |= 0x03;
+            let new = u16::from_be_bytes([*version, *class]);
+            [*c0, *c1] = updated_checksum(u16::from_be_bytes([*c0, *c1]), old, new).to_be_bytes();
+        }
+        Header::V6(_) => {
+            // The class lies across the first two bytes, and no checksum covers it (RFC 8200, section 3).
+            if let [_, class, ..] = bytes {
+                *class |= 0x30;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// Which checksums of a segment are right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checksums {
+    /// The IPv4 header's; IPv6 has none, and this is true.
+    pub ip: bool,
+    /// The segment's.
+    pub tcp: bool,
+}
+
+/// Computes a segment's checksums from all bytes (RFC 791, section 3.1; RFC 9293, section 3.1; RFC 8200, section 8.1).
+///
+/// # Errors
+///
+/// Those of [`parse`](crate::parse), and [`Malformed::NotTcp`] or [`Malformed::Fragment`] for what is no whole segment.
+pub fn verify_checksums(bytes: &[u8]) -> Result<Checksums, Malformed> {
+    let (located, at) = locate_tcp(bytes)?;
+    let ip = match located.header {
+        Header::V4(_) => ones_complement_sum(bytes.get(..located.headers_len).unwrap_or_default()) == 0xffff,
+        Header::V6(_) => true,
+    };
+    let segment = bytes.get(at..located.length).unwrap_or_default();
+    let (source, destination) = (located.header.source(), located.header.destination());
+    let tcp = Sum::pseudo_header(source, destination, TCP, segment.len()).add(segment).folded() == 0xffff;
+    Ok(Checksums { ip, tcp })
+}
+
+/// The window field that says at least `window_bytes` in units of 2^shift, not more than `field`: rounded up, so that a floor of one
+/// MTU holds. Shifts above 14 mean 14 (RFC 7323, section 2.3).
+#[must_use]
+pub const fn window_field(window_bytes: u64, shift: u8, field: u16) -> u16 {
+    let shift = if shift > MAX_SHIFT { MAX_SHIFT } else { shift };
+    let rest = window_bytes & ((1 << shift) - 1);
+    let units = (window_bytes >> shift).saturating_add((rest != 0) as u64);
+    if units < field as u64 { units as u16 } else { field }
+}
+
+/// The headers of a whole segment, and where it begins.
+fn locate_tcp(bytes: &[u8]) -> Result<(Located<'_>, usize), Malformed> {
+    let located = locate(bytes)?;
+    match located.content {
+        Content::Whole(segment) if located.protocol == TCP => {
+            split(segment)?;
+            Ok((located, located.headers_len))
+        }
+        Content::Fragment => Err(Malformed::Fragment),
+        Content::Whole(_) | Content::Opaque => Err(Malformed::NotTcp { protocol: located.protocol }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_rounded_up_to_the_scale_and_never_raised() {
+        assert_eq!(window_field(1500, 0, 65_535), 1500);
+        // 1500 / 128 = 11.7: 12 units are 1536 B.
+        assert_eq!(window_field(1500, 7, 500), 12);
+        assert_eq!(window_field(1500, 7, 11), 11);
+        // Nothing to round: 1536 B are 12 units, and 1537 B 13.
+        assert_eq!((window_field(1536, 7, 500), window_field(1537, 7, 500)), (12, 13));
+        assert_eq!(window_field(1 << 30, 7, 500), 500);
+        // The ends of every range.
+        assert_eq!((window_field(0, 7, 500), window_field(1, 14, 500), window_field(1500, 7, 0)), (0, 1, 0));
+        assert_eq!((window_field(u64::MAX, 0, 65_535), window_field(u64::MAX, 255, 65_535)), (65_535, 65_535));
+        // A shift of 20 is one of 14: 1 MiB / 16 KiB = 64.
+        assert_eq!(window_field(1 << 20, 20, 65_535), 64);
+    }
+}

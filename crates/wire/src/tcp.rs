@@ -1,0 +1,292 @@
+//! TCP segments (RFC 9293, section 3.1) in IP packets.
+
+use crate::ip::{Content, Header, Located, TCP, locate, truncated};
+use crate::{Connection, Ecn, Endpoint, IpVersion, Malformed, Options, OtherPacket};
+use std::net::IpAddr;
+
+/// TCP's header without options.
+pub(crate) const TCP_HEADER: usize = 20;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug)]
+pub enum Packet<'a> {
+    /// A whole TCP segment.
+    Tcp(TcpPacket<'a>),
+    /// Anything else: other protocols, encrypted or authenticated content, packets with a route still to go, jumbograms.
+    Other(OtherPacket),
+    /// The first or a later piece of a packet: a TCP header in it is not trusted.
+    Fragment(OtherPacket),
+}
+
+/// Reads a packet from its IP header on. Bytes behind the length that the header states are ignored. No checksum is verified.
+///
+/// IPv4 options are passed over; so are IPv6 hop-by-hop options, destination options, routes at their end and fragment headers of
+/// whole packets. An IPv4 source route is not looked at: such a packet shows its next stop as the receiver.
+///
+/// # Errors
+///
+/// What is wrong with the packet: a header or the packet is longer than what is there, a length is too small for its header, or
+/// the version is neither 4 nor 6. Odd TCP options are not an error: see [`Options::malformed`].
+#[inline]
+pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
+    let located = locate(bytes)?;
+    match located.content {
+        Content::Whole(segment) if located.protocol == TCP => TcpPacket::read(&located, segment).map(Packet::Tcp),
+        Content::Whole(_) | Content::Opaque => Ok(Packet::Other(located.other())),
+        Content::Fragment => Ok(Packet::Fragment(located.other())),
+    }
+}
+
+/// The control bits of a segment (RFC 9293, section 3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// Congestion window reduced (RFC 3168, section 6.1).
+    pub cwr: bool,
+    /// Echo of a congestion mark (RFC 3168, section 6.1).
+    pub ece: bool,
+    /// The urgent pointer is of meaning.
+    pub urg: bool,
+    /// The acknowledgement number is of meaning.
+    pub ack: bool,
+    /// Push.
+    pub psh: bool,
+    /// Reset.
+    pub rst: bool,
+    /// Synchronise: the first segment of a side.
+    pub syn: bool,
+    /// No more data from the sender.
+    pub fin: bool,
+}
+
+impl Flags {
+    /// From the header's 14th byte.
+    #[must_use]
+    pub const fn from_byte(byte: u8) -> Self {
+        Self {
+            cwr: byte & 0x80 != 0,
+            ece: byte & 0x40 != 0,
+            urg: byte & 0x20 != 0,
+            ack: byte & 0x10 != 0,
+            psh: byte & 0x08 != 0,
+            rst: byte & 0x04 != 0,
+            syn: byte & 0x02 != 0,
+            fin: byte & 0x01 != 0,
+        }
+    }
+
+    /// The header's 14th byte.
+    #[must_use]
+    pub const fn to_byte(self) -> u8 {
+        (self.cwr as u8) << 7
+            | (self.ece as u8) << 6
+            | (self.urg as u8) << 5
+            | (self.ack as u8) << 4
+            | (self.psh as u8) << 3
+            | (self.rst as u8) << 2
+            | (self.syn as u8) << 1
+            | self.fin as u8
+    }
+}
+
+/// A TCP segment in its IP packet.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpPacket<'a> {
+    pub(crate) ip: Header<'a>,
+    pub(crate) ip_headers_len: usize,
+    header: &'a [u8; TCP_HEADER],
+    pub(crate) option_bytes: &'a [u8],
+    options: Options,
+    payload: &'a [u8],
+}
+
+impl<'a> TcpPacket<'a> {
+    #[inline]
+    fn read(located: &Located<'a>, segment: &'a [u8]) -> Result<Self, Malformed> {
+        let Parts { header, option_bytes, payload } = split(segment)?;
+        let options = Options::read(option_bytes);
+        let (ip, ip_headers_len) = (located.header, located.headers_len);
+        Ok(Self { ip, ip_headers_len, header, option_bytes, options, payload })
+    }
+
+    /// The version of IP that carries the segment.
+    #[must_use]
+    pub const fn version(&self) -> IpVersion {
+        self.ip.version()
+    }
+
+    /// The sender and the receiver.
+    #[must_use]
+    pub fn connection(&self) -> Connection {
+        Connection {
+            from: Endpoint::new(self.source(), self.u16_at::<0>()),
+            to: Endpoint::new(self.destination(), self.u16_at::<2>()),
+        }
+    }
+
+    /// The address of the sender.
+    #[must_use]
+    pub fn source(&self) -> IpAddr {
+        self.ip.source()
+    }
+
+    /// The address of the receiver.
+    #[must_use]
+    pub fn destination(&self) -> IpAddr {
+        self.ip.destination()
+    }
+
+    /// The number of the first byte, or of the SYN.
+    #[must_use]
+    pub const fn seq(&self) -> u32 {
+        self.u32_at::<4>()
+    }
+
+    /// The number that the sender expects next; `None` without the ACK bit.
+    #[must_use]
+    pub const fn ack(&self) -> Option<u32> {
+        if self.header[13] & 0x10 == 0 { None } else { Some(self.u32_at::<8>()) }
+    }
+
+    /// The control bits.
+    #[must_use]
+    pub const fn flags(&self) -> Flags {
+        Flags::from_byte(self.header[13])
+    }
+
+    /// The window as the header has it: in bytes in a SYN, else in units of 2^shift bytes (RFC 7323, section 2.2).
+    #[must_use]
+    pub const fn window_field(&self) -> u16 {
+        self.u16_at::<14>()
+    }
+
+    /// The TCP checksum as the header has it, right or wrong.
+    #[must_use]
+    pub const fn checksum(&self) -> u16 {
+        self.u16_at::<16>()
+    }
+
+    /// The options.
+    #[must_use]
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The data.
+    #[must_use]
+    pub const fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// The bytes of data.
+    #[must_use]
+    pub const fn payload_len(&self) -> u32 {
+        // No packet is longer than 65,575 B.
+        self.payload.len() as u32
+    }
+
+    /// The sequence numbers that the segment takes: its data, and one each for SYN and FIN (RFC 9293, section 3.4, SEG.LEN).
+    #[must_use]
+    pub const fn sequence_len(&self) -> u32 {
+        let Flags { syn, fin, .. } = self.flags();
+        self.payload_len() + syn as u32 + fin as u32
+    }
+
+    /// The packet's bytes, IP headers included.
+    #[must_use]
+    pub const fn packet_len(&self) -> u32 {
+        (self.ip_headers_len + TCP_HEADER + self.option_bytes.len() + self.payload.len()) as u32
+    }
+
+    /// The ECN field of the IP header.
+    #[must_use]
+    pub const fn ecn(&self) -> Ecn {
+        Ecn::of(self.ip.traffic_class())
+    }
+
+    const fn u16_at<const AT: usize>(&self) -> u16 {
+        u16::from_be_bytes([self.header[AT], self.header[AT + 1]])
+    }
+
+    const fn u32_at<const AT: usize>(&self) -> u32 {
+        u32::from_be_bytes([self.header[AT], self.header[AT + 1], self.header[AT + 2], self.header[AT + 3]])
+    }
+}
+
+/// A segment taken apart.
+pub(crate) struct Parts<'a> {
+    header: &'a [u8; TCP_HEADER],
+    option_bytes: &'a [u8],
+    payload: &'a [u8],
+}
+
+/// Takes a segment apart.
+#[inline]
+pub(crate) fn split(segment: &[u8]) -> Result<Parts<'_>, Malformed> {
+    let (header, rest) = segment.split_first_chunk().ok_or_else(|| truncated("TCP header", TCP_HEADER, segment))?;
+    let words = usize::from(header[12] >> 4);
+    let options = (4 * words).checked_sub(TCP_HEADER).ok_or(Malformed::Invalid {
+        field: "TCP data offset",
+        value: words,
+        expected: "5 to 15 words",
+    })?;
+    let (option_bytes, payload) =
+        rest.split_at_checked(options).ok_or_else(|| truncated("TCP header with options", 4 * words, segment))?;
+    Ok(Parts { header, option_bytes, payload })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_the_bits_of_a_byte() {
+        for byte in 0..=u8::MAX {
+            assert_eq!(Flags::from_byte(byte).to_byte(), byte);
+        }
+        assert_eq!(Flags { syn: true, ack: true, ..Flags::default() }.to_byte(), 0x12);
+    }
+
+    /// 10.0.0.1:5000 to 10.0.0.2:80, a FIN with two bytes, ECT(0), written by hand.
+    #[rustfmt::skip]
+    const SEGMENT: [u8; 42] = [
+        0x45, 0x02, 0, 42, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2,
+        0x13, 0x88, 0, 80, 0, 0, 0, 5, 0, 0, 0, 9, 0x50, 0x11, 0x01, 0xf6, 0xab, 0xcd, 0, 0,
+        b'h', b'i',
+    ];
+
+    #[test]
+    fn fields_are_where_the_rfcs_put_them() {
+        let Ok(Packet::Tcp(tcp)) = parse(&SEGMENT) else { panic!("no segment") };
+        let end = |text: &str, port| Endpoint::new(text.parse().expect("an address"), port);
+        assert_eq!(tcp.connection(), Connection { from: end("10.0.0.1", 5000), to: end("10.0.0.2", 80) });
+        assert_eq!((tcp.seq(), tcp.ack(), tcp.window_field(), tcp.checksum()), (5, Some(9), 502, 0xabcd));
+        assert_eq!(tcp.flags(), Flags { ack: true, fin: true, ..Flags::default() });
+        assert_eq!((tcp.payload(), tcp.payload_len(), tcp.sequence_len(), tcp.packet_len()), (&b"hi"[..], 2, 3, 42));
+        assert_eq!((tcp.version(), tcp.ecn(), *tcp.options()), (IpVersion::V4, Ecn::Ect0, Options::default()));
+    }
+
+    #[test]
+    fn an_acknowledgement_number_without_its_flag_is_none() {
+        let mut bytes = SEGMENT;
+        bytes[33] = 0x08;
+        let Ok(Packet::Tcp(tcp)) = parse(&bytes) else { panic!("no segment") };
+        assert_eq!(tcp.ack(), None);
+    }
+
+    #[test]
+    fn errors_name_the_field() {
+        let wrong = |at: usize, value: u8| {
+            let mut bytes = SEGMENT;
+            bytes[at] = value;
+            parse(&bytes).expect_err("an error").to_string()
+        };
+        assert_eq!(wrong(0, 0x55), "IP version is 5; expected 4 or 6");
+        assert_eq!(wrong(0, 0x44), "IPv4 header length is 4; expected 5 to 15 words");
+        assert_eq!(wrong(3, 19), "IPv4 total length is 19; expected the header or more");
+        assert_eq!(wrong(3, 43), "IPv4 packet is 42 B; expected 43 B or more");
+        assert_eq!(wrong(3, 39), "TCP header is 19 B; expected 20 B or more");
+        assert_eq!(wrong(32, 0x4f), "TCP data offset is 4; expected 5 to 15 words");
+        assert_eq!(wrong(32, 0x60), "TCP header with options is 22 B; expected 24 B or more");
+        assert_eq!(parse(&[]).expect_err("an error").to_string(), "packet is 0 B; expected 1 B or more");
+    }
+}
