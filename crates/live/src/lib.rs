@@ -12,4 +12,5 @@
 
 pub mod clock;
 pub mod error;
+pub mod station;
 pub mod tape;
