@@ -43,7 +43,7 @@ class EmulationError(InputError):
     """A scenario cannot be emulated here; the message names what is missing."""
 
 
-class EmulationLate(EmulationError):
+class EmulationLate(EmulationError):  # noqa: N818  # what it was
     """An emulation was too late for its result to be trusted; there is none."""
 
     def __init__(self, message: str, *, p99_s: float, limit_s: float) -> None:
