@@ -264,7 +264,7 @@ def test_doctor_without_netlulld_still_simulates(
     monkeypatch.setenv("NETLULLD", "/bin/true")
     checks = examine()
     assert simulates(checks)
-    assert "says no version" in next(check.message for check in checks if check.name == "netlulld")
+    assert "is no netlulld" in next(check.message for check in checks if check.name == "netlulld")
 
 
 @pytest.mark.usefixtures("fake")

@@ -81,9 +81,9 @@ def program_version(program: str | Path | None = None) -> str:
     found = find_program(program)
     done = _asked([str(found), "--version"])
     words = done.stdout.split()
-    if done.returncode or not words:
-        raise EmulationError(f"{found}: says no version; expected {_NAME}")
-    return words[-1]
+    if done.returncode or words[:1] != [_NAME] or len(words) < 2:
+        raise EmulationError(f"{found}: is no {_NAME}: --version says {done.stdout[:40]!r}")
+    return words[1]
 
 
 def replay(tape: str | Path, program: str | Path | None = None) -> tuple[bool, str]:
