@@ -14,6 +14,8 @@ __all__ = [
     "VerificationError",
     "__version__",
     "catalogue",
+    "emulation_plan",
+    "emulation_result",
     "run",
     "schema",
     "sleep_plan",

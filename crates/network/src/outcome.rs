@@ -3,6 +3,7 @@
 use crate::account::GatewaySummary;
 use crate::counters::LinkCounters;
 use crate::probe::Table;
+use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_units::{BitRate, Duration, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +25,8 @@ pub struct Outcome {
     pub gateways: Vec<Option<GatewaySummary>>,
     /// By flow.
     pub flows: Vec<FlowOutcome>,
-    /// By station, as a summary has them but for their energy.
-    pub stations: Vec<serde_json::Value>,
+    /// By station, over the time measured.
+    pub stations: Vec<StationOutcome>,
     /// What was recorded.
     pub tables: Vec<Table>,
     /// How late the emulation was.
@@ -126,6 +127,86 @@ pub struct RequestOutcome {
     pub retransmissions: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
+}
+
+/// A station from the first mark to the last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationOutcome {
+    /// What its radio did.
+    pub radio: RadioMark,
+    /// Packets that its radio received.
+    pub received_packets: u64,
+    /// Packets that came while its radio did not hear.
+    pub missed_packets: u64,
+    /// Their bytes on the wire.
+    pub missed_bytes: u64,
+    /// Packets that its access point held for it.
+    pub held_packets: u64,
+    /// Packets for which its access point had no room.
+    pub refused_packets: u64,
+    /// Beacons that it heard.
+    pub beacons: u64,
+    /// Polls that it sent.
+    pub polls: u64,
+    /// Acknowledgements with a window of 0.
+    pub closed_acks: u64,
+    /// Bursts that its shaper judged over.
+    pub bursts: u64,
+    /// Its shaper, if it has one.
+    pub shaper: Option<ShaperOutcome>,
+    /// Its downloads; `None` until all TCP flows to it are delivered.
+    pub download: Option<DownloadOutcome>,
+}
+
+/// What a radio did between two instants: the five times add up to the time between.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RadioMark {
+    /// Asleep.
+    pub asleep: Duration,
+    /// Waking.
+    pub waking: Duration,
+    /// Awake with nothing on the air for it.
+    pub idle: Duration,
+    /// Receiving and not transmitting.
+    pub receiving: Duration,
+    /// Transmitting.
+    pub transmitting: Duration,
+    /// How often it began to wake.
+    pub wakes: u64,
+}
+
+/// A client's shaper when the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShaperOutcome {
+    /// Its state.
+    pub state: ShaperState,
+    /// Why it leaves windows alone, or did when the download ended.
+    pub fallback: Option<Fallback>,
+    /// Its RTT.
+    pub round_trip: Option<Duration>,
+    /// Open acknowledgements sent again, since the start.
+    pub resent_opens: u64,
+    /// Idle before the first packets of bursts, since the first mark.
+    pub early: Duration,
+    /// Idle behind the last packets of bursts until they were judged over, since the first mark.
+    pub detection: Duration,
+}
+
+/// The downloads of a station: from the first opening until all data and the end of it were delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DownloadOutcome {
+    /// When the first opened.
+    pub begun: Instant,
+    /// When the last was delivered.
+    pub over: Instant,
+    /// What the radio did meanwhile.
+    pub radio: RadioMark,
+    /// Packets missed meanwhile.
+    pub missed_packets: u64,
 }
 
 /// How late packets left the emulation, against virtual time.

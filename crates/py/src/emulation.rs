@@ -3,7 +3,6 @@
 use crate::{RawResult, checked, errors};
 use netlull_sim::emulation::{Outcome, emulated, plan};
 use pyo3::prelude::*;
-use serde_json::Value;
 
 /// What to emulate of a scenario, as `netlulld emulate` reads it.
 #[pyfunction]
@@ -14,7 +13,7 @@ pub(crate) fn emulation_plan(py: Python<'_>, scenario_json: &str, seed: Option<u
     serde_json::to_string(&plan).map_err(errors::internal)
 }
 
-/// What an emulation counted, as a run of the scenario; stations are those of the outcome.
+/// What an emulation counted, as a run of the scenario.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, outcome_json, seed=None))]
 pub(crate) fn emulation_result(
@@ -27,9 +26,6 @@ pub(crate) fn emulation_result(
     let read: Result<Outcome, _> = py.detach(|| serde_json::from_str(outcome_json));
     let outcome = read.map_err(errors::request)?;
     let run = emulated(&scenario, &outcome).map_err(errors::scenario)?;
-    let mut summary = serde_json::to_value(&run.summary).map_err(errors::internal)?;
-    if let Some(stations) = summary.get_mut("stations") {
-        *stations = Value::Array(outcome.stations);
-    }
-    Ok(RawResult { summary: summary.to_string(), tables: run.tables })
+    let summary = serde_json::to_string(&run.summary).map_err(errors::internal)?;
+    Ok(RawResult { summary, tables: run.tables })
 }

@@ -4,6 +4,7 @@
 use super::parts::{AgentCounters, Baseline};
 use super::phases::{Mark, Marks, Span, Whole, phases};
 use super::pool::Completions;
+use super::stations;
 use super::summary::{FlowSummary, Summary, link_summary};
 use crate::probe::{Column, RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
@@ -17,7 +18,7 @@ use netlull_units::{Duration, Instant};
 /// A run that was emulated, as one that was simulated.
 #[derive(Debug)]
 pub struct Emulated {
-    /// Totals and means; without stations, which the outcome has.
+    /// Totals and means.
     pub summary: Summary,
     /// What was recorded; table `rate` always.
     pub tables: Vec<Table>,
@@ -55,7 +56,7 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
             .map(|(index, all)| link_summary(scenario, index, (span, all), outcome.gateways[index]))
             .collect(),
         flows,
-        stations: Vec::new(),
+        stations: stations::summaries(&outcome.stations, scenario, outcome.marks[0].at),
         phase: phases(&Marks::of(outcome.marks.iter().map(mark).collect()), &whole, scenario),
     };
     Ok(Emulated { summary, tables: tables(scenario, outcome) })
@@ -70,8 +71,12 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     let edges = crate::emulation::marks(scenario);
     let same = outcome.marks.iter().map(|mark| mark.at).eq(edges.iter().copied())
         && outcome.marks.iter().all(|mark| (mark.links.len(), mark.flows.len()) == (links, flows))
-        && (outcome.gateways.len(), outcome.rates.len(), outcome.flows.len()) == (links, links, flows);
-    if same { Ok(()) } else { wrong("is of another scenario; expected its links, flows and marks".to_owned()) }
+        && (outcome.gateways.len(), outcome.rates.len(), outcome.flows.len()) == (links, links, flows)
+        && outcome.stations.len() == scenario.stations.len();
+    if same {
+        return Ok(());
+    }
+    wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
 fn mark(mark: &outcome::Mark) -> Mark {
