@@ -23,7 +23,8 @@ impl Namespace {
     /// If the system refuses (CAP_SYS_ADMIN is needed), or `inside` fails.
     pub fn make<T: Send>(inside: impl FnOnce() -> Result<T> + Send) -> Result<(Self, T)> {
         in_thread(|| {
-            unshare(CloneFlags::CLONE_NEWNET).map_err(|error| LiveError::system("making a network namespace", error))?;
+            unshare(CloneFlags::CLONE_NEWNET)
+                .map_err(|error| LiveError::system("making a network namespace", error))?;
             let file = File::open(OWN).map_err(|error| LiveError::system(OWN, error))?;
             Ok((Self { file }, inside()?))
         })
@@ -36,7 +37,10 @@ impl Namespace {
     pub fn named(name: &str) -> Result<Self> {
         let path: PathBuf = Path::new(NAMED).join(name);
         let file = File::open(&path).map_err(|error| {
-            LiveError::system(format!("network namespace \"{name}\" ({}); expected one of `ip netns`", path.display()), error)
+            LiveError::system(
+                format!("network namespace \"{name}\" ({}); expected one of `ip netns`", path.display()),
+                error,
+            )
         })?;
         Ok(Self { file })
     }
@@ -66,7 +70,8 @@ impl Namespace {
     /// # Errors
     /// If the system refuses.
     pub fn enter(&self) -> Result<()> {
-        setns(&self.file, CloneFlags::CLONE_NEWNET).map_err(|error| LiveError::system("entering a network namespace", error))
+        setns(&self.file, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| LiveError::system("entering a network namespace", error))
     }
 }
 
@@ -81,5 +86,6 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
 /// If the system has no such value, or refuses this one.
 pub fn set_sysctl(name: &str, value: &str) -> Result<()> {
     let path = Path::new("/proc/sys/net").join(name);
-    std::fs::write(&path, value).map_err(|error| LiveError::system(format!("writing \"{value}\" to {}", path.display()), error))
+    std::fs::write(&path, value)
+        .map_err(|error| LiveError::system(format!("writing \"{value}\" to {}", path.display()), error))
 }

@@ -45,7 +45,10 @@ pub fn open_tun(name: &str) -> Result<File> {
     // SAFETY: F_GETFL and F_SETFL take and give integers.
     unsafe {
         let flags = libc::fcntl(file.as_raw_fd(), libc::F_GETFL);
-        check("making the TUN device non-blocking", libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK))?;
+        check(
+            "making the TUN device non-blocking",
+            libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK),
+        )?;
     }
     Ok(file)
 }
@@ -193,9 +196,8 @@ pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     let mut bytes = [0_u8; 512];
     let mut len = bytes.len() as libc::socklen_t;
     // SAFETY: writes at most `len` bytes into `bytes`, and says into `len` how many.
-    let result = unsafe {
-        libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len)
-    };
+    let result =
+        unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len) };
     if result < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -210,8 +212,7 @@ pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
         ssthresh: number(SND_SSTHRESH),
         mss: number(SND_MSS),
         rtt_us: number(RTT),
-        timeouts: (len as usize >= TOTAL_RTO + 2)
-            .then(|| u16::from_ne_bytes([bytes[TOTAL_RTO], bytes[TOTAL_RTO + 1]])),
+        timeouts: (len as usize >= TOTAL_RTO + 2).then(|| u16::from_ne_bytes([bytes[TOTAL_RTO], bytes[TOTAL_RTO + 1]])),
     })
 }
 

@@ -11,8 +11,8 @@ use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::socket::sockopt::{ReuseAddr, TcpCongestion};
 use nix::sys::socket::{
-    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen, setsockopt, shutdown,
-    socket,
+    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen, setsockopt,
+    shutdown, socket,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -144,7 +144,7 @@ impl<'a> Applications<'a> {
             match &flow.traffic {
                 Traffic::Tcp { start, stop, .. } => {
                     applications.at(*start, Act::Open(index));
-                    stop.into_iter().for_each(|stop| applications.at(stop, Act::Stop(index)));
+                    stop.iter().for_each(|&stop| applications.at(stop, Act::Stop(index)));
                 }
                 Traffic::Requests { requests, .. } => {
                     if let Some(&(first, _)) = requests.first() {
@@ -171,7 +171,8 @@ impl<'a> Applications<'a> {
     fn socket(&self, node: u32) -> Result<OwnedFd> {
         self.host(node)?.namespace.enter()?;
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-        socket(AddressFamily::Inet, SockType::Stream, flags, None).map_err(|error| LiveError::system("a TCP socket", error))
+        socket(AddressFamily::Inet, SockType::Stream, flags, None)
+            .map_err(|error| LiveError::system("a TCP socket", error))
     }
 
     fn listens(&mut self, flow: u32, node: u32, tcp: &TcpPlan) -> Result<()> {
@@ -277,8 +278,12 @@ impl<'a> Applications<'a> {
     fn request(&mut self, flow: u32, size: u64, most_open: u32) -> Result<()> {
         if self.open[flow as usize] >= most_open {
             let (name, at) = (&self.plan.flows[flow as usize].name, self.clock.now());
-            let message = format!("flow.{name}.most_open: {most_open} connections are open at {at}, and another request has come");
-            return Err(LiveError::new(format!("{message}; expected a larger limit, or less load (flow.{name}.offered)")));
+            let message = format!(
+                "flow.{name}.most_open: {most_open} connections are open at {at}, and another request has come"
+            );
+            return Err(LiveError::new(format!(
+                "{message}; expected a larger limit, or less load (flow.{name}.offered)"
+            )));
         }
         self.open[flow as usize] += 1;
         let most = &mut self.seen.most_open[flow as usize];
@@ -292,7 +297,8 @@ impl<'a> Applications<'a> {
         let spec = &plan.flows[flow as usize];
         let Some(tcp) = tcp_of(&spec.traffic) else { return Err(LiveError::new("datagrams open no connection")) };
         let sender = self.socket(spec.from)?;
-        let refused = |what: &str, error: std::io::Error| LiveError::system(format!("flow {}: {what}", spec.name), error);
+        let refused =
+            |what: &str, error: std::io::Error| LiveError::system(format!("flow {}: {what}", spec.name), error);
         congestion_control(&sender, tcp)?;
         options(&sender, tcp).map_err(|error| refused("its options", error))?;
         let peer = SockaddrIn::from(SocketAddrV4::new(address(spec.to), port(flow)));
@@ -303,8 +309,7 @@ impl<'a> Applications<'a> {
         self.wait_for(&sender, EpollFlags::EPOLLOUT | EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
         let number = sender.as_raw_fd();
         let allowed = spacing.map(|_| 0);
-        let sends =
-            Sends { left: size, allowed, spacing, closed: false, last: TcpInfo::default(), timeouts: 0 };
+        let sends = Sends { left: size, allowed, spacing, closed: false, last: TcpInfo::default(), timeouts: 0 };
         let conversation = Conversation { flow, role: Role::Sends(sends), stream: TcpStream::from(sender) };
         self.conversations.insert(number, conversation);
         Ok(number)
@@ -358,7 +363,8 @@ impl<'a> Applications<'a> {
 
     /// A sender writes as much as TCP takes; behind the last byte it closes its side.
     fn writes(&mut self, number: RawFd) -> Result<()> {
-        let Some(Conversation { role: Role::Sends(sends), stream, flow, .. }) = self.conversations.get_mut(&number) else {
+        let Some(Conversation { role: Role::Sends(sends), stream, flow, .. }) = self.conversations.get_mut(&number)
+        else {
             return Ok(());
         };
         while !sends.closed {
@@ -432,8 +438,7 @@ fn sample_one(conversation: &mut Conversation, gauges: &[Gauge], now: Instant, w
     const UNSET: u32 = 0x7fff_ffff;
     let bytes = |segments: u32| u64::from(segments) * u64::from(info.mss);
     let ssthresh = if info.ssthresh >= UNSET { u64::MAX } else { bytes(info.ssthresh) };
-    let (cwnd, changed) =
-        (bytes(info.cwnd), (info.cwnd, info.ssthresh) != (sends.last.cwnd, sends.last.ssthresh));
+    let (cwnd, changed) = (bytes(info.cwnd), (info.cwnd, info.ssthresh) != (sends.last.cwnd, sends.last.ssthresh));
     gauge.set(cwnd, ssthresh);
     if changed {
         windows.push(WindowSample { at: now, flow: conversation.flow, cwnd, ssthresh });
@@ -456,7 +461,10 @@ fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
     setsockopt(socket, TcpCongestion, &(&tcp.congestion_control).into()).map_err(|error| {
         let has = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
         let asked = &tcp.congestion_control;
-        LiveError::new(format!("congestion control {asked}: {error}; this kernel has {}", has.trim().replace(' ', ", ")))
+        LiveError::new(format!(
+            "congestion control {asked}: {error}; this kernel has {}",
+            has.trim().replace(' ', ", ")
+        ))
     })
 }
 

@@ -39,12 +39,6 @@ impl Known {
     pub fn shift(&self, way: Way) -> Option<u8> {
         self.shifts[way as usize]
     }
-
-    /// What it sends, as far as is known: all data of a connection that is closed.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.delivered
-    }
 }
 
 /// All connections of a run.
@@ -88,7 +82,13 @@ impl Connections {
 
     /// A host sends a segment of a flow; whose it is. A SYN of its sender opens a connection, also one with the ends of an earlier one.
     #[allow(clippy::cast_possible_truncation)]
-    pub fn sent(&mut self, now: Instant, (flow, way): (u32, Way), connection: Connection, tcp: &TcpPacket<'_>) -> Owner {
+    pub fn sent(
+        &mut self,
+        now: Instant,
+        (flow, way): (u32, Way),
+        connection: Connection,
+        tcp: &TcpPacket<'_>,
+    ) -> Owner {
         let (flags, key) = (tcp.flags(), connection.key());
         let opens = flags.syn && !flags.ack && way == Way::Forward;
         let known = self.numbers.get(&key).copied();

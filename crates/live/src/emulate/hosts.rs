@@ -73,7 +73,10 @@ impl Host {
 pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>> {
     for name in attach.keys() {
         if !plan.nodes.contains(name) {
-            return Err(LiveError::new(format!("--attach {name}: is no node; expected one of {}", plan.nodes.join(", "))));
+            return Err(LiveError::new(format!(
+                "--attach {name}: is no node; expected one of {}",
+                plan.nodes.join(", ")
+            )));
         }
     }
     let mut wanted: BTreeMap<u32, Option<&TcpPlan>> = BTreeMap::new();
@@ -84,7 +87,9 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
             if before.is_some_and(|before| kernel_values(before) != kernel_values(tcp)) {
                 let name = &plan.nodes[node as usize];
                 let what = "timestamps, window scaling, SACK or ECN that differ between flows";
-                return Err(LiveError::new(format!("node {name}: has {what}; expected the same for all flows of a host")));
+                return Err(LiveError::new(format!(
+                    "node {name}: has {what}; expected the same for all flows of a host"
+                )));
             }
             *before = Some(tcp);
         }

@@ -118,7 +118,8 @@ impl Link {
         let turn = self.transmitter.turn(now, &mut self.counters);
         let Some(frame) = turn.sent else { return (turn.discarded, Departed::Nothing) };
         let without = now + self.delay;
-        let arrives = self.noise.as_mut().map_or(without, |noise| Instant::from_nanos(noise.arrival(without.as_nanos())));
+        let arrives =
+            self.noise.as_mut().map_or(without, |noise| Instant::from_nanos(noise.arrival(without.as_nanos())));
         self.flight.push_back((arrives, frame));
         (turn.discarded, Departed::Packet)
     }

@@ -95,10 +95,9 @@ const INTERRUPTED: u8 = 130;
 /// # Errors
 /// Says what the plan asks for and the system does not do.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
-    let text = std::fs::read_to_string(&arguments.plan)
-        .map_err(|error| LiveError::system(arguments.plan.display(), error))?;
-    let plan: Plan =
-        serde_json::from_str(&text).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
+    let text =
+        std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
     if plan.format != FORMAT {
         let message = format!("{}: has format {}; expected {FORMAT}", arguments.plan.display(), plan.format);
         return Err(LiveError::new(message));
@@ -146,7 +145,8 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
             over.store(true, Ordering::Relaxed);
             seen
         });
-        let carrier = Carrier { world, hosts: &mut hosts, clock, lateness: LatenessCounts::default(), capture: capture.as_mut() };
+        let carrier =
+            Carrier { world, hosts: &mut hosts, clock, lateness: LatenessCounts::default(), capture: capture.as_mut() };
         let carried = carrier.run(&plan, &signals, &over, arguments.progress);
         over.store(true, Ordering::Relaxed);
         (carried, applications.join().unwrap_or_else(|_| Err(LiveError::new("the applications' thread has failed"))))
@@ -195,7 +195,8 @@ impl Carrier<'_> {
     fn run(mut self, plan: &Plan, signals: &SignalFd, over: &AtomicBool, progress: bool) -> Result<Option<Done>> {
         let refused = |error: nix::errno::Errno| LiveError::system("waiting for packets", error);
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC).map_err(refused)?;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)
+            .map_err(refused)?;
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
         epoll.add(signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS)).map_err(refused)?;
         for (index, host) in (0..).zip(self.hosts.iter()) {
@@ -222,7 +223,10 @@ impl Carrier<'_> {
             }
             // A second at most, so that progress is told and the end of the applications is seen.
             let wait = next.saturating_since(now).min(Duration::from_millis(200)).max(Duration::from_nanos(1));
-            let wait = TimeSpec::new((wait.as_nanos() / 1_000_000_000).cast_signed(), (wait.as_nanos() % 1_000_000_000).cast_signed());
+            let wait = TimeSpec::new(
+                (wait.as_nanos() / 1_000_000_000).cast_signed(),
+                (wait.as_nanos() % 1_000_000_000).cast_signed(),
+            );
             timer.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty()).map_err(refused)?;
             let ready = match epoll.wait(&mut events, EpollTimeout::NONE) {
                 Ok(ready) => ready,
@@ -312,7 +316,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
         }
     });
     let flows = flows.collect();
-    let stations = remains.stations.members_mut().iter_mut().map(|member| member.outcome(plan, remains.at));
+    let stations = remains.stations.members_mut().iter_mut().map(|member| member.outcome(remains.at));
     let stations = stations.collect::<Result<_>>()?;
     let hops = remains.links.iter().map(|link| link.counters.delivered_packets).sum();
     Ok(Outcome {

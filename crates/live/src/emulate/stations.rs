@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::station::{
     Asleep, Output, Proxy, ProxyOutput, SendVerdict, Sent, Station, StationConfig, StationMechanism, Verdict,
 };
+use netlull_network::outcome::StationOutcome;
 use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan, StationPlan};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -59,11 +60,7 @@ impl Member {
         (config.asleep, config.quiet) = (Asleep::Drop, Duration::ZERO);
         let AccessPlan { config: access, beacon_time, poll_time } = match spec.access_point {
             Some(access) => access,
-            None => AccessPlan {
-                config: Default::default(),
-                beacon_time: Duration::ZERO,
-                poll_time: Duration::ZERO,
-            },
+            None => AccessPlan { config: Default::default(), beacon_time: Duration::ZERO, poll_time: Duration::ZERO },
         };
         config.poll_time = poll_time;
         let name = &plan.nodes[spec.node as usize];
@@ -82,6 +79,18 @@ impl Member {
             leaves_at: Instant::NEVER,
             beacon: None,
         })
+    }
+
+    /// What it counted; recordings end.
+    ///
+    /// # Errors
+    /// If a recording could not be written.
+    pub fn outcome(&mut self, at: Instant) -> Result<StationOutcome> {
+        let (held_packets, refused_packets) = self.proxy.as_ref().map_or((0, 0), Proxy::counts);
+        let outcome = StationOutcome { held_packets, refused_packets, ..self.station.outcome(at) };
+        self.proxy.iter_mut().try_for_each(Proxy::finish)?;
+        self.station.finish()?;
+        Ok(outcome)
     }
 
     /// When something is due.

@@ -271,9 +271,8 @@ impl Transmitter {
             let (waited, size) = (now.saturating_since(since), u64::from(frame.size));
             self.waiting_bytes -= size;
             let behind = self.waiting_bytes;
-            let judge = |codel: &mut CoDel| {
-                codel.leaves(now, Leaving { waited, behind, can_be_marked: frame.can_be_marked() })
-            };
+            let judge =
+                |codel: &mut CoDel| codel.leaves(now, Leaving { waited, behind, can_be_marked: frame.can_be_marked() });
             match self.codel.as_mut().map_or(Verdict::Pass, judge) {
                 Verdict::Drop => {
                     counters.dropped_packets += 1;

@@ -219,12 +219,6 @@ impl World {
         if self.arrived.is_empty() { self.agenda.next() } else { self.now }
     }
 
-    /// Up to when everything has happened.
-    #[must_use]
-    pub fn now(&self) -> Instant {
-        self.now
-    }
-
     /// What is due next happens.
     pub fn step(&mut self) -> Step {
         if let Some((host, frame)) = self.take_arrived() {
@@ -402,7 +396,8 @@ impl World {
 
     /// A packet comes to gateways over the link that brings them acknowledgements: awnd <- min(awnd, swnd).
     fn steer(&mut self, link: usize, frame: &mut Frame) {
-        let Some((segment, field, own)) = frame.tcp().and_then(|tcp| Some((view(&tcp)?, tcp.window_field(), tcp.flags().syn)))
+        let Some((segment, field, own)) =
+            frame.tcp().and_then(|tcp| Some((view(&tcp)?, tcp.window_field(), tcp.flags().syn)))
         else {
             return;
         };
@@ -518,7 +513,8 @@ impl World {
             self.links.iter_mut().for_each(|link| link.transmitter.restart_meter(now));
             self.controllers.iter_mut().for_each(|controller| controller.restart(now));
         }
-        let varies = |index: usize, plan: &Plan| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
+        let varies =
+            |index: usize, plan: &Plan| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
         let links = (0..self.links.len()).map(|index| {
             let residency = varies(index, &self.plan).then(|| self.links[index].transmitter.residency(now));
             let link = &mut self.links[index];
