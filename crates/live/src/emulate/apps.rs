@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SAMPLES: Duration = Duration::from_millis(5);
 /// What is written or thrown away at once.
 const CHUNK: usize = 1 << 18;
+/// By then the kernel has seen how full its packets are.
+const CLAMPS: u32 = 64;
 static ZEROS: [u8; CHUNK] = [0; CHUNK];
 
 /// A change of a congestion window as it was seen.
@@ -70,7 +72,10 @@ struct Conversation {
 
 #[derive(Debug)]
 enum Role {
-    Receives,
+    Receives {
+        /// How often its window has still to be clamped.
+        clamps: u32,
+    },
     Sends(Sends),
 }
 
@@ -322,7 +327,7 @@ impl<'a> Applications<'a> {
             return self.accepts(flow, listener);
         }
         match self.conversations.get(&number).map(|conversation| &conversation.role) {
-            Some(Role::Receives) => self.reads(number),
+            Some(Role::Receives { .. }) => self.reads(number),
             Some(Role::Sends(_)) => {
                 self.writes(number)?;
                 self.looks_for_the_end(number);
@@ -336,7 +341,7 @@ impl<'a> Applications<'a> {
         while let Ok(number) = accept4(listener, SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC) {
             let stream = own(number);
             self.wait_for(&stream, EpollFlags::EPOLLIN)?;
-            self.conversations.insert(number, Conversation { flow, role: Role::Receives, stream });
+            self.conversations.insert(number, Conversation { flow, role: Role::Receives { clamps: CLAMPS }, stream });
         }
         Ok(())
     }
@@ -349,7 +354,7 @@ impl<'a> Applications<'a> {
                     self.conversations.remove(&number);
                     return Ok(());
                 }
-                Ok(_) => {}
+                Ok(_) => self.clamps(number),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(_) => {
@@ -358,6 +363,18 @@ impl<'a> Applications<'a> {
                     return Ok(());
                 }
             }
+        }
+    }
+
+    /// A receiver's window is what the plan says: the kernel widens it when it has seen how its memory is filled by the first packets.
+    fn clamps(&mut self, number: RawFd) {
+        if let Some(Conversation { flow, role: Role::Receives { clamps }, stream }) =
+            self.conversations.get_mut(&number)
+            && *clamps > 0
+            && let Some(tcp) = tcp_of(&self.plan.flows[*flow as usize].traffic)
+        {
+            *clamps -= 1;
+            let _ = window_clamp(stream, tcp);
         }
     }
 
@@ -468,12 +485,19 @@ fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
     })
 }
 
-/// A buffer that lets the receiver offer what the plan says, and no more.
-fn receive_buffer(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
-    let window = i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4);
-    // The kernel doubles what is asked for, and offers a part of it that depends on how full its packets are; the clamp then is exact.
-    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, window.saturating_mul(2))?;
-    set_option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window)
+/// The largest window that the plan lets a receiver offer.
+fn largest_window(tcp: &TcpPlan) -> libc::c_int {
+    i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4)
+}
+
+/// A buffer that lets the receiver offer that window: the kernel doubles what is asked for, and offers a half of it or more.
+fn receive_buffer(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, largest_window(tcp))?;
+    window_clamp(socket, tcp)
+}
+
+fn window_clamp(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
+    set_option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, largest_window(tcp))
 }
 
 fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {

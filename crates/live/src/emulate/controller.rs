@@ -41,15 +41,14 @@ fn machine<M: crate::tape::Taped>(config: &M::Config, link: &str, tapes: Option<
     }
 }
 
-/// Everything that a machine asks for at once; one that steers asks for one thing at most.
+/// What a machine asks for; one of a link asks for one thing at most.
 fn told<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
     machine.handle(now, event);
-    let first = machine.poll_action();
-    let mut last = first;
+    let mut asked = None;
     while let Some(action) = machine.poll_action() {
-        last = Some(action);
+        asked = Some(action);
     }
-    last
+    asked
 }
 
 /// What a gateway reads in a segment; nothing in one with neither SYN nor ACK.

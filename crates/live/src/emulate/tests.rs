@@ -1,1 +1,296 @@
+//! The world in virtual time, without hosts: packets go in at instants, and come out at instants that can be worked out by hand.
 
+use super::frame::Frame;
+use super::gauge::Gauge;
+use super::transmitter::{RateChange, Transmitter};
+use super::world::{FIRST_PORT, Remains, Step, World, address};
+use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
+use netlull_mechanism::rate::QueueCount;
+use netlull_network::buffer::Buffer;
+use netlull_network::counters::LinkCounters;
+use netlull_network::loss::LossModel;
+use netlull_network::plan::{
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, TcpPlan, Traffic,
+};
+use netlull_network::queue::QueueModel;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_wire::{Connection, Endpoint, Flags, Packet, TcpOption, TcpSpec, build_tcp, parse};
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+
+fn at(micros: u64) -> Instant {
+    Instant::ZERO + Duration::from_micros(micros)
+}
+
+fn link(name: &str, from: u32, to: u32) -> LinkPlan {
+    LinkPlan {
+        name: name.to_owned(),
+        from,
+        to,
+        rate: BitRate::from_mbps(10),
+        delay: MS(20),
+        buffer: Buffer::Packets(3),
+        queue: QueueModel::DropTail,
+        loss: None,
+        noise: None,
+        control: None,
+        steps: Vec::new(),
+    }
+}
+
+fn tcp() -> TcpPlan {
+    TcpPlan {
+        congestion_control: "reno".to_owned(),
+        mss: 1460,
+        timestamps: true,
+        window_scaling: true,
+        sack: true,
+        ecn: false,
+        receive_buffer: Bytes::new(1 << 20),
+        send_buffer: None,
+        initial_window: 10,
+        nagle: false,
+        min_rto: MS(200),
+    }
+}
+
+/// A - R - B and back, 10 Mb/s and 20 ms each, room for three packets; one flow from A to B.
+fn plan() -> Plan {
+    let traffic = Traffic::Tcp { start: Instant::ZERO, size: None, stop: None, writes: None, tcp: tcp() };
+    let route = |hops: [Option<u32>; 3]| hops.to_vec();
+    Plan {
+        format: FORMAT,
+        name: "line".to_owned(),
+        duration: Duration::from_secs(1),
+        marks: vec![Instant::ZERO, at(1_000_000)],
+        seed: 7,
+        mtu: 1500,
+        nodes: ["A", "R", "B"].map(str::to_owned).to_vec(),
+        links: vec![link("A-R", 0, 1), link("R-B", 1, 2), link("B-R", 2, 1), link("R-A", 1, 0)],
+        routes: vec![route([None, Some(0), Some(0)]), route([Some(3), None, Some(1)]), route([Some(2), Some(2), None])],
+        flows: vec![FlowPlan { name: "f".to_owned(), from: 0, to: 2, traffic }],
+        stations: Vec::new(),
+        probe: ProbePlan { links: vec![0, 1, 2, 3], flows: vec![0], drops: true, ..ProbePlan::default() },
+    }
+}
+
+fn world(plan: Plan) -> World {
+    let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
+    World::new(Arc::new(plan), gauges, None).unwrap()
+}
+
+fn connection() -> Connection {
+    Connection { from: Endpoint::new(address(0).into(), 40_000), to: Endpoint::new(address(2).into(), FIRST_PORT) }
+}
+
+/// A segment from A to B with so many bytes of data, 1500 B at most.
+fn data(seq: u32, len: usize, flags: Flags) -> Vec<u8> {
+    let spec = TcpSpec { seq, ack: 1, flags: Flags { ack: !flags.syn, ..flags }, ..TcpSpec::new(connection()) };
+    let mut bytes = Vec::new();
+    build_tcp(&spec, &vec![0; len], &mut bytes).unwrap();
+    bytes
+}
+
+/// An acknowledgement from B to A.
+fn ack(ack: u32, window: u16, syn: bool) -> Vec<u8> {
+    let options = if syn { vec![TcpOption::WindowScale(7)] } else { Vec::new() };
+    let flags = Flags { ack: true, syn, ..Flags::default() };
+    let spec = TcpSpec { seq: 1, ack, window, flags, options, ..TcpSpec::new(connection().reversed()) };
+    let mut bytes = Vec::new();
+    build_tcp(&spec, &[], &mut bytes).unwrap();
+    bytes
+}
+
+const SYN: Flags =
+    Flags { syn: true, cwr: false, ece: false, urg: false, ack: false, psh: false, rst: false, fin: false };
+
+/// What arrives where and when until the run is over.
+fn arrivals(world: &mut World) -> Vec<(Instant, u32, Frame)> {
+    let mut all = Vec::new();
+    loop {
+        match world.step() {
+            Step::Inside => {}
+            Step::Over => return all,
+            Step::Arrived { host, at, frame } => all.push((at, host, frame)),
+        }
+    }
+}
+
+#[test]
+fn packets_arrive_when_arithmetic_says_and_a_late_driver_changes_nothing() {
+    // 1500 B at 10 Mb/s are 1.2 ms. Two packets at once, over two links with 20 ms each: 2 x 1.2 + 40 = 42.4 ms, the second 1.2 ms later.
+    let mut world = world(plan());
+    for seq in [1, 1461] {
+        world.enters(at(100), 0, &data(seq, 1460, Flags::default()));
+    }
+    let seen: Vec<_> = arrivals(&mut world).into_iter().map(|(at, host, _)| (at, host)).collect();
+    assert_eq!(seen, [(at(42_500), 2), (at(43_700), 2)]);
+}
+
+#[test]
+fn a_full_buffer_drops_and_every_packet_is_counted_once() {
+    // One is sent and three wait: of six at once two are dropped.
+    let mut world = world(plan());
+    for number in 0..6 {
+        world.enters(Instant::ZERO, 0, &data(1 + 1460 * number, 1460, Flags::default()));
+    }
+    assert_eq!(arrivals(&mut world).len(), 4);
+    let Remains { links, connections, marks, .. } = world.remains();
+    let counters = links[0].counters;
+    assert_eq!((counters.offered_packets, counters.dropped_packets, counters.delivered_packets), (6, 2, 4));
+    assert_eq!((connections.flow(0).sent_packets, connections.flow(0).dropped_packets), (6, 2));
+    // Waits of 1.2, 2.4 and 3.6 ms: the integral of the queue is their sum, and all four were served.
+    assert_eq!((counters.waited_ns, counters.queued_ns, counters.served_packets), (7_200_000, 7_200_000, 4));
+    assert_eq!((marks.len(), marks[1].links[0].counters.most_waiting), (2, 3));
+}
+
+#[test]
+fn losses_are_those_of_the_links_stream() {
+    let lost = |seed: u64| {
+        let mut plan = plan();
+        (plan.seed, plan.links[0].loss) = (seed, Some(LossModel::Bernoulli(0.3)));
+        let mut world = world(plan);
+        for number in 0..100_u32 {
+            world.enters(at(2000 * u64::from(number)), 0, &data(1 + 1460 * number, 1460, Flags::default()));
+            while world.next() < at(2000 * u64::from(number + 1)) {
+                world.step();
+            }
+        }
+        let _ = arrivals(&mut world);
+        world.remains().links[0].counters.lost_packets
+    };
+    assert_eq!((lost(1), lost(2)), (lost(1), lost(2)));
+    // 100 x 0.3, within four standard deviations of 4.6.
+    assert!((12..=48).contains(&lost(1)), "{}", lost(1));
+}
+
+#[test]
+fn what_is_sent_again_and_what_has_arrived_is_read_from_the_packets() {
+    let mut world = world(plan());
+    let mut send = |at_us: u64, host: u32, bytes: &[u8]| world.enters(at(at_us), host, bytes);
+    // SYN 0; data 1..1001; again; 1001..1501 with FIN 1501; acknowledged in two steps, the last with the FIN.
+    send(0, 0, &data(0, 0, SYN));
+    send(10, 2, &ack(1, 60_000, true));
+    send(20, 0, &data(1, 1000, Flags::default()));
+    send(30, 0, &data(1, 1000, Flags::default()));
+    send(40, 0, &data(1001, 500, Flags { fin: true, ..Flags::default() }));
+    send(5000, 2, &ack(1001, 500, false));
+    send(6000, 2, &ack(1502, 500, false));
+    let last = arrivals(&mut world).iter().rfind(|(_, host, _)| *host == 0).unwrap().0;
+    let connections = world.remains().connections;
+    let (flow, known) = (connections.flow(0), connections.get(0).unwrap());
+    assert_eq!((flow.sent_packets, flow.retransmissions, flow.delivered_bytes), (4, 1, 1500));
+    assert_eq!((known.opened, known.largest), (Instant::ZERO, 1000));
+    assert_eq!(known.completed, Some(last));
+}
+
+#[test]
+fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
+    let gateway = GatewayConfig {
+        awm: AwmConfig { initial_window: Bytes::new(20_000), ..AwmConfig::new(Bytes::new(4000)) },
+        steers: true,
+        c_earth: None,
+        flows: FlowCountConfig::Fixed(1.0),
+        round_trip: RoundTripConfig::Fixed(MS(80)),
+        queue: QueueCount::Waiting,
+        link_rate: BitRate::from_mbps(10),
+    };
+    let control = |mechanism| ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() };
+    let fields = |with_syns: bool| -> Vec<u16> {
+        let mut plan = plan();
+        plan.links[1].control = Some(control(MechanismPlan::Gateway(Box::new(gateway.clone()))));
+        let mut world = world(plan);
+        if with_syns {
+            let mut syn = Vec::new();
+            let options = vec![TcpOption::WindowScale(7)];
+            build_tcp(&TcpSpec { flags: SYN, options, ..TcpSpec::new(connection()) }, &[], &mut syn).unwrap();
+            world.enters(Instant::ZERO, 0, &syn);
+            world.enters(at(10), 2, &ack(1, 60_000, true));
+        }
+        world.enters(at(20), 2, &ack(1, 500, false));
+        world.enters(at(30), 2, &ack(1, 5, false));
+        let all = arrivals(&mut world);
+        let to_a = all.iter().filter(|(_, host, _)| *host == 0);
+        to_a.map(|(_, _, frame)| {
+            assert!(netlull_wire::verify_checksums(&frame.bytes).unwrap().tcp);
+            frame.tcp().unwrap().window_field()
+        })
+        .collect()
+    };
+    // swnd begins with 20,000 B and grows a little while the queue is below its target. 500 x 128 = 64,000 B become swnd in units of 128 B,
+    // rounded up; 640 B stay. A SYN's window has no scale: its 60,000 B become swnd, too.
+    let seen = fields(true);
+    assert_eq!(seen.len(), 3);
+    assert!((20_000..20_200).contains(&seen[0]), "{seen:?}");
+    assert!((157..=158).contains(&seen[1]), "{seen:?}");
+    assert_eq!(seen[2], 5);
+    assert_eq!(fields(false), [500, 5]);
+}
+
+#[test]
+fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
+    let full = || Frame { bytes: Vec::new(), size: 1500, to: 0, owner: None };
+    let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
+    // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change comes at 0.4 ms, with one packet being sent and one that waits.
+    for (in_service, first, second) in [
+        // Sent at 1.2, pause to 3.2, the next until 5.6.
+        (InService::FinishThenPause, 1200, 5600),
+        // Sent at 1.2, pause to 2.4, the next until 4.8.
+        (InService::FinishWhilePausing, 1200, 4800),
+        // What is left, 0.8 ms at 10 Mb/s, takes 1.6 ms behind the pause to 2.4: 4.0, the next until 6.4.
+        (InService::Suspend, 4000, 6400),
+    ] {
+        let mut counters = LinkCounters::default();
+        let mut transmitter = Transmitter::new(BitRate::from_mbps(10), Buffer::Unlimited, None);
+        for _ in 0..2 {
+            transmitter.offer(Instant::ZERO, full(), &mut counters).unwrap();
+        }
+        transmitter.change_rate(at(400), change(in_service));
+        let mut sent = Vec::new();
+        while transmitter.next() != Instant::NEVER {
+            let now = transmitter.next();
+            sent.extend(transmitter.turn(now, &mut counters).sent.map(|_| now));
+        }
+        assert_eq!(sent, [at(first), at(second)], "{in_service:?}");
+        // 2 ms of transition, all of it counted.
+        let transition: Duration = transmitter.residency(at(10_000)).in_transition.iter().map(|part| part.2).sum();
+        assert_eq!(transition, MS(2), "{in_service:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_but_what_is_counted_and_no_bytes_make_it_panic(
+        sends in proptest::collection::vec((0_u64..3000, 0_u32..3, 0_usize..1460, any::<u8>(), any::<(u8, u8)>()), 1..120)
+    ) {
+        let mut world = world(plan());
+        let (mut now, mut arrived) = (0, 0_u64);
+        for (gap, host, len, flags, (place, flip)) in sends {
+            now += gap;
+            while world.next() <= at(now) {
+                arrived += u64::from(matches!(world.step(), Step::Arrived { .. }));
+            }
+            let mut bytes = data(flip.into(), len, Flags::from_byte(flags));
+            // Half of the packets have a byte turned.
+            if place % 2 == 0 {
+                let index = usize::from(place) % bytes.len();
+                bytes[index] ^= flip;
+            }
+            world.enters(at(now), host, &bytes);
+        }
+        arrived += arrivals(&mut world).len() as u64;
+        let remains = world.remains();
+        for link in &remains.links {
+            let counters = link.counters;
+            let inside = counters.offered_packets - counters.dropped_packets - counters.delivered_packets;
+            prop_assert_eq!(inside, 0, "all has left after a second");
+        }
+        // Whatever left the last links either arrived, or was for no node.
+        prop_assert!(arrived <= remains.links[1].counters.delivered_packets + remains.links[3].counters.delivered_packets + 120);
+        for frame in [data(0, 10, Flags::default())] {
+            prop_assert!(matches!(parse(&frame), Ok(Packet::Tcp(_))));
+        }
+    }
+}

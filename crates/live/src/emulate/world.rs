@@ -315,7 +315,7 @@ impl World {
                 let marked = matches!(netlull_wire::parse(&frame.bytes), Ok(Packet::Tcp(tcp)) if tcp.ecn() == netlull_wire::Ecn::Ce);
                 let count = self.connections.flow_mut(owner.flow);
                 count.marked_packets += u64::from(marked);
-                if owner.connection.is_none() {
+                if frame.bytes.is_empty() {
                     // A datagram: nobody waits for it.
                     count.delivered_bytes += u64::from(frame.size);
                     return;

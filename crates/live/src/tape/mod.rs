@@ -44,6 +44,8 @@ struct Line<E, A> {
 pub struct OnTape<M: Taped> {
     machine: M,
     tape: Option<(TapeWriter, Line<M::Event, M::Action>)>,
+    /// Whether the last event is still to be written.
+    open: bool,
 }
 
 impl<M: Taped> OnTape<M> {
@@ -52,7 +54,7 @@ impl<M: Taped> OnTape<M> {
     /// # Errors
     /// If a value of `config` is out of range.
     pub fn blank(config: &M::Config, start: Instant) -> Result<Self, ConfigError> {
-        Ok(Self { machine: M::build(config, start)?, tape: None })
+        Ok(Self { machine: M::build(config, start)?, tape: None, open: false })
     }
 
     /// A machine that is recorded in a file of its own; an earlier one of that name is replaced.
@@ -65,7 +67,7 @@ impl<M: Taped> OnTape<M> {
         let (kind, name) = (M::KIND.to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
         let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
-        Ok(Self { machine, tape: Some((writer, line)) })
+        Ok(Self { machine, tape: Some((writer, line)), open: false })
     }
 
     /// The machine, to be looked at.
@@ -93,6 +95,7 @@ impl<M: Taped> Machine for OnTape<M> {
         if let Some((_, line)) = &mut self.tape {
             (line.at, line.event) = (now, event.clone());
             line.actions.clear();
+            self.open = true;
         }
         self.machine.handle(now, event);
     }
@@ -103,10 +106,12 @@ impl<M: Taped> Machine for OnTape<M> {
             match &action {
                 Some(action) => line.actions.push(action.clone()),
                 // All has been asked for: the contract says that a driver asks until then.
-                None => {
+                None if self.open => {
+                    self.open = false;
                     line.next = self.machine.next_timeout();
                     writer.line(line);
                 }
+                None => {}
             }
         }
         action

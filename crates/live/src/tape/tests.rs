@@ -24,6 +24,8 @@ fn drive<M: Machine<Event = RateEvent>>(machine: &mut M) {
         let queue = QueueView { waiting: Bytes::ZERO, in_service: Bytes::new(1500) };
         machine.handle(now, RateEvent::Arrival { size: Bytes::new(1500), admission: Admission::Accepted, queue });
         while machine.poll_action().is_some() {}
+        // One more question than the contract asks for.
+        assert!(machine.poll_action().is_none());
         machine.handle(now, RateEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}
     }

@@ -1,0 +1,442 @@
+//! `netlulld emulate` with the kernel's own TCP. Skipped, and said so, where there are no namespaces or TUN devices.
+//!
+//! No assertion is about real time: what is asserted is in the emulation's virtual time, or counted.
+
+use netlull_live::namespace::Namespace;
+use netlull_live::system::open_tun;
+use netlull_live::tape::replay;
+use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
+use netlull_mechanism::radio::{PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+use netlull_mechanism::rate::{PractRaConfig, QueueCount, RateSet};
+use netlull_network::buffer::Buffer;
+use netlull_network::outcome::Outcome;
+use netlull_network::plan::{
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
+    StationPlan, TcpPlan, Traffic,
+};
+use netlull_network::queue::QueueModel;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+const MS: fn(u64) -> Duration = Duration::from_millis;
+/// Runs take the machine's processors: one after the other.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// Whether this machine can do it; says so if not.
+fn possible() -> bool {
+    match Namespace::make(|| open_tun("probe").map(drop)) {
+        Ok(_) => true,
+        Err(error) => {
+            println!("skipped: {error}");
+            false
+        }
+    }
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + MS(millis)
+}
+
+fn link(name: &str, from: u32, to: u32, rate: BitRate) -> LinkPlan {
+    LinkPlan {
+        name: name.to_owned(),
+        from,
+        to,
+        rate,
+        delay: MS(10),
+        buffer: Buffer::Packets(60),
+        queue: QueueModel::DropTail,
+        loss: None,
+        noise: None,
+        control: None,
+        steps: Vec::new(),
+    }
+}
+
+fn tcp(algorithm: &str) -> TcpPlan {
+    TcpPlan {
+        congestion_control: algorithm.to_owned(),
+        mss: 1460,
+        timestamps: true,
+        window_scaling: true,
+        sack: true,
+        ecn: false,
+        receive_buffer: Bytes::new(1 << 20),
+        send_buffer: None,
+        initial_window: 10,
+        nagle: false,
+        min_rto: MS(200),
+    }
+}
+
+/// A - R - B: 20 Mb/s behind 100, a round trip of 40 ms; flows of 1 MB from A to B with these algorithms, the first at once.
+fn plan(algorithms: &[&str], seconds: u64) -> Plan {
+    let flow = |(index, name): (usize, &&str)| {
+        let start = at(20 * index as u64);
+        let traffic = Traffic::Tcp { start, size: Some(1_000_000), stop: None, writes: None, tcp: tcp(name) };
+        FlowPlan { name: format!("f{index}"), from: 0, to: 2, traffic }
+    };
+    let (fast, slow) = (BitRate::from_mbps(100), BitRate::from_mbps(20));
+    Plan {
+        format: FORMAT,
+        name: "line".to_owned(),
+        duration: Duration::from_secs(seconds),
+        marks: vec![Instant::ZERO, at(1000 * seconds)],
+        seed: 7,
+        mtu: 1500,
+        nodes: ["A", "R", "B"].map(str::to_owned).to_vec(),
+        links: vec![link("A-R", 0, 1, fast), link("R-B", 1, 2, slow), link("B-R", 2, 1, slow), link("R-A", 1, 0, fast)],
+        routes: vec![vec![None, Some(0), Some(0)], vec![Some(3), None, Some(1)], vec![Some(2), Some(2), None]],
+        flows: algorithms.iter().enumerate().map(flow).collect(),
+        stations: Vec::new(),
+        probe: ProbePlan {
+            interval: Some(MS(100)),
+            window: true,
+            links: vec![1],
+            flows: (0..algorithms.len() as u32).collect(),
+            ..ProbePlan::default()
+        },
+    }
+}
+
+/// A folder of a test's own, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("netlull-emulate-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn command(&self, plan: &Plan) -> Command {
+        std::fs::write(self.file("plan.json"), serde_json::to_string(plan).unwrap()).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
+        command.arg("emulate").arg("--plan").arg(self.file("plan.json"));
+        // A machine that is shared may be late; what is asserted here does not depend on it.
+        command.arg("--outcome").arg(self.file("outcome.json")).args(["--max-lateness", "10 s"]);
+        command
+    }
+
+    fn outcome(&self) -> Outcome {
+        serde_json::from_str(&std::fs::read_to_string(self.file("outcome.json")).unwrap()).unwrap()
+    }
+
+    fn emulate(&self, plan: &Plan, more: &[&str]) -> Outcome {
+        let output = self.command(plan).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        self.outcome()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// From the SYN to the last acknowledgement, seconds.
+fn seconds(outcome: &Outcome, flow: usize) -> f64 {
+    let flow = &outcome.flows[flow];
+    (flow.completed.expect("it completes") - flow.opened.expect("it opens")).as_secs_f64()
+}
+
+fn has(algorithm: &str) -> bool {
+    let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    let has = available.split_whitespace().any(|name| name == algorithm);
+    if !has {
+        println!("skipped: this kernel has no {algorithm}");
+    }
+    has
+}
+
+#[test]
+fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    for algorithm in ["reno", "cubic", "bbr"].into_iter().filter(|name| has(name)) {
+        let folder = Folder::new(algorithm);
+        let outcome = folder.emulate(&plan(&[algorithm], 3), &[]);
+        let last = &outcome.marks[1];
+        assert_eq!(last.flows[0].delivered_bytes, 1_000_000, "{algorithm}");
+        // 691 segments of 1448 B, 1500 B on the wire, at 20 Mb/s are 0.414 s; behind them two round trips at least.
+        let took = seconds(&outcome, 0);
+        assert!((0.49..1.6).contains(&took), "{algorithm}: {took} s");
+        assert_eq!(outcome.flows[0].segment_bytes, Some(1448));
+        for (index, link) in last.links.iter().enumerate() {
+            let counters = &link.counters;
+            let gone = counters.delivered_packets + counters.dropped_packets + counters.lost_packets;
+            assert_eq!(counters.offered_packets, gone, "{algorithm}, link {index}: all had arrived");
+            assert!(counters.most_waiting <= 60);
+        }
+        assert_eq!(
+            last.flows[0].dropped_packets,
+            last.links.iter().map(|link| link.counters.dropped_packets).sum::<u64>()
+        );
+        // A window was seen, and not less than the initial one before the first loss.
+        assert!(outcome.flows[0].mean_cwnd_bytes.is_some_and(|mean| mean > 14_000.0), "{algorithm}");
+        assert!(outcome.tables.iter().any(|table| table.name == "window" && !table.columns[0].1.is_empty()));
+    }
+}
+
+#[test]
+fn runs_repeat_in_virtual_time() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("repeat");
+    let runs: Vec<Outcome> = (0..3).map(|_| folder.emulate(&plan(&["reno"], 3), &[])).collect();
+    let times: Vec<f64> = runs.iter().map(|run| seconds(run, 0)).collect();
+    let (least, most) = (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
+    // Within 0.5 % where nothing else runs; a hundred times more than the round trip's noise all the same.
+    assert!(most / least < 1.05, "{times:?}");
+}
+
+#[test]
+fn a_machine_on_tape_decides_the_same_again() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("tape");
+    let mut plan = plan(&["reno"], 3);
+    let rates = RateSet::from_range(BitRate::from_mbps(2), BitRate::from_mbps(20), BitRate::from_mbps(2)).unwrap();
+    let mechanism = MechanismPlan::Practra(PractRaConfig::new(rates));
+    plan.links[1].control = Some(ControlPlan { mechanism, acknowledgements: None, in_service: InService::default() });
+    let tapes = folder.file("tapes");
+    let outcome = folder
+        .emulate(&plan, &["--tapes", tapes.to_str().unwrap(), "--capture", folder.file("c.pcapng").to_str().unwrap()]);
+    assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 1_000_000);
+    let changes = outcome.marks[1].links[1].rate_changes;
+    // Before and after the download the link has nothing to do: 9 steps down, some of them up and down again.
+    assert!(changes >= 9, "{changes}");
+    assert_eq!(outcome.rates[1].len() as u64, changes + 1);
+    let replayed = replay(&tapes.join("R-B.tape")).unwrap();
+    assert_eq!((replayed.kind.as_str(), replayed.difference, replayed.actions), ("practra", None, changes));
+    assert!(
+        captured(&folder.file("c.pcapng")) >= 1400,
+        "691 segments at both hosts, and as many as half in acknowledgements"
+    );
+}
+
+/// Packets in a capture.
+fn captured(file: &Path) -> usize {
+    let bytes = std::fs::read(file).unwrap();
+    let mut reader = pcap_file::pcapng::PcapNgReader::new(&bytes[..]).unwrap();
+    let mut packets = 0;
+    while let Some(block) = reader.next_block() {
+        packets += usize::from(block.unwrap().into_enhanced_packet().is_some());
+    }
+    packets
+}
+
+#[test]
+fn awm_keeps_the_queue_of_real_senders_near_its_target() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("awm");
+    let run = |with: bool| {
+        let mut plan = plan(&["reno"; 4], 6);
+        (plan.marks[0], plan.links[1].buffer) = (at(2000), Buffer::Packets(100));
+        for flow in &mut plan.flows {
+            if let Traffic::Tcp { size, .. } = &mut flow.traffic {
+                *size = None;
+            }
+        }
+        if with {
+            let gateway = GatewayConfig {
+                awm: AwmConfig::new(Bytes::new(75_000)),
+                steers: true,
+                c_earth: None,
+                flows: FlowCountConfig::Fixed(4.0),
+                round_trip: RoundTripConfig::Fixed(MS(80)),
+                queue: QueueCount::Waiting,
+                link_rate: BitRate::from_mbps(20),
+            };
+            let mechanism = MechanismPlan::Gateway(Box::new(gateway));
+            plan.links[1].control =
+                Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+        }
+        folder.emulate(&plan, &[])
+    };
+    let (without, with) = (run(false), run(true));
+    let dropped =
+        |run: &Outcome| run.marks[1].links[1].counters.dropped_packets - run.marks[0].links[1].counters.dropped_packets;
+    assert!(dropped(&without) > 0, "drop-tail fills and drops");
+    assert_eq!(dropped(&with), 0);
+    let goodput = |run: &Outcome| -> u64 {
+        (0..4).map(|flow| run.marks[1].flows[flow].delivered_bytes - run.marks[0].flows[flow].delivered_bytes).sum()
+    };
+    // 20 Mb/s for 4 s are 10 MB; headers take 3.5 %.
+    assert!(goodput(&with) > 9_300_000, "{}", goodput(&with));
+    let gateway = with.gateways[1].expect("a gateway");
+    assert!(gateway.rewritten_acknowledgements > 1000, "{gateway:?}");
+}
+
+#[test]
+fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    for algorithm in ["reno", "cubic"] {
+        let folder = Folder::new(&format!("shaper-{algorithm}"));
+        let mut plan = plan(&[algorithm], 6);
+        plan.links.iter_mut().for_each(|link| link.buffer = Buffer::Packets(1000));
+        let Traffic::Tcp { size, tcp, .. } = &mut plan.flows[0].traffic else { unreachable!() };
+        (*size, tcp.receive_buffer) = (Some(2_000_000), Bytes::new(65_536));
+        let wake = MS(2);
+        let mechanism = StationMechanismPlan::ClientShaper(ShaperConfig {
+            margin: MS(1),
+            rtt_from: RttFrom::OpenAck,
+            repair: RepairAcks::AsTheyAre,
+            paced: Some(PacedGuard { share: 0.5, bursts: 3 }),
+            ..ShaperConfig::new(BitRate::from_mbps(20), wake)
+        });
+        plan.stations = vec![StationPlan { node: 2, access: 1, down: 1, up: 2, wake, mechanism, access_point: None }];
+        let tapes = folder.file("tapes");
+        let outcome = folder.emulate(&plan, &["--tapes", tapes.to_str().unwrap()]);
+        assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 2_000_000);
+        let station = &outcome.stations[0];
+        let download = station.download.expect("it is over");
+        // A packet that a sender sends late, because its processor was away, comes while the radio sleeps: not where nothing else runs.
+        assert!(download.missed_packets <= 2, "{algorithm}: {station:?}");
+        let share = download.radio.asleep.as_secs_f64() / (download.over - download.begun).as_secs_f64();
+        // Bursts of 64 KiB take 27 ms of round trips of 40 ms and more.
+        assert!(share > 0.1, "{algorithm}: asleep for {share} of the download; {station:?}");
+        assert!(station.bursts > 20, "{station:?}");
+        let replayed = replay(&tapes.join("B.tape")).unwrap();
+        assert_eq!((replayed.kind.as_str(), replayed.difference), ("client_shaper", None));
+    }
+}
+
+#[test]
+fn requests_come_and_go_and_every_one_is_measured() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("requests");
+    let mut plan = plan(&["cubic"], 3);
+    let requests: Vec<(Instant, u64)> = (0..40).map(|number| (at(30 * number), 1000 + 2000 * number)).collect();
+    let datagrams = (0..500).map(|number| (at(3 * number), 500)).collect();
+    plan.flows = vec![
+        FlowPlan { name: "d".to_owned(), from: 0, to: 2, traffic: Traffic::Datagrams { packets: datagrams } },
+        FlowPlan {
+            name: "web".to_owned(),
+            from: 0,
+            to: 2,
+            traffic: Traffic::Requests { requests: requests.clone(), most_open: 40, tcp: tcp("cubic") },
+        },
+    ];
+    plan.probe.flows = vec![0, 1];
+    let outcome = folder.emulate(&plan, &[]);
+    let web = &outcome.flows[1];
+    assert_eq!(
+        web.requests.iter().map(|request| request.size).collect::<Vec<_>>(),
+        requests.iter().map(|r| r.1).collect::<Vec<_>>()
+    );
+    // The SYN and the data of one window: two round trips of 40 ms, hardly more.
+    assert!(
+        web.requests.iter().all(|request| request.completion.is_some_and(|time| time > MS(80) && time < MS(1500))),
+        "{web:?}"
+    );
+    assert_eq!(outcome.marks[1].flows[1].delivered_bytes, requests.iter().map(|request| request.1).sum::<u64>());
+    assert_eq!((outcome.marks[1].flows[0].sent_packets, outcome.marks[1].flows[0].delivered_bytes), (500, 250_000));
+    assert!((1..=40).contains(&web.most_open));
+    // One more than may be open is refused, with what to do about it.
+    if let Traffic::Requests { most_open, .. } = &mut plan.flows[1].traffic {
+        *most_open = 1;
+    }
+    let output = folder.command(&plan).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("flow.web.most_open: 1 connections are open"), "{}", said(&output));
+}
+
+#[test]
+fn what_cannot_be_done_is_said_and_nothing_is_written() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("refused");
+    let refused = |plan: &Plan, more: &[&str]| {
+        let output = folder.command(plan).args(more).output().unwrap();
+        assert!(!folder.file("outcome.json").exists());
+        (output.status.code(), said(&output))
+    };
+    let (code, message) = refused(&plan(&["nonesuch"], 1), &[]);
+    assert!(
+        code == Some(1) && message.contains("congestion control nonesuch") && message.contains("this kernel has"),
+        "{message}"
+    );
+    let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "Z=nothing"]);
+    assert!(message.contains("--attach Z: is no node; expected one of A, R, B"), "{message}");
+    let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "A=nl-nonesuch"]);
+    assert!(message.contains("nl-nonesuch"), "{message}");
+    let (_, message) = refused(&Plan { format: 99, ..plan(&["reno"], 1) }, &[]);
+    assert!(message.contains("has format 99; expected 1"), "{message}");
+    let mut differ = plan(&["reno", "reno"], 1);
+    if let Traffic::Tcp { tcp, .. } = &mut differ.flows[1].traffic {
+        tcp.timestamps = false;
+    }
+    let (_, message) = refused(&differ, &[]);
+    assert!(message.contains("expected the same for all flows of a host"), "{message}");
+    // Nobody is never late.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_netlulld"));
+    std::fs::write(folder.file("plan.json"), serde_json::to_string(&plan(&["reno"], 1)).unwrap()).unwrap();
+    command
+        .arg("emulate")
+        .arg("--plan")
+        .arg(folder.file("plan.json"))
+        .arg("--outcome")
+        .arg(folder.file("outcome.json"));
+    let output = command.args(["--max-lateness", "1 ns"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(said(&output).contains("expected 1 ns: the run is not to be trusted"), "{}", said(&output));
+    assert!(folder.outcome().lateness.packets > 0, "the numbers are there to be looked at");
+}
+
+#[test]
+fn an_emulation_that_is_killed_leaves_nothing_behind() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("killed");
+    let devices = || std::fs::read_dir("/sys/class/net").unwrap().count();
+    let before = devices();
+    for (signal, code) in [("-KILL", None), ("-TERM", Some(130)), ("-INT", Some(130))] {
+        let mut child = folder
+            .command(&plan(&["reno"], 30))
+            .arg("--progress")
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // It is at work once it tells of progress.
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut line).unwrap();
+        assert!(line.starts_with("progress 0.0"), "{line}");
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), code, "{signal}");
+        // Hosts are in namespaces of their own, which end with their last file: the process had them all.
+        assert_eq!(devices(), before);
+        assert!(!folder.file("outcome.json").exists(), "{signal}");
+    }
+}
