@@ -11,6 +11,7 @@
 //! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
 
 pub mod clock;
+pub mod doctor;
 pub mod emulate;
 pub mod error;
 pub mod namespace;

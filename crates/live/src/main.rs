@@ -17,6 +17,8 @@ struct Arguments {
 enum Command {
     /// Emulate a plan: its links and mechanisms between network namespaces, with the kernel's own TCP.
     Emulate(netlull_live::emulate::Arguments),
+    /// Say what this machine can do.
+    Doctor(netlull_live::doctor::Arguments),
     /// Put a recording through its machine again and compare the decisions.
     Replay {
         /// The recording.
@@ -27,6 +29,7 @@ enum Command {
 fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Emulate(arguments) => netlull_live::emulate::command(&arguments),
+        Command::Doctor(arguments) => netlull_live::doctor::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
     }
 }

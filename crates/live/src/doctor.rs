@@ -1,0 +1,159 @@
+//! What this machine can do of what netlull asks for: each thing is tried, nothing is left behind.
+
+use crate::error::{LiveError, Result};
+use crate::namespace::Namespace;
+use crate::system::{open_tun, run_in_real_time};
+use serde::Serialize;
+use std::process::{Command, ExitCode};
+
+/// `netlulld doctor`.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Something that was tried.
+#[derive(Debug, Serialize)]
+pub struct Check {
+    /// What.
+    pub name: &'static str,
+    /// Whether it is there.
+    pub ok: bool,
+    /// Which commands need it.
+    pub needed_for: &'static [&'static str],
+    /// What there is, or what is missing and how to get it.
+    pub message: String,
+}
+
+#[derive(Serialize)]
+struct Report {
+    checks: Vec<Check>,
+}
+
+const EMULATE: &str = "emulate";
+const CLIENT: &str = "client";
+const ROUTER: &str = "router";
+
+/// Tries everything.
+#[must_use]
+pub fn checks() -> Vec<Check> {
+    let check = |name, needed_for, result: Result<String>| match result {
+        Ok(message) => Check { name, ok: true, needed_for, message },
+        Err(error) => Check { name, ok: false, needed_for, message: error.to_string() },
+    };
+    vec![
+        check("root", &[EMULATE, CLIENT, ROUTER], root()),
+        check("network namespaces", &[EMULATE], Namespace::make(|| Ok(())).map(|_| "can be made".to_owned())),
+        check(
+            "TUN devices",
+            &[EMULATE],
+            Namespace::make(|| open_tun("probe").map(drop)).map(|_| "can be made".to_owned()),
+        ),
+        check("real-time priority", &[EMULATE, ROUTER], real_time()),
+        check("congestion controls", &[EMULATE], congestion_controls()),
+        check("iptables", &[CLIENT], program("iptables", "iptables")),
+        check("NFQUEUE", &[CLIENT], nfqueue()),
+        check("token-bucket filter", &[ROUTER], token_bucket()),
+        check("eBPF", &[ROUTER], bpf()),
+    ]
+}
+
+/// Says what this machine can do.
+///
+/// # Errors
+/// None but of writing JSON.
+pub fn command(arguments: &Arguments) -> Result<ExitCode> {
+    let checks = checks();
+    if arguments.json {
+        let report =
+            serde_json::to_string_pretty(&Report { checks }).map_err(|error| LiveError::system("doctor", error))?;
+        println!("{report}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    for Check { name, ok, needed_for, message } in &checks {
+        let (sign, needed) = (if *ok { "yes" } else { "NO " }, needed_for.join(", "));
+        println!("{sign}  {name}: {message} (needed for {needed})");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn root() -> Result<String> {
+    if nix::unistd::geteuid().is_root() {
+        Ok("this is root".to_owned())
+    } else {
+        Err(LiveError::new(
+            "this is no root; expected root, or the capabilities NET_ADMIN, SYS_ADMIN, NET_RAW, BPF and SYS_NICE",
+        ))
+    }
+}
+
+fn real_time() -> Result<String> {
+    // In a thread of its own, which ends with its priority.
+    let tried = std::thread::spawn(|| run_in_real_time(1)).join();
+    tried.unwrap_or_else(|_| Err(LiveError::new("its thread has failed")))?;
+    Ok("SCHED_FIFO is granted".to_owned())
+}
+
+fn congestion_controls() -> Result<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let names = std::fs::read_to_string(path).map_err(|error| LiveError::system(path, error))?;
+    Ok(names.trim().replace(' ', ", "))
+}
+
+fn program(name: &str, package: &str) -> Result<String> {
+    let output = Command::new(name).arg("--version").output();
+    let missing = |why: String| LiveError::new(format!("{why} (Debian: apt-get install {package})"));
+    let output = output.map_err(|error| missing(format!("{name}: {error}")))?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(missing(format!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    }
+}
+
+/// Runs a program in a namespace that is made for it.
+fn inside(program: &'static str, arguments: &'static [&'static str]) -> Result<()> {
+    let run = move || {
+        let output =
+            Command::new(program).args(arguments).output().map_err(|error| LiveError::system(program, error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(LiveError::new(format!("{program}: {}", String::from_utf8_lossy(&output.stderr).trim())))
+    };
+    Namespace::make(run).map(|_| ())
+}
+
+fn nfqueue() -> Result<String> {
+    inside("iptables", &["-w", "-A", "OUTPUT", "-p", "tcp", "-j", "NFQUEUE", "--queue-num", "7", "--queue-bypass"])?;
+    Ok("takes packets".to_owned())
+}
+
+fn token_bucket() -> Result<String> {
+    inside("tc", &["qdisc", "add", "dev", "lo", "root", "tbf", "rate", "10mbit", "burst", "5kb", "limit", "100kb"])?;
+    Ok("limits a device".to_owned())
+}
+
+fn bpf() -> Result<String> {
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let number = |text: Option<&str>| text.and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
+    let mut parts = kernel.trim().split(['.', '-']);
+    let version = (number(parts.next()), number(parts.next()));
+    let message = format!("Linux {}", kernel.trim());
+    // BPF programs at a device's ingress that are gone with their loader: tcx, Linux 6.6.
+    if version >= (6, 6) { Ok(message) } else { Err(LiveError::new(format!("{message}; expected 6.6 or later"))) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_says_what_it_found_and_who_needs_it() {
+        for check in checks() {
+            assert!(!check.message.is_empty() && !check.needed_for.is_empty(), "{check:?}");
+        }
+    }
+}
