@@ -11,5 +11,9 @@
 //! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
 
 pub mod clock;
+pub mod emulate;
 pub mod error;
+pub mod namespace;
+pub mod station;
+pub mod system;
 pub mod tape;

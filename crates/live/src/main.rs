@@ -15,6 +15,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Emulate a plan: its links and mechanisms between network namespaces, with the kernel's own TCP.
+    Emulate(netlull_live::emulate::Arguments),
     /// Put a recording through its machine again and compare the decisions.
     Replay {
         /// The recording.
@@ -24,6 +26,7 @@ enum Command {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Emulate(arguments) => netlull_live::emulate::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
     }
 }

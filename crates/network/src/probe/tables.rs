@@ -125,7 +125,7 @@ pub struct FlowSample {
     pub windows: Option<(u64, u64)>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct LinkColumns {
     time: Vec<f64>,
     link: Vec<u32>,
@@ -136,7 +136,7 @@ struct LinkColumns {
     rate: Vec<u64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct FlowColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
@@ -146,7 +146,7 @@ struct FlowColumns {
     ssthresh: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct WindowColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
@@ -154,7 +154,7 @@ struct WindowColumns {
     ssthresh: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct DropColumns {
     time: Vec<f64>,
     link: Vec<u32>,
@@ -162,6 +162,7 @@ struct DropColumns {
 }
 
 /// Collects the tables of one run.
+#[derive(Debug)]
 pub struct Recorder {
     interval: Option<Duration>,
     window: Option<WindowColumns>,

@@ -1,0 +1,139 @@
+//! The connections that a station knows: a bounded table.
+
+use super::dozer::Dozer;
+use super::flow::Flow;
+use super::report::Snapshot;
+use netlull_mechanism::radio::{Burst, Shaper, ShaperState};
+use netlull_units::Instant;
+use netlull_wire::Connection;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A connection, with what lets the radio sleep for it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) flow: Flow,
+    /// Its shaper, where there is one for each.
+    pub(super) shaper: Option<Dozer>,
+    /// Its shaper has asked for sleep and not yet to wake.
+    pub(super) consents: bool,
+    /// Of data that came.
+    pub(super) bytes: u64,
+    /// Bursts that were counted.
+    pub(super) bursts: u64,
+    pub(super) begun: Snapshot,
+    pub(super) over: Option<Snapshot>,
+}
+
+impl Entry {
+    pub(super) fn shaper(&self) -> Option<&Shaper> {
+        self.shaper.as_ref().and_then(Dozer::shaper)
+    }
+
+    /// Whether its sender may have been told of a closed window last.
+    pub(super) fn has_closed(&self) -> bool {
+        self.shaper().is_some_and(|shaper| {
+            matches!(shaper.state(), ShaperState::Saving | ShaperState::Recovery) || shaper.opens()
+        })
+    }
+
+    /// The burst that its shaper has judged over since the last look.
+    pub(super) fn take_burst(&mut self) -> Option<Burst> {
+        let shaper = self.shaper()?;
+        let (bursts, last) = (shaper.bursts(), shaper.last_burst().copied());
+        let is_new = bursts > self.bursts;
+        self.bursts = bursts;
+        last.filter(|_| is_new)
+    }
+}
+
+/// The connections known, by number.
+#[derive(Debug)]
+pub(super) struct Flows {
+    most: usize,
+    opened: u32,
+    numbers: BTreeMap<Connection, u32>,
+    entries: BTreeMap<u32, Entry>,
+    /// When shapers want to be woken.
+    timers: BTreeSet<(Instant, u32)>,
+    armed: BTreeMap<u32, Instant>,
+    /// Connections that were forgotten to make room.
+    pub(super) forgotten: u64,
+}
+
+impl Flows {
+    pub(super) fn new(most: usize) -> Self {
+        Self {
+            most,
+            opened: 0,
+            numbers: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            timers: BTreeSet::new(),
+            armed: BTreeMap::new(),
+            forgotten: 0,
+        }
+    }
+
+    /// The number of the next connection.
+    pub(super) fn opened(&self) -> u32 {
+        self.opened
+    }
+
+    pub(super) fn insert(&mut self, entry: Entry) {
+        let number = entry.flow.number;
+        self.opened = number.wrapping_add(1);
+        self.numbers.insert(entry.flow.connection, number);
+        self.entries.insert(number, entry);
+    }
+
+    pub(super) fn find(&mut self, connection: Connection) -> Option<&mut Entry> {
+        self.entries.get_mut(self.numbers.get(&connection)?)
+    }
+
+    pub(super) fn get(&mut self, number: u32) -> Option<&mut Entry> {
+        self.entries.get_mut(&number)
+    }
+
+    pub(super) fn remove(&mut self, number: u32) -> Option<Entry> {
+        let entry = self.entries.remove(&number)?;
+        self.numbers.remove(&entry.flow.connection);
+        if let Some(due) = self.armed.remove(&number) {
+            self.timers.remove(&(due, number));
+        }
+        Some(entry)
+    }
+
+    /// The connection that has been quiet for longest, if there is no room for another.
+    pub(super) fn to_be_forgotten(&self) -> Option<u32> {
+        let quietest = || self.entries.values().min_by_key(|entry| (entry.over.is_none(), entry.flow.active));
+        (self.entries.len() >= self.most).then(quietest).flatten().map(|entry| entry.flow.number)
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> + Clone {
+        self.entries.values()
+    }
+
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        self.entries.values_mut()
+    }
+
+    /// The timer of a connection's shaper is set to what that wants.
+    pub(super) fn arm(&mut self, number: u32) {
+        let next = self.entries.get(&number).and_then(|entry| entry.shaper.as_ref()?.next_timeout());
+        let before = self.armed.get(&number).copied();
+        if next == before {
+            return;
+        }
+        if let Some(before) = before {
+            self.timers.remove(&(before, number));
+            self.armed.remove(&number);
+        }
+        if let Some(next) = next {
+            self.timers.insert((next, number));
+            self.armed.insert(number, next);
+        }
+    }
+
+    pub(super) fn next_timeout(&self) -> Option<(Instant, u32)> {
+        self.timers.first().copied()
+    }
+}

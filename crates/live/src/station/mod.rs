@@ -1,0 +1,544 @@
+//! A station's machine on real packets: no socket and no clock, used by the client that dozes and by emulation alike.
+//!
+//! ```text
+//!                receives(now, bytes)                     sends(now, bytes)
+//!   air ──► radio ──► flows ──► machine(s)      host ──► flows ──► machine(s) ──► radio ──► air
+//!          hears?    numbers,   Shaper for each          windows    windows        wakes
+//!                    scales     flow, or one of all      learnt     rewritten
+//!                                   │
+//!                                   └──► poll_output: acknowledgements in the host's name, polls, announcements
+//! ```
+//!
+//! **Which radio.** Each connection has a shaper of its own. The radio sleeps from the instant at which the last of them consents: a connection
+//! consents from when its shaper asks for sleep until that asks to wake, or the host sends on it while the radio sleeps; one that is not shaped
+//! consents while it has been quiet for [`StationConfig::quiet`], as do all packets that belong to none.
+//!
+//! **Whose times.** What is due while nobody looks happens at the instant at which it was due: a driver that is late makes no radio late. But a packet
+//! that waits to be read is read before a silence is judged.
+//!
+//! **Acknowledgements in the host's name** acknowledge what the host has received in order, never more; they offer the window that the host has
+//! itself offered, to its end and not beyond; their TSval is not later than the host's next one, so that the peer drops nothing of the host's for its
+//! age (PAWS, RFC 7323 section 5), and their TSecr follows section 4.3.
+
+mod air;
+mod config;
+mod dozer;
+mod flow;
+mod flows;
+mod outcome;
+mod proxy;
+mod received;
+mod report;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Asleep, NamedRadio, StationConfig, StationMechanism};
+pub use proxy::{Proxy, ProxyOutput};
+pub use report::{ByName, DownloadReport, RadioReport, ShaperReport, SpanReport, StationReport};
+
+use crate::error::{LiveError, Result};
+use air::Radio;
+use dozer::Dozer;
+use flow::{Brings, Side};
+use flows::{Entry, Flows};
+use netlull_mechanism::radio::{Burst, PacketView, PowerMode, StationAction, StationEvent};
+use netlull_units::{Bytes, Duration, Instant};
+use netlull_wire::{Packet, TcpPacket, parse, set_window, window_field};
+use report::Snapshot;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+/// A PS-Poll frame in bytes (IEEE 802.11 section 9.3.1.5).
+const POLL_BYTES: u32 = 20;
+/// A null data frame in bytes (IEEE 802.11 section 9.3.2).
+const NULL_BYTES: u32 = 28;
+/// So many connections are recorded, and so many downloads reported.
+const LISTED: usize = 1000;
+
+/// What becomes of a packet that has come over the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The host gets it.
+    Deliver,
+    /// The radio did not hear it, and it is lost.
+    Missed,
+}
+
+/// What becomes of a packet that the host sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendVerdict {
+    /// It goes.
+    Send,
+    /// The radio wakes for it; it goes then. Packets leave in the order in which they were given.
+    HoldUntil(Instant),
+}
+
+/// What a station sends beside its host's packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// When it goes, or, of a poll, when it takes effect; not before the radio is awake.
+    pub at: Instant,
+    /// What it is.
+    pub what: Sent,
+}
+
+/// What a station sends beside its host's packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// A whole IP packet: an acknowledgement in the host's name.
+    Packet(Vec<u8>),
+    /// A poll for what the access point has buffered.
+    Poll,
+    /// Whether the station hears from now on.
+    Announce(PowerMode),
+}
+
+/// Counts since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    received_packets: u64,
+    received_bytes: u64,
+    missed_packets: u64,
+    missed_bytes: u64,
+    sent_packets: u64,
+    beacons: u64,
+    polls: u64,
+    closed_acks: u64,
+    own_acks: u64,
+    unknown_packets: u64,
+    bursts: u64,
+    resent_opens: u64,
+    early: Duration,
+    detection: Duration,
+}
+
+/// Whose machine something is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    /// The one of all connections.
+    All,
+    /// The shaper of this one.
+    Connection(u32),
+}
+
+/// A host with its radio.
+#[derive(Debug)]
+pub struct Station {
+    config: StationConfig,
+    start: Instant,
+    tape: Option<PathBuf>,
+    /// The machine of all connections; shapers are with theirs.
+    dozer: Dozer,
+    flows: Flows,
+    radio: Radio,
+    /// When anything was last seen that belongs to no known connection.
+    others: Option<Instant>,
+    outputs: VecDeque<Output>,
+    counters: Counters,
+    /// Downloads whose connections are not known any more.
+    past: VecDeque<DownloadReport>,
+    /// From the first SYN on.
+    begun: Option<Snapshot>,
+    over: Option<Snapshot>,
+}
+
+impl Station {
+    /// A station whose radio is awake; its machine is recorded in `tape` if there is one. Shapers are recorded in a file each: that of the first
+    /// connection has the name given, those of the others have their number behind it.
+    ///
+    /// # Errors
+    /// If a value of `config` is out of range, or the file cannot be written.
+    pub fn new(config: StationConfig, start: Instant, tape: Option<&Path>) -> Result<Self> {
+        if config.rates.iter().any(|rate| rate.is_zero()) {
+            return Err(LiveError::new("air rate: is 0 bit/s; expected more than that"));
+        }
+        if config.connections == 0 {
+            return Err(LiveError::new("connections: is 0; expected 1 or more"));
+        }
+        // Shapers are made with their connections; what is wrong with their configuration shows now.
+        let dozer = match config.mechanism {
+            StationMechanism::ClientShaper(_) => {
+                Dozer::new(&config.mechanism, start, None)?;
+                Dozer::AlwaysOn
+            }
+            _ => Dozer::new(&config.mechanism, start, tape)?,
+        };
+        Ok(Self {
+            start,
+            tape: tape.map(Path::to_owned),
+            dozer,
+            flows: Flows::new(config.connections),
+            radio: Radio::new(start, config.wake, config.rates),
+            others: None,
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+            past: VecDeque::new(),
+            begun: None,
+            over: None,
+            config,
+        })
+    }
+
+    /// A packet has come over the air, whole at `now`: it is heard if the radio was awake from its first bit on, which came as much earlier as the
+    /// packet takes on the air. `more` is the More Data bit of an access point that buffers.
+    pub fn receives(&mut self, now: Instant, bytes: &[u8], more: bool) -> Verdict {
+        self.catch_up(now);
+        self.radio.has_come();
+        let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let heard = self.radio.hears(self.radio.began(now, size), now);
+        if heard {
+            self.counters.received_packets += 1;
+            self.counters.received_bytes += u64::from(size);
+        } else {
+            self.counters.missed_packets += 1;
+            self.counters.missed_bytes += u64::from(size);
+            if self.config.asleep == Asleep::Drop {
+                return Verdict::Missed;
+            }
+        }
+        match parse(bytes) {
+            Ok(Packet::Tcp(tcp)) => self.receives_segment(now, &tcp, bytes, more),
+            _ => self.receives_other(now, size, more),
+        }
+        Verdict::Deliver
+    }
+
+    fn receives_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, bytes: &[u8], more: bool) {
+        self.open(Side::Peer, tcp, now);
+        let Some(entry) = self.flows.find(tcp.connection().reversed()) else {
+            self.counters.unknown_packets += 1;
+            return self.receives_other(now, tcp.packet_len(), more);
+        };
+        let brings = entry.flow.receives(now, tcp, bytes);
+        if brings == Brings::Nothing {
+            return;
+        }
+        let (number, packet) = (entry.flow.number, entry.flow.view(Side::Peer, tcp));
+        entry.bytes += u64::from(tcp.payload_len());
+        if !entry.consents {
+            self.radio.stay();
+        }
+        self.tell(now, self.machine_of(number), StationEvent::Received { packet, more });
+        match brings {
+            Brings::End => self.delivered(now, number),
+            Brings::Reset => {
+                self.delivered(now, number);
+                self.forget(now, number);
+            }
+            Brings::Segment | Brings::Nothing => {}
+        }
+    }
+
+    fn receives_other(&mut self, now: Instant, size: u32, more: bool) {
+        self.sees_other(now);
+        self.tell(now, Who::All, StationEvent::Received { packet: PacketView { size, segment: None }, more });
+    }
+
+    /// Something that belongs to no connection that is known.
+    fn sees_other(&mut self, now: Instant) {
+        self.others = Some(now);
+        if matches!(self.config.mechanism, StationMechanism::ClientShaper(_)) && !self.config.quiet.is_zero() {
+            self.radio.stay();
+        }
+    }
+
+    /// The host sends a packet, whose window may be rewritten in place; the radio wakes for it.
+    pub fn sends(&mut self, now: Instant, bytes: &mut [u8]) -> SendVerdict {
+        self.catch_up(now);
+        self.counters.sent_packets += 1;
+        let slept = self.radio.is_asleep();
+        if slept {
+            self.radio.wake(now);
+        }
+        let window = match parse(bytes) {
+            Ok(Packet::Tcp(tcp)) => self.sends_segment(now, &tcp, slept),
+            _ => {
+                self.sends_other(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+                None
+            }
+        };
+        if let Some(field) = window
+            && set_window(bytes, field).is_ok()
+        {
+            self.counters.closed_acks += u64::from(field == 0);
+        }
+        let (from, _) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
+    }
+
+    /// The window field that it is to have, if another.
+    fn sends_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, slept: bool) -> Option<u16> {
+        self.open(Side::Host, tcp, now);
+        let Some(entry) = self.flows.find(tcp.connection()) else {
+            self.counters.unknown_packets += 1;
+            self.sends_other(now, tcp.packet_len());
+            return None;
+        };
+        entry.flow.sent(now, tcp);
+        entry.consents &= !slept;
+        if !entry.consents && entry.shaper.is_some() {
+            self.radio.stay();
+        }
+        let (number, packet, shift) = (entry.flow.number, entry.flow.view(Side::Host, tcp), entry.flow.host_shift());
+        let window = self.tell(now, self.machine_of(number), StationEvent::Sending { packet });
+        if tcp.flags().rst {
+            self.delivered(now, number);
+            self.forget(now, number);
+        }
+        window.zip(shift).map(|(bytes, shift)| window_field(bytes.as_u64(), shift, tcp.window_field()))
+    }
+
+    fn sends_other(&mut self, now: Instant, size: u32) {
+        self.sees_other(now);
+        self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size, segment: None } });
+    }
+
+    /// A beacon was on the air from `from` to `now`; a radio that was awake all the time has heard it.
+    pub fn hears_beacon(&mut self, from: Instant, now: Instant, buffered: bool) {
+        self.catch_up(now);
+        if self.radio.hears(from, now) {
+            self.counters.beacons += 1;
+            self.tell(now, Who::All, StationEvent::Beacon { buffered });
+        }
+    }
+
+    /// An access point that buffers has begun to send it a packet: the radio does not fall asleep of itself before that has come.
+    pub fn expects_packet(&mut self) {
+        self.radio.expects();
+    }
+
+    /// All that is due by `now` is done.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        while let Some((due, who)) = self.next_machine().filter(|(due, _)| *due <= now) {
+            self.radio.settle(due);
+            self.tell_at(due, now, who, StationEvent::Timeout);
+        }
+        self.radio.settle(now);
+    }
+
+    /// When something is due if nothing happens before.
+    #[must_use]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        [self.next_machine().map(|(due, _)| due), self.radio.next()].into_iter().flatten().min()
+    }
+
+    /// What it wants sent beside the host's packets.
+    pub fn poll_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// The driver goes away: windows that were closed are opened.
+    pub fn release(&mut self, now: Instant) {
+        let closed: Vec<u32> =
+            self.flows.entries().filter(|entry| entry.has_closed()).map(|entry| entry.flow.number).collect();
+        for number in closed {
+            self.acknowledge(now, number);
+        }
+    }
+
+    /// Writes what recordings still hold.
+    ///
+    /// # Errors
+    /// If one could not be written.
+    pub fn finish(&mut self) -> Result<()> {
+        let shapers = self.flows.entries_mut().filter_map(|entry| entry.shaper.as_mut()).map(Dozer::finish);
+        shapers.collect::<Result<Vec<()>>>()?;
+        self.dozer.finish()
+    }
+
+    fn next_machine(&self) -> Option<(Instant, Who)> {
+        let all = self.dozer.next_timeout().map(|due| (due, Who::All));
+        let one = self.flows.next_timeout().map(|(due, number)| (due, Who::Connection(number)));
+        [one, all].into_iter().flatten().min_by_key(|(due, _)| *due)
+    }
+
+    /// While the radio sleeps what is due comes before what happens now; while it is awake a packet comes before the end of a silence.
+    fn catch_up(&mut self, now: Instant) {
+        self.radio.settle(now);
+        if !self.radio.is_awake() {
+            self.handle_timeout(now);
+        }
+    }
+
+    fn machine_of(&self, number: u32) -> Who {
+        match self.config.mechanism {
+            StationMechanism::ClientShaper(_) => Who::Connection(number),
+            _ => Who::All,
+        }
+    }
+
+    /// A connection may begin with this segment.
+    fn open(&mut self, side: Side, tcp: &TcpPacket<'_>, now: Instant) {
+        let number = self.flows.opened();
+        let Some(flow) = flow::Flow::opened_by(side, tcp, number, now) else { return };
+        if let Some(known) = self.flows.find(flow.connection) {
+            if known.flow.is_opened_by(side, tcp) {
+                return;
+            }
+            let old = known.flow.number;
+            self.forget(now, old);
+        }
+        if let Some(oldest) = self.flows.to_be_forgotten() {
+            self.flows.forgotten += 1;
+            self.forget(now, oldest);
+        }
+        let shaper = match self.config.mechanism {
+            StationMechanism::ClientShaper(_) => {
+                let file = self.tape.as_ref().filter(|_| (number as usize) < LISTED).map(|tape| numbered(tape, number));
+                Dozer::new(&self.config.mechanism, now, file.as_deref()).ok()
+            }
+            _ => None,
+        };
+        let begun = self.snapshot(now);
+        self.begun.get_or_insert(begun);
+        self.flows.insert(Entry { flow, shaper, consents: false, bytes: 0, bursts: 0, begun, over: None });
+    }
+
+    /// All of a connection's data has come.
+    fn delivered(&mut self, now: Instant, number: u32) {
+        let snapshot = self.snapshot(now);
+        if let Some(entry) = self.flows.get(number)
+            && entry.over.is_none()
+            && entry.bytes > 0
+        {
+            entry.over = Some(snapshot);
+            self.over = Some(snapshot);
+        }
+    }
+
+    /// A connection is not known any more. Its sender must not be left with a window that was closed.
+    fn forget(&mut self, now: Instant, number: u32) {
+        if self.flows.get(number).is_some_and(|entry| entry.has_closed() && entry.over.is_none()) {
+            self.acknowledge(now, number);
+        }
+        let Some(mut entry) = self.flows.remove(number) else { return };
+        self.counters.resent_opens += entry.shaper().map_or(0, |shaper| shaper.resent_opens());
+        if let Some(shaper) = &mut entry.shaper {
+            // A recording that fails does so again when the last is finished.
+            let _ = shaper.finish();
+        }
+        if entry.bytes > 0 {
+            self.past.push_back(self.download(now, &entry));
+            if self.past.len() > LISTED {
+                self.past.pop_front();
+            }
+        }
+    }
+
+    fn tell(&mut self, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
+        self.tell_at(now, now, who, event)
+    }
+
+    /// Tells a machine what has happened at `at` and does what it asks for; what is sent is sent `now`. The window to be written, if it asks for
+    /// that.
+    fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {
+        let mut window = None;
+        let mut next = Some(event);
+        while let Some(event) = next.take() {
+            self.machine(who)?.handle(at, event);
+            while let Some(action) = self.machine(who).and_then(Dozer::poll_action) {
+                match action {
+                    StationAction::Sleep => self.wants_sleep(at, who),
+                    StationAction::Wake => self.wants_wake(at, who),
+                    StationAction::SetWindow(bytes) => window = Some(bytes),
+                    StationAction::Acknowledge { connection } => {
+                        if let Some(packet) = self.acknowledge(now, connection) {
+                            next = Some(StationEvent::Acknowledged { packet });
+                        }
+                    }
+                    StationAction::Poll => self.polls(now),
+                    StationAction::Announce(mode) => self.announces(now, mode),
+                }
+            }
+            // What is acknowledged is so when it is sent.
+            at = now;
+            self.count_burst(who);
+        }
+        if let Who::Connection(number) = who {
+            self.flows.arm(number);
+        }
+        window
+    }
+
+    fn machine(&mut self, who: Who) -> Option<&mut Dozer> {
+        match who {
+            Who::All => Some(&mut self.dozer),
+            Who::Connection(number) => self.flows.get(number)?.shaper.as_mut(),
+        }
+    }
+
+    fn wants_sleep(&mut self, at: Instant, who: Who) {
+        if let Who::Connection(number) = who {
+            if let Some(entry) = self.flows.get(number) {
+                entry.consents = true;
+            }
+            if !self.all_consent(at) {
+                return;
+            }
+        }
+        self.radio.sleep(at);
+    }
+
+    fn wants_wake(&mut self, at: Instant, who: Who) {
+        if let Who::Connection(number) = who
+            && let Some(entry) = self.flows.get(number)
+        {
+            entry.consents = false;
+        }
+        self.radio.wake(at);
+    }
+
+    fn all_consent(&self, at: Instant) -> bool {
+        let quiet = |active: Instant| at.saturating_since(active) >= self.config.quiet;
+        self.others.is_none_or(quiet) && self.flows.entries().all(|entry| entry.consents || quiet(entry.flow.active))
+    }
+
+    /// Sends an acknowledgement in the host's name; what it is.
+    fn acknowledge(&mut self, now: Instant, number: u32) -> Option<PacketView> {
+        let (bytes, packet) = self.flows.get(number)?.flow.acknowledgement(now)?;
+        let (at, _) = self.radio.transmits(now, packet.size);
+        self.counters.own_acks += 1;
+        self.counters.sent_packets += 1;
+        self.outputs.push_back(Output { at: self.leaves(now, at), what: Sent::Packet(bytes) });
+        Some(packet)
+    }
+
+    /// When something leaves the host that is on the air from `on_air`: at once, but not before the radio is awake.
+    fn leaves(&self, now: Instant, on_air: Instant) -> Instant {
+        if self.radio.is_awake() { now } else { on_air }
+    }
+
+    fn polls(&mut self, now: Instant) {
+        let (from, to) = self.radio.transmits(now, POLL_BYTES);
+        self.counters.polls += 1;
+        self.outputs.push_back(Output { at: (from + self.config.poll_time).max(to), what: Sent::Poll });
+    }
+
+    fn announces(&mut self, now: Instant, mode: PowerMode) {
+        let (from, _) = self.radio.transmits(now, NULL_BYTES);
+        self.outputs.push_back(Output { at: from, what: Sent::Announce(mode) });
+    }
+
+    /// A burst that was judged over since the last look.
+    fn count_burst(&mut self, who: Who) {
+        let Who::Connection(number) = who else { return };
+        let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
+        let Burst { opened, first, last, ended, .. } = burst;
+        self.counters.bursts += 1;
+        self.counters.detection += ended.saturating_since(last);
+        if let Some(since) = self.radio.awake_since() {
+            self.counters.early += first.saturating_since(since.max(opened));
+        }
+    }
+}
+
+/// The file of a connection's recording.
+fn numbered(tape: &Path, number: u32) -> PathBuf {
+    if number == 0 {
+        return tape.to_owned();
+    }
+    let mut name = tape.as_os_str().to_owned();
+    name.push(format!(".{number}"));
+    name.into()
+}

@@ -1,0 +1,77 @@
+//! What a station has to report.
+
+use super::flows::Entry;
+use super::report::{self, Snapshot};
+use super::{ByName, DownloadReport, ShaperReport, Station, StationMechanism, StationReport};
+use netlull_units::Instant;
+
+impl Station {
+    pub(super) fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.missed_packets }
+    }
+
+    pub(super) fn download(&self, now: Instant, entry: &Entry) -> DownloadReport {
+        let end = |end: netlull_wire::Endpoint| match end.address {
+            std::net::IpAddr::V4(address) => format!("{address}:{}", end.port),
+            std::net::IpAddr::V6(address) => format!("[{address}]:{}", end.port),
+        };
+        DownloadReport {
+            host: end(entry.flow.connection.from),
+            peer: end(entry.flow.connection.to),
+            bytes: entry.bytes,
+            complete: entry.over.is_some(),
+            span: report::span(&self.config.radios, &entry.begun, &entry.over.unwrap_or_else(|| self.snapshot(now))),
+            shaper: entry.shaper().map(ShaperReport::of),
+        }
+    }
+
+    /// It in numbers, since its start.
+    #[must_use]
+    pub fn summary(&self, now: Instant) -> StationReport {
+        let (times, counters) = (self.radio.times(now), &self.counters);
+        let shapes = matches!(self.config.mechanism, StationMechanism::ClientShaper(_));
+        let known = self.flows.entries().filter(|entry| entry.bytes > 0);
+        let all_over = known.clone().all(|entry| entry.over.is_some());
+        let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(|entry| self.download(now, entry))).collect();
+        let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
+        let resent: u64 = self.flows.entries().filter_map(Entry::shaper).map(|shaper| shaper.resent_opens()).sum();
+        let radios = &self.config.radios;
+        StationReport {
+            mechanism: self.config.mechanism.kind(),
+            wake_time_s: self.config.wake.as_secs_f64(),
+            seconds: now.saturating_since(self.start).as_secs_f64(),
+            asleep_s: times.asleep.as_secs_f64(),
+            waking_s: times.waking.as_secs_f64(),
+            idle_s: times.idle.as_secs_f64(),
+            receiving_s: times.receiving.as_secs_f64(),
+            transmitting_s: times.transmitting.as_secs_f64(),
+            wakes: times.wakes,
+            received_packets: counters.received_packets,
+            received_bytes: counters.received_bytes,
+            missed_packets: counters.missed_packets,
+            missed_bytes: counters.missed_bytes,
+            sent_packets: counters.sent_packets,
+            beacons: counters.beacons,
+            polls: counters.polls,
+            closed_acks: counters.closed_acks,
+            own_acks: counters.own_acks,
+            forgotten_connections: self.flows.forgotten,
+            unknown_packets: counters.unknown_packets,
+            bursts: counters.bursts,
+            resent_opens: shapes.then_some(counters.resent_opens + resent),
+            early_s: shapes.then(|| counters.early.as_secs_f64()),
+            detection_s: shapes.then(|| counters.detection.as_secs_f64()),
+            state: largest.map(|shaper| shaper.state),
+            fallback: largest.and_then(|shaper| shaper.fallback),
+            round_trip_s: largest.and_then(|shaper| shaper.round_trip_s),
+            energy: ByName(radios.iter().map(|r| (r.name.clone(), report::radio_energy(r, &times))).collect()),
+            download: self
+                .begun
+                .as_ref()
+                .zip(self.over.as_ref())
+                .filter(|_| all_over)
+                .map(|(begun, over)| report::span(radios, begun, over)),
+            downloads,
+        }
+    }
+}

@@ -1,0 +1,583 @@
+//! Stations on packets that a small sender and a small host exchange, and on packets that nobody should send.
+
+use super::*;
+use netlull_mechanism::radio::{AccessPointConfig, EagerConfig, PsmConfig};
+use netlull_units::BitRate;
+use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+const MSS: u32 = 1448;
+const SHIFT: u8 = 7;
+/// 65,536 bytes.
+const WINDOW: u16 = 512;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn at(millis: u64) -> Instant {
+    Instant::ZERO + ms(millis)
+}
+
+fn ends(port: u16) -> Connection {
+    let end = |host: [u8; 4], port| Endpoint::new(host.into(), port);
+    Connection { from: end([10, 0, 0, 1], port), to: end([10, 0, 0, 2], 80) }
+}
+
+fn shaped() -> StationConfig {
+    let air = BitRate::from_mbps(20);
+    StationConfig::new(StationMechanism::live_shaper(air, ms(2)), ms(2), [air, air])
+}
+
+fn eager() -> StationConfig {
+    let mechanism = StationMechanism::Eager(EagerConfig::default());
+    StationConfig { mechanism, ..shaped() }
+}
+
+/// A segment; `stamps` of 0 have no option.
+fn segment(connection: Connection, (seq, ack): (u32, u32), flags: Flags, len: u32, stamps: (u32, u32)) -> Vec<u8> {
+    let mut options = Vec::new();
+    if flags.syn {
+        options.push(TcpOption::WindowScale(SHIFT));
+    }
+    if stamps.0 != 0 {
+        options.push(TcpOption::Timestamps(stamps.0, stamps.1));
+    }
+    let spec = TcpSpec { seq, ack, flags, window: WINDOW, options, ..TcpSpec::new(connection) };
+    let mut bytes = Vec::new();
+    build_tcp(&spec, &vec![7; len as usize], &mut bytes).unwrap();
+    bytes
+}
+
+const SYN: Flags = Flags { syn: true, ..NONE };
+const ACK: Flags = Flags { ack: true, ..NONE };
+const FIN: Flags = Flags { fin: true, ack: true, ..NONE };
+const RST: Flags = Flags { rst: true, ack: true, ..NONE };
+const SYN_ACK: Flags = Flags { syn: true, ack: true, ..NONE };
+const NONE: Flags =
+    Flags { cwr: false, ece: false, urg: false, ack: false, psh: false, rst: false, syn: false, fin: false };
+
+/// What an acknowledgement in the host's name says.
+struct Said {
+    seq: u32,
+    ack: u32,
+    window: u32,
+    stamps: Option<(u32, u32)>,
+}
+
+fn said(output: &Output) -> Option<Said> {
+    let Sent::Packet(bytes) = &output.what else { return None };
+    let checks = verify_checksums(bytes).unwrap();
+    assert!(checks.ip && checks.tcp, "checksums");
+    let Ok(Packet::Tcp(tcp)) = parse(bytes) else { panic!("no segment") };
+    assert_eq!((tcp.flags(), tcp.payload_len()), (ACK, 0));
+    let window = u32::from(tcp.window_field()) << SHIFT;
+    Some(Said { seq: tcp.seq(), ack: tcp.ack().unwrap(), window, stamps: tcp.options().timestamps })
+}
+
+/// One connection by hand: the host's numbers begin at `host`, the peer's at `peer`.
+struct Script {
+    station: Station,
+    connection: Connection,
+    host: u32,
+    peer: u32,
+}
+
+impl Script {
+    fn new(config: StationConfig, host: u32, peer: u32) -> Self {
+        let mut script =
+            Self { station: Station::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
+        script.host_sends(at(0), (host, 0), SYN, 0, (1000, 0));
+        script.peer_sends(at(60), (peer, host.wrapping_add(1)), SYN_ACK, 0, (50, 1000));
+        script.host_sends(at(60), (host.wrapping_add(1), peer.wrapping_add(1)), ACK, 0, (1060, 50));
+        script.host_sends(at(61), (host.wrapping_add(1), peer.wrapping_add(1)), ACK, 100, (1061, 50));
+        script
+    }
+
+    fn host_sends(&mut self, now: Instant, numbers: (u32, u32), flags: Flags, len: u32, stamps: (u32, u32)) -> u16 {
+        let mut bytes = segment(self.connection, numbers, flags, len, stamps);
+        self.station.sends(now, &mut bytes);
+        let Ok(Packet::Tcp(tcp)) = parse(&bytes) else { panic!("no segment") };
+        tcp.window_field()
+    }
+
+    fn peer_sends(&mut self, now: Instant, numbers: (u32, u32), flags: Flags, len: u32, stamps: (u32, u32)) {
+        let bytes = segment(self.connection.reversed(), numbers, flags, len, stamps);
+        assert_eq!(self.station.receives(now, &bytes, false), Verdict::Deliver);
+    }
+
+    /// Data from `from` on, counted from the first byte.
+    fn data(&mut self, now: Instant, from: u32, len: u32, stamp: u32) {
+        let numbers = (self.peer.wrapping_add(1 + from), self.host.wrapping_add(101));
+        self.peer_sends(now, numbers, ACK, len, (stamp, 1061));
+    }
+
+    /// The host acknowledges so many bytes of data.
+    fn acknowledges(&mut self, now: Instant, bytes: u32, stamps: (u32, u32)) -> u16 {
+        let numbers = (self.host.wrapping_add(101), self.peer.wrapping_add(1 + bytes));
+        self.host_sends(now, numbers, ACK, 0, stamps)
+    }
+
+    fn timeout(&mut self) -> Instant {
+        let due = self.station.next_timeout().unwrap();
+        self.station.handle_timeout(due);
+        due
+    }
+}
+
+#[test]
+fn an_eager_acknowledgement_says_what_the_host_would() {
+    // Near the end of the circle; the host acknowledges the first two segments, and the third is left.
+    let (host, peer) = (u32::MAX - 50, u32::MAX - 1000);
+    let mut script = Script::new(eager(), host, peer);
+    for (i, millis) in [(0, 121), (1, 122), (2, 123)] {
+        script.data(at(millis), i * MSS, MSS, 110 + i);
+        if i == 1 {
+            script.acknowledges(at(122), 2 * MSS, (1122, 110));
+        }
+    }
+    let due = script.timeout();
+    assert!(due > at(125) && due < at(170), "{due:?}");
+    let said = said(&script.station.poll_output().unwrap()).unwrap();
+    assert_eq!(said.seq, host.wrapping_add(101));
+    assert_eq!(said.ack, peer.wrapping_add(1 + 3 * MSS));
+    // The host's window ended at 2 MSS + 65,536; it is 1448 smaller from here, rounded down to 128.
+    assert_eq!(said.window, (65_536 - 1448) / 128 * 128);
+    // TSval: 1122 of 122 ms, and as many ms as have gone by. TSecr: of the segment at Last.ACK.sent, 2 MSS.
+    let since = u32::try_from((due - at(122)).as_nanos() / 1_000_000).unwrap();
+    assert_eq!(said.stamps, Some((1122 + since, 112)));
+    assert_eq!(script.station.poll_output(), None);
+}
+
+#[test]
+fn what_the_host_has_not_taken_is_not_acknowledged() {
+    let next = |script: &mut Script| {
+        script.timeout();
+        said(&script.station.poll_output().unwrap()).unwrap().ack.wrapping_sub(script.peer.wrapping_add(1))
+    };
+    // A hole: only what lies before it.
+    let mut script = Script::new(eager(), 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    script.data(at(122), 2 * MSS, MSS, 110);
+    assert_eq!(next(&mut script), MSS);
+    // More than a host leaves unacknowledged: it has dropped it.
+    let mut script = Script::new(eager(), 7, 9);
+    (0..4).for_each(|i| script.data(at(121), i * MSS, MSS, 110));
+    assert_eq!(next(&mut script), 0);
+    // The host acknowledges less 5 ms later: it has not got the second.
+    let mut script = Script::new(eager(), 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    script.data(at(122), MSS, MSS, 110);
+    script.acknowledges(at(127), MSS, (1127, 110));
+    script.data(at(128), 5 * MSS, MSS, 110);
+    assert_eq!(next(&mut script), MSS);
+    // A wrong checksum, and a segment older than what has come (PAWS).
+    let mut script = Script::new(eager(), 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    let mut broken = segment(script.connection.reversed(), (10 + MSS, 108), ACK, MSS, (111, 1061));
+    *broken.last_mut().unwrap() ^= 1;
+    script.station.receives(at(122), &broken, false);
+    script.data(at(122), MSS, MSS, 40);
+    assert_eq!(next(&mut script), MSS);
+    // What lies beyond the host's window.
+    let mut script = Script::new(eager(), 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    script.data(at(122), MSS, 65_000, 110);
+    assert_eq!(next(&mut script), MSS);
+}
+
+#[test]
+fn a_clock_that_is_slower_than_a_millisecond_is_not_run_ahead_of() {
+    // Ticks of 10 ms: 100 at 0 ms, 106 at 60 and 61 ms.
+    let mut script =
+        Script { station: Station::new(eager(), at(0), None).unwrap(), connection: ends(5000), host: 7, peer: 9 };
+    script.host_sends(at(0), (7, 0), SYN, 0, (100, 0));
+    script.peer_sends(at(60), (9, 8), SYN_ACK, 0, (50, 100));
+    script.host_sends(at(60), (8, 10), ACK, 0, (106, 50));
+    script.data(at(121), 0, MSS, 110);
+    script.timeout();
+    assert_eq!(said(&script.station.poll_output().unwrap()).unwrap().stamps, Some((106, 110)));
+}
+
+#[test]
+fn a_connection_whose_syn_was_not_seen_is_left_alone() {
+    let mut station = Station::new(shaped(), at(0), None).unwrap();
+    let mut bytes = segment(ends(5000), (1, 1), ACK, 0, (5, 5));
+    let before = bytes.clone();
+    for i in 0..200_u32 {
+        let now = at(u64::from(i));
+        let data = segment(ends(5000).reversed(), (1 + i * MSS, 1), ACK, MSS, (10 + i, 5));
+        assert_eq!(station.receives(now, &data, false), Verdict::Deliver);
+        assert_eq!(station.sends(now, &mut bytes), SendVerdict::Send);
+        assert_eq!(bytes, before);
+    }
+    assert_eq!((station.next_timeout(), station.poll_output()), (None, None));
+    assert_eq!(station.summary(at(200)).unknown_packets, 400);
+}
+
+#[test]
+fn a_reset_and_the_end_of_the_data_stop_all_sending() {
+    for (flags, seq) in [(RST, 1 + MSS), (FIN, 1 + MSS)] {
+        let mut script = Script::new(eager(), 7, 9);
+        script.data(at(121), 0, MSS, 110);
+        script.peer_sends(at(122), (9 + seq, 108), flags, 0, (111, 1061));
+        script.acknowledges(at(123), MSS + u32::from(flags.fin), (1123, 110));
+        script.station.handle_timeout(at(5000));
+        assert_eq!((script.station.next_timeout(), script.station.poll_output()), (None, None), "{flags:?}");
+        let report = script.station.summary(at(5000));
+        assert!(report.downloads[0].complete && report.download.is_some(), "{flags:?}");
+        assert_eq!(report.downloads[0].bytes, 1448);
+        assert!((report.downloads[0].span.seconds - 0.122).abs() < 1e-9);
+    }
+    // A reset out of place is none (RFC 5961).
+    let mut script = Script::new(eager(), 7, 9);
+    script.data(at(121), 0, MSS, 110);
+    script.peer_sends(at(122), (5000, 108), RST, 0, (0, 0));
+    assert!(script.station.next_timeout().is_some());
+}
+
+/// A sender that sends what its windows allow at once, over a path of 60 ms, to a host that acknowledges every second segment.
+struct Download {
+    station: Station,
+    connection: Connection,
+    total: u32,
+    sent: u32,
+    acknowledged: u32,
+    edge: u32,
+    cwnd: u32,
+    /// What the host has, and has acknowledged.
+    has: u32,
+    answered: u32,
+    host_stamp: u32,
+    /// What is under way: to the host (offset, length), and to the sender (acknowledged, window, TSval).
+    down: BTreeMap<(Instant, u32), (u32, u32)>,
+    up: Vec<(Instant, u32, u32, u32)>,
+    free_at: Instant,
+    missed: u64,
+}
+
+const RTT: u64 = 60;
+
+impl Download {
+    fn new(config: StationConfig, total: u32, port: u16) -> Self {
+        let mut download = Self {
+            station: Station::new(config, at(0), None).unwrap(),
+            connection: ends(port),
+            total,
+            sent: 0,
+            acknowledged: 0,
+            edge: 65_536,
+            cwnd: 10 * MSS,
+            has: 0,
+            answered: 0,
+            host_stamp: 1061,
+            down: BTreeMap::new(),
+            up: Vec::new(),
+            free_at: at(0),
+            missed: 0,
+        };
+        for (now, side, numbers, flags, stamps) in [
+            (0, Side::Host, (0, 0), SYN, (1000, 0)),
+            (60, Side::Peer, (0, 1), SYN_ACK, (50, 1000)),
+            (60, Side::Host, (1, 1), ACK, (1060, 50)),
+        ] {
+            download.pass(at(now), side, numbers, flags, stamps);
+        }
+        download.up.push((at(90), 0, 65_536, 1060));
+        download
+    }
+
+    fn pass(&mut self, now: Instant, side: Side, numbers: (u32, u32), flags: Flags, stamps: (u32, u32)) {
+        let connection = if side == Side::Host { self.connection } else { self.connection.reversed() };
+        let mut bytes = segment(connection, numbers, flags, 0, stamps);
+        match side {
+            Side::Host => {
+                self.station.sends(now, &mut bytes);
+            }
+            Side::Peer => {
+                self.station.receives(now, &bytes, false);
+            }
+        }
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Instant> {
+        let down = self.down.first_key_value().map(|((when, _), _)| *when);
+        let up = self.up.iter().map(|(when, ..)| *when).min();
+        [down, up, self.station.next_timeout()].into_iter().flatten().min()
+    }
+
+    fn run(&mut self, limit: Instant) -> Instant {
+        let mut last = at(60);
+        while let Some(now) = self.next().filter(|now| *now < limit) {
+            assert!(now >= last, "a timeout in the past: {now:?} after {last:?}");
+            last = now;
+            self.step(now);
+            if self.has == self.total {
+                return now;
+            }
+        }
+        last
+    }
+
+    fn step(&mut self, now: Instant) {
+        while let Some(entry) = self.down.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (offset, len) = entry.remove();
+            self.arrive(now, offset, len);
+        }
+        if let Some(index) = self.up.iter().position(|(when, ..)| *when <= now) {
+            let (_, acknowledged, window, stamp) = self.up.remove(index);
+            self.answer(now, acknowledged, window, stamp);
+        }
+        if self.station.next_timeout().is_some_and(|due| due <= now) {
+            self.station.handle_timeout(now);
+        }
+        while let Some(output) = self.station.poll_output() {
+            let Said { ack, window, stamps, .. } = said(&output).unwrap();
+            assert!(ack - 1 <= self.has, "{ack} acknowledged, {} there", self.has);
+            assert!(ack - 1 + window <= self.answered + 65_536, "more than the host has offered");
+            assert!(output.at >= now);
+            self.up.push((output.at + ms(RTT / 2), ack - 1, window, stamps.unwrap().0));
+        }
+    }
+
+    fn arrive(&mut self, now: Instant, offset: u32, len: u32) {
+        let bytes = segment(self.connection.reversed(), (1 + offset, 1), ACK, len, (51, self.host_stamp));
+        if self.station.receives(now, &bytes, false) == Verdict::Missed {
+            self.missed += 1;
+            return;
+        }
+        if offset == self.has {
+            self.has += len;
+        }
+        if self.has - self.answered >= 2 * MSS || offset + len != self.has {
+            self.answered = self.has;
+            let stamp = 1000 + u32::try_from((now - at(0)).as_nanos() / 1_000_000).unwrap();
+            let mut bytes = segment(self.connection, (1, 1 + self.has), ACK, 0, (stamp, 51));
+            let verdict = self.station.sends(now, &mut bytes);
+            let Ok(Packet::Tcp(tcp)) = parse(&bytes) else { panic!("no segment") };
+            let window = u32::from(tcp.window_field()) << SHIFT;
+            assert!(window <= 65_536);
+            let leaves = if let SendVerdict::HoldUntil(until) = verdict { until } else { now };
+            self.up.push((leaves + ms(RTT / 2), self.has, window, stamp));
+        }
+    }
+
+    /// The sender gets an acknowledgement: what its windows allow goes out, over a link of 100 Mb/s.
+    fn answer(&mut self, now: Instant, acknowledged: u32, window: u32, stamp: u32) {
+        self.host_stamp = stamp;
+        self.cwnd += acknowledged.saturating_sub(self.acknowledged);
+        self.acknowledged = self.acknowledged.max(acknowledged);
+        self.edge = acknowledged + window;
+        let allowed = self.edge.min(self.acknowledged + self.cwnd).min(self.total);
+        while self.sent < allowed && allowed - self.sent >= MSS.min(self.total - self.sent) {
+            let len = MSS.min(self.total - self.sent);
+            self.free_at = self.free_at.max(now) + BitRate::from_mbps(100).time_for(Bytes::new(1500));
+            self.down.insert((self.free_at + ms(RTT / 2), self.sent), (self.sent, len));
+            self.sent += len;
+        }
+    }
+}
+
+#[test]
+fn a_download_is_slept_through_and_nothing_is_missed() {
+    let total = 5_000_000;
+    let mut plain = Download::new(StationConfig { mechanism: StationMechanism::AlwaysOn, ..shaped() }, total, 1);
+    let plain_end = plain.run(at(60_000));
+    let mut shaped_one = Download::new(StationConfig { asleep: Asleep::Drop, ..shaped() }, total, 1);
+    let end = shaped_one.run(at(60_000));
+    assert_eq!((plain.has, shaped_one.has, shaped_one.missed), (total, total, 0));
+    let report = shaped_one.station.summary(end);
+    assert_eq!(report.state, Some("saving"));
+    assert!(report.asleep_s > 0.5 * report.seconds, "{report:?}");
+    assert!(report.closed_acks > 1000 && report.own_acks > 60, "{report:?}");
+    let slower = (end - at(0)).as_secs_f64() / (plain_end - at(0)).as_secs_f64();
+    assert!(slower < 1.3, "{slower}");
+    let states = report.asleep_s + report.waking_s + report.idle_s + report.receiving_s + report.transmitting_s;
+    assert!((states - report.seconds).abs() < 1e-9);
+    let saving = report.energy.0.iter().map(|(_, energy)| energy.saving).fold(f64::INFINITY, f64::min);
+    assert!(saving > 0.3, "{saving}");
+}
+
+#[test]
+fn traffic_that_is_not_shaped_keeps_the_radio_awake() {
+    let config = StationConfig { asleep: Asleep::Drop, ..shaped() };
+    let slept = |quiet: Duration| {
+        let mut download = Download::new(StationConfig { quiet, ..config.clone() }, 5_000_000, 1);
+        // A packet of something else every 100 ms.
+        let other = segment(ends(9).reversed(), (1, 1), ACK, 10, (0, 0));
+        for i in 1..50 {
+            download.run(at(100 * i));
+            download.station.receives(at(100 * i), &other, false);
+        }
+        download.station.summary(at(4900)).asleep_s
+    };
+    assert_eq!(slept(ms(1000)), 0.0);
+    assert!(slept(Duration::ZERO) > 1.0);
+}
+
+#[test]
+fn a_connection_that_is_forgotten_is_not_left_closed() {
+    let config = StationConfig { connections: 1, ..shaped() };
+    let mut download = Download::new(config, 5_000_000, 1);
+    let now = download.run(at(1000));
+    assert_eq!(download.station.summary(now).state, Some("saving"));
+    let mut syn = segment(ends(2), (0, 0), SYN, 0, (1, 0));
+    download.station.sends(now, &mut syn);
+    let opened = said(&download.station.poll_output().unwrap()).unwrap();
+    assert!(opened.window > 0);
+    assert_eq!(download.station.summary(now).forgotten_connections, 1);
+    // Released as a whole.
+    let mut download = Download::new(shaped(), 5_000_000, 1);
+    let now = download.run(at(1000));
+    download.station.release(now);
+    assert!(said(&download.station.poll_output().unwrap()).unwrap().window > 0);
+}
+
+#[test]
+fn a_recorded_download_replays() {
+    let path = std::env::temp_dir().join(format!("netlull-{}-station.tape", std::process::id()));
+    let mut download = Download::new(shaped(), 500_000, 1);
+    download.station = Station::new(shaped(), at(0), Some(&path)).unwrap();
+    for (now, side, numbers, flags, stamps) in [
+        (0, Side::Host, (0, 0), SYN, (1000, 0)),
+        (60, Side::Peer, (0, 1), SYN_ACK, (50, 1000)),
+        (60, Side::Host, (1, 1), ACK, (1060, 50)),
+    ] {
+        download.pass(at(now), side, numbers, flags, stamps);
+    }
+    download.run(at(10_000));
+    download.station.finish().unwrap();
+    let replayed = crate::tape::replay(&path).unwrap();
+    assert!(replayed.events > 500 && replayed.difference.is_none(), "{replayed:?}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_station_with_psm_and_its_proxy() {
+    let config = StationConfig { mechanism: StationMechanism::Psm(PsmConfig::default()), ..shaped() };
+    let mut station = Station::new(config, at(0), None).unwrap();
+    let mut proxy = Proxy::new(&AccessPointConfig::default(), at(0), None).unwrap();
+    station.handle_timeout(at(0));
+    while station.next_timeout().is_some_and(|due| due < at(1)) {
+        station.handle_timeout(at(1));
+    }
+    assert_eq!(station.next_timeout(), Some(at(98)));
+    assert_eq!(station.poll_output(), Some(Output { at: at(0), what: Sent::Announce(PowerMode::Dozing) }));
+    proxy.announced(at(0), PowerMode::Dozing);
+    let packet = segment(ends(1).reversed(), (1, 1), ACK, 100, (0, 0));
+    proxy.arrives(at(50), packet.clone());
+    proxy.arrives(at(51), packet);
+    assert_eq!((proxy.held(), proxy.next_packet()), (2, None));
+    // It wakes for the beacon, polls, and gets both; it sleeps after the last.
+    station.handle_timeout(at(98));
+    proxy.handle_timeout(at(100));
+    station.handle_timeout(at(100));
+    assert_eq!(proxy.poll_output(), Some(ProxyOutput::Beacon { buffered: true }));
+    station.hears_beacon(at(100), at(101), true);
+    let poll = station.poll_output().unwrap();
+    assert_eq!(poll, Output { at: at(101) + Duration::from_micros(500), what: Sent::Poll });
+    proxy.polled(poll.at);
+    for (millis, last) in [(102, false), (103, true)] {
+        let (packet, more) = proxy.next_packet().unwrap();
+        assert_eq!(more, !last);
+        station.expects_packet();
+        assert_eq!(station.receives(at(millis), &packet, more), Verdict::Deliver);
+    }
+    station.handle_timeout(at(103));
+    let report = station.summary(at(150));
+    assert_eq!((report.beacons, report.polls, report.received_packets, report.missed_packets), (1, 1, 2, 0));
+    assert!(report.asleep_s > 0.14, "{report:?}");
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let error = |config| Station::new(config, at(0), None).unwrap_err().to_string();
+    assert_eq!(error(StationConfig { connections: 0, ..shaped() }), "connections: is 0; expected 1 or more");
+    let none = BitRate::from_bps(0);
+    assert!(error(StationConfig { rates: [none, none], ..shaped() }).contains("air rate"));
+    assert!(
+        error(StationConfig { mechanism: StationMechanism::live_shaper(none, ms(2)), ..shaped() }).contains("air_rate")
+    );
+}
+
+/// What happens to a station that anybody may send anything to.
+#[derive(Clone, Debug)]
+enum Step {
+    Data { offset: u32, len: u32, stamp: u32 },
+    HostAcknowledges,
+    Wait(u64),
+    Bytes(Vec<u8>),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        6 => (0u32..60, 1u32..3, 0u32..5).prop_map(|(i, n, stamp)| Step::Data { offset: i * 700, len: n * 700, stamp }),
+        3 => Just(Step::HostAcknowledges),
+        3 => (0u64..30).prop_map(Step::Wait),
+        1 => proptest::collection::vec(any::<u8>(), 0..120).prop_map(Step::Bytes),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    /// Segments in any order, once or more often or never, around the end of the circle: never is acknowledged what has not come, nor offered what
+    /// the host has not, nor is a TSval later than the host's clock; no timeout lies in the past, and a timeout that is due does something.
+    #[test]
+    fn nothing_is_acknowledged_that_has_not_come(
+        peer: u32, host: u32, base in 1000u32..u32::MAX, eagerly: bool, steps in proptest::collection::vec(step(), 1..150),
+    ) {
+        let config = if eagerly { eager() } else { shaped() };
+        let mut script = Script { station: Station::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
+        let clock = |now: Instant| base.wrapping_add(u32::try_from((now - at(0)).as_nanos() / 1_000_000).unwrap());
+        script.host_sends(at(0), (host, 0), SYN, 0, (clock(at(0)), 0));
+        script.peer_sends(at(60), (peer, host.wrapping_add(1)), SYN_ACK, 0, (50, clock(at(0))));
+        script.host_sends(at(60), (host.wrapping_add(1), peer.wrapping_add(1)), ACK, 0, (clock(at(60)), 50));
+        let mut now = at(60);
+        let mut came = vec![false; 70 * 700];
+        let mut edge = peer.wrapping_add(1).wrapping_add(65_536);
+        let mut newest = clock(at(60));
+        for step in steps {
+            match step {
+                Step::Data { offset, len, stamp } => {
+                    let numbers = (peer.wrapping_add(1 + offset), host.wrapping_add(1));
+                    script.peer_sends(now, numbers, ACK, len, (50 + stamp, newest));
+                    came[offset as usize..(offset + len) as usize].fill(true);
+                }
+                Step::HostAcknowledges => {
+                    // The host's PAWS may have dropped what has come: it acknowledges what the station thinks, at most.
+                    let has = u32::try_from(came.iter().position(|came| !came).unwrap()).unwrap() / 2;
+                    newest = clock(now);
+                    let number = peer.wrapping_add(1 + has);
+                    let field = script.host_sends(now, (host.wrapping_add(1), number), ACK, 0, (newest, 50));
+                    prop_assert!(field <= WINDOW);
+                    let end = number.wrapping_add(65_536);
+                    edge = if seq_lt(edge, end) { end } else { edge };
+                }
+                Step::Wait(millis) => {
+                    now += ms(millis);
+                    for _ in 0..1000 {
+                        let Some(due) = script.station.next_timeout().filter(|due| *due <= now) else { break };
+                        script.station.handle_timeout(due);
+                    }
+                    prop_assert!(script.station.next_timeout().is_none_or(|due| due > now), "an endless timeout");
+                }
+                Step::Bytes(mut bytes) => {
+                    script.station.receives(now, &bytes, false);
+                    let before = bytes.clone();
+                    script.station.sends(now, &mut bytes);
+                    prop_assert_eq!(before, bytes);
+                }
+            }
+            while let Some(output) = script.station.poll_output() {
+                let said = said(&output).unwrap();
+                let has = u32::try_from(came.iter().position(|came| !came).unwrap()).unwrap();
+                prop_assert!(seq_le(said.ack, peer.wrapping_add(1 + has)));
+                prop_assert!(seq_le(said.ack.wrapping_add(said.window), edge));
+                prop_assert_eq!(said.seq, host.wrapping_add(1));
+                prop_assert!(seq_le(said.stamps.unwrap().0, clock(now)), "ahead of the host's clock");
+            }
+        }
+    }
+}
