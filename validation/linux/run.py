@@ -35,7 +35,7 @@ SAMPLES = 100
 REPEATS = 5
 ATTEMPTS = 3
 """A run that was late on a busy machine is tried again."""
-METRICS = ("completion_time_s", "goodput_bps", "retransmissions", "timeouts", "mean_cwnd_bytes", "segment_bytes")
+METRICS = ("completion_time_s", "goodput_bps", "retransmissions", "segment_bytes")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Measured:
     """Of the download while it ran."""
     retransmissions: float
     cwnd_segments: float
+    """The mean of `window`."""
     window: Sequence[float]
     """Segments at `SAMPLES` instants spread over the simulated download; NaN before and after."""
     late_s: float = 0.0
@@ -62,13 +63,14 @@ def measured(result: Result, size: float, instants: Sequence[float]) -> Measured
     segment = values["segment_bytes"]
     completion = values["completion_time_s"]
     goodput = 8 * size / completion if completion > 0 else values["goodput_bps"]
-    account = result.emulation
+    account, window = result.emulation, windows(result, segment, instants)
+    known = [value for value in window if not math.isnan(value)]
     return Measured(
         completion,
         goodput,
         values["retransmissions"],
-        values["mean_cwnd_bytes"] / segment,
-        windows(result, segment, instants),
+        statistics.mean(known) if known else math.nan,
+        window,
         account["lateness"]["p99_s"] if account else 0.0,
         account["system"]["kernel"] if account else "",
     )
