@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -325,3 +327,22 @@ def test_what_does_not_go_together_is_refused(
     assert "there is no link" in refused(
         "plot", "compare", tmp_path / "a", tmp_path / "a", "--link", "x", "--out", tmp_path / "x.svg"
     )
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_page_works_as_printed(
+    printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "emulate.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    for block in re.findall(r"```console\n(.*?)```", page, flags=re.DOTALL):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line, comments=True)
+            assert prompt == "$"
+            if command == "netlull":
+                printed(*arguments)
+    assert (tmp_path / "both.svg").exists()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(compile(code, "emulate.md", "exec"), {})  # noqa: S102  # our own page
+    assert "simulated emulated" in capsys.readouterr().out
