@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench bench-components fuzz clean setup tools lock
+.PHONY: help run test lint bench bench-components fuzz netlulld clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,8 @@ EXTENSION := $(VENV)/.extension
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml -o -name '*.csv' | sort)
 CHARTS := python/netlull/report/bundled/uPlot.iife.min.js
 OUT := out/quick
+DAEMON := $(BIN)/netlulld
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 GUNGRAUN := 0.20.0
 BENCH_TOOLS := $(CURDIR)/target/tools/gungraun-$(GUNGRAUN)
 BENCH_RUNNER := $(BENCH_TOOLS)/bin/gungraun-runner
@@ -21,7 +23,7 @@ help: ## List the targets.
 run: setup ## Reproduce troubled-marriage-2016 on its quick grid; says where the report is.
 	$(BIN)/netlull reproduce troubled-marriage-2016 --quick --out $(OUT)
 
-test: setup tools ## Run all tests, Rust's and Python's.
+test: setup tools $(DAEMON) ## Run all tests, Rust's and Python's.
 	cargo test --workspace --locked
 	$(BIN)/pytest
 
@@ -60,6 +62,15 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	  seed=$$((seed + 1)); \
 	done
 
+netlulld: $(DAEMON) ## Build netlulld, the program that emulates, as one static binary beside the netlull command.
+
+# It runs on machines without Rust, Python or libraries: nothing in it is dynamic, or it is not built.
+$(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --release --locked --target $(HOST) --package netlull-live
+	@built=$${CARGO_TARGET_DIR:-target}/$(HOST)/release/netlulld; \
+	if ldd $$built 2>&1 | grep -q '=>'; then echo "$$built is not static"; exit 1; fi; \
+	install -m 755 $$built $@
+
 clean: ## Remove what was built; results in out/ stay.
 	rm -rf target $(VENV) web/node_modules python/netlull/report/bundled python/netlull/_core*.so .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -86,9 +97,11 @@ $(CHARTS): web/package-lock.json
 	  cp web/node_modules/uplot/dist/uPlot.iife.min.js $@; fi
 
 # Programs that some tests compare with. A test that needs one which is missing says so.
-tools: # Install ns-2, ns-3 and tshark (Debian packages), where missing.
+tools: # Install ns-2, ns-3, tshark, and what tests with real packets need (Debian packages), where missing.
 	@missing=""; command -v ns >/dev/null || missing="ns2"; command -v tshark >/dev/null || missing="$$missing tshark"; \
 	test -e /usr/include/ns3/version-defines.h || missing="$$missing libns3-dev"; command -v g++ >/dev/null || missing="$$missing g++"; \
+	command -v clang >/dev/null || missing="$$missing clang"; test -e /usr/include/bpf/bpf_helpers.h || missing="$$missing libbpf-dev"; \
+	for tool in iptables curl; do command -v $$tool >/dev/null || missing="$$missing $$tool"; done; command -v ip >/dev/null || missing="$$missing iproute2"; \
 	if [ -n "$$missing" ]; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing; \

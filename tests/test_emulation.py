@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -280,3 +282,67 @@ def test_replay_says_whether_it_decides_the_same(
     tape.write_text("other")
     assert main(["replay", str(tape)]) == 1
     assert "decision 1 of 1 differs" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("fake")
+def test_compare_puts_both_worlds_side_by_side(printed: Printed, transfer_file: Path) -> None:
+    text = printed("compare", "--emulate", transfer_file, "--seeds", "2")
+    for words in ("simulated", "emulated", "flow.tcp.completion_time_s", "15 µs late", "the kernel's min RTO stands"):
+        assert words in text, text
+    only = ("--metric", "flow.tcp.completion_time_s", "--metric", "flow.tcp.retransmissions")
+    document = json.loads(printed("compare", "--emulate", transfer_file, *only, "--seeds", "2", "--json"))
+    first, second = document["rows"]
+    simulated = Scenario.from_toml(TRANSFER).run(1).metric("flow.tcp.completion_time_s")
+    emulated = 0.08 + 8e6 / (10e6 * 1448 / 1500)
+    assert first["a_mean"] == pytest.approx(simulated)
+    assert first["relative"]["mean"] == pytest.approx(emulated / simulated - 1)
+    assert (second["b_mean"], second["pairs"]) == (0, 2)
+
+
+@pytest.mark.usefixtures("fake")
+def test_runs_that_were_written_are_compared_and_drawn(printed: Printed, transfer_file: Path, tmp_path: Path) -> None:
+    printed("run", transfer_file, "--out", tmp_path / "a")
+    printed("emulate", transfer_file, "--out", tmp_path / "b")
+    document = json.loads(printed("compare", tmp_path / "a", tmp_path / "b", "--json"))
+    assert (document["a"], document["b"]) == ("simulated", "emulated")
+    assert "flow.tcp.completion_time_s" in [row["metric"] for row in document["rows"]]
+    picture = tmp_path / "both.svg"
+    printed("plot", "compare", tmp_path / "a", tmp_path / "b", "--out", picture)
+    drawn = picture.read_text()
+    for words in ("simulated", "emulated", "Congestion window of tcp", "Queue of a-b"):
+        assert words in drawn
+    printed("plot", "compare", transfer_file, tmp_path / "b", "--link", "b-a", "--out", picture)
+    assert "Queue of b-a" in picture.read_text()
+
+
+def test_what_does_not_go_together_is_refused(
+    refused: Callable[..., str], printed: Printed, transfer_file: Path, tmp_path: Path
+) -> None:
+    printed("run", transfer_file, "--out", tmp_path / "a")
+    (tmp_path / "b").mkdir()
+    assert "is a run" in refused("compare", tmp_path / "a", tmp_path / "b")
+    assert "expected no second one" in refused("compare", "--emulate", transfer_file, transfer_file)
+    assert "goes with --emulate alone" in refused("compare", transfer_file, transfer_file, "--set", "seed=2")
+    assert "--by: goes with sweeps" in refused("compare", "--emulate", transfer_file, "--by", "x=1,2")
+    assert "there is no link" in refused(
+        "plot", "compare", tmp_path / "a", tmp_path / "a", "--link", "x", "--out", tmp_path / "x.svg"
+    )
+
+
+@pytest.mark.usefixtures("fake")
+def test_the_page_works_as_printed(
+    printed: Printed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "how-to" / "emulate.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    for block in re.findall(r"```console\n(.*?)```", page, flags=re.DOTALL):
+        for line in block.splitlines():
+            prompt, command, *arguments = shlex.split(line, comments=True)
+            assert prompt == "$"
+            if command == "netlull":
+                printed(*arguments)
+    assert (tmp_path / "both.svg").exists()
+    (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    exec(compile(code, "emulate.md", "exec"), {})  # noqa: S102  # our own page
+    assert "simulated emulated" in capsys.readouterr().out

@@ -117,3 +117,14 @@ def test_ns3_still_gives_what_is_stored() -> None:
     if "is not installed" in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_grid_of_linux_is_compared_with_what_is_stored() -> None:
+    if not (ROOT / "validation" / "linux" / "stored" / "emulated.json").exists():
+        pytest.skip("nothing has been emulated yet: validation/linux/run.py --emulate --store does it (root, netlulld)")
+    done = run("linux/run.py")
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr
+    assert "NOT EXPLAINED" not in done.stdout
+    # 46 judged cases, of which 30 are to be within 3 % in completion time.
+    close = next(line for line in done.stdout.splitlines() if line.startswith("Within 3 %"))
+    assert int(close.split(": ")[1].split()[0]) >= 30

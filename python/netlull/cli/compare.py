@@ -1,15 +1,18 @@
-"""`netlull compare`: two sweeps, two scenarios, or two points of a sweep, with paired differences."""
+"""`netlull compare`: two sweeps, scenarios, runs or points of a sweep; or one scenario simulated and emulated."""
 
 from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from netlull.cli.inputs import choices, json_option, load_scenario
+from netlull.cli.emulate import Emulating, late_option
+from netlull.cli.inputs import choices, json_option, load_scenario, set_option
+from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar
 from netlull.cli.warned import warn, warnings_told
 from netlull.errors import InputError
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netlull.compare import Compared, Comparison
+    from netlull.result import Result
+    from netlull.scenario import Scenario
     from netlull.stats import Interval
     from netlull.sweep import Progress, SweepResult
 
@@ -38,6 +43,9 @@ _SEEDS = 10
 @click.option("--bootstrap", is_flag=True, help="Bootstrap intervals, for skewed metrics.")
 @click.option("--level", type=float, default=0.95, metavar="P", help="Confidence level; default 0.95.")
 @click.option("--seeds", type=click.IntRange(min=1), metavar="N", help=f"Scenarios: seeds 1 to N; default {_SEEDS}.")
+@click.option("--emulate", is_flag=True, help="The scenario A simulated, and emulated in real time; default 1 seed.")
+@late_option
+@set_option
 @json_option
 def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     first: str,
@@ -49,16 +57,26 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     bootstrap: bool,
     level: float,
     seeds: int | None,
+    emulate: bool,
+    max_lateness: str | None,
+    settings: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Say what differs from A to B, paired by point and seed.
 
-    A and B are folders that `netlull sweep` wrote, or scenarios, which are run first; or A alone, with --by.
+    A and B are folders that `netlull sweep`, `netlull run` or `netlull emulate` wrote, or scenarios, which are run
+    first; or A alone, with --by. With --emulate, A is a scenario, which is simulated and emulated with the same seeds.
     """
     from netlull.compare import Options
 
     options = Options(level, correct, bootstrap)
-    if by is not None:
+    if emulate:
+        _refuse_beside_emulate(second, by, where)
+        scenario = load_scenario(first, settings, None)
+        found = _both_worlds(scenario, seeds, metrics, options, max_lateness)
+    elif settings or max_lateness is not None:
+        raise InputError(f"{'--set' if settings else '--max-lateness'}: goes with --emulate alone; expected that")
+    elif by is not None:
         if second is not None:
             raise InputError(f'--by {by}: compares points of one sweep; expected no second one ("{second}")')
         found = _points(Path(first), by, where, metrics, options)
@@ -72,6 +90,47 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     from netlull.cli.compared import print_comparison
 
     print_comparison(found)
+
+
+def _refuse_beside_emulate(second: str | None, by: str | None, where: Sequence[str]) -> None:
+    if second is not None:
+        raise InputError(f'--emulate: compares one scenario with itself; expected no second one ("{second}")')
+    if by is not None or where:
+        raise InputError(f"{'--by' if by else '--where'}: goes with sweeps; expected a scenario alone with --emulate")
+
+
+def _both_worlds(
+    scenario: Scenario, seeds: int | None, metrics: Sequence[str], options: Any, max_lateness: str | None
+) -> Comparison:
+    """The scenario simulated and emulated: its own seed, or seeds 1 to N."""
+    from netlull.beside import compare_runs
+    from netlull.cli.run import simulate
+
+    emulating = Emulating(max_lateness)
+    chosen = [scenario.seed] if seeds is None else list(range(1, seeds + 1))
+    pairs: list[tuple[Result, Result]] = []
+    for number, seed in enumerate(chosen, start=1):
+        seeded = scenario.with_values({"seed": seed})
+        # A metric that does not exist is told before anything is emulated.
+        simulated = simulate(seeded)
+        for path in metrics:
+            simulated.metric(path)
+        emulated = emulating.run(seeded, f"{scenario.name} {number}/{len(chosen)}")
+        pairs.append((simulated, emulated))
+    found = compare_runs(
+        [pair[0] for pair in pairs], [pair[1] for pair in pairs], metrics, options, ("simulated", "emulated")
+    )
+    return replace(found, notes=(*found.notes, *_notes([pair[1] for pair in pairs])))
+
+
+def _notes(results: Sequence[Result]) -> list[str]:
+    """How late emulated runs were, and what they did not do as their scenario says."""
+    accounts = [result.emulation for result in results if result.emulation is not None]
+    if not accounts:
+        return []
+    latest = max(account["lateness"]["p99_s"] for account in accounts)
+    told = dict.fromkeys(text.rstrip(".") for account in accounts for text in account["differences"])
+    return [f"99 % of packets were at most {scaled(latest, 's', 2)} late in the emulation", *told]
 
 
 def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Any) -> Comparison:
@@ -116,9 +175,15 @@ def _two(
         folder, file = (first, second) if folders[0] else (second, first)
         raise InputError(f"{folder} is a folder, {file} is not; expected two sweeps or two scenarios")
     names = _names(first, second)
+    runs = [_is_run(Path(given)) for given in (first, second)]
+    if runs[0] != runs[1]:
+        run, sweep = (first, second) if runs[0] else (second, first)
+        raise InputError(f"{run} is a run, {sweep} is not; expected two runs, two sweeps or two scenarios")
     if all(folders):
         if seeds is not None:
             raise InputError("--seeds: sweeps have run; expected two scenarios")
+        if all(runs):
+            return _two_runs(first, second, where, metrics, options, names)
         a, b = (
             only(_loaded(Path(given), name), choices(where)) for given, name in zip((first, second), names, strict=True)
         )
@@ -127,6 +192,30 @@ def _two(
         raise InputError(f'--where "{where[0]}": scenarios have no axes; expected two sweeps')
     a, b = _run((first, second), names, metrics, seeds or _SEEDS)
     return compare(a, b, (), options, names)
+
+
+def _is_run(folder: Path) -> bool:
+    from netlull.output import MANIFEST, read_description
+    from netlull.result import KIND
+
+    try:
+        manifest = read_description(folder / MANIFEST)
+    except OSError:
+        return False
+    return manifest is not None and manifest.get("kind") == KIND
+
+
+def _two_runs(
+    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, names: tuple[str, str]
+) -> Comparison:
+    from netlull.beside import compare_runs, world_names
+    from netlull.result import Result
+
+    if where:
+        raise InputError(f'--where "{where[0]}": runs have no axes; expected two sweeps')
+    a, b = (Result.load(given) for given in (first, second))
+    found = compare_runs([a], [b], metrics, options, world_names(a, b) or names)
+    return replace(found, notes=(*found.notes, *_notes([a, b])))
 
 
 def _names(first: str, second: str) -> tuple[str, str]:

@@ -83,6 +83,43 @@ def cwnd_command(
     write_figure(cwnd_figure(windows, (start, end)), out)
 
 
+@plot_group.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="A B...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
+)
+@click.option("--flow", "flows", multiple=True, metavar="NAME", help="The window of this flow. Several times.")
+@click.option("--link", "links", multiple=True, metavar="NAME", help="The queue of this link. Several times.")
+@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
+@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end.")
+@click.option("--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run.")
+@set_option
+def beside_command(  # one per option
+    runs: tuple[str, ...],
+    out: Path,
+    flows: tuple[str, ...],
+    links: tuple[str, ...],
+    start: float | None,
+    end: float | None,
+    labels: tuple[str, ...],
+    settings: tuple[str, ...],
+) -> None:
+    """Draw windows and queues of runs over each other, such as a simulated one and an emulated one.
+
+    A and B are folders that `netlull run --out` or `netlull emulate --out` wrote, or scenarios, which are simulated
+    first. Without --flow and --link: the first TCP flows, and the links with the longest queues.
+    """
+    check_file(out)
+    found = [found for run in runs for found in _results(run, settings, None, probe={})]
+    worlds = [result.world for _, result in found]
+    if len(set(worlds)) == len(worlds):
+        found = [(result.world, result) for _, result in found]
+    named = _named(found, labels)
+    from netlull.plot import beside_figure
+
+    write_figure(beside_figure(named, flows, links, (start, end)), out)
+
+
 @plot_group.command("sweep")
 @click.argument("store", type=click.Path(path_type=Path), metavar="STORE")
 @click.option("--x", "x", required=True, metavar="AXIS", help="The axis along which the metrics are drawn.")
@@ -196,9 +233,11 @@ def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _simulated(file: str, settings: Sequence[str], probe: Mapping[str, object]) -> Result:
     """Runs a scenario with the probes that a figure needs beside its own."""
-    from netlull.cli.run import simulate
+    from netlull.cli.run import simulate, with_default_probe
 
     scenario = load_scenario(file, settings, None)
+    if not probe:
+        return simulate(with_default_probe(scenario))
     own = scenario.to_dict().get("probe") or {}
     return simulate(scenario.with_values({"probe": {**own, **probe}}))
 

@@ -4,6 +4,7 @@ Nothing here opens a window or needs a display.
 """
 
 from netlull.plot.air import Air, Stretch, air_of
+from netlull.plot.beside import beside_figure
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.doze import doze_figure
@@ -38,6 +39,7 @@ __all__ = [
     "Trace",
     "Windows",
     "air_of",
+    "beside_figure",
     "bin_rate",
     "charts_of",
     "cwnd_figure",

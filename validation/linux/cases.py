@@ -1,0 +1,116 @@
+"""The grid: one download over one bottleneck, for each congestion control, rate, round trip, buffer and loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from netlull import Bernoulli, Link, Probe, Scenario, Tcp, TcpOptions
+
+__all__ = ["QUICK", "REPEATED", "Case", "cases"]
+
+SIMULATED_S = 4.0
+"""Downloads are as large as the simulator brings across in this time."""
+DURATION = "7 s"
+"""A kernel that needs 1.75 times as long has not completed."""
+SEED = 1
+PACKET_BITS = 8 * 1500
+FEWEST_PACKETS = 4
+
+LINUX: dict[str, Any] = {
+    "loss_recovery": "rack",
+    "window_reduction": "proportional",
+    "timestamps": True,
+    "window_scaling": True,
+    "initial_window": 10,
+    # Linux delays acknowledgements, but its sender counts the segments that each acknowledges: its window grows as if
+    # there were one for each.
+    "delayed_ack": False,
+    "growth": "when_limited",
+    "min_rto": "200 ms",
+    "initial_rto": "1 s",
+    "receive_buffer": "16 MiB",
+}
+"""What Linux's TCP does, in the scenario's words; the README says where there is none."""
+ALGORITHMS = {"reno": "sack", "cubic": "cubic", "bbr": "bbr"}
+"""What the kernel calls it, and the scenario."""
+
+
+@dataclass(frozen=True, order=True)
+class Case:
+    """A point of the grid."""
+
+    control: str
+    rate_mbps: int
+    rtt_ms: int
+    buffer_bdp: float
+    loss: float
+
+    @property
+    def name(self) -> str:
+        """As tables and options name it, such as `cubic-20M-40ms-1bdp-0.1%`."""
+        loss = f"{100 * self.loss:g}%"
+        return f"{self.control}-{self.rate_mbps}M-{self.rtt_ms}ms-{self.buffer_bdp:g}bdp-{loss}"
+
+    @property
+    def bdp_packets(self) -> float:
+        """Packets of 1500 B that the path holds without its queue."""
+        return self.rate_mbps * 1e6 * self.rtt_ms * 1e-3 / PACKET_BITS
+
+    @property
+    def judged(self) -> bool:
+        """BBR is shown and not judged: Linux has version 1, netlull version 3."""
+        return self.control != "bbr"
+
+    def scenario(self) -> Scenario:
+        """The same file for both worlds; its download takes the simulator `SIMULATED_S`."""
+        endless = self._scenario("endless", f"{SIMULATED_S} s")
+        # Without what the handshake and the last round trip take.
+        size = round(float(endless.run(SEED).flow("download")["delivered_bytes"]), -4)
+        return self._scenario(f"{max(size, 1e4):.0f} B", DURATION)
+
+    def _scenario(self, size: str, duration: str) -> Scenario:
+        buffer = max(FEWEST_PACKETS, round(self.buffer_bdp * self.bdp_packets))
+        rate, delay = f"{self.rate_mbps} Mb/s", f"{self.rtt_ms / 2:g} ms"
+        return Scenario(
+            name=self.name,
+            duration=duration,
+            nodes=["server", "client"],
+            links=[
+                Link(
+                    *("server", "client", rate, delay, f"{buffer} packets"),
+                    loss=Bernoulli(self.loss) if self.loss else None,
+                ),
+                Link("client", "server", rate, delay, "unlimited"),
+            ],
+            flows=[Tcp("download", "server", "client", size)],
+            tcp=TcpOptions(congestion_control=ALGORITHMS[self.control], **LINUX),
+            probe=Probe("50 ms", window=True),
+        )
+
+
+def cases() -> list[Case]:
+    """56 points: all rates and round trips at 1 BDP, then buffers and losses around 20 Mb/s and 40 ms, then corners."""
+    found: set[Case] = set()
+    for control in ALGORITHMS:
+        for rate in (5, 20, 50):
+            found |= {Case(control, rate, rtt, 1, 0) for rtt in (10, 40, 100)}
+        found |= {Case(control, 20, 40, buffer, loss) for buffer in (0.5, 1, 2) for loss in (0, 0.001, 0.01)}
+    for control in ("reno", "cubic"):
+        found |= {Case(control, 5, 100, buffer, 0) for buffer in (0.5, 2)}
+        found |= {Case(control, 50, 10, 0.5, 0), Case(control, 50, 100, 2, 0)}
+        found |= {Case(control, rate, rtt, 1, 0.01) for rate, rtt in ((5, 10), (50, 100))}
+    return sorted(found)
+
+
+QUICK = (
+    Case("reno", 20, 40, 1, 0),
+    Case("reno", 20, 40, 1, 0.01),
+    Case("cubic", 20, 40, 1, 0),
+    Case("cubic", 20, 40, 1, 0.01),
+    Case("cubic", 5, 10, 1, 0),
+    Case("bbr", 20, 40, 1, 0),
+)
+"""What a test has time for."""
+REPEATED = (Case("reno", 20, 40, 1, 0), Case("cubic", 20, 40, 1, 0), Case("bbr", 20, 40, 1, 0))
+"""Emulated five times, for the spread."""
