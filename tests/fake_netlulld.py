@@ -199,7 +199,6 @@ def main() -> int:
     run.add_argument("--max-lateness")
     run.add_argument("--tapes")
     run.add_argument("--capture")
-    run.add_argument("--capture-link", action="append")
     run.add_argument("--attach", action="append")
     run.add_argument("--progress", action="store_true")
     commands.add_parser("doctor").add_argument("--json", action="store_true")

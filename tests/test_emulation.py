@@ -130,7 +130,6 @@ def test_options_reach_the_program(transfer: Scenario, tmp_path: Path, monkeypat
         max_lateness="2 ms",
         tapes=tmp_path / "tapes",
         capture=tmp_path / "packets.pcapng",
-        capture_links=["a-b", "b-a"],
         attach={"a": "mine"},
         progress=shares.append,
     )
@@ -139,7 +138,7 @@ def test_options_reach_the_program(transfer: Scenario, tmp_path: Path, monkeypat
     assert given[0] == "emulate"
     assert given[5:] == [
         *("--max-lateness", "2 ms", "--tapes", str(tmp_path / "tapes"), "--capture", str(tmp_path / "packets.pcapng")),
-        *("--capture-link", "a-b", "--capture-link", "b-a", "--attach", "a=mine", "--progress"),
+        *("--attach", "a=mine", "--progress"),
     ]
 
 

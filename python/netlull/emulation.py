@@ -22,7 +22,7 @@ from netlull.errors import EmulationError, EmulationLate, InputError, NetlullWar
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from netlull.elements import Probe
     from netlull.result import Result
@@ -111,7 +111,6 @@ def emulate(  # noqa: PLR0913  # options of one run
     max_lateness: str | None = None,
     tapes: str | Path | None = None,
     capture: str | Path | None = None,
-    capture_links: Iterable[str] = (),
     attach: Mapping[str, str] | None = None,
     progress: Callable[[float], None] | None = None,
     program: str | Path | None = None,
@@ -126,8 +125,7 @@ def emulate(  # noqa: PLR0913  # options of one run
         probe: replaces the scenario's probe.
         max_lateness: how late 99 of 100 packets may be at most, such as "1 ms"; default netlulld's.
         tapes: a folder for a recording of each machine's events and decisions.
-        capture: a file for the packets of `capture_links`, as pcapng.
-        capture_links: links to capture; at least one, if there is a `capture`.
+        capture: a file for every packet that a host sends or receives, as pcapng with an interface per host.
         attach: network namespaces that exist and take the place of nodes, by the nodes' names.
         progress: is called about once a second with the share of the run that is done.
         program: netlulld; default see `find_program`.
@@ -140,7 +138,7 @@ def emulate(  # noqa: PLR0913  # options of one run
     """
     from netlull.result import Result
 
-    options = _options(max_lateness, tapes, capture, list(capture_links), attach or {})
+    options = _options(max_lateness, tapes, capture, attach or {})
     changes = {"probe": probe, "seed": seed if seed is None else _engine.check_seed(seed)}
     changes = {field: value for field, value in changes.items() if value is not None}
     scenario = scenario.with_values(changes) if changes else scenario
@@ -169,7 +167,6 @@ def _options(
     max_lateness: str | None,
     tapes: str | Path | None,
     capture: str | Path | None,
-    capture_links: Sequence[str],
     attach: Mapping[str, str],
 ) -> list[str]:
     options: list[str] = []
@@ -179,12 +176,8 @@ def _options(
         options += ["--max-lateness", max_lateness]
     if tapes is not None:
         options += ["--tapes", str(tapes)]
-    if (capture is None) != (not capture_links):
-        given = f"capture: {capture}" if capture is not None else f"capture_links: {', '.join(capture_links)}"
-        raise InputError(f"{given}: is given alone; expected a file and the links whose packets go there")
     if capture is not None:
         options += ["--capture", str(capture)]
-        options += [word for link in capture_links for word in ("--capture-link", link)]
     return options + [word for node, name in attach.items() for word in ("--attach", f"{node}={name}")]
 
 

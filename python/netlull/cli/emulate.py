@@ -35,7 +35,6 @@ class Emulating:
     max_lateness: str | None = None
     tapes: Path | None = None
     capture: Path | None = None
-    capture_links: tuple[str, ...] = ()
     attach: tuple[tuple[str, str], ...] = ()
 
     def run(self, scenario: Scenario, title: str | None = None) -> Result:
@@ -49,7 +48,6 @@ class Emulating:
                 max_lateness=self.max_lateness,
                 tapes=self.tapes,
                 capture=self.capture,
-                capture_links=self.capture_links,
                 attach=dict(self.attach),
                 progress=lambda share: show(share, ""),
             )
@@ -66,13 +64,8 @@ class Emulating:
 @click.option(
     "--tapes", type=click.Path(path_type=Path), metavar="DIR", help="Record each machine's events for netlull replay."
 )
-@click.option("--capture", type=click.Path(path_type=Path), metavar="FILE.pcapng", help="Write packets there.")
 @click.option(
-    "--capture-link",
-    "capture_links",
-    multiple=True,
-    metavar="NAME",
-    help="A link whose packets are written. May be given several times.",
+    "--capture", type=click.Path(path_type=Path), metavar="FILE.pcapng", help="Write what hosts send and receive there."
 )
 @click.option(
     "--attach",
@@ -89,7 +82,6 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     max_lateness: str | None,
     tapes: Path | None,
     capture: Path | None,
-    capture_links: tuple[str, ...],
     attach: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -100,7 +92,7 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     scenario = load_scenario(file, settings, seed)
     if out is not None:
         scenario = with_default_probe(scenario)
-    emulating = Emulating(max_lateness, tapes, capture, capture_links, tuple(_pair(given) for given in attach))
+    emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))
     with contextlib.ExitStack() as stack:
         stage = stack.enter_context(staged(out)) if out is not None else None
         result = emulating.run(scenario)
