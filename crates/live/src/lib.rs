@@ -12,4 +12,6 @@
 
 pub mod clock;
 pub mod error;
+mod realtime;
+pub mod router;
 pub mod tape;

@@ -15,6 +15,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// A gateway: windows clamped, the rate of a link driven.
+    Router(Box<netlull_live::router::Arguments>),
     /// Put a recording through its machine again and compare the decisions.
     Replay {
         /// The recording.
@@ -24,6 +26,7 @@ enum Command {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Router(arguments) => netlull_live::router::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
     }
 }

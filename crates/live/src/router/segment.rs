@@ -55,8 +55,8 @@ impl Sighting {
     #[must_use]
     pub fn read(told: &[u8]) -> Option<Self> {
         let told: &[u8; SIZE] = told.try_into().ok()?;
-        let word = |at: usize| u32::from_ne_bytes([told[at], told[at + 1], told[at + 2], told[at + 3]]);
-        let long = |at: usize| u64::from(word(at + low(4))) | u64::from(word(at + low(0))) << 32;
+        let word = |at: usize| u32::from_ne_bytes(told[at..].first_chunk().copied().unwrap_or_default());
+        let long = |at: usize| u64::from_ne_bytes(told[at..].first_chunk().copied().unwrap_or_default());
         let bits = word(36);
         let has = |bit: u32| bits & bit != 0;
         let coverage = if has(what::WHOLE) { Coverage::Whole } else { Coverage::Mark };
@@ -81,11 +81,6 @@ impl Sighting {
             window: has(what::WINDOW).then(|| Bytes::new(u64::from(word(32)))),
         })
     }
-}
-
-/// Where in a number of 64 bits the half is that a machine of the other byte order has at `at`.
-const fn low(at: usize) -> usize {
-    if cfg!(target_endian = "little") { 4 - at } else { at }
 }
 
 /// So many segments may be told of in a period before fewer flows are followed whole.
