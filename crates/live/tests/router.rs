@@ -9,7 +9,9 @@ mod packets;
 #[path = "router/tun.rs"]
 mod tun;
 
-use net::{Network, can_run, command, try_command};
+use net::{Network, can_run, command};
+use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
+use netlull_live::clock::Clock;
 use netlull_live::router::driver::Reading;
 use netlull_live::router::netlink::Socket;
 use netlull_live::router::qdisc::{self, Device};
@@ -225,8 +227,8 @@ fn what_a_crash_has_left_is_undone_and_undone_once() {
         let pid = instance.0.as_ref().unwrap().id().to_string();
         let watch = pids(&network).into_iter().find(|other| *other != pid).unwrap();
         command(&format!("kill -STOP {watch}"));
-        instance.signal("KILL");
-        let _ = instance.wait();
+        // Not with its output, of which the watch holds an end.
+        drop(instance);
         command(&format!("kill -KILL {watch}"));
         until("nothing runs", || pids(&network).is_empty());
         assert!(network.queue().contains("qdisc tbf 6e6c:"), "a leftover");
@@ -471,18 +473,16 @@ struct Flows {
 
 impl Flows {
     fn start(network: &Network, control: &str, count: usize) -> Self {
-        for namespace in [&network.sender, &network.receiver] {
-            command(&format!("ip netns exec {namespace} sysctl -qw net.ipv4.tcp_congestion_control={control}"));
-        }
         let stop = Arc::new(AtomicBool::new(false));
         let at: SocketAddr = (IpAddr::from([10, 77, 2, 1]), 5001).into();
         let listener = Network::inside(&network.receiver, move || TcpListener::bind(at).unwrap()).join().unwrap();
         let mut threads = Vec::new();
         for n in 0..count {
-            let stopped = stop.clone();
+            let (stopped, control) = (stop.clone(), control.to_owned());
             threads.push(Network::inside(&network.sender, move || {
                 sleep(ms(50 * n as u64));
                 let mut stream = TcpStream::connect(at).unwrap();
+                setsockopt(&stream, TcpCongestion, &control.into()).unwrap();
                 stream.set_write_timeout(Some(ms(500))).unwrap();
                 while !stopped.load(Ordering::Relaxed) {
                     let _ = stream.write(&[0; 32_768]);
@@ -516,7 +516,7 @@ struct Watched {
 
 fn look(network: &Network, settle: Duration, time: Duration) -> Watched {
     sleep(settle);
-    let readings: Vec<Reading> = Network::inside(&network.router, move || {
+    let (took, readings): (f64, Vec<Reading>) = Network::inside(&network.router, move || {
         let mut socket = Socket::open().unwrap();
         let index = Device::find(&mut socket, "far").unwrap().index;
         let looks = time.as_millis() / 5;
@@ -524,7 +524,9 @@ fn look(network: &Network, settle: Duration, time: Duration) -> Watched {
             sleep(ms(5));
             qdisc::read(&mut socket, index).unwrap()
         };
-        (0..looks).map(read).collect()
+        let clock = Clock::start();
+        let readings = (0..looks).map(read).collect();
+        (clock.now().as_secs_f64(), readings)
     })
     .join()
     .unwrap();
@@ -533,9 +535,8 @@ fn look(network: &Network, settle: Duration, time: Duration) -> Watched {
     let variance = readings.iter().map(|reading| (reading.backlog as f64 - mean).powi(2)).sum::<f64>() / count;
     let (first, last) = (readings.first().unwrap(), readings.last().unwrap());
     let bits = 8.0 * (last.sent_bytes - first.sent_bytes) as f64;
-    // Sleeps are longer than asked for: by a tenth of a millisecond each; good enough for a mean rate.
-    let megabits_per_second = bits / time.as_secs_f64() / 1e6;
-    Watched { mean, deviation: variance.sqrt(), drops: last.drops - first.drops, megabits_per_second }
+    let drops = last.drops - first.drops;
+    Watched { mean, deviation: variance.sqrt(), drops, megabits_per_second: bits / took / 1e6 }
 }
 
 /// 4 flows, 20 Mb/s, 150 kB, 60 ms: without control and with a mechanism.
@@ -562,7 +563,6 @@ fn case(control: &str, mechanism: Option<&str>) -> (Watched, Option<serde_json::
 
 const AWM: &str = "--mechanism awm --set beta=1Mb/s";
 
-/// A kernel without tc's TBF cannot play.
 #[test]
 fn awm_steadies_the_queue_of_real_senders() {
     if !can_run() {
@@ -576,6 +576,8 @@ fn awm_steadies_the_queue_of_real_senders() {
         println!("{control}: queue sd {:.1} -> {:.1} kB", without.deviation / 1e3, with.deviation / 1e3);
         assert!(gain > 3.0, "{control}: {without:?} against {with:?}");
         assert_eq!(with.drops, 0, "{control}");
+        assert!((with.mean / 75_000.0 - 1.0).abs() < 0.2, "{control}: near the target of half the buffer: {with:?}");
+        assert!(with.megabits_per_second > 18.0, "{control}: the link stays full: {with:?}");
         assert!(summary["rewritten"].as_u64().unwrap() > 1000);
         assert!((3.5..4.5).contains(&summary["flows"].as_f64().unwrap()), "{summary}");
         assert_eq!(summary["untold"], 0);
