@@ -10,11 +10,11 @@ mod packets;
 mod tun;
 
 use net::{Network, can_run, command};
-use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
 use netlull_live::clock::Clock;
 use netlull_live::router::driver::Reading;
 use netlull_live::router::netlink::Socket;
 use netlull_live::router::qdisc::{self, Device};
+use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
 use packets::{ACK, Packet, SYN, Version, Way};
 use std::fs::File;
 use std::io::{Read, Write};
