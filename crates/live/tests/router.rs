@@ -1,5 +1,5 @@
 //! The gateway on real devices, in namespaces of its own.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 #![cfg(target_os = "linux")]
 
 #[path = "router/net.rs"]

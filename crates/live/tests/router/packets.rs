@@ -68,7 +68,7 @@ impl Packet {
         tcp.extend(ports.1.to_be_bytes());
         tcp.extend(7_000_000_u32.to_be_bytes());
         tcp.extend(9_000_000_u32.to_be_bytes());
-        tcp.extend([((20 + self.options.len()) / 4 << 4) as u8, self.flags]);
+        tcp.extend([(((20 + self.options.len()) / 4) << 4) as u8, self.flags]);
         tcp.extend(self.window.to_be_bytes());
         tcp.extend([0; 4]);
         tcp.extend(&self.options);
