@@ -12,6 +12,6 @@
 
 pub mod clock;
 pub mod error;
-mod realtime;
+pub mod realtime;
 pub mod router;
 pub mod tape;

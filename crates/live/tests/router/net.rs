@@ -158,6 +158,8 @@ impl Drop for Delay {
 /// One direction of a delay line, until it is stopped.
 #[allow(clippy::disallowed_methods)] // A test is as real as its packets.
 fn line(mut from: &File, mut to: &File, delay: Duration, stop: &AtomicBool) {
+    // Without the right to it the line is late now and then.
+    let _ = netlull_live::realtime::fifo(6);
     let mut waiting: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
     let mut buffer = vec![0; 65_536];
     while !stop.load(Ordering::Relaxed) {
