@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 #![cfg(target_os = "linux")]
 
+#[path = "router/flows.rs"]
+mod flows;
 #[path = "router/net.rs"]
 mod net;
 #[path = "router/packets.rs"]
@@ -9,20 +11,17 @@ mod packets;
 #[path = "router/tun.rs"]
 mod tun;
 
+use flows::Flows;
 use net::{Network, can_run, command};
 use netlull_live::clock::Clock;
 use netlull_live::router::driver::Reading;
 use netlull_live::router::netlink::Socket;
 use netlull_live::router::qdisc::{self, Device};
-use nix::sys::socket::{setsockopt, sockopt::TcpCongestion};
 use packets::{ACK, Packet, SYN, Version, Way};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{JoinHandle, sleep};
+use std::thread::sleep;
 use std::time::Duration;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_netlulld");
@@ -463,46 +462,6 @@ fn a_daemon_that_hangs_or_dies_clamps_no_window() {
     instance.signal("KILL");
     let _ = instance.wait();
     until("windows pass", || bench.window_after(Version::V4, 40_000, 512) == 512);
-}
-
-/// Downloads of greedy flows, until they are stopped.
-struct Flows {
-    stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Flows {
-    fn start(network: &Network, control: &str, count: usize) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let at: SocketAddr = (IpAddr::from([10, 77, 2, 1]), 5001).into();
-        let listener = Network::inside(&network.receiver, move || TcpListener::bind(at).unwrap()).join().unwrap();
-        let mut threads = Vec::new();
-        for n in 0..count {
-            let (stopped, control) = (stop.clone(), control.to_owned());
-            threads.push(Network::inside(&network.sender, move || {
-                sleep(ms(50 * n as u64));
-                let mut stream = TcpStream::connect(at).unwrap();
-                setsockopt(&stream, TcpCongestion, &control.into()).unwrap();
-                stream.set_write_timeout(Some(ms(500))).unwrap();
-                while !stopped.load(Ordering::Relaxed) {
-                    let _ = stream.write(&[0; 32_768]);
-                }
-            }));
-            let (mut stream, _) = listener.accept().unwrap();
-            threads.push(std::thread::spawn(move || {
-                let mut buffer = vec![0; 65_536];
-                while stream.read(&mut buffer).is_ok_and(|length| length > 0) {}
-            }));
-        }
-        Self { stop, threads }
-    }
-
-    fn end(self) {
-        self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads {
-            thread.join().unwrap();
-        }
-    }
 }
 
 /// What a queue did while it was looked at every 5 ms.
