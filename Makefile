@@ -27,7 +27,7 @@ test: setup tools $(DAEMON) ## Run all tests, Rust's and Python's.
 	cargo test --workspace --locked
 	$(BIN)/pytest
 
-lint: setup ## Check formatting, lints, types and the arrows between crates and packages.
+lint: setup tools ## Check formatting, lints, types and the arrows between crates and packages.
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(BIN)/ruff format --check .

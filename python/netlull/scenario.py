@@ -244,7 +244,7 @@ class Scenario:
         raw = _engine.run(scenario.canonical(), None, monitor)
         return Result.from_raw(raw, scenario)
 
-    def emulate(  # noqa: PLR0913  # options of one run
+    def emulate(  # options of one run
         self,
         seed: int | None = None,
         *,

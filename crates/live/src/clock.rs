@@ -5,22 +5,43 @@ use netlull_units::{Duration, Instant};
 /// Where instants of a run begin.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
-    origin: std::time::Instant,
+    /// CLOCK_MONOTONIC, as eBPF programs and timers see it, in ns.
+    origin: u64,
+}
+
+/// The one place where time is read.
+#[inline]
+#[allow(clippy::cast_sign_loss)] // It counts from the machine's start.
+fn monotonic() -> u64 {
+    nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
+        .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
 impl Clock {
     /// A clock that shows zero now.
     #[must_use]
-    #[allow(clippy::disallowed_methods)] // The one place where time is read.
     pub fn start() -> Self {
-        Self { origin: std::time::Instant::now() }
+        Self { origin: monotonic() }
     }
 
     /// Now.
     #[must_use]
     #[inline]
-    #[allow(clippy::disallowed_methods, clippy::cast_possible_truncation)] // 2^64 ns are 584 years.
     pub fn now(&self) -> Instant {
-        Instant::ZERO + Duration::from_nanos(self.origin.elapsed().as_nanos() as u64)
+        self.at_monotonic(monotonic())
+    }
+
+    /// The instant at which CLOCK_MONOTONIC shows `nanos`; zero if that was before the start.
+    #[must_use]
+    #[inline]
+    pub fn at_monotonic(&self, nanos: u64) -> Instant {
+        Instant::ZERO + Duration::from_nanos(nanos.saturating_sub(self.origin))
+    }
+
+    /// What CLOCK_MONOTONIC shows at an instant, in ns.
+    #[must_use]
+    #[inline]
+    pub fn monotonic_at(&self, at: Instant) -> u64 {
+        self.origin.saturating_add(at.as_nanos())
     }
 }

@@ -15,6 +15,7 @@ pub mod doctor;
 pub mod emulate;
 pub mod error;
 pub mod namespace;
+pub mod router;
 pub mod station;
 pub mod system;
 pub mod tape;

@@ -19,6 +19,8 @@ enum Command {
     Emulate(netlull_live::emulate::Arguments),
     /// Say what this machine can do.
     Doctor(netlull_live::doctor::Arguments),
+    /// A gateway: windows clamped, the rate of a link driven.
+    Router(Box<netlull_live::router::Arguments>),
     /// Put a recording through its machine again and compare the decisions.
     Replay {
         /// The recording.
@@ -30,6 +32,7 @@ fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Emulate(arguments) => netlull_live::emulate::command(&arguments),
         Command::Doctor(arguments) => netlull_live::doctor::command(&arguments),
+        Command::Router(arguments) => netlull_live::router::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
     }
 }

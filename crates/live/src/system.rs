@@ -144,14 +144,16 @@ fn default_route(name: &str) -> Result<()> {
     check(&format!("sending everything through {name}"), result)
 }
 
-/// How this thread is scheduled from now on.
+/// This thread is scheduled in real time (SCHED_FIFO) from now on, at this priority, 1 to 99; its children begin as ordinary ones.
 ///
 /// # Errors
 /// If the system refuses: real-time priorities need CAP_SYS_NICE.
 pub fn run_in_real_time(priority: i32) -> Result<()> {
     let parameters = libc::sched_param { sched_priority: priority };
     // SAFETY: reads one `sched_param`, which lives through the call; 0 is the calling thread.
-    check("asking for SCHED_FIFO", unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+    check("asking for SCHED_FIFO", unsafe {
+        libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
+    })
 }
 
 /// Keeps all memory of this process in memory, so that no page fault makes a packet late.

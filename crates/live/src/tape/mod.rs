@@ -43,8 +43,16 @@ struct Line<E, A> {
 #[derive(Debug)]
 pub struct OnTape<M: Taped> {
     machine: M,
-    tape: Option<(TapeWriter, Line<M::Event, M::Action>)>,
-    /// Whether the last event is still to be written.
+    recording: Option<Recording<M::Event, M::Action>>,
+}
+
+/// A tape that runs.
+#[derive(Debug)]
+struct Recording<E, A> {
+    writer: TapeWriter,
+    /// The last event and what came of it.
+    line: Line<E, A>,
+    /// Whether that is still to be written.
     open: bool,
 }
 
@@ -54,7 +62,7 @@ impl<M: Taped> OnTape<M> {
     /// # Errors
     /// If a value of `config` is out of range.
     pub fn blank(config: &M::Config, start: Instant) -> Result<Self, ConfigError> {
-        Ok(Self { machine: M::build(config, start)?, tape: None, open: false })
+        Ok(Self { machine: M::build(config, start)?, recording: None })
     }
 
     /// A machine that is recorded in a file of its own; an earlier one of that name is replaced.
@@ -67,7 +75,7 @@ impl<M: Taped> OnTape<M> {
         let (kind, name) = (M::KIND.to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
         let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
-        Ok(Self { machine, tape: Some((writer, line)), open: false })
+        Ok(Self { machine, recording: Some(Recording { writer, line, open: false }) })
     }
 
     /// The machine, to be looked at.
@@ -81,7 +89,7 @@ impl<M: Taped> OnTape<M> {
     /// # Errors
     /// If the file could not be written.
     pub fn finish(&mut self) -> crate::error::Result<()> {
-        self.tape.take().map_or(Ok(()), |(writer, _)| writer.finish())
+        self.recording.take().map_or(Ok(()), |recording| recording.writer.finish())
     }
 }
 
@@ -92,22 +100,22 @@ impl<M: Taped> Machine for OnTape<M> {
     type Action = M::Action;
 
     fn handle(&mut self, now: Instant, event: M::Event) {
-        if let Some((_, line)) = &mut self.tape {
+        if let Some(Recording { line, open, .. }) = &mut self.recording {
+            *open = true;
             (line.at, line.event) = (now, event.clone());
             line.actions.clear();
-            self.open = true;
         }
         self.machine.handle(now, event);
     }
 
     fn poll_action(&mut self) -> Option<M::Action> {
         let action = self.machine.poll_action();
-        if let Some((writer, line)) = &mut self.tape {
+        if let Some(Recording { writer, line, open }) = &mut self.recording {
             match &action {
                 Some(action) => line.actions.push(action.clone()),
                 // All has been asked for: the contract says that a driver asks until then.
-                None if self.open => {
-                    self.open = false;
+                None if *open => {
+                    *open = false;
                     line.next = self.machine.next_timeout();
                     writer.line(line);
                 }

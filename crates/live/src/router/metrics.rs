@@ -1,0 +1,350 @@
+//! What an instance tells of itself: text for Prometheus, on loopback only, and a file for `router status`.
+
+use super::clamp::Counters;
+use super::driver::Reading;
+use super::lateness::{ENDS, Lateness};
+use crate::error::{LiveError, Result};
+use netlull_units::{BitRate, Bytes, Duration, Joules};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The state of an instance at the end of a period.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// The device.
+    pub device: String,
+    /// Which mechanism.
+    pub mechanism: String,
+    /// Since the start.
+    pub uptime: Duration,
+    /// The rate set, in bit/s.
+    pub rate: BitRate,
+    /// The highest.
+    pub full_rate: BitRate,
+    /// How often it has changed.
+    pub changes: u64,
+    /// The queue's counters.
+    pub queue: Reading,
+    /// swnd in bytes.
+    pub window: Option<Bytes>,
+    /// N.
+    pub flows: Option<f64>,
+    /// RTT.
+    pub round_trip: Option<Duration>,
+    /// What the eBPF programs have counted; `None` where none run.
+    pub counters: Option<Counters>,
+    /// One flow in how many is told of whole.
+    pub one_in: u64,
+    /// How late the loop was.
+    pub lateness: Lateness,
+    /// Periods that were missed altogether.
+    pub missed: u64,
+    /// How often the watch has raised the rate.
+    pub raised: u64,
+    /// Under which model.
+    pub power_model: String,
+    /// Energy since the start.
+    pub energy: Joules,
+    /// Energy that full rate would have cost.
+    pub full_energy: Joules,
+}
+
+/// The part of a snapshot that `--json` and `router status` show.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    device: String,
+    mechanism: String,
+    uptime_s: f64,
+    rate_bps: u64,
+    full_rate_bps: u64,
+    rate_changes: u64,
+    sent_bytes: u64,
+    sent_packets: u64,
+    drops: u64,
+    queue_bytes: u64,
+    queue_packets: u64,
+    window_bytes: Option<u64>,
+    flows: Option<f64>,
+    round_trip_s: Option<f64>,
+    acknowledgements: Option<u64>,
+    rewritten: Option<u64>,
+    unknown_scale: Option<u64>,
+    malformed: Option<u64>,
+    fragments: Option<u64>,
+    told: Option<u64>,
+    untold: Option<u64>,
+    told_one_in: u64,
+    loop_periods: u64,
+    loop_missed: u64,
+    loop_lateness_p50_s: f64,
+    loop_lateness_p99_s: f64,
+    loop_lateness_max_s: f64,
+    watch_raised: u64,
+    power_model: String,
+    energy_j: f64,
+    full_energy_j: f64,
+}
+
+impl Snapshot {
+    /// What is shown of it.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let count = |of: fn(&Counters) -> u64| self.counters.as_ref().map(of);
+        Summary {
+            device: self.device.clone(),
+            mechanism: self.mechanism.clone(),
+            uptime_s: self.uptime.as_secs_f64(),
+            rate_bps: self.rate.as_bps(),
+            full_rate_bps: self.full_rate.as_bps(),
+            rate_changes: self.changes,
+            sent_bytes: self.queue.sent_bytes,
+            sent_packets: self.queue.sent_packets,
+            drops: self.queue.drops,
+            queue_bytes: self.queue.backlog,
+            queue_packets: self.queue.packets,
+            window_bytes: self.window.map(Bytes::as_u64),
+            flows: self.flows,
+            round_trip_s: self.round_trip.map(Duration::as_secs_f64),
+            acknowledgements: count(|counters| counters.acknowledgements),
+            rewritten: count(|counters| counters.rewritten),
+            unknown_scale: count(|counters| counters.unknown_scale),
+            malformed: count(|counters| counters.malformed),
+            fragments: count(|counters| counters.fragments),
+            told: count(|counters| counters.told),
+            untold: count(|counters| counters.untold),
+            told_one_in: self.one_in,
+            loop_periods: self.lateness.count(),
+            loop_missed: self.missed,
+            loop_lateness_p50_s: self.lateness.quantile(0.5).as_secs_f64(),
+            loop_lateness_p99_s: self.lateness.quantile(0.99).as_secs_f64(),
+            loop_lateness_max_s: self.lateness.most().as_secs_f64(),
+            watch_raised: self.raised,
+            power_model: self.power_model.clone(),
+            energy_j: self.energy.as_f64(),
+            full_energy_j: self.full_energy.as_f64(),
+        }
+    }
+
+    /// The text that Prometheus reads (exposition format 0.0.4).
+    #[must_use]
+    pub fn exposition(&self) -> String {
+        let mut page = Page { text: String::with_capacity(4096), device: &self.device };
+        page.one("rate_bits_per_second", "gauge", "Service rate set", self.rate.as_f64());
+        page.one("full_rate_bits_per_second", "gauge", "Highest service rate", self.full_rate.as_f64());
+        page.count("rate_changes_total", "Changes of the service rate", self.changes);
+        page.gauge("queue_bytes", "Bytes in the queue", self.queue.backlog);
+        page.gauge("queue_packets", "Packets in the queue", self.queue.packets);
+        page.count("sent_bytes_total", "Bytes that have left the queue", self.queue.sent_bytes);
+        page.count("sent_packets_total", "Packets that have left the queue", self.queue.sent_packets);
+        page.count("drops_total", "Packets that found the queue full", self.queue.drops);
+        if let Some(window) = self.window {
+            page.one("window_bytes", "gauge", "Largest window that passes (swnd)", window.as_f64());
+        }
+        if let Some(flows) = self.flows {
+            page.one("flows", "gauge", "Estimate of the number of flows (N)", flows);
+        }
+        if let Some(time) = self.round_trip {
+            page.one("round_trip_seconds", "gauge", "Estimate of the round-trip time (RTT)", time.as_secs_f64());
+        }
+        if let Some(counters) = &self.counters {
+            page.count("forward_packets_total", "Packets on their way to the queue", counters.forward_packets);
+            page.count("backward_packets_total", "Packets on their way back", counters.backward_packets);
+            page.count("acknowledgements_total", "Acknowledgements on their way back", counters.acknowledgements);
+            page.count("clamped_acknowledgements_total", "Those whose window was lowered", counters.rewritten);
+            page.count("unknown_scale_total", "Those left alone: window scale not known", counters.unknown_scale);
+            page.count("malformed_packets_total", "Packets left alone: malformed", counters.malformed);
+            page.count("fragments_total", "Packets left alone: fragments", counters.fragments);
+            page.count("segments_told_total", "Segments the estimators were told of", counters.told);
+            page.count("segments_untold_total", "Segments that the ring had no room for", counters.untold);
+            page.gauge("flows_told_one_in", "One flow in so many is told of whole", self.one_in);
+        }
+        page.lateness(&self.lateness);
+        page.count("loop_missed_total", "Periods of the loop that were missed", self.missed);
+        page.count("watch_raised_total", "Times the watch has raised the rate of a hung loop", self.raised);
+        let model = &self.power_model;
+        let _ =
+            writeln!(page.text, "# HELP netlull_router_energy_joules_total Energy since the start, by a power model");
+        let _ = writeln!(page.text, "# TYPE netlull_router_energy_joules_total counter");
+        for (rate, energy) in [("driven", self.energy), ("full", self.full_energy)] {
+            let labels = format!("device=\"{}\",model=\"{model}\",rate=\"{rate}\"", self.device);
+            let _ = writeln!(page.text, "netlull_router_energy_joules_total{{{labels}}} {}", energy.as_f64());
+        }
+        page.text
+    }
+}
+
+/// A page of metrics of one device.
+struct Page<'a> {
+    text: String,
+    device: &'a str,
+}
+
+impl Page<'_> {
+    fn one(&mut self, name: &str, kind: &str, help: &str, value: f64) {
+        self.head(name, kind, help);
+        let _ = writeln!(self.text, "netlull_router_{name}{{device=\"{}\"}} {value}", self.device);
+    }
+
+    fn count(&mut self, name: &str, help: &str, value: u64) {
+        self.whole(name, "counter", help, value);
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        self.whole(name, "gauge", help, value);
+    }
+
+    fn whole(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.head(name, kind, help);
+        let _ = writeln!(self.text, "netlull_router_{name}{{device=\"{}\"}} {value}", self.device);
+    }
+
+    fn head(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# HELP netlull_router_{name} {help}");
+        let _ = writeln!(self.text, "# TYPE netlull_router_{name} {kind}");
+    }
+
+    #[allow(clippy::cast_precision_loss)]
+    fn lateness(&mut self, lateness: &Lateness) {
+        let name = "loop_lateness_seconds";
+        self.head(name, "histogram", "How late the loop woke");
+        let device = self.device;
+        for (end, count) in ENDS.iter().zip(lateness.cumulative()) {
+            let end = *end as f64 / 1e6;
+            let _ = writeln!(self.text, "netlull_router_{name}_bucket{{device=\"{device}\",le=\"{end}\"}} {count}");
+        }
+        let count = lateness.count();
+        let _ = writeln!(self.text, "netlull_router_{name}_bucket{{device=\"{device}\",le=\"+Inf\"}} {count}");
+        let _ =
+            writeln!(self.text, "netlull_router_{name}_sum{{device=\"{device}\"}} {}", lateness.sum().as_secs_f64());
+        let _ = writeln!(self.text, "netlull_router_{name}_count{{device=\"{device}\"}} {count}");
+        let p99 = lateness.quantile(0.99).as_secs_f64();
+        self.one("loop_lateness_p99_seconds", "gauge", "99 of 100 times the loop woke no later than this", p99);
+    }
+}
+
+/// What the loop writes and others read. The loop never waits for them.
+#[derive(Clone, Debug, Default)]
+pub struct Board(Arc<Mutex<Snapshot>>);
+
+impl Board {
+    /// Shows what is now, unless somebody is reading: the next will be shown.
+    pub fn show(&self, update: impl FnOnce(&mut Snapshot)) {
+        if let Ok(mut snapshot) = self.0.try_lock() {
+            update(&mut snapshot);
+        }
+    }
+
+    /// What was shown last.
+    #[must_use]
+    pub fn look(&self) -> Snapshot {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Serves a board's text at that address, in a thread of its own; gives the address, with the port that was taken for port 0.
+///
+/// # Errors
+/// If the address is not one of loopback, or is taken.
+pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
+    if !address.ip().is_loopback() {
+        return Err(LiveError::new(format!(
+            "metrics is {address}; expected an address of loopback, such as 127.0.0.1:9464"
+        )));
+    }
+    let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
+    let listener = TcpListener::bind(address).map_err(cannot)?;
+    let taken = listener.local_addr().map_err(cannot)?;
+    let board = board.clone();
+    std::thread::Builder::new()
+        .name("netlull-metrics".to_owned())
+        .spawn(move || {
+            for stream in listener.incoming().flatten() {
+                // Who has gone before the answer needs none.
+                let _ = answer(stream, &board);
+            }
+        })
+        .map_err(cannot)?;
+    Ok(taken)
+}
+
+/// One request, one answer: `GET /metrics`, `GET /status`.
+fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
+    let patience = std::time::Duration::from_secs(1);
+    stream.set_read_timeout(Some(patience))?;
+    stream.set_write_timeout(Some(patience))?;
+    let mut request = [0; 2048];
+    let mut length = 0;
+    while length < request.len() && !request[..length].windows(4).any(|end| end == b"\r\n\r\n") {
+        match stream.read(&mut request[length..])? {
+            0 => break,
+            more => length += more,
+        }
+    }
+    let line = request[..length].split(|&byte| byte == b'\r').next().unwrap_or_default();
+    let (status, kind, body) = match line {
+        line if line.starts_with(b"GET /metrics ") => {
+            ("200 OK", "text/plain; version=0.0.4; charset=utf-8", board.look().exposition())
+        }
+        line if line.starts_with(b"GET /status ") => {
+            ("200 OK", "application/json", serde_json::to_string(&board.look().summary()).unwrap_or_default())
+        }
+        line if line.starts_with(b"GET ") => ("404 Not Found", "text/plain", "see /metrics\n".to_owned()),
+        _ => ("400 Bad Request", "text/plain", "expected GET\n".to_owned()),
+    };
+    let length = body.len();
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn snapshot() -> Snapshot {
+        Snapshot {
+            device: "eth0".to_owned(),
+            rate: BitRate::from_mbps(20),
+            window: Some(Bytes::new(40_000)),
+            counters: Some(Counters { rewritten: 3, ..Counters::default() }),
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn every_line_is_a_comment_or_a_metric_with_a_number() {
+        let text = snapshot().exposition();
+        for line in text.lines().filter(|line| !line.starts_with("# ")) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert!(name.starts_with("netlull_router_") && name.ends_with('}'), "{line}");
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+        }
+        assert!(text.contains("netlull_router_rate_bits_per_second{device=\"eth0\"} 20000000\n"));
+        assert!(text.contains("netlull_router_clamped_acknowledgements_total{device=\"eth0\"} 3\n"));
+        assert!(!text.contains("round_trip"), "AWM alone has none");
+    }
+
+    #[test]
+    fn metrics_are_served_on_loopback_and_nowhere_else() {
+        let board = Board::default();
+        board.show(|shown| *shown = snapshot());
+        let address = serve("127.0.0.1:0".parse().unwrap(), &board).unwrap();
+        let get = |path: &str| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            write!(stream, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text
+        };
+        assert!(get("/metrics").contains("netlull_router_window_bytes{device=\"eth0\"} 40000\n"));
+        assert!(get("/status").contains("\"rewritten\":3"));
+        assert!(get("/").starts_with("HTTP/1.1 404 "));
+        let why = serve("0.0.0.0:0".parse().unwrap(), &board).unwrap_err().to_string();
+        assert!(why.starts_with("metrics is 0.0.0.0:0; expected an address of loopback"), "{why}");
+    }
+}

@@ -1,0 +1,60 @@
+//! A gateway on a real device: AWM by an eBPF program that lowers windows, rates by the device's token bucket.
+//!
+//! ```text
+//!             tcx egress            TBF, 6e6c:
+//!   senders ──► [ forward ] ──► [ queue ─► rate ] ──► receivers
+//!           ◄── [ backward: awnd <- min(awnd, swnd) ] ◄──
+//!
+//!      every 5 ms:  counters and content of the queue, segments seen  ──► driver ──► machine
+//!                   swnd, rate  ◄─────────────────────────────────────
+//! ```
+//!
+//! `segment`, `driver`, `document`, `lateness` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `state`, `watch`,
+//! `metrics` touch the system; `run` puts them together.
+
+mod arguments;
+pub mod clamp;
+pub mod document;
+pub mod driver;
+mod install;
+pub mod lateness;
+pub mod metrics;
+pub mod netlink;
+pub mod qdisc;
+mod run;
+pub mod segment;
+pub mod state;
+mod status;
+pub mod watch;
+
+pub use arguments::Arguments;
+
+use crate::error::Result;
+use arguments::Task;
+use state::{Place, Restored};
+use std::process::ExitCode;
+
+/// `netlulld router`.
+///
+/// # Errors
+/// What the task says.
+pub fn command(arguments: &Arguments) -> Result<ExitCode> {
+    match &arguments.task {
+        Task::Run(arguments) => run::run(arguments)?,
+        Task::Status(arguments) => return status::status(arguments),
+        Task::Install(arguments) => install::install(arguments)?,
+        Task::Uninstall(arguments) => install::uninstall(arguments)?,
+        Task::Watch(arguments) => watch::watch(&Place::new(&arguments.state, &arguments.dev))?,
+        Task::Restore(arguments) => {
+            let place = Place::new(&arguments.state, &arguments.dev);
+            let _held = place.hold()?;
+            let device = &arguments.dev;
+            match place.restore(&mut netlink::Socket::open()?)? {
+                Restored::Nothing => println!("{device}: nothing to restore"),
+                Restored::Queue => println!("{device}: its queue is as it was before"),
+                Restored::Gone => println!("{device}: is gone, its queue with it"),
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,213 @@
+//! Messages of rtnetlink as bytes: the few that a queue needs (linux/rtnetlink.h, linux/pkt_sched.h).
+//!
+//! Written by hand, for the crates that speak rtnetlink have no TBF; what is asked for is few and fixed.
+
+use crate::error::{LiveError, Result};
+use nix::errno::Errno;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Types of messages.
+pub mod kind {
+    /// RTM_GETLINK.
+    pub const GET_LINK: u16 = 18;
+    /// RTM_NEWQDISC.
+    pub const NEW_QDISC: u16 = 36;
+    /// RTM_DELQDISC.
+    pub const DELETE_QDISC: u16 = 37;
+    /// RTM_GETQDISC.
+    pub const GET_QDISC: u16 = 38;
+}
+
+/// Flags of messages.
+pub mod flag {
+    /// NLM_F_REQUEST.
+    pub const REQUEST: u16 = 1;
+    /// NLM_F_ACK.
+    pub const ACK: u16 = 4;
+    /// NLM_F_ECHO: the answer comes to who asked; without it RTM_GETQDISC is answered to a multicast group only.
+    pub const ECHO: u16 = 8;
+    /// NLM_F_REPLACE.
+    pub const REPLACE: u16 = 0x100;
+    /// NLM_F_CREATE.
+    pub const CREATE: u16 = 0x400;
+}
+
+const ERROR: u16 = 2;
+const HEADER: usize = 16;
+/// NLA_F_NESTED and NLA_F_NET_BYTEORDER are no part of an attribute's type.
+const TYPE_MASK: u16 = 0x3fff;
+
+/// A message being written.
+#[derive(Clone, Debug)]
+pub struct Message {
+    bytes: Vec<u8>,
+}
+
+impl Message {
+    /// A message with its fixed part.
+    #[must_use]
+    pub fn new(kind: u16, flags: u16, fixed: &[u8]) -> Self {
+        let mut bytes = vec![0; 4];
+        bytes.extend(kind.to_ne_bytes());
+        bytes.extend((flags | flag::REQUEST).to_ne_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(fixed);
+        Self { bytes }
+    }
+
+    /// Adds an attribute.
+    #[must_use]
+    pub fn with(mut self, kind: u16, value: &[u8]) -> Self {
+        put(&mut self.bytes, kind, value);
+        self
+    }
+
+    /// The message as it is sent, with its number.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // Hundreds of bytes.
+    pub fn finish(mut self, sequence: u32) -> Vec<u8> {
+        let length = self.bytes.len() as u32;
+        self.bytes[0..4].copy_from_slice(&length.to_ne_bytes());
+        self.bytes[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.bytes
+    }
+}
+
+/// Appends an attribute, padded to four bytes.
+#[allow(clippy::cast_possible_truncation)] // Attributes here have hundreds of bytes.
+pub fn put(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    bytes.extend((value.len() as u16 + 4).to_ne_bytes());
+    bytes.extend(kind.to_ne_bytes());
+    bytes.extend(value);
+    bytes.resize(bytes.len().next_multiple_of(4), 0);
+}
+
+/// The first attribute of that type; `None` also if what comes before it is malformed.
+#[must_use]
+pub fn find(mut bytes: &[u8], wanted: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(u16::from_ne_bytes(*bytes.first_chunk()?));
+        let kind = u16::from_ne_bytes(*bytes.get(2..)?.first_chunk()?) & TYPE_MASK;
+        let value = bytes.get(4..length)?;
+        if kind == wanted {
+            return Some(value);
+        }
+        bytes = bytes.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+/// The 32-bit number at `at`, 0 where there is none.
+#[must_use]
+pub fn word(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |word| u32::from_ne_bytes(*word))
+}
+
+/// The 64-bit number at `at`, 0 where there is none.
+#[must_use]
+pub fn long(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |long| u64::from_ne_bytes(*long))
+}
+
+/// What the kernel has answered.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer<'a> {
+    /// What was asked for, without its header.
+    Data(&'a [u8]),
+    /// Done.
+    Done,
+    /// Refused.
+    Refused(Errno),
+}
+
+/// The first answer to the message of that number in what was received; others are of messages before.
+fn answer(mut bytes: &[u8], sequence: u32) -> Option<Answer<'_>> {
+    while let Some(body) = bytes.get(HEADER..(word(bytes, 0) as usize)) {
+        let kind = u16::from_ne_bytes(*bytes[4..].first_chunk()?);
+        if word(bytes, 8) == sequence {
+            return Some(match kind {
+                ERROR => match i32::from_ne_bytes(*body.first_chunk()?) {
+                    0 => Answer::Done,
+                    error => Answer::Refused(Errno::from_raw(-error)),
+                },
+                _ => Answer::Data(body),
+            });
+        }
+        bytes = bytes.get((word(bytes, 0) as usize).next_multiple_of(4)..)?;
+    }
+    None
+}
+
+/// A socket to the kernel's rtnetlink.
+#[derive(Debug)]
+pub struct Socket {
+    fd: OwnedFd,
+    sequence: u32,
+    buffer: Vec<u8>,
+}
+
+impl Socket {
+    /// A socket.
+    ///
+    /// # Errors
+    /// If the system has none.
+    pub fn open() -> Result<Self> {
+        let fd = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)
+            .map_err(|error| LiveError::system("opening an rtnetlink socket", error))?;
+        Ok(Self { fd, sequence: 0, buffer: vec![0; 32 * 1024] })
+    }
+
+    /// Sends a message and waits for its answer, given without its header: empty where it was only confirmed.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn ask(&mut self, message: Message) -> std::result::Result<&[u8], Errno> {
+        self.sequence = self.sequence.wrapping_add(1);
+        send(self.fd.as_raw_fd(), &message.finish(self.sequence), MsgFlags::empty())?;
+        loop {
+            let length = recv(self.fd.as_raw_fd(), &mut self.buffer, MsgFlags::empty())?;
+            match answer(&self.buffer[..length], self.sequence) {
+                None => {}
+                Some(Answer::Done) => return Ok(&[]),
+                Some(Answer::Refused(error)) => return Err(error),
+                // Found again, for the borrow of a loop's turn ends with it.
+                Some(Answer::Data(_)) => {
+                    return Ok(match answer(&self.buffer[..length], self.sequence) {
+                        Some(Answer::Data(body)) => body,
+                        _ => &[],
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_padded_and_found() {
+        let message = Message::new(kind::NEW_QDISC, flag::ACK, &[7; 20]).with(1, b"tbf\0").with(2, &[9]).finish(5);
+        // 16 header, 20 fixed, 8 and 8 of attributes.
+        assert_eq!((message.len(), word(&message, 0), word(&message, 8)), (52, 52, 5));
+        assert_eq!(find(&message[36..], 1), Some(&b"tbf\0"[..]));
+        assert_eq!(find(&message[36..], 2), Some(&[9][..]));
+        assert_eq!(find(&message[36..], 3), None);
+        assert_eq!(find(&[0, 0, 0, 0], 3), None, "a length of nothing ends the search");
+        assert_eq!(find(&[200, 0, 1, 0, 5], 1), None, "longer than there is");
+    }
+
+    #[test]
+    fn answers_to_others_are_passed_over() {
+        let mut received = Message::new(kind::NEW_QDISC, 0, &[1; 20]).finish(4);
+        let mut error = (-19_i32).to_ne_bytes().to_vec();
+        error.extend([0; 16]);
+        received.extend(Message::new(ERROR, 0, &error).finish(5));
+        assert_eq!(answer(&received, 5), Some(Answer::Refused(Errno::ENODEV)));
+        assert_eq!(answer(&received, 4), Some(Answer::Data(&[1; 20])));
+        assert_eq!(answer(&received, 6), None);
+        assert_eq!(answer(&received[..10], 4), None);
+    }
+}

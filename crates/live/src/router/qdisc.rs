@@ -1,0 +1,315 @@
+//! The queue of a device: a token bucket (TBF) whose rate the daemon drives, and what was there before it.
+
+use super::driver::Reading;
+use super::netlink::{Message, Socket, find, flag, kind, long, put, word};
+use crate::error::{LiveError, Result};
+use netlull_units::{BitRate, Bytes};
+use nix::errno::Errno;
+use serde::{Deserialize, Serialize};
+
+/// TC_H_ROOT.
+const ROOT: u32 = u32::MAX;
+/// The handle of the daemon's own queue, `6e6c:`, by which its leftovers are known.
+pub const OURS: u32 = 0x6e6c_0000;
+
+/// TCA_KIND, TCA_OPTIONS, TCA_STATS2.
+const KIND: u16 = 1;
+const OPTIONS: u16 = 2;
+const STATISTICS: u16 = 7;
+/// Within TCA_STATS2: TCA_STATS_BASIC, TCA_STATS_QUEUE.
+const BASIC: u16 = 1;
+const QUEUE: u16 = 3;
+/// Within TBF's options: TCA_TBF_PARMS, TCA_TBF_RATE64, TCA_TBF_BURST.
+const PARAMETERS: u16 = 1;
+const RATE64: u16 = 4;
+const BURST: u16 = 6;
+/// TC_LINKLAYER_ETHERNET: no table of rates is wanted.
+const ETHERNET: u8 = 1;
+
+/// A network device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Its number.
+    pub index: u32,
+    /// The largest IP packet that it takes, in bytes.
+    pub mtu: u32,
+    /// The bytes before the IP header: 14 of Ethernet, or none.
+    pub link_header: u32,
+}
+
+impl Device {
+    /// The device of that name.
+    ///
+    /// # Errors
+    /// If there is none, or its packets begin with something else than an Ethernet or an IP header.
+    pub fn find(socket: &mut Socket, name: &str) -> Result<Self> {
+        // struct ifinfomsg; IFLA_IFNAME is 3, IFLA_MTU 4.
+        let mut text = name.as_bytes().to_vec();
+        text.push(0);
+        let message = Message::new(kind::GET_LINK, 0, &[0; 16]).with(3, &text);
+        let found =
+            socket.ask(message).map_err(|error| LiveError::system(format!("device \"{name}\""), error.desc()))?;
+        let (index, layer) = (word(found, 4), word(found, 0) >> 16);
+        let mtu = found.get(16..).and_then(|attributes| find(attributes, 4)).map_or(1500, |mtu| word(mtu, 0));
+        let link_header = match layer {
+            // ARPHRD_ETHER, ARPHRD_LOOPBACK.
+            1 | 772 => 14,
+            // ARPHRD_PPP, ARPHRD_TUNNEL, ARPHRD_TUNNEL6, ARPHRD_SIT, ARPHRD_NONE (TUN, WireGuard), ARPHRD_RAWIP.
+            512 | 768 | 769 | 776 | 65_534 | 519 => 0,
+            other => {
+                let message = format!("device \"{name}\" has a link layer of type {other}; expected Ethernet, or none");
+                return Err(LiveError::new(message));
+            }
+        };
+        Ok(Self { name: name.to_owned(), index, mtu, link_header })
+    }
+}
+
+/// What a token bucket is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bucket {
+    /// The rate at which it lets packets out, in bit/s, headers of the link layer included.
+    pub rate: BitRate,
+    /// How many bytes may leave at once after a silence.
+    pub burst: u32,
+    /// How many bytes wait at most.
+    pub limit: u32,
+}
+
+impl Bucket {
+    /// A bucket for packets of up to `mtu` bytes: half a millisecond's worth goes at once, but at least two packets.
+    ///
+    /// # Errors
+    /// If the buffer does not hold a packet, or is 4 GB or more.
+    pub fn new(rate: BitRate, buffer: Bytes, mtu: u32, link_header: u32) -> Result<Self> {
+        let frame = mtu + link_header;
+        let limit = u32::try_from(buffer.as_u64())
+            .ok()
+            .filter(|&limit| limit >= frame)
+            .ok_or_else(|| LiveError::new(format!("buffer is {buffer}; expected at least {frame} B, below 4 GB")))?;
+        let half_millisecond = u32::try_from(rate.as_bps() / 16_000).unwrap_or(u32::MAX);
+        Ok(Self { rate, burst: half_millisecond.max(2 * frame), limit })
+    }
+
+    /// The same bucket at another rate in bit/s.
+    #[must_use]
+    pub fn at(self, rate: BitRate) -> Self {
+        Self { rate, ..self }
+    }
+
+    /// TBF's options. TBF rounds rates to whole bytes per second.
+    fn options(self) -> Vec<u8> {
+        let rate = self.rate.as_bps() / 8;
+        // struct tc_tbf_qopt: two of struct tc_ratespec (12 bytes each), limit, buffer, mtu.
+        let mut parameters = [0; 36];
+        parameters[1] = ETHERNET;
+        parameters[8..12].copy_from_slice(&u32::try_from(rate).unwrap_or(u32::MAX).to_ne_bytes());
+        parameters[24..28].copy_from_slice(&self.limit.to_ne_bytes());
+        let mut options = Vec::with_capacity(64);
+        put(&mut options, PARAMETERS, &parameters);
+        put(&mut options, BURST, &self.burst.to_ne_bytes());
+        if u32::try_from(rate).is_err() {
+            put(&mut options, RATE64, &rate.to_ne_bytes());
+        }
+        options
+    }
+}
+
+/// What stood at a device's root before the daemon came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Former {
+    /// What kind of queue it was.
+    pub kind: String,
+    /// Its handle; 0: the one that the kernel gives each device.
+    pub handle: u32,
+    /// Its options as the kernel shows them.
+    #[serde(with = "hexadecimal")]
+    pub options: Vec<u8>,
+}
+
+/// Queues without classes, whose options are taken as they are shown.
+const RESTORABLE: [&str; 12] = [
+    "pfifo",
+    "bfifo",
+    "pfifo_head_drop",
+    "pfifo_fast",
+    "tbf",
+    "fq",
+    "fq_codel",
+    "codel",
+    "cake",
+    "sfq",
+    "fq_pie",
+    "noqueue",
+];
+
+impl Former {
+    /// Whether it is the daemon's own.
+    #[must_use]
+    pub fn is_ours(&self) -> bool {
+        self.handle == OURS && self.kind == "tbf"
+    }
+
+    /// Whether it can be put back as it was.
+    ///
+    /// # Errors
+    /// If it may have classes or filters that would be lost.
+    pub fn check(&self, device: &str) -> Result<()> {
+        if self.handle == 0 || RESTORABLE.contains(&self.kind.as_str()) {
+            return Ok(());
+        }
+        let (kind, known) = (&self.kind, RESTORABLE.join(", "));
+        let message = format!("{device} has a root qdisc {kind}, which could not be put back; expected one of {known}");
+        Err(LiveError::new(message))
+    }
+}
+
+/// struct tcmsg.
+fn place(index: u32, handle: u32) -> Vec<u8> {
+    [0, index, handle, ROOT, 0].iter().flat_map(|word| word.to_ne_bytes()).collect()
+}
+
+/// The queue at a device's root.
+///
+/// # Errors
+/// What the kernel says: ENODEV if the device is gone.
+pub fn root(socket: &mut Socket, index: u32) -> std::result::Result<Former, Errno> {
+    let shown = socket.ask(Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0)))?;
+    let attributes = shown.get(20..).unwrap_or_default();
+    let name = find(attributes, KIND).unwrap_or(b"noqueue\0");
+    let kind = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
+    let options = find(attributes, OPTIONS).unwrap_or_default().to_vec();
+    Ok(Former { kind, handle: word(shown, 8), options })
+}
+
+/// Puts a bucket at a device's root, in place of what is there.
+///
+/// # Errors
+/// What the kernel says.
+pub fn install(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::Result<(), Errno> {
+    let flags = flag::ACK | flag::CREATE | flag::REPLACE;
+    let message = Message::new(kind::NEW_QDISC, flags, &place(index, OURS)).with(KIND, b"tbf\0");
+    socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
+}
+
+/// Changes the bucket that is there: no packet in it is touched.
+///
+/// # Errors
+/// What the kernel says: ENODEV if the device is gone, ENOENT if the bucket is.
+pub fn change(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::Result<(), Errno> {
+    let message = Message::new(kind::NEW_QDISC, flag::ACK, &place(index, OURS)).with(KIND, b"tbf\0");
+    socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
+}
+
+/// Puts back what was there before. A queue that is not the daemon's own is left alone.
+///
+/// # Errors
+/// What the kernel says: ENODEV if the device is gone.
+pub fn restore(socket: &mut Socket, index: u32, former: Option<&Former>) -> std::result::Result<(), Errno> {
+    if !root(socket, index)?.is_ours() {
+        return Ok(());
+    }
+    let message = match former.filter(|former| former.handle != 0) {
+        Some(former) => {
+            let flags = flag::ACK | flag::CREATE | flag::REPLACE;
+            let mut name = former.kind.clone().into_bytes();
+            name.push(0);
+            let message = Message::new(kind::NEW_QDISC, flags, &place(index, former.handle)).with(KIND, &name);
+            if former.options.is_empty() { message } else { message.with(OPTIONS, &former.options) }
+        }
+        // The kernel puts its own in place.
+        None => Message::new(kind::DELETE_QDISC, flag::ACK, &place(index, OURS)),
+    };
+    socket.ask(message).map(|_| ())
+}
+
+/// The bucket's counters and content.
+///
+/// # Errors
+/// What the kernel says: ENODEV if the device is gone; ENOENT if somebody has put another queue in the bucket's place.
+pub fn read(socket: &mut Socket, index: u32) -> std::result::Result<Reading, Errno> {
+    let shown = socket.ask(Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0)))?;
+    if word(shown, 8) != OURS {
+        return Err(Errno::ENOENT);
+    }
+    let statistics = shown.get(20..).and_then(|attributes| find(attributes, STATISTICS)).ok_or(Errno::EPROTO)?;
+    let basic = find(statistics, BASIC).ok_or(Errno::EPROTO)?;
+    let queue = find(statistics, QUEUE).ok_or(Errno::EPROTO)?;
+    Ok(Reading {
+        sent_bytes: long(basic, 0),
+        sent_packets: u64::from(word(basic, 8)),
+        packets: u64::from(word(queue, 0)),
+        backlog: u64::from(word(queue, 4)),
+        drops: u64::from(word(queue, 8)),
+    })
+}
+
+/// Bytes as text of hexadecimal digits.
+mod hexadecimal {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::fmt::Write;
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut text = String::with_capacity(2 * bytes.len());
+        for byte in bytes {
+            let _ = write!(text, "{byte:02x}");
+        }
+        serializer.serialize_str(&text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let digit = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+        let bytes: Option<Vec<u8>> = (0..text.len().div_ceil(2)).map(|n| digit(2 * n)).collect();
+        bytes.ok_or_else(|| D::Error::custom(format!("\"{text}\": expected pairs of hexadecimal digits")))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bucket_holds_two_packets_or_half_a_millisecond() {
+        // 20 Mb/s x 0.5 ms = 1250 B, below two of 1514 B; 1 Gb/s: 62,500 B.
+        let slow = Bucket::new(BitRate::from_mbps(20), Bytes::new(150_000), 1500, 14).unwrap();
+        assert_eq!((slow.burst, slow.limit), (3028, 150_000));
+        assert_eq!(Bucket::new(BitRate::from_mbps(1000), Bytes::new(1_000_000), 1500, 14).unwrap().burst, 62_500);
+        let why = Bucket::new(BitRate::from_mbps(20), Bytes::new(1000), 1500, 14).unwrap_err().to_string();
+        assert_eq!(why, "buffer is 1 kB; expected at least 1514 B, below 4 GB");
+    }
+
+    #[test]
+    fn rates_beyond_32_bits_of_bytes_have_an_attribute_of_their_own() {
+        let options = |mbps| Bucket { rate: BitRate::from_mbps(mbps), burst: 3028, limit: 9 }.options();
+        // 20 Mb/s = 2,500,000 B/s.
+        let slow = options(20);
+        assert_eq!(word(find(&slow, PARAMETERS).unwrap(), 8), 2_500_000);
+        assert_eq!(find(&slow, RATE64), None);
+        // 100 Gb/s = 12.5e9 B/s, above 2^32.
+        let fast = options(100_000);
+        assert_eq!(word(find(&fast, PARAMETERS).unwrap(), 8), u32::MAX);
+        assert_eq!(long(find(&fast, RATE64).unwrap(), 0), 12_500_000_000);
+    }
+
+    #[test]
+    fn what_stood_there_goes_to_text_and_back() {
+        let former = Former { kind: "bfifo".to_owned(), handle: 0x10000, options: vec![0, 0x80, 255] };
+        let text = serde_json::to_string(&former).unwrap();
+        assert!(text.contains("0080ff"));
+        assert_eq!(serde_json::from_str::<Former>(&text).unwrap(), former);
+        assert!(serde_json::from_str::<Former>(&text.replace("0080ff", "0080f")).is_err());
+    }
+
+    #[test]
+    fn queues_with_classes_are_not_touched() {
+        let former = |kind: &str, handle| Former { kind: kind.to_owned(), handle, options: Vec::new() };
+        assert!(former("htb", 0x10000).check("eth0").unwrap_err().to_string().starts_with("eth0 has a root qdisc htb"));
+        assert!(former("fq_codel", 0x80010000).check("eth0").is_ok());
+        assert!(former("mq", 0).check("eth0").is_ok(), "the kernel makes it again");
+    }
+}

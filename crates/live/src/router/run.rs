@@ -1,0 +1,432 @@
+//! An instance at work.
+
+use super::arguments::RunArguments;
+use super::clamp::{Clamp, Orders};
+use super::document::{self, Kind, LinkFacts};
+use super::driver::{Driver, MechanismConfig, Reading};
+use super::metrics::{self, Board};
+use super::netlink::Socket;
+use super::qdisc::{self, Bucket, Device, Former};
+use super::segment::{Sampling, Sighting};
+use super::state::{Place, Restored, Saved};
+use super::watch::{SILENCE, Watched};
+use crate::clock::Clock;
+use crate::error::{LiveError, Result};
+use netlull_power::{EnergyMeter, PowerModel, Residency, Traffic};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use nix::errno::Errno;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use serde_json::json;
+use std::os::fd::AsFd;
+use std::time::Duration as StdDuration;
+use toml::Table;
+
+/// The priority among real-time processes: above nothing but ordinary ones.
+const PRIORITY: i32 = 5;
+/// The watch hears from the loop this often.
+const HEARTBEAT: Duration = Duration::from_millis(20);
+/// Energy and the programs' counters are worked out this often.
+const SLOW: Duration = Duration::from_millis(250);
+/// In one period at most so many segments are taken from the ring.
+const MOST_SEGMENTS: usize = 20_000;
+
+/// What is to be done, checked.
+struct Plan {
+    device: Device,
+    back: Device,
+    bucket: Bucket,
+    former: Former,
+    kind: Kind,
+    mechanism: MechanismConfig,
+    power: PowerModel,
+}
+
+/// Why the loop has ended.
+enum Ended {
+    Asked,
+    Gone,
+}
+
+fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Awm => "awm",
+        Kind::GRouter => "g_router",
+        Kind::CEarth => "c_earth",
+        Kind::Practra => "practra",
+        Kind::Earth => "earth",
+    }
+}
+
+/// The mechanism, by its name or by what the file says, and its parameters.
+fn read_config(arguments: &RunArguments) -> Result<(Kind, Table)> {
+    let mut table = match &arguments.config {
+        None => Table::new(),
+        Some(file) => {
+            let cannot = |error: &dyn std::fmt::Display| LiveError::system(file.display(), error);
+            let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
+            text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?
+        }
+    };
+    for assignment in &arguments.set {
+        document::set(&mut table, assignment)?;
+    }
+    let written = match table.get("kind") {
+        None => None,
+        Some(kind) => {
+            let text = kind.as_str().unwrap_or_default();
+            let parsed = <Kind as clap::ValueEnum>::from_str(text, false);
+            Some(parsed.map_err(|_| {
+                LiveError::new(format!("kind is {kind}; expected awm, g_router, c_earth, practra or earth"))
+            })?)
+        }
+    };
+    let kind = match (arguments.mechanism, written) {
+        (Some(named), Some(written)) if named != written => {
+            let (named, written) = (name_of(named), name_of(written));
+            return Err(LiveError::new(format!(
+                "mechanism is {named}; expected {written}, which the configuration has"
+            )));
+        }
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => {
+            return Err(LiveError::new("mechanism is not given; expected --mechanism, or kind in --config"));
+        }
+    };
+    Ok((kind, table))
+}
+
+fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan> {
+    let device = Device::find(socket, &arguments.dev)?;
+    let back = match &arguments.ack_dev {
+        Some(name) => Device::find(socket, name)?,
+        None => device.clone(),
+    };
+    if arguments.rate.as_bps() < 8000 {
+        return Err(LiveError::new(format!("rate is {}; expected at least 8 kb/s", arguments.rate)));
+    }
+    let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
+    if arguments.period < shortest || arguments.period > longest {
+        return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
+    }
+    let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
+    let (kind, table) = read_config(arguments)?;
+    let mtu = Bytes::new(u64::from(device.mtu));
+    let mechanism =
+        document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
+    let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
+        let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
+        LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
+    })?;
+    let former = qdisc::root(socket, device.index)
+        .map_err(|error| LiveError::system(format!("the queue of {}", device.name), error))?;
+    former.check(&device.name)?;
+    Ok(Plan { device, back, bucket, former, kind, mechanism, power })
+}
+
+/// Whether the eBPF programs have anything to do.
+fn needs_programs(mechanism: &MechanismConfig) -> bool {
+    matches!(mechanism, MechanismConfig::Gateway(_))
+}
+
+fn say_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
+    if needs_programs(&plan.mechanism) {
+        Clamp::check(&plan.device, &plan.back)?;
+    }
+    let Plan { device, back, bucket, former, kind, .. } = plan;
+    if arguments.json {
+        let said = json!({
+            "dry_run": true,
+            "device": device.name,
+            "ack_device": back.name,
+            "former_qdisc": former.kind,
+            "rate": bucket.rate.to_string(),
+            "burst_bytes": bucket.burst,
+            "limit_bytes": bucket.limit,
+            "mechanism": name_of(*kind),
+            "programs": needs_programs(&plan.mechanism),
+            "loop": arguments.period.to_string(),
+            "state": arguments.state,
+            "metrics": arguments.metrics,
+        });
+        println!("{said}");
+        return Ok(());
+    }
+    let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
+    println!("{name}: would put tbf 6e6c: at the root in place of {}: {rate}, {limit} B, burst {burst} B", former.kind);
+    if needs_programs(&plan.mechanism) {
+        println!("{name}: would attach eBPF program forward to what leaves; the kernel takes it");
+        println!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name);
+    }
+    println!("{name}: would run {} every {}, beside a watch", name_of(*kind), arguments.period);
+    println!("{name}: would write {}", Place::new(&arguments.state, name).saved().display());
+    Ok(())
+}
+
+/// `netlulld router run`.
+///
+/// # Errors
+/// If something that was asked for cannot be done; whatever was changed has been put back.
+pub(super) fn run(arguments: &RunArguments) -> Result<()> {
+    let mut socket = Socket::open()?;
+    if arguments.dry_run {
+        return say_plan(arguments, &plan(arguments, &mut socket)?);
+    }
+    let place = Place::new(&arguments.state, &arguments.dev);
+    let _held = place.hold()?;
+    // An instance that was killed together with its watch.
+    if place.restore(&mut socket)? == Restored::Queue {
+        eprintln!("netlulld: {}: an earlier instance had left its queue; it has been put back", arguments.dev);
+    }
+    let plan = plan(arguments, &mut socket)?;
+    let signals = block_signals()?;
+    let board = Board::default();
+    let metrics = arguments.metrics.map(|address| metrics::serve(address, &board)).transpose()?;
+    place.save(&Saved {
+        pid: std::process::id(),
+        device: plan.device.clone(),
+        bucket: plan.bucket,
+        former: plan.former.clone(),
+        metrics,
+        mechanism: name_of(plan.kind).to_owned(),
+    })?;
+    let outcome = serve(arguments, &plan, &place, &mut socket, &signals, &board);
+    let restored = place.restore(&mut socket);
+    let (device, ended) = (&plan.device.name, outcome?);
+    match (ended, restored?) {
+        (Ended::Gone, _) | (_, Restored::Gone) => eprintln!("netlulld: {device} was removed; nothing is left to drive"),
+        (Ended::Asked, _) => {}
+    }
+    if arguments.json {
+        println!("{}", json!(board.look().summary()));
+    }
+    Ok(())
+}
+
+fn block_signals() -> Result<SignalFd> {
+    let mut set = SigSet::empty();
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        set.add(signal);
+    }
+    let cannot = |error| LiveError::system("taking signals", error);
+    set.thread_block().map_err(cannot)?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(cannot)
+}
+
+/// What the loop drives and what drives it.
+struct Loop<'a> {
+    plan: &'a Plan,
+    socket: &'a mut Socket,
+    clock: Clock,
+    driver: Driver,
+    clamp: Option<Clamp>,
+    sampling: Sampling,
+    untold: u64,
+    watched: Watched,
+    meter: EnergyMeter,
+    /// The rate that the bucket has.
+    rate: BitRate,
+    seen: Vec<Sighting>,
+    timed: Vec<(Instant, Sighting)>,
+    reading: Reading,
+    told_watch: Instant,
+    slow: Instant,
+}
+
+/// Puts everything in place, runs until told to end or the device is gone. What stood before is put back by the caller.
+fn serve(
+    arguments: &RunArguments,
+    plan: &Plan,
+    place: &Place,
+    socket: &mut Socket,
+    signals: &SignalFd,
+    board: &Board,
+) -> Result<Ended> {
+    let name = &plan.device.name;
+    let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
+    // Before the bucket is there: nothing is ever lowered that nobody watches.
+    let watched = Watched::start(place, name)?;
+    let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
+    qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
+    let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
+    let clock = Clock::start();
+    let start = clock.now();
+    let driver = Driver::new(&plan.mechanism, start, reading, name, arguments.record.as_deref())?;
+    let rate = driver.rate();
+    if rate != plan.bucket.rate {
+        qdisc::change(socket, plan.device.index, plan.bucket.at(rate)).map_err(refused)?;
+    }
+    board.show(|shown| {
+        shown.device.clone_from(name);
+        name_of(plan.kind).clone_into(&mut shown.mechanism);
+        shown.full_rate = plan.bucket.rate;
+        shown.power_model.clone_from(&arguments.power);
+    });
+    if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
+        eprintln!("netlulld: {name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE");
+    }
+    eprintln!("netlulld: {name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate);
+    let mut running = Loop {
+        plan,
+        socket,
+        clock,
+        driver,
+        clamp,
+        sampling: Sampling::default(),
+        untold: 0,
+        watched,
+        meter: EnergyMeter::new(start, rate),
+        rate,
+        seen: Vec::with_capacity(MOST_SEGMENTS),
+        timed: Vec::with_capacity(MOST_SEGMENTS),
+        reading,
+        told_watch: start,
+        slow: start,
+    };
+    let ended = running.until_ended(arguments.period, signals, board);
+    running.show_slow(clock.now(), board);
+    let recorded = running.driver.finish();
+    // The watch goes last of all, when what stood before stands again.
+    let restored = place.restore(running.socket);
+    running.watched.dismiss();
+    let ended = ended?;
+    restored?;
+    recorded?;
+    Ok(ended)
+}
+
+impl Loop<'_> {
+    fn until_ended(&mut self, period: Duration, signals: &SignalFd, board: &Board) -> Result<Ended> {
+        let cannot = |error: Errno| LiveError::system("the loop's timer", error);
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC).map_err(cannot)?;
+        let first = self.clock.now() + period;
+        let nanos = |nanos: u64| TimeSpec::from_duration(StdDuration::from_nanos(nanos));
+        let schedule = Expiration::IntervalDelayed(nanos(self.clock.monotonic_at(first)), nanos(period.as_nanos()));
+        timer.set(schedule, TimerSetTimeFlags::TFD_TIMER_ABSTIME).map_err(cannot)?;
+        let mut due = first;
+        loop {
+            let periods = expirations(&timer).map_err(cannot)?;
+            let now = self.clock.now();
+            // The last of those that are over; the first that was missed is what came late.
+            let late = now.saturating_since(due);
+            due += period * periods;
+            if signals.read_signal().ok().flatten().is_some() {
+                return Ok(Ended::Asked);
+            }
+            match self.period(now, period) {
+                Err(Errno::ENODEV | Errno::ENXIO) => return Ok(Ended::Gone),
+                Err(Errno::ENOENT) => {
+                    let name = &self.plan.device.name;
+                    return Err(LiveError::new(format!("somebody has replaced the queue of {name}; it is left alone")));
+                }
+                Err(error) => return Err(LiveError::system(format!("the queue of {}", self.plan.device.name), error)),
+                Ok(()) => {}
+            }
+            self.tell_watch(now, period)?;
+            board.show(|shown| {
+                shown.lateness.add(late);
+                shown.missed += periods - 1;
+                self.fill(now, shown);
+            });
+            if now >= self.slow {
+                self.slow = now + SLOW;
+                self.show_slow(now, board);
+            }
+        }
+    }
+
+    /// One period: what the kernel has counted and seen goes to the machine, what it wants goes to the kernel.
+    fn period(&mut self, now: Instant, period: Duration) -> std::result::Result<(), Errno> {
+        self.reading = qdisc::read(self.socket, self.plan.device.index)?;
+        self.seen.clear();
+        if let Some(clamp) = &mut self.clamp {
+            clamp.take(MOST_SEGMENTS, &mut self.seen);
+            self.sampling.after(self.seen.len() as u64, 0);
+        }
+        self.timed.clear();
+        let clock = self.clock;
+        self.timed.extend(self.seen.iter().map(|&seen| (clock.at_monotonic(seen.nanos), seen)));
+        let decision = self.driver.period(now, self.reading, &self.timed);
+        if let Some((rate, pause)) = decision.rate
+            && rate != self.rate
+        {
+            qdisc::change(self.socket, self.plan.device.index, self.plan.bucket.at(rate))?;
+            self.meter.rate_changed(now, rate, pause);
+            self.rate = rate;
+        }
+        if let Some(clamp) = &mut self.clamp {
+            let silence = Duration::from_millis(u64::from(SILENCE)).max(period * 2);
+            let deadline = self.clock.monotonic_at(self.clock.now() + silence);
+            let orders = Orders { deadline, window: decision.window, mask: self.sampling.mask() };
+            clamp.order(orders).map_err(|_| Errno::EIO)?;
+        }
+        Ok(())
+    }
+
+    /// The watch is told now and then; if it has raised the rate while this process hung, the rate is set again.
+    fn tell_watch(&mut self, now: Instant, period: Duration) -> Result<()> {
+        if now < self.told_watch {
+            return Ok(());
+        }
+        self.told_watch = now + HEARTBEAT.max(period).saturating_sub(period);
+        if self.watched.alive()? {
+            // A device that is gone is found in the next period.
+            let _ = qdisc::change(self.socket, self.plan.device.index, self.plan.bucket.at(self.rate));
+        }
+        Ok(())
+    }
+
+    fn fill(&self, now: Instant, shown: &mut metrics::Snapshot) {
+        shown.uptime = now - Instant::ZERO;
+        shown.rate = self.rate;
+        shown.changes = self.driver.changes();
+        shown.queue = self.reading;
+        shown.raised = self.watched.raised();
+        shown.one_in = self.sampling.one_in();
+        if let Some(gateway) = self.driver.gateway() {
+            shown.round_trip = gateway.needs_round_trip().then(|| gateway.round_trip());
+            if gateway.steers() {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // From an MTU to 2^30.
+                let window = gateway.window() as u64;
+                shown.window = Some(Bytes::new(window));
+                shown.flows = Some(gateway.flows());
+            }
+        }
+    }
+
+    /// What costs more than a glance.
+    fn show_slow(&mut self, now: Instant, board: &Board) {
+        let counters = self.clamp.as_ref().and_then(|clamp| clamp.counters().ok());
+        if let Some(counters) = &counters {
+            let untold = counters.untold - self.untold.min(counters.untold);
+            self.untold = counters.untold;
+            if untold > 0 {
+                self.sampling.after(0, untold);
+            }
+        }
+        let (full_rate, residency) = (self.plan.bucket.rate, self.meter.finish(now));
+        let full = Residency::constant(full_rate, residency.total());
+        let traffic =
+            Traffic { bits: Bytes::new(self.reading.sent_bytes).as_bits(), packets: self.reading.sent_packets };
+        let energy = self.plan.power.energy(&residency, full_rate, traffic).total();
+        let full_energy = self.plan.power.energy(&full, full_rate, traffic).total();
+        board.show(|shown| {
+            shown.counters = counters;
+            (shown.energy, shown.full_energy) = (energy, full_energy);
+        });
+    }
+}
+
+/// Waits for the timer; gives how many periods have ended since the last time, at least one.
+fn expirations(timer: &TimerFd) -> nix::Result<u64> {
+    let mut count = [0; 8];
+    loop {
+        match nix::unistd::read(timer.as_fd(), &mut count) {
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(u64::from_ne_bytes(count).max(1)),
+        }
+    }
+}

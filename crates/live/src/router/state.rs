@@ -1,0 +1,232 @@
+//! What one instance leaves for others to find: a lock for each device, and what stood at its root before.
+
+use super::netlink::Socket;
+use super::qdisc::{self, Bucket, Device, Former};
+use crate::error::{LiveError, Result};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// Where instances leave it.
+pub const DIRECTORY: &str = "/run/netlull";
+
+/// What an instance has done to a device, enough to undo it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Saved {
+    /// Whose it is.
+    pub pid: u32,
+    /// The device.
+    pub device: Device,
+    /// The bucket at its full rate.
+    pub bucket: Bucket,
+    /// What stood at its root.
+    pub former: Former,
+    /// Where the metrics are.
+    pub metrics: Option<SocketAddr>,
+    /// What runs.
+    pub mechanism: String,
+}
+
+/// The places of a device's files.
+#[derive(Clone, Debug)]
+pub struct Place {
+    directory: PathBuf,
+    device: String,
+}
+
+/// The right to drive a device, as long as it is held.
+#[derive(Debug)]
+pub struct Held {
+    _lock: Flock<File>,
+}
+
+/// What was found and undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restored {
+    /// There was nothing to undo.
+    Nothing,
+    /// What stood at the root before stands there again.
+    Queue,
+    /// The device is gone, and its queue with it.
+    Gone,
+}
+
+impl Place {
+    /// The places for that device.
+    #[must_use]
+    pub fn new(directory: &Path, device: &str) -> Self {
+        Self { directory: directory.to_owned(), device: device.to_owned() }
+    }
+
+    /// The file that tells what stood there.
+    #[must_use]
+    pub fn saved(&self) -> PathBuf {
+        self.directory.join(format!("router-{}.json", self.device))
+    }
+
+    fn lock(&self) -> PathBuf {
+        self.directory.join(format!("router-{}.lock", self.device))
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Takes the device.
+    ///
+    /// # Errors
+    /// If another instance has it, which the message names, or the lock's file cannot be made.
+    pub fn hold(&self) -> Result<Held> {
+        let path = self.lock();
+        let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
+        std::fs::create_dir_all(&self.directory).map_err(cannot)?;
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(cannot)?;
+        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(mut lock) => {
+                lock.rewind().map_err(cannot)?;
+                lock.set_len(0).map_err(cannot)?;
+                writeln!(lock, "{}", std::process::id()).map_err(cannot)?;
+                Ok(Held { _lock: lock })
+            }
+            Err((mut file, Errno::EWOULDBLOCK)) => {
+                let mut pid = String::new();
+                file.read_to_string(&mut pid).map_err(cannot)?;
+                let (device, pid) = (&self.device, pid.trim());
+                let message = format!("device \"{device}\" is driven by the instance with pid {pid}; expected none");
+                Err(LiveError::new(message))
+            }
+            Err((_, error)) => Err(LiveError::system(path.display(), error)),
+        }
+    }
+
+    /// Whether an instance has the device; nothing is changed.
+    ///
+    /// # Errors
+    /// If its lock cannot be looked at.
+    pub fn is_held(&self) -> Result<bool> {
+        let file = match File::open(self.lock()) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(LiveError::system(self.lock().display(), error)),
+        };
+        match Flock::lock(file, FlockArg::LockSharedNonblock) {
+            Ok(_) => Ok(false),
+            Err((_, Errno::EWOULDBLOCK)) => Ok(true),
+            Err((_, error)) => Err(LiveError::system(self.lock().display(), error)),
+        }
+    }
+
+    /// Writes down what is about to be done; it is there whole or not at all.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(&self, saved: &Saved) -> Result<()> {
+        let (path, draft) = (self.saved(), self.saved().with_extension("json.new"));
+        let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
+        let text = serde_json::to_string_pretty(saved).map_err(|error| LiveError::system(path.display(), error))?;
+        std::fs::write(&draft, text).map_err(cannot)?;
+        std::fs::rename(&draft, &path).map_err(cannot)
+    }
+
+    /// What was written down; `None` if nothing was.
+    ///
+    /// # Errors
+    /// If what is there cannot be read.
+    pub fn load(&self) -> Result<Option<Saved>> {
+        let path = self.saved();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| LiveError::system(path.display(), error)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(LiveError::system(path.display(), error)),
+        }
+    }
+
+    /// Undoes what an instance has left that is no more. Doing it twice does no more than doing it once. Whoever calls it holds the device.
+    ///
+    /// # Errors
+    /// If the former queue cannot be put back.
+    pub fn restore(&self, socket: &mut Socket) -> Result<Restored> {
+        // A file that cannot be read must not keep a lowered rate in place: the kernel's own queue is better.
+        let saved = self.load().unwrap_or_else(|error| {
+            eprintln!("netlulld: {error}; the kernel's own queue takes the place of what was there");
+            None
+        });
+        // Another device may have the number by now, or the name.
+        let found = match (Device::find(socket, &self.device), &saved) {
+            (Ok(device), Some(saved)) if device.index == saved.device.index => Some(device.index),
+            (Ok(device), None) => Some(device.index),
+            _ => None,
+        };
+        let failed = |error: Errno| LiveError::system(format!("putting the queue of {} back", self.device), error);
+        let restored = match found {
+            None if saved.is_none() => Restored::Nothing,
+            None => Restored::Gone,
+            Some(index) => match qdisc::root(socket, index) {
+                Err(Errno::ENODEV) => Restored::Gone,
+                Err(error) => return Err(failed(error)),
+                Ok(root) if !root.is_ours() => Restored::Nothing,
+                Ok(_) => {
+                    qdisc::restore(socket, index, saved.as_ref().map(|saved| &saved.former)).map_err(failed)?;
+                    Restored::Queue
+                }
+            },
+        };
+        match std::fs::remove_file(self.saved()) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(LiveError::system(self.saved().display(), error))
+            }
+            _ => Ok(restored),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn directory(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("netlull-state-{name}-{}", std::process::id()))
+    }
+
+    #[test]
+    fn one_instance_at_a_time_has_a_device() {
+        let directory = directory("lock");
+        let place = Place::new(&directory, "eth0");
+        let held = place.hold().unwrap();
+        let why = place.hold().unwrap_err().to_string();
+        assert!(why.contains(&format!("pid {}", std::process::id())), "{why}");
+        assert!(Place::new(&directory, "eth1").hold().is_ok(), "another device is another matter");
+        drop(held);
+        assert!(place.hold().is_ok());
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn what_is_saved_is_found_again() {
+        let directory = directory("saved");
+        let place = Place::new(&directory, "eth0");
+        let _held = place.hold().unwrap();
+        assert_eq!(place.load().unwrap(), None);
+        let saved = Saved {
+            pid: 7,
+            device: Device { name: "eth0".to_owned(), index: 3, mtu: 1500, link_header: 14 },
+            bucket: Bucket { rate: netlull_units::BitRate::from_mbps(20), burst: 3028, limit: 150_000 },
+            former: Former { kind: "fq".to_owned(), handle: 0x8001_0000, options: vec![1, 2] },
+            metrics: Some("127.0.0.1:9100".parse().unwrap()),
+            mechanism: "awm".to_owned(),
+        };
+        place.save(&saved).unwrap();
+        assert_eq!(place.load().unwrap(), Some(saved));
+        std::fs::write(place.saved(), "{").unwrap();
+        assert!(place.load().is_err());
+        std::fs::remove_dir_all(directory).unwrap();
+    }
+}

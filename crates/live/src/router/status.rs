@@ -1,0 +1,78 @@
+//! What the instance of a device does.
+
+use super::arguments::StatusArguments;
+use super::netlink::Socket;
+use super::qdisc;
+use super::state::{Place, Saved};
+use crate::error::{LiveError, Result};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::ExitCode;
+
+/// Shows it; fails where nothing runs.
+///
+/// # Errors
+/// If its state cannot be read.
+pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+    let place = Place::new(&arguments.device.state, &arguments.device.dev);
+    let device = &arguments.device.dev;
+    let (saved, runs) = (place.load()?, place.is_held()?);
+    let Some(saved) = saved.filter(|_| runs) else {
+        let leftover = place.saved().exists();
+        if arguments.json {
+            println!("{}", json!({ "device": device, "running": false, "leftover": leftover }));
+        } else if leftover {
+            println!("{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`");
+        } else {
+            println!("{device}: nothing runs");
+        }
+        return Ok(ExitCode::FAILURE);
+    };
+    let inside = saved.metrics.and_then(ask);
+    let shown = show(&saved, inside.as_ref())?;
+    if arguments.json {
+        println!("{shown}");
+    } else if let Value::Object(fields) = shown {
+        for (name, value) in fields {
+            println!("{name:<22} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the kernel says of the queue, and what the instance says of itself if it serves metrics.
+fn show(saved: &Saved, inside: Option<&Value>) -> Result<Value> {
+    let reading = qdisc::read(&mut Socket::open()?, saved.device.index)
+        .map_err(|error| LiveError::system(format!("the queue of {}", saved.device.name), error))?;
+    let mut shown = json!({
+        "device": saved.device.name,
+        "running": true,
+        "pid": saved.pid,
+        "mechanism": saved.mechanism,
+        "full_rate": saved.bucket.rate.to_string(),
+        "buffer_bytes": saved.bucket.limit,
+        "queue_bytes": reading.backlog,
+        "queue_packets": reading.packets,
+        "sent_bytes": reading.sent_bytes,
+        "drops": reading.drops,
+        "metrics": saved.metrics.map_or("none; more is known with --metrics".to_owned(), |at| format!("http://{at}/metrics")),
+    });
+    if let (Some(Value::Object(inside)), Value::Object(shown)) = (inside, &mut shown) {
+        for (name, value) in inside {
+            shown.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+    Ok(shown)
+}
+
+/// What an instance says of itself; `None` if it does not answer within a second.
+fn ask(address: SocketAddr) -> Option<Value> {
+    let patience = std::time::Duration::from_secs(1);
+    let mut stream = TcpStream::connect_timeout(&address, patience).ok()?;
+    stream.set_read_timeout(Some(patience)).ok()?;
+    stream.write_all(b"GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n").ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    serde_json::from_str(answer.split_once("\r\n\r\n")?.1).ok()
+}

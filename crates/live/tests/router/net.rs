@@ -1,0 +1,183 @@
+//! Networks of namespaces for tests: sender ─ router ─ receiver, with a delay where it is wanted.
+
+use super::tun;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sched::{CloneFlags, setns};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsFd;
+use std::process::{Command, Output};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Whether this machine can do what these tests need; says what is missing.
+pub fn can_run() -> bool {
+    let missing = if !nix::unistd::geteuid().is_root() {
+        "root"
+    } else if Command::new("ip").arg("-V").output().is_err() || Command::new("tc").arg("-V").output().is_err() {
+        "ip and tc (apt-get install iproute2)"
+    } else if !std::path::Path::new("/dev/net/tun").exists() {
+        "/dev/net/tun"
+    } else if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        "a kernel with eBPF and BTF"
+    } else {
+        return true;
+    };
+    println!("skipped: this test needs {missing}");
+    false
+}
+
+/// Runs a command; its words are separated by spaces.
+pub fn try_command(line: &str) -> Output {
+    let mut words = line.split_whitespace();
+    Command::new(words.next().unwrap()).args(words).output().unwrap()
+}
+
+/// Runs a command that must work; gives what it printed.
+pub fn command(line: &str) -> String {
+    let done = try_command(line);
+    assert!(done.status.success(), "{line}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8_lossy(&done.stdout).into_owned()
+}
+
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// The namespaces of one test; they go with it.
+pub struct Network {
+    pub sender: String,
+    pub router: String,
+    pub receiver: String,
+    /// What the instances of this network leave.
+    pub state: std::path::PathBuf,
+    delay: Option<Delay>,
+}
+
+/// Addresses: the sender has 10.77.1.1 and fd77:1::1, the receiver 10.77.2.1 and fd77:2::1; the router .2 and ::2 on both sides,
+/// its device to the sender is `near`, that to the receiver `far`.
+impl Network {
+    /// A network; packets take `delay` between sender and router, each way.
+    #[allow(clippy::disallowed_methods)]
+    pub fn new(delay: Option<Duration>) -> Self {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = |role: &str| format!("nl-rt-{}-{number}{role}", std::process::id());
+        let (sender, router, receiver) = (name("s"), name("r"), name("d"));
+        let state = std::env::temp_dir().join(name("state"));
+        for namespace in [&sender, &router, &receiver] {
+            command(&format!("ip netns add {namespace}"));
+            command(&format!("ip -n {namespace} link set lo up"));
+            let set = "net.ipv6.conf.all.disable_ipv6=0 net.ipv6.conf.default.accept_dad=0 net.ipv4.ip_forward=1";
+            command(&format!("ip netns exec {namespace} sysctl -qw {set} net.ipv6.conf.all.forwarding=1"));
+            command(&format!("ip netns exec {namespace} sysctl -qw net.ipv4.tcp_no_metrics_save=1"));
+        }
+        let delay = delay.map(|delay| Delay::new(delay, (&sender, "near"), (&router, "near")));
+        if delay.is_none() {
+            command(&format!("ip link add near netns {sender} type veth peer name near netns {router}"));
+        }
+        command(&format!("ip link add far netns {router} type veth peer name far netns {receiver}"));
+        let ends = [
+            (&sender, "near", "1", "1"),
+            (&router, "near", "1", "2"),
+            (&router, "far", "2", "2"),
+            (&receiver, "far", "2", "1"),
+        ];
+        for (namespace, device, net, host) in ends {
+            let _ = try_command(&format!("ip netns exec {namespace} ethtool -K {device} tso off gso off gro off"));
+            command(&format!("ip -n {namespace} link set {device} up gso_max_segs 1"));
+            command(&format!("ip -n {namespace} addr add 10.77.{net}.{host}/24 dev {device}"));
+            command(&format!("ip -n {namespace} addr add fd77:{net}::{host}/64 dev {device} nodad"));
+        }
+        for (namespace, net, device) in [(&sender, "1", "near"), (&receiver, "2", "far")] {
+            command(&format!("ip -n {namespace} route add default via 10.77.{net}.2 dev {device}"));
+            command(&format!("ip -n {namespace} -6 route add default via fd77:{net}::2 dev {device}"));
+        }
+        Self { sender, router, receiver, state, delay }
+    }
+
+    /// Does something in a namespace, in a thread of its own.
+    pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+        let path = format!("/run/netns/{namespace}");
+        std::thread::spawn(move || {
+            setns(File::open(path).unwrap(), CloneFlags::CLONE_NEWNET).unwrap();
+            work()
+        })
+    }
+
+    /// What tc shows of the queue before the receiver.
+    pub fn queue(&self) -> String {
+        command(&format!("tc -n {} -s qdisc show dev far", self.router))
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        drop(self.delay.take());
+        for namespace in [&self.sender, &self.router, &self.receiver] {
+            let _ = try_command(&format!("ip netns del {namespace}"));
+        }
+        let _ = std::fs::remove_dir_all(&self.state);
+    }
+}
+
+/// Two TUN devices, what enters one of which leaves the other later.
+struct Delay {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Delay {
+    fn new(delay: Duration, one: (&str, &str), other: (&str, &str)) -> Self {
+        let open = |(namespace, device): (&str, &str)| {
+            let device = device.to_owned();
+            Arc::new(Network::inside(namespace, move || tun::open(&device)).join().unwrap())
+        };
+        let (one, other) = (open(one), open(other));
+        let stop = Arc::new(AtomicBool::new(false));
+        let threads = [(one.clone(), other.clone()), (other, one)]
+            .into_iter()
+            .map(|(from, to)| {
+                let stop = stop.clone();
+                std::thread::spawn(move || line(&from, &to, delay, &stop))
+            })
+            .collect();
+        Self { stop, threads }
+    }
+}
+
+impl Drop for Delay {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// One direction of a delay line, until it is stopped.
+#[allow(clippy::disallowed_methods)] // A test is as real as its packets.
+fn line(mut from: &File, mut to: &File, delay: Duration, stop: &AtomicBool) {
+    // Without the right to it the line is late now and then.
+    let _ = netlull_live::system::run_in_real_time(6);
+    let mut waiting: VecDeque<(Instant, Vec<u8>)> = VecDeque::new();
+    let mut buffer = vec![0; 65_536];
+    while !stop.load(Ordering::Relaxed) {
+        let now = Instant::now();
+        while waiting.front().is_some_and(|(due, _)| *due <= now) {
+            let (_, packet) = waiting.pop_front().unwrap();
+            // A device that is down loses packets, as wires do.
+            let _ = to.write(&packet);
+        }
+        let patience = Duration::from_millis(50);
+        let wait = waiting.front().map_or(patience, |(due, _)| due.saturating_duration_since(now).min(patience));
+        let mut ready = [PollFd::new(from.as_fd(), PollFlags::POLLIN)];
+        if ppoll(&mut ready, Some(wait.into()), None).unwrap_or(0) == 0 {
+            continue;
+        }
+        let due = Instant::now() + delay;
+        while let Ok(length) = from.read(&mut buffer) {
+            waiting.push_back((due, buffer[..length].to_vec()));
+        }
+    }
+}
