@@ -62,12 +62,12 @@ fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets t
 	  seed=$$((seed + 1)); \
 	done
 
-netlulld: $(DAEMON) ## Build netlulld, the program that emulates, as one static binary beside the netlull command.
+netlulld: tools $(DAEMON) ## Build netlulld, the program that emulates, as one static binary beside the netlull command.
 
 # It runs on machines without Rust, Python or libraries: nothing in it is dynamic, or it is not built.
 $(DAEMON): $(PACKAGES) $(RUST) $(wildcard crates/live/*/*.[ch])
-	RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --release --locked --target $(HOST) --package netlull-live
-	@built=$${CARGO_TARGET_DIR:-target}/$(HOST)/release/netlulld; \
+	RUSTFLAGS="-C target-feature=+crt-static" cargo build --quiet --profile daemon --locked --target $(HOST) --package netlull-live
+	@built=$${CARGO_TARGET_DIR:-target}/$(HOST)/daemon/netlulld; \
 	if ldd $$built 2>&1 | grep -q '=>'; then echo "$$built is not static"; exit 1; fi; \
 	install -m 755 $$built $@
 
