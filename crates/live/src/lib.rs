@@ -15,6 +15,8 @@ pub mod doctor;
 pub mod emulate;
 pub mod error;
 pub mod namespace;
+pub mod netlink;
+pub mod route;
 pub mod router;
 pub mod station;
 pub mod system;

@@ -85,7 +85,7 @@ pub fn bring_up(name: &str) -> Result<()> {
     configure(&format!("bringing {name} up"), libc::SIOCSIFFLAGS, &mut request)
 }
 
-/// Gives a device its only address, its MTU and room for so many packets, and sends everything else through it.
+/// Gives a device its only address, its MTU and room for so many packets, switches its offloads off, and brings it up.
 ///
 /// # Errors
 /// If the system refuses.
@@ -103,8 +103,7 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     for (what, command) in [("TSO", ETHTOOL_STSO), ("GSO", ETHTOOL_SGSO), ("GRO", ETHTOOL_SGRO)] {
         switch_off(name, what, command)?;
     }
-    bring_up(name)?;
-    default_route(name)
+    bring_up(name)
 }
 
 /// From linux/ethtool.h.
@@ -124,24 +123,6 @@ fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     configure(&format!("switching {what} off on {name}"), libc::SIOCETHTOOL as _, &mut request)
-}
-
-fn default_route(name: &str) -> Result<()> {
-    let device = std::ffi::CString::new(name).map_err(|error| LiveError::system(name, error))?;
-    // SAFETY: an `rtentry` is plain data for which all zeros is a valid value.
-    let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
-    route.rt_dst = internet(Ipv4Addr::UNSPECIFIED);
-    route.rt_genmask = internet(Ipv4Addr::UNSPECIFIED);
-    route.rt_gateway = internet(Ipv4Addr::UNSPECIFIED);
-    route.rt_flags = libc::RTF_UP;
-    route.rt_dev = device.as_ptr().cast_mut();
-    let socket = control_socket()?;
-    // SAFETY: SIOCADDRT reads one `rtentry` and the name that it points to, both of which live through the call.
-    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCADDRT as _, &raw const route) };
-    if result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EEXIST) {
-        return Ok(());
-    }
-    check(&format!("sending everything through {name}"), result)
 }
 
 /// This thread is scheduled in real time (SCHED_FIFO) from now on, at this priority, 1 to 99; its children begin as ordinary ones.

@@ -3,6 +3,7 @@
 use super::world::address;
 use crate::error::{LiveError, Result};
 use crate::namespace::{Namespace, set_sysctl};
+use crate::route::{Metrics, go_through};
 use crate::system::{bring_up, open_tun, set_up_point_to_point};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use std::collections::BTreeMap;
@@ -84,9 +85,9 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
         let (Traffic::Tcp { tcp, .. } | Traffic::Requests { tcp, .. }) = &flow.traffic else { continue };
         for node in [flow.from, flow.to] {
             let before = wanted.entry(node).or_default();
-            if before.is_some_and(|before| kernel_values(before) != kernel_values(tcp)) {
+            if before.is_some_and(|before| host_wide(before) != host_wide(tcp)) {
                 let name = &plan.nodes[node as usize];
-                let what = "timestamps, window scaling, SACK or ECN that differ between flows";
+                let what = "timestamps, window scaling, SACK, ECN, initial windows or least timeouts that differ between flows";
                 return Err(LiveError::new(format!(
                     "node {name}: has {what}; expected the same for all flows of a host"
                 )));
@@ -108,6 +109,7 @@ fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String,
         let tun = open_tun(DEVICE)?;
         bring_up("lo")?;
         set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
+        go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics))?;
         for (name, value) in always().into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
             set_sysctl(name, &value)?;
         }
@@ -122,6 +124,16 @@ fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String,
         }
     };
     Ok(Host { node, namespace, tun })
+}
+
+/// What a host's route tells TCP.
+fn metrics(tcp: &TcpPlan) -> Metrics {
+    Metrics { initial_window: Some(tcp.initial_window), least_rto: Some(tcp.min_rto) }
+}
+
+/// What is one for all connections of a host.
+fn host_wide(tcp: &TcpPlan) -> (Vec<(&'static str, String)>, Metrics) {
+    (kernel_values(tcp), metrics(tcp))
 }
 
 /// What makes one run like another: nothing is remembered of connections before, and windows may grow to any plan's buffer.

@@ -106,7 +106,8 @@ impl Slots {
     }
 
     fn due(self, slot: Slot) -> Due {
-        let parts: [(u32, fn(usize) -> Due); 6] = [
+        type Make = fn(usize) -> Due;
+        let parts: [(u32, Make); 6] = [
             (self.links, Due::Departure),
             (self.links, Due::Delivery),
             (self.controllers, Due::Controller),

@@ -19,7 +19,6 @@ pub mod driver;
 mod install;
 pub mod lateness;
 pub mod metrics;
-pub mod netlink;
 pub mod qdisc;
 mod run;
 pub mod segment;
@@ -49,7 +48,7 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             let place = Place::new(&arguments.state, &arguments.dev);
             let _held = place.hold()?;
             let device = &arguments.dev;
-            match place.restore(&mut netlink::Socket::open()?)? {
+            match place.restore(&mut crate::netlink::Socket::open()?)? {
                 Restored::Nothing => println!("{device}: nothing to restore"),
                 Restored::Queue => println!("{device}: its queue is as it was before"),
                 Restored::Gone => println!("{device}: is gone, its queue with it"),

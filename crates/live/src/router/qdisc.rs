@@ -1,8 +1,8 @@
 //! The queue of a device: a token bucket (TBF) whose rate the daemon drives, and what was there before it.
 
 use super::driver::Reading;
-use super::netlink::{Message, Socket, find, flag, kind, long, put, word};
 use crate::error::{LiveError, Result};
+use crate::netlink::{Message, Socket, find, flag, kind, long, put, word};
 use netlull_units::{BitRate, Bytes};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};

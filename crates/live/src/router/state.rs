@@ -1,8 +1,8 @@
 //! What one instance leaves for others to find: a lock for each device, and what stood at its root before.
 
-use super::netlink::Socket;
 use super::qdisc::{self, Bucket, Device, Former};
 use crate::error::{LiveError, Result};
+use crate::netlink::Socket;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
 //! What the instance of a device does.
 
 use super::arguments::StatusArguments;
-use super::netlink::Socket;
 use super::qdisc;
 use super::state::{Place, Saved};
 use crate::error::{LiveError, Result};
+use crate::netlink::Socket;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -7,10 +7,10 @@
 //!
 //! It has a session of its own, so that what kills a terminal's processes does not kill it.
 
-use super::netlink::Socket;
 use super::qdisc;
 use super::state::{Held, Place, Restored};
 use crate::error::{LiveError, Result};
+use crate::netlink::Socket;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{MsgFlags, recv, send};

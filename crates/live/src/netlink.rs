@@ -1,4 +1,4 @@
-//! Messages of rtnetlink as bytes: the few that a queue needs (linux/rtnetlink.h, linux/pkt_sched.h).
+//! Messages of rtnetlink as bytes: the few that queues and routes need (linux/rtnetlink.h, linux/pkt_sched.h).
 //!
 //! Written by hand, for the crates that speak rtnetlink have no TBF; what is asked for is few and fixed.
 
@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 pub mod kind {
     /// RTM_GETLINK.
     pub const GET_LINK: u16 = 18;
+    /// RTM_NEWROUTE.
+    pub const NEW_ROUTE: u16 = 24;
     /// RTM_NEWQDISC.
     pub const NEW_QDISC: u16 = 36;
     /// RTM_DELQDISC.

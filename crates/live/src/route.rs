@@ -1,0 +1,75 @@
+//! The route of a host with one device, and what TCP is told by it.
+
+use crate::error::{LiveError, Result};
+use crate::netlink::{Message, Socket, flag, kind, put};
+use netlull_units::Duration;
+
+/// What a route tells TCP (linux/rtnetlink.h, RTAX_*).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Metrics {
+    /// Segments of the initial congestion window.
+    pub initial_window: Option<u32>,
+    /// The least retransmission timeout; the kernel counts whole milliseconds.
+    pub least_rto: Option<Duration>,
+}
+
+const RTA_OIF: u16 = 4;
+const RTA_METRICS: u16 = 8;
+const RTAX_LOCK: u16 = 1;
+const RTAX_INITCWND: u16 = 11;
+const RTAX_RTO_MIN: u16 = 13;
+
+const AF_INET: u8 = 2;
+const RT_TABLE_MAIN: u8 = 254;
+const RTPROT_STATIC: u8 = 4;
+const RT_SCOPE_LINK: u8 = 253;
+const RTN_UNICAST: u8 = 1;
+
+impl Metrics {
+    /// Attributes within RTA_METRICS. A least timeout is heeded if it is locked.
+    fn attributes(self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Some(segments) = self.initial_window {
+            put(&mut bytes, RTAX_INITCWND, &segments.to_ne_bytes());
+        }
+        if let Some(least) = self.least_rto {
+            let millis = u32::try_from(least.as_nanos() / 1_000_000).unwrap_or(u32::MAX).max(1);
+            put(&mut bytes, RTAX_LOCK, &(1_u32 << RTAX_RTO_MIN).to_ne_bytes());
+            put(&mut bytes, RTAX_RTO_MIN, &millis.to_ne_bytes());
+        }
+        bytes
+    }
+}
+
+/// In the namespace of this thread everything goes through `device`, in place of a default route that there is.
+///
+/// # Errors
+/// If there is no such device, or the kernel refuses.
+pub fn go_through(device: &str, metrics: Metrics) -> Result<()> {
+    let refused = |error| LiveError::system(format!("sending everything through {device}"), error);
+    let index = nix::net::if_::if_nametoindex(device).map_err(refused)?;
+    // struct rtmsg: family, lengths of destination and source, TOS, table, protocol, scope, type, flags.
+    let fixed = [AF_INET, 0, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
+    let message = Message::new(kind::NEW_ROUTE, flag::ACK | flag::CREATE | flag::REPLACE, &fixed)
+        .with(RTA_OIF, &index.to_ne_bytes())
+        .with(RTA_METRICS, &metrics.attributes());
+    Socket::open()?.ask(message).map(|_| ()).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::netlink::{find, word};
+
+    #[test]
+    fn metrics_are_attributes_of_their_own_and_a_timeout_is_locked() {
+        let metrics = Metrics { initial_window: Some(4), least_rto: Some(Duration::from_millis(200)) };
+        let bytes = metrics.attributes();
+        let number = |kind| find(&bytes, kind).map(|value| word(value, 0));
+        assert_eq!(
+            (number(RTAX_INITCWND), number(RTAX_RTO_MIN), number(RTAX_LOCK)),
+            (Some(4), Some(200), Some(1 << 13))
+        );
+        assert!(Metrics::default().attributes().is_empty());
+    }
+}
