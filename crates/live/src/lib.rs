@@ -10,7 +10,9 @@
 //!
 //! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
 
+pub mod client;
 pub mod clock;
 pub mod error;
+pub mod guard;
 pub mod station;
 pub mod tape;
