@@ -33,7 +33,8 @@ pub struct Path {
 
 impl Path {
     /// 20 Mb/s, 60 ms, a buffer that nothing overflows.
-    pub const WIRELESS: Self = Self { bits_per_second: 20_000_000, one_way: Duration::from_millis(30), buffer: 4_000_000 };
+    pub const WIRELESS: Self =
+        Self { bits_per_second: 20_000_000, one_way: Duration::from_millis(30), buffer: 4_000_000 };
 }
 
 /// Whether tests with real packets can run here; says why not.
@@ -60,7 +61,21 @@ fn is_there(program: &str) -> bool {
 fn queues_missing() -> Option<&'static str> {
     let name = format!("nl-cl-{}-q", std::process::id());
     ip(&["netns", "add", &name]);
-    let rule = ["netns", "exec", &name, "iptables", "-t", "mangle", "-A", "INPUT", "-p", "tcp", "-j", "NFQUEUE", "--queue-bypass"];
+    let rule = [
+        "netns",
+        "exec",
+        &name,
+        "iptables",
+        "-t",
+        "mangle",
+        "-A",
+        "INPUT",
+        "-p",
+        "tcp",
+        "-j",
+        "NFQUEUE",
+        "--queue-bypass",
+    ];
     let works = Command::new("ip").args(rule).output().is_ok_and(|output| output.status.success());
     ip(&["netns", "del", &name]);
     (!works).then_some("NFQUEUE in the kernel")
@@ -98,7 +113,9 @@ impl Network {
             ip(&["netns", "add", name]);
             ends.push(inside(name, move || tun::open(device).unwrap()));
         }
-        for (name, device, v4, v6) in [(&names[0], devices[0], "10.9.0.1/24", "fd09::1/64"), (&names[1], devices[1], "10.9.0.2/24", "fd09::2/64")] {
+        for (name, device, v4, v6) in
+            [(&names[0], devices[0], "10.9.0.1/24", "fd09::1/64"), (&names[1], devices[1], "10.9.0.2/24", "fd09::2/64")]
+        {
             ip(&["-n", name, "addr", "add", v4, "dev", device]);
             ip(&["-n", name, "addr", "add", v6, "dev", device, "nodad"]);
             ip(&["-n", name, "link", "set", "lo", "up"]);
@@ -188,7 +205,9 @@ impl Drop for Network {
 /// What curl is told.
 pub fn curl(server: &str, bytes: u64, congestion_control: &str) -> Vec<String> {
     let url = format!("http://{server}/{bytes}/{congestion_control}");
-    ["-s", "-g", "-o", "/dev/null", "--max-time", "50", "-w", "%{size_download} %{time_total}\\n", &url].map(str::to_owned).into()
+    ["-s", "-g", "-o", "/dev/null", "--max-time", "50", "-w", "%{size_download} %{time_total}\\n", &url]
+        .map(str::to_owned)
+        .into()
 }
 
 /// The size and the time that curl has written.
@@ -252,7 +271,9 @@ fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
     let mut buffer = vec![0; 65_536];
     while !stop.load(Ordering::Relaxed) {
         let due = ways.iter().filter_map(|way| way.flying.front()).map(|(at, _)| *at).min();
-        let left = due.map_or(Duration::from_millis(20), |due| due.saturating_duration_since(now())).min(Duration::from_millis(20));
+        let left = due
+            .map_or(Duration::from_millis(20), |due| due.saturating_duration_since(now()))
+            .min(Duration::from_millis(20));
         let mut fds = [0, 1].map(|end| PollFd::new(ends[end].as_fd(), PollFlags::POLLIN));
         // Whole milliseconds are too coarse: the last one is waited for awake.
         if left > Duration::from_millis(1) {
@@ -265,7 +286,8 @@ fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
         for (from, way) in ways.iter_mut().enumerate() {
             while let Ok(length) = (&ends[from]).read(&mut buffer) {
                 let time = now();
-                let waiting = way.free_at.saturating_duration_since(time).as_secs_f64() * path.bits_per_second as f64 / 8.0;
+                let waiting =
+                    way.free_at.saturating_duration_since(time).as_secs_f64() * path.bits_per_second as f64 / 8.0;
                 if waiting as usize + length > path.buffer {
                     drops.fetch_add(1, Ordering::Relaxed);
                     continue;
