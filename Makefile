@@ -50,11 +50,13 @@ $(BENCH_RUNNER):
 # FUZZ_SECONDS and FUZZ_SEED can be given; what fails is written to out/fuzz/.
 FUZZ_SECONDS := 60
 FUZZ_SEED := $(shell date +%s)
-fuzz: ## Drive pairs of TCP endpoints through random paths for a minute.
+fuzz: ## Drive pairs of TCP endpoints through random paths, and random packets through the parser, for a minute.
 	cargo build --quiet --profile fuzz --locked --package netlull-tcp --example fuzz_path
+	cargo build --quiet --profile fuzz --locked --package netlull-wire --example fuzz_wire
 	@mkdir -p out/fuzz; end=$$((SECONDS + $(FUZZ_SECONDS))); seed=$(FUZZ_SEED); \
 	while [ $$SECONDS -lt $$end ]; do \
 	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_path --seed $$seed --count 500 --out out/fuzz || exit 1; \
+	  $${CARGO_TARGET_DIR:-target}/fuzz/examples/fuzz_wire --seed $$seed --count 100000 --out out/fuzz || exit 1; \
 	  seed=$$((seed + 1)); \
 	done
 

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     )
     from netlull.errors import (
         ClusterError,
+        EmulationError,
+        EmulationLate,
         FieldPathError,
         InputError,
         NetlullWarning,
@@ -88,6 +90,8 @@ __all__ = [
     "Eager",
     "Earth",
     "EmpiricalSize",
+    "EmulationError",
+    "EmulationLate",
     "Esacon",
     "Estop",
     "Experiment",
@@ -161,7 +165,10 @@ _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
-    "netlull.errors": "ClusterError FieldPathError InputError NetlullWarning OutputError ResultError SweepError",
+    "netlull.errors": (
+        "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "
+        "SweepError"
+    ),
     "netlull.result": "Result",
     "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",

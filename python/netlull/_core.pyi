@@ -14,6 +14,8 @@ __all__ = [
     "VerificationError",
     "__version__",
     "catalogue",
+    "emulation_plan",
+    "emulation_result",
     "run",
     "schema",
     "sleep_plan",
@@ -58,3 +60,5 @@ def trace(
     seed: int | None = None,
     monitor: Monitor | None = None,
 ) -> RawResult: ...
+def emulation_plan(scenario_json: str, seed: int | None = None) -> str: ...
+def emulation_result(scenario_json: str, outcome_json: str, seed: int | None = None) -> RawResult: ...

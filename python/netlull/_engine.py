@@ -29,6 +29,8 @@ __all__ = [
     "catalogue",
     "check",
     "check_seed",
+    "emulation_plan",
+    "emulation_result",
     "identity",
     "run",
     "schema",
@@ -127,6 +129,24 @@ def trace(
 ) -> RawResult:
     """Simulates and writes the packets seen at `links` to `path` as pcapng; raises what `run` raises, and `OSError`."""
     return _core.trace(scenario_json, list(links), str(path), None if seed is None else check_seed(seed), monitor)
+
+
+def emulation_plan(scenario_json: str) -> str:
+    """What `netlulld` is to emulate, as JSON.
+
+    Raises:
+        ScenarioError: the scenario cannot be used, or cannot be emulated; says what can.
+    """
+    return _core.emulation_plan(scenario_json)
+
+
+def emulation_result(scenario_json: str, outcome_json: str) -> RawResult:
+    """What `netlulld` counted, as a run of the scenario.
+
+    Raises:
+        ScenarioError: the outcome is damaged, of another scenario or of another version.
+    """
+    return _core.emulation_result(scenario_json, outcome_json)
 
 
 @functools.cache

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 __all__ = [
     "ClusterError",
+    "EmulationError",
+    "EmulationLate",
     "FieldPathError",
     "InputError",
     "NetlullWarning",
@@ -35,6 +37,21 @@ class OutputError(InputError):
 
 class ClusterError(InputError):
     """A cluster cannot be reached or used, or what runs there cannot be used; finished runs are in the store."""
+
+
+class EmulationError(InputError):
+    """A scenario cannot be emulated here; the message names what is missing."""
+
+
+class EmulationLate(EmulationError):  # noqa: N818  # what it was
+    """An emulation was too late for its result to be trusted; there is none."""
+
+    def __init__(self, message: str, *, p99_s: float, limit_s: float) -> None:
+        super().__init__(message)
+        self.p99_s = p99_s
+        """How late 99 of 100 packets were at most."""
+        self.limit_s = limit_s
+        """How late they might have been."""
 
 
 class NetlullWarning(UserWarning):

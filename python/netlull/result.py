@@ -116,6 +116,7 @@ class Result:
         origin: Mapping[str, str | None],
         series: Mapping[str, pa.Table | Columns],
         warnings: Sequence[str] = (),
+        emulation: Mapping[str, Any] | None = None,
     ) -> None:
         """For `Scenario.run` and `Result.load`."""
         self.summary = summary
@@ -126,16 +127,29 @@ class Result:
         """`version`, `engine` and `commit` of the netlull that ran it."""
         self.warnings = tuple(warnings)
         """What the scenario was warned of (`Scenario.warnings`)."""
+        self.emulation = None if emulation is None else dict(emulation)
+        """Of an emulated run: `lateness` (of packets, in s), `system` (kernel, scheduling), `differences` (what the
+        scenario asks for and this kernel does not do). None for a simulated one."""
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
-    def from_raw(cls, raw: RawResult, scenario: Scenario) -> Self:
-        """The result of a run that the core has finished."""
+    def from_raw(cls, raw: RawResult, scenario: Scenario, emulation: Mapping[str, Any] | None = None) -> Self:
+        """The result of a run that the core, or netlulld, has finished."""
         from netlull.provenance import origin
 
         return cls(
-            json.loads(raw.summary()), json.loads(scenario.canonical()), origin(), raw.tables(), scenario.warnings
+            json.loads(raw.summary()),
+            json.loads(scenario.canonical()),
+            origin(),
+            raw.tables(),
+            scenario.warnings,
+            emulation,
         )
+
+    @property
+    def world(self) -> str:
+        """Where it ran: `simulated` in virtual time, or `emulated` in real time with real TCP."""
+        return "simulated" if self.emulation is None else "emulated"
 
     @property
     def links(self) -> pa.Table:
@@ -266,6 +280,7 @@ class Result:
             "seed": self.summary["seed"],
             "warnings": list(self.warnings),
             **({"recording": self.summary["recording"]} if "recording" in self.summary else {}),
+            **({} if self.emulation is None else {"emulation": self.emulation}),
             "series": list(self._series),
             "files": {name: output.file_record(folder / name) for name in names},
             "figures": sorted(path.relative_to(folder).as_posix() for path in folder.glob("figures/*")),
@@ -292,8 +307,9 @@ class Result:
         }
         series = {name: table.cast(_int32_keys(table.schema)) for name, table in series.items()}
         summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        emulation = manifest.get("emulation")
         origin = {key: manifest[key] for key in ("version", "engine", "commit")}
-        return cls(summary, manifest["scenario"], origin, series, manifest.get("warnings", ()))
+        return cls(summary, manifest["scenario"], origin, series, manifest.get("warnings", ()), emulation)
 
     def __repr__(self) -> str:
         """A short description."""
@@ -361,6 +377,8 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
             raise ResultError(f"{path}: has no {key}; expected {expected}")
         if not isinstance(manifest[key], kind):
             raise ResultError(f'{path}: the key "{key}" is {_brief(manifest[key])}; expected {expected}')
+    if not isinstance(manifest.get("emulation"), dict | None):
+        raise ResultError(f'{path}: the key "emulation" is {_brief(manifest["emulation"])}; expected a table')
     for name, record in manifest["files"].items():
         if not isinstance(record, dict) or not {"bytes", "sha256"} <= record.keys():
             raise ResultError(f'{path}: the key "files" says {_brief(record)} of {name}; expected bytes and sha256')

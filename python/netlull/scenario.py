@@ -18,7 +18,7 @@ from netlull.topology.expand import as_table, expanded, order_of, prepare, read_
 from netlull.topology.model import Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
     from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
@@ -243,6 +243,38 @@ class Scenario:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
         raw = _engine.run(scenario.canonical(), None, monitor)
         return Result.from_raw(raw, scenario)
+
+    def emulate(  # noqa: PLR0913  # options of one run
+        self,
+        seed: int | None = None,
+        *,
+        probe: Probe | Mapping[str, object] | None = None,
+        max_lateness: str | None = None,
+        tapes: str | Path | None = None,
+        capture: str | Path | None = None,
+        capture_links: Iterable[str] = (),
+        attach: Mapping[str, str] | None = None,
+        progress: Callable[[float], None] | None = None,
+        program: str | Path | None = None,
+    ) -> Result:
+        """Emulates the scenario in real time, with the TCP of this machine's kernel.
+
+        See `netlull.emulation.emulate`.
+        """
+        from netlull.emulation import emulate
+
+        return emulate(
+            self,
+            seed,
+            probe=probe,
+            max_lateness=max_lateness,
+            tapes=tapes,
+            capture=capture,
+            capture_links=capture_links,
+            attach=attach,
+            progress=progress,
+            program=program,
+        )
 
     def __eq__(self, other: object) -> bool:
         """Equal scenarios run alike: their canonical forms are equal."""

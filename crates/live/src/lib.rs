@@ -12,7 +12,10 @@
 
 pub mod client;
 pub mod clock;
+pub mod emulate;
 pub mod error;
 pub mod guard;
+pub mod namespace;
 pub mod station;
+pub mod system;
 pub mod tape;

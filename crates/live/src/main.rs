@@ -15,6 +15,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Emulate a plan: its links and mechanisms between network namespaces, with the kernel's own TCP.
+    Emulate(netlull_live::emulate::Arguments),
     /// Put a recording through its machine again and compare the decisions.
     Replay {
         /// The recording.
@@ -35,6 +37,7 @@ enum Command {
 
 fn run(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Emulate(arguments) => netlull_live::emulate::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
         Command::Client(arguments) => netlull_live::client::command(arguments),
         Command::Guard { silence, restore } => netlull_live::guard::watch(silence, &restore),

@@ -3,11 +3,13 @@
 //!
 //! [`plan`] is a scenario as the emulation needs it, [`outcome`] what it gives back: how the two, which do not know each other, talk.
 
+pub mod account;
 pub mod buffer;
 pub mod counters;
 pub mod loss;
 pub mod noise;
 pub mod outcome;
 pub mod plan;
+pub mod probe;
 pub mod queue;
 pub mod random;

@@ -38,8 +38,10 @@ pub struct ScriptedDrops {
 }
 
 /// A loss model at work.
+#[derive(Debug)]
 pub struct Loss(State);
 
+#[derive(Debug)]
 enum State {
     Bernoulli { probability: f64, stream: Stream },
     GilbertElliott { chain: GilbertElliott, bad: bool, stream: Stream },
@@ -47,6 +49,7 @@ enum State {
 }
 
 /// A script and how far it has come.
+#[derive(Debug)]
 struct Script {
     flow: u32,
     offered: u64,

@@ -16,6 +16,7 @@ pub struct NoiseModel {
 }
 
 /// The noise of one link at work.
+#[derive(Debug)]
 pub struct Noise {
     /// Mean / shape, in seconds.
     scale: f64,

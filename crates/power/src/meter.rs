@@ -142,6 +142,14 @@ impl Residency {
         }
     }
 
+    /// Times that were counted elsewhere: in service at each rate, in transition from one rate to another, and how many changes there were.
+    #[must_use]
+    pub fn from_parts(mut in_service: Vec<RateTime>, mut in_transition: Vec<TransitionTime>, changes: u64) -> Self {
+        in_service.sort_unstable_by_key(|part| part.rate);
+        in_transition.sort_unstable_by_key(|part| (part.old, part.new));
+        Self { in_service, in_transition, asleep: Duration::ZERO, changes }
+    }
+
     /// The same, but of the time in service at its only rate the link slept for `asleep`.
     ///
     /// A meter does not know of sleep: links whose rate varies do not sleep.

@@ -1,6 +1,6 @@
 //! Columns to numpy arrays.
 
-use netlull_sim::probe::{Column, Table};
+use netlull_sim::probe::{Column, Table, Word};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,19 +12,19 @@ pub(crate) fn tables<'py>(py: Python<'py>, tables: &[Table]) -> PyResult<Bound<'
         let columns = PyDict::new(py);
         for (name, column) in &table.columns {
             match column {
-                Column::Float(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
-                Column::Count(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
-                Column::Index(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
-                Column::Flag(values) => columns.set_item(name, values.clone().into_pyarray(py))?,
-                Column::Text(values) => columns.set_item(name, words(py, values)?)?,
+                Column::Float(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+                Column::Count(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+                Column::Index(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+                Column::Flag(values) => columns.set_item(name.as_ref(), values.clone().into_pyarray(py))?,
+                Column::Text(values) => columns.set_item(name.as_ref(), words(py, values)?)?,
             }
         }
-        all.set_item(table.name, columns)?;
+        all.set_item(table.name.as_ref(), columns)?;
     }
     Ok(all)
 }
 
 /// numpy's arrays of text are made by numpy; `U` also where there is none.
-fn words<'py>(py: Python<'py>, words: &[&'static str]) -> PyResult<Bound<'py, PyAny>> {
-    py.import("numpy")?.call_method1("array", (words, "U"))
+fn words<'py>(py: Python<'py>, words: &[Word]) -> PyResult<Bound<'py, PyAny>> {
+    py.import("numpy")?.call_method1("array", (words.iter().map(Word::as_ref).collect::<Vec<_>>(), "U"))
 }

@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod convert;
+mod emulation;
 mod errors;
 mod monitor;
 mod plan;
@@ -162,5 +163,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(emulation::emulation_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(emulation::emulation_result, module)?)?;
     Ok(())
 }

@@ -7,6 +7,7 @@
 //! ```
 
 pub mod catalogue;
+pub mod emulation;
 pub mod engine;
 pub mod net;
 pub mod probe;

@@ -38,7 +38,7 @@ impl AckTemplate {
     #[must_use]
     pub fn from_packet(tcp: &TcpPacket<'_>) -> Option<Self> {
         let flags = tcp.flags();
-        if flags.syn || flags.rst || !flags.ack || !can_be_imitated(tcp.option_bytes) {
+        if flags.syn || flags.rst || !flags.ack || !can_be_imitated(tcp.option_bytes()) {
             return None;
         }
         let connection = tcp.connection();
@@ -46,12 +46,12 @@ impl AckTemplate {
         let segment_len = TCP_HEADER + timestamps.map_or(0, |_| TIMESTAMPS_LEN);
         let mut bytes = [0; Self::MAX_LEN];
         let ip_len = match tcp.ip {
-            Header::V4(_) if tcp.ip_headers_len == V4_HEADER => {
+            Header::V4(_) if tcp.ip_headers_len() == V4_HEADER => {
                 let header: &mut [u8; V4_HEADER] = bytes.first_chunk_mut()?;
                 *header = v4_header(tcp.ip, segment_len);
                 V4_HEADER
             }
-            Header::V6(model) if tcp.ip_headers_len == V6_HEADER => {
+            Header::V6(model) if tcp.ip_headers_len() == V6_HEADER => {
                 let header: &mut [u8; V6_HEADER] = bytes.first_chunk_mut()?;
                 *header = *model;
                 header[1] &= !0x30;

@@ -66,7 +66,7 @@ pub struct OtherPacket {
 }
 
 /// The fixed part of an IP header.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Header<'a> {
     V4(&'a [u8; V4_HEADER]),
     V6(&'a [u8; V6_HEADER]),

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 pub(crate) const TCP_HEADER: usize = 20;
 
 /// What a packet is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packet<'a> {
     /// A whole TCP segment.
     Tcp(TcpPacket<'a>),
@@ -89,12 +89,12 @@ impl Flags {
 }
 
 /// A TCP segment in its IP packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPacket<'a> {
     pub(crate) ip: Header<'a>,
-    pub(crate) ip_headers_len: usize,
+    ip_headers_len: usize,
     header: &'a [u8; TCP_HEADER],
-    pub(crate) option_bytes: &'a [u8],
+    option_bytes: &'a [u8],
     options: Options,
     payload: &'a [u8],
 }
@@ -171,6 +171,12 @@ impl<'a> TcpPacket<'a> {
         &self.options
     }
 
+    /// The options as bytes, with their padding.
+    #[must_use]
+    pub const fn option_bytes(&self) -> &'a [u8] {
+        self.option_bytes
+    }
+
     /// The data.
     #[must_use]
     pub const fn payload(&self) -> &'a [u8] {
@@ -195,6 +201,12 @@ impl<'a> TcpPacket<'a> {
     #[must_use]
     pub const fn packet_len(&self) -> u32 {
         (self.ip_headers_len + TCP_HEADER + self.option_bytes.len() + self.payload.len()) as u32
+    }
+
+    /// The bytes of the IP headers, with options and extension headers: the segment begins there.
+    #[must_use]
+    pub const fn ip_headers_len(&self) -> usize {
+        self.ip_headers_len
     }
 
     /// The ECN field of the IP header.

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from netlull.cli.compare import compare_command
+from netlull.cli.doctor import doctor_command, replay_command
+from netlull.cli.emulate import emulate_command
 from netlull.cli.listing import list_command, schema_command
 from netlull.cli.map import map_command
 from netlull.cli.plan import plan_command
@@ -50,6 +52,7 @@ def _commands() -> None:
 
 for _command in (
     run_command,
+    emulate_command,
     sweep_command,
     compare_command,
     plot_group,
@@ -61,15 +64,17 @@ for _command in (
     topology_command,
     plan_command,
     map_command,
+    doctor_command,
+    replay_command,
 ):
     _commands.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns the exit code: 0, 1 (a defect), 2 (bad input), 130 (Ctrl-C) or 143 (SIGTERM)."""
+    """Runs the command; returns the exit code: 0, 1 (a defect, or no), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
     try:
         with _sigterm_interrupts():
-            _commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
+            code = _commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
             sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error.format_message())
@@ -79,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _TERMINATED if terminated else _INTERRUPTED
     except Exception as error:
         return _failed(error)
-    return 0
+    # Of a command that ended with `context.exit(code)`.
+    return code if isinstance(code, int) else 0
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netlull.result import Result
     from netlull.scenario import Scenario
 
-__all__ = ["run_command"]
+__all__ = ["run_command", "simulate", "staged", "with_default_probe", "write_result"]
 
 _BINS = 500
 _LEAST_BIN_NS = 1_000_000
@@ -43,10 +43,10 @@ def run_command(
     if out is not None:
         scenario = with_default_probe(scenario)
     with contextlib.ExitStack() as stack:
-        stage = stack.enter_context(_stage(out)) if out is not None else None
+        stage = stack.enter_context(staged(out)) if out is not None else None
         result = simulate(scenario)
         if stage is not None:
-            _write(result, stage)
+            write_result(result, stage)
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
@@ -57,14 +57,16 @@ def run_command(
         click.echo(f"written to {out}")
 
 
-def _stage(out: Path) -> contextlib.AbstractContextManager[Path]:
+def staged(out: Path) -> contextlib.AbstractContextManager[Path]:
+    """A folder for a run's files that appears as `out` when all are written."""
     from netlull.output import staged_folder
     from netlull.result import KIND
 
     return staged_folder(out, kind=KIND)
 
 
-def _write(result: Result, stage: Path) -> None:
+def write_result(result: Result, stage: Path) -> None:
+    """Writes a run's figures, columns and manifest."""
     from netlull.output import writing
     from netlull.plot import run_figures
 

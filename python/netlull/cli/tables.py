@@ -20,10 +20,20 @@ if TYPE_CHECKING:
 
     from netlull.sweep import SweepResult
 
-__all__ = ["add_row", "new_console", "print_listing", "print_summary", "print_sweep", "show", "table_of"]
+__all__ = [
+    "add_row",
+    "emulation_notes",
+    "new_console",
+    "print_listing",
+    "print_summary",
+    "print_sweep",
+    "show",
+    "table_of",
+]
 
 _MOST_ROWS = 20
 _MOST_DOUBTS = 3
+_LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
 """Columns that every table has room in."""
@@ -69,16 +79,16 @@ def _recorded(summary: Summary) -> str:
     return f"{recording['flow']}: {count(recording['packets'])} packets recorded at {recording['link']} in a run before"
 
 
-def print_summary(summary: Summary) -> None:
-    """One run: headline, links, energy, flows, stations."""
+def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
+    """One run: headline, links, energy, flows, stations; of an emulated one, how late it was and where it differs."""
     console = new_console()
     checked = "not checked" if summary["verify"] == "off" else f"{count(summary['checks'])} checks passed"
     facts = [
         f"seed {summary['seed']}",
-        f"{digits(summary['duration_s'])} s simulated",
+        f"{digits(summary['duration_s'])} s {'emulated' if emulation else 'simulated'}",
         f"measured from {digits(summary['warm_up_s'])} s" if summary["warm_up_s"] else "",
         f"{scaled(float(summary['packet_hops']), '', 3).strip()} packet-hops",
-        checked,
+        "" if emulation else checked,
         _recorded(summary),
     ]
     console.print(Text.assemble((summary["name"], "bold"), "  ", " · ".join(fact for fact in facts if fact), "\n"))
@@ -98,6 +108,21 @@ def print_summary(summary: Summary) -> None:
         show(console, title, _requests_table(console, requests))
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
+    for line in emulation_notes(emulation) if emulation else ():
+        console.print(Text(line))
+
+
+def emulation_notes(emulation: Summary) -> list[str]:
+    """How late an emulated run was, where it ran, and what it did not do as the scenario says."""
+    late, system = emulation["lateness"], emulation["system"]
+    lateness = ", ".join(f"{name} {scaled(late[key], 's', 2)}" for name, key in _LATENESS.items())
+    processors = f"{system['processors']} processor{'' if system['processors'] == 1 else 's'}"
+    where = f"Linux {system['kernel']}, scheduling {system['scheduling']}, {processors}"
+    limit = scaled(late["limit_s"], "s", 2)
+    return [
+        f"Lateness of {count(late['packets'])} packets: {lateness} (99 % may be {limit}); {where}",
+        *(f"Differs from the scenario: {difference}" for difference in emulation["differences"]),
+    ]
 
 
 def _print_stations(console: Console, stations: list[Summary]) -> None:

@@ -45,6 +45,8 @@ const RUN: &str = "/run/netlull";
 const SILENCE: Duration = Duration::from_millis(1000);
 /// How long a start waits for another's guard to restore.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Under SCHED_FIFO, where that is allowed: a timer that is late is a burst that waits.
+const PRIORITY: i32 = 40;
 /// Timers are late by so much at most, in nanoseconds; 50 us are the rule otherwise (prctl(2), PR_SET_TIMERSLACK).
 const TIMER_SLACK: u64 = 1000;
 
@@ -194,6 +196,8 @@ impl Running<'_> {
             let child = std::process::Command::new(program).args(arguments).spawn();
             self.child = Some(child.map_err(|error| LiveError::system(program, error))?);
         }
+        // After the command has begun, which inherits how it is scheduled. Who may not is served as any process is.
+        let _ = crate::system::run_in_real_time(PRIORITY);
         let over = self.run.lasting.map_or(Instant::NEVER, |lasting| self.path.now() + lasting);
         let mut beat = self.path.now();
         let mut written = beat;

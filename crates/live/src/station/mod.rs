@@ -25,6 +25,7 @@ mod config;
 mod dozer;
 mod flow;
 mod flows;
+mod outcome;
 mod proxy;
 mod received;
 mod report;

@@ -176,7 +176,7 @@ pub(super) struct Snapshot {
 }
 
 /// What lies between two sums of times.
-fn between(then: &RadioTime, now: &RadioTime) -> RadioTime {
+pub(super) fn between(then: &RadioTime, now: &RadioTime) -> RadioTime {
     RadioTime {
         asleep: now.asleep.saturating_sub(then.asleep),
         waking: now.waking.saturating_sub(then.waking),

@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 /// So many bytes go to the disk at once.
 const BLOCK: usize = 256 * 1024;
 
-/// Lines of JSON, written by a thread of their own.
+/// Lines of JSON, or bytes, written by a thread of their own.
 #[derive(Debug)]
 pub struct TapeWriter {
     path: PathBuf,
@@ -46,6 +46,14 @@ impl TapeWriter {
         }
     }
 
+    /// Adds bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.block.extend_from_slice(bytes);
+        if self.block.len() >= BLOCK {
+            self.hand_over();
+        }
+    }
+
     fn hand_over(&mut self) {
         let block = std::mem::replace(&mut self.block, Vec::with_capacity(BLOCK + 1024));
         // A thread that has stopped has an error, which `finish` tells.
@@ -61,6 +69,18 @@ impl TapeWriter {
         drop(self.blocks);
         let written = self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread has failed")));
         written.map_err(|error| LiveError::system(format!("recording {}", self.path.display()), error))
+    }
+}
+
+impl Write for TapeWriter {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.bytes(bytes);
+        Ok(bytes.len())
+    }
+
+    /// Nothing: the thread writes what it has.
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

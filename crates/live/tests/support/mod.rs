@@ -1,8 +1,7 @@
 //! Two hosts in network namespaces of their own, with a path between them that this process is: a rate, a buffer, a delay.
 #![allow(dead_code)] // Each test uses its part.
 
-mod tun;
-
+use netlull_live::system::{open_tun, run_in_real_time};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -111,7 +110,11 @@ impl Network {
         let mut ends = Vec::new();
         for (name, device) in names.iter().zip(devices) {
             ip(&["netns", "add", name]);
-            ends.push(inside(name, move || tun::open(device).unwrap()));
+            ends.push(inside(name, move || {
+                let file = open_tun(device).unwrap();
+                nix::fcntl::fcntl(&file, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).unwrap();
+                file
+            }));
         }
         for (name, device, v4, v6) in
             [(&names[0], devices[0], "10.9.0.1/24", "fd09::1/64"), (&names[1], devices[1], "10.9.0.2/24", "fd09::2/64")]
@@ -123,7 +126,7 @@ impl Network {
             sysctl(name, "net.ipv4.tcp_no_metrics_save", "1");
         }
         // Windows of some 80 kB: less than the path holds.
-        sysctl(&names[0], "net.ipv4.tcp_rmem", "4096 131072 163840");
+        sysctl(&names[0], "net.ipv4.tcp_rmem", "4096 114688 114688");
         let stop = Arc::new(AtomicBool::new(false));
         let drops = Arc::new(AtomicU64::new(0));
         let (ended, counted) = (Arc::clone(&stop), Arc::clone(&drops));
@@ -266,6 +269,7 @@ struct Way {
 fn carry(ends: &[File], path: Path, stop: &AtomicBool, drops: &AtomicU64) {
     // Timers of 50 us late would make bursts of what is none.
     let _ = nix::sys::prctl::set_timerslack(1000);
+    let _ = run_in_real_time(60);
     let begin = now();
     let mut ways = [0, 1].map(|_| Way { free_at: begin, flying: VecDeque::new() });
     let mut buffer = vec![0; 65_536];

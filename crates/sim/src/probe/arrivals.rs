@@ -1,6 +1,6 @@
 //! Every packet that is offered to a link (table `arrivals`).
 
-use super::tables::{Column, Table};
+use super::{Column, Table};
 use crate::net::packet::LinkId;
 use crate::traffic::Record;
 
@@ -78,6 +78,6 @@ impl ArrivalProbe {
             ("flow", Column::Index(rows.iter().map(|row| row.2).collect())),
             ("bytes", Column::Count(rows.iter().map(|row| u64::from(row.3)).collect())),
         ];
-        Table { name: "arrivals", columns }
+        Table::new("arrivals", columns)
     }
 }

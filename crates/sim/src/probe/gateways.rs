@@ -66,6 +66,6 @@ impl GatewayTable {
             ("true_round_trip_s", float(|sample| sample.truth.round_trip)),
             ("true_flow_round_trip_s", float(|sample| sample.truth.mean_flow_round_trip)),
         ];
-        Table { name: "gateway", columns }
+        Table::new("gateway", columns)
     }
 }

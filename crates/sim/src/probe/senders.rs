@@ -1,6 +1,6 @@
 //! What TCP's senders do: every data segment they send (table `segment`), and what happens to them (table `event`).
 
-use super::tables::{Column, Table, ssthresh};
+use super::{Column, Table, Word, ssthresh};
 use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
 use netlull_units::Instant;
 
@@ -29,7 +29,7 @@ struct SegmentColumns {
 struct EventColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
-    event: Vec<&'static str>,
+    event: Vec<Word>,
     offset: Vec<u64>,
     cwnd: Vec<u64>,
     ssthresh: Vec<f64>,
@@ -101,7 +101,7 @@ impl SenderProbe {
         for (_, event) in happened.into_iter().filter(|(happened, _)| *happened) {
             columns.time.push(now.as_secs_f64());
             columns.flow.push(flow as u32);
-            columns.event.push(event);
+            columns.event.push(Word::Borrowed(event));
             columns.offset.push(sender.snd_una());
             columns.cwnd.push(sender.cwnd());
             columns.ssthresh.push(ssthresh(sender.ssthresh()));
@@ -113,29 +113,33 @@ impl SenderProbe {
     #[must_use]
     pub fn into_tables(self) -> Vec<Table> {
         use Column::{Count, Flag, Float, Index, Text};
-        let segments = self.segments.map(|segments| Table {
-            name: "segment",
-            columns: vec![
-                ("time_s", Float(segments.time)),
-                ("flow", Index(segments.flow)),
-                ("offset_bytes", Count(segments.offset)),
-                ("length_bytes", Count(segments.length)),
-                ("retransmission", Flag(segments.retransmission)),
-                ("cwnd_bytes", Count(segments.cwnd)),
-                ("control_cwnd_bytes", Count(segments.control)),
-                ("flight_bytes", Count(segments.flight)),
-            ],
+        let segments = self.segments.map(|segments| {
+            Table::new(
+                "segment",
+                vec![
+                    ("time_s", Float(segments.time)),
+                    ("flow", Index(segments.flow)),
+                    ("offset_bytes", Count(segments.offset)),
+                    ("length_bytes", Count(segments.length)),
+                    ("retransmission", Flag(segments.retransmission)),
+                    ("cwnd_bytes", Count(segments.cwnd)),
+                    ("control_cwnd_bytes", Count(segments.control)),
+                    ("flight_bytes", Count(segments.flight)),
+                ],
+            )
         });
-        let events = self.events.map(|events| Table {
-            name: "event",
-            columns: vec![
-                ("time_s", Float(events.time)),
-                ("flow", Index(events.flow)),
-                ("event", Text(events.event)),
-                ("offset_bytes", Count(events.offset)),
-                ("cwnd_bytes", Count(events.cwnd)),
-                ("ssthresh_bytes", Float(events.ssthresh)),
-            ],
+        let events = self.events.map(|events| {
+            Table::new(
+                "event",
+                vec![
+                    ("time_s", Float(events.time)),
+                    ("flow", Index(events.flow)),
+                    ("event", Text(events.event)),
+                    ("offset_bytes", Count(events.offset)),
+                    ("cwnd_bytes", Count(events.cwnd)),
+                    ("ssthresh_bytes", Float(events.ssthresh)),
+                ],
+            )
         });
         segments.into_iter().chain(events).collect()
     }

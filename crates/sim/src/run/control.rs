@@ -1,6 +1,5 @@
 //! Controllers in the world: what happens on their links is told to them, what they ask for is done.
 
-use super::account::{Account, GatewaySummary};
 use super::parts::Controlled;
 use super::world::World;
 use crate::net::packet::{LinkId, Packet};
@@ -11,6 +10,7 @@ use netlull_mechanism::gateway::{
 };
 use netlull_mechanism::rate::{Admission, Earth, PractRa, QueueView, RateAction, RateEvent};
 use netlull_mechanism::{ConfigError, Machine};
+use netlull_network::account::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 

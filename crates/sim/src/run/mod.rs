@@ -1,10 +1,10 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
-mod account;
 mod ahead;
 mod application;
 mod build;
 mod control;
+mod emulated;
 mod ledger;
 pub(crate) use build::longest_run;
 mod outcome;
@@ -22,7 +22,8 @@ mod summary;
 mod truth;
 mod world;
 
-pub use account::GatewaySummary;
+pub use emulated::{Emulated, emulated};
+pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
 pub use rerouting::{NapSummary, RoutingSummary};

@@ -17,6 +17,13 @@ pub(super) struct Mark {
     residencies: Vec<Option<Residency>>,
 }
 
+impl Mark {
+    /// What there was, as it was counted elsewhere; residencies since measurement began, of links whose rate varies.
+    pub fn of(counters: Baseline, residencies: Vec<Option<Residency>>) -> Self {
+        Self { counters, residencies }
+    }
+}
+
 /// Where phases begin and end, and what there was.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
@@ -38,6 +45,11 @@ impl Marks {
     /// The next instant at which to look.
     pub fn next(&self) -> Instant {
         self.due.get(self.seen.len()).copied().unwrap_or(Instant::NEVER)
+    }
+
+    /// Marks that were made elsewhere: at every edge of a phase within the run, ascending.
+    pub fn of(seen: Vec<Mark>) -> Self {
+        Self { due: seen.iter().map(|mark| mark.counters.at).collect(), seen }
     }
 
     fn at(&self, instant: Instant) -> Option<&Mark> {
@@ -149,6 +161,11 @@ impl Whole {
         Self { first, last: world.mark_now() }
     }
 
+    /// The same of a run that was counted elsewhere.
+    pub fn of(first: Mark, last: Mark) -> Self {
+        Self { first, last }
+    }
+
     pub fn span(&self) -> Span<'_> {
         Span { from: &self.first, to: &self.last }
     }
@@ -159,8 +176,8 @@ impl Whole {
 }
 
 /// Every phase of a run.
-pub(super) fn phases(world: &World, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
-    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(&world.marks, phase)));
+pub(super) fn phases(marks: &Marks, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
+    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(marks, phase)));
     ByName(spans.map(|(name, span)| (name, span.summary(scenario))).collect())
 }
 

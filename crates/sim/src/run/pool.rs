@@ -281,16 +281,23 @@ pub(super) struct Completions {
 }
 
 impl Measured {
-    /// Exact, by nearest rank: the p-th percentile is the least time that p per cent of the completions did not exceed.
-    #[allow(clippy::cast_possible_truncation)]
+    /// The times of these completions.
     pub fn summarise(&self) -> Option<Completions> {
-        let mut sorted = self.completions.clone();
+        Completions::of(self.completions.clone())
+    }
+}
+
+impl Completions {
+    /// Of times in nanoseconds. Exact, by nearest rank: the p-th percentile is the least time that p per cent of the completions did not
+    /// exceed.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn of(mut sorted: Vec<u64>) -> Option<Self> {
         sorted.sort_unstable();
         let max = *sorted.last()?;
         let count = sorted.len();
         let sum: u128 = sorted.iter().map(|&nanos| u128::from(nanos)).sum();
         let percentile = |p: usize| Duration::from_nanos(sorted[(count * p).div_ceil(100) - 1]);
-        Some(Completions {
+        Some(Self {
             mean: Duration::from_nanos((sum / count as u128) as u64),
             p50: percentile(50),
             p95: percentile(95),

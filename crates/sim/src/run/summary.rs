@@ -1,6 +1,5 @@
 //! Totals and means of a run, over the time measured.
 
-use super::account::GatewaySummary;
 use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::RoutingSummary;
@@ -11,6 +10,7 @@ use crate::net::link::LinkCounters;
 use crate::net::packet::LinkId;
 use crate::probe::{Column, Table};
 use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
+use netlull_network::account::GatewaySummary;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -295,11 +295,11 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         links: links
             .into_iter()
             .enumerate()
-            .map(|(index, all)| link_summary(world, scenario, index, (span, all)))
+            .map(|(index, all)| link_summary(scenario, index, (span, all), world.gateway_summary(index)))
             .collect(),
         flows,
         stations: stations::stations(world, scenario),
-        phase: phases(world, &whole, scenario),
+        phase: phases(&world.marks, &whole, scenario),
     }
 }
 
@@ -334,7 +334,12 @@ pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
     spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
 }
 
-fn link_summary(world: &World, scenario: &Scenario, index: usize, (span, all): (Span<'_>, LinkPhase)) -> LinkSummary {
+pub(super) fn link_summary(
+    scenario: &Scenario,
+    index: usize,
+    (span, all): (Span<'_>, LinkPhase),
+    gateway: Option<GatewaySummary>,
+) -> LinkSummary {
     let (spec, counters) = (&scenario.links[index], span.counted(index));
     LinkSummary {
         name: spec.name.clone(),
@@ -363,7 +368,7 @@ fn link_summary(world: &World, scenario: &Scenario, index: usize, (span, all): (
         max_queue_packets: counters.most_waiting,
         mean_wait_s: ratio(counters.waited_ns, counters.served_packets) * 1e-9,
         residency: residences(&span.residency(scenario, index)),
-        gateway: world.gateway_summary(index),
+        gateway,
         energy: all.energy,
     }
 }
@@ -523,5 +528,5 @@ pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     }
     let columns =
         vec![("time_s", Column::Float(times)), ("link", Column::Index(links)), ("rate_bps", Column::Count(rates))];
-    Table { name: "rate", columns }
+    Table::new("rate", columns)
 }

@@ -17,6 +17,8 @@ pub use gateway::{
     GRouterDocument, InitialRoundTripDocument, LinearCountingDocument, PaceReading, PrintedFlowsDocument,
     PrintedRoundTripDocument, RoundTripDocument,
 };
+pub use netlull_network::plan::InService;
+
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
 pub use noise::NoiseDocument;
@@ -309,19 +311,6 @@ pub enum QueueReading {
     Waiting,
     /// Packets that wait and the one being sent.
     WaitingAndInService,
-}
-
-/// The packet being sent when the rate changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum InService {
-    /// It finishes at its old rate, then the pause starts.
-    #[default]
-    FinishThenPause,
-    /// It finishes at its old rate while the pause already runs.
-    FinishWhilePausing,
-    /// It stops at once; what is left of it is sent at the new rate after the pause.
-    Suspend,
 }
 
 /// The power charged in a transition.

@@ -5,6 +5,7 @@ use netlull_sim::probe::{Column, Table};
 use netlull_sim::run::{FlowSummary, LinkSummary, RunOutcome, Unwatched, run};
 use netlull_sim::scenario::{Scenario, ScenarioError, read_document};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// Reads and checks a scenario.
 pub fn scenario(json: &Value) -> Result<Scenario, ScenarioError> {
@@ -56,7 +57,13 @@ pub fn floats(table: &Table, column: &str) -> Vec<f64> {
 
 pub fn words(table: &Table, column: &str) -> Vec<&'static str> {
     match &table.columns.iter().find(|(name, _)| *name == column).expect("a column of that name").1 {
-        Column::Text(words) => words.clone(),
+        Column::Text(words) => words
+            .iter()
+            .map(|word| match word {
+                Cow::Borrowed(word) => *word,
+                Cow::Owned(word) => panic!("{column}: {word} is no word of the simulator's own"),
+            })
+            .collect(),
         _ => panic!("{column} is no text"),
     }
 }

@@ -21,6 +21,7 @@ use netlull_units::Instant;
 ///
 /// The radio sleeps in `Saving` alone. Windows are closed in `Saving` and `Recovery`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ShaperState {
     /// Slow start: windows pass as they are.
     Initial,
@@ -46,6 +47,7 @@ impl ShaperState {
 
 /// Why windows are left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Fallback {
     /// The sender's data has no timestamps (section III-A.2).
     NoTimestamps,

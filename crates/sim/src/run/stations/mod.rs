@@ -15,8 +15,8 @@ mod parts;
 mod summary;
 
 pub(super) use parts::Station;
-pub(super) use summary::stations;
 pub use summary::{DownloadSummary, RadioSummary, StationSummary};
+pub(super) use summary::{stations, summaries};
 
 use super::control::{header, window_field};
 use super::world::World;

@@ -1,10 +1,11 @@
 //! Stations in numbers.
 
-use super::parts::{Dozer, Snapshot, Station};
+use super::parts::{Dozer, Station};
 use crate::run::summary::ByName;
 use crate::run::world::World;
 use crate::scenario::{NamedRadio, Scenario, StationSpec};
 use netlull_mechanism::radio::{Fallback, ShaperState};
+use netlull_network::outcome::{DownloadOutcome, RadioMark, ShaperOutcome, StationOutcome};
 use netlull_power::RadioTime;
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -110,8 +111,8 @@ pub struct DownloadSummary {
 }
 
 /// What lies between two sums of times.
-fn between(then: &RadioTime, now: &RadioTime) -> RadioTime {
-    RadioTime {
+fn between(then: &RadioTime, now: &RadioTime) -> RadioMark {
+    RadioMark {
         asleep: now.asleep.saturating_sub(then.asleep),
         waking: now.waking.saturating_sub(then.waking),
         idle: now.idle.saturating_sub(then.idle),
@@ -119,6 +120,11 @@ fn between(then: &RadioTime, now: &RadioTime) -> RadioTime {
         transmitting: now.transmitting.saturating_sub(then.transmitting),
         wakes: now.wakes - then.wakes,
     }
+}
+
+fn radio_time(mark: &RadioMark) -> RadioTime {
+    let RadioMark { asleep, waking, idle, receiving, transmitting, wakes } = *mark;
+    RadioTime { asleep, waking, idle, receiving, transmitting, wakes }
 }
 
 fn radio_energy(radio: &NamedRadio, times: &RadioTime) -> RadioSummary {
@@ -143,18 +149,17 @@ fn radio_energy(radio: &NamedRadio, times: &RadioTime) -> RadioSummary {
     }
 }
 
-fn download(station: &Station, spec: &StationSpec, measured: Instant) -> Option<DownloadSummary> {
-    let (begun, over): (&Snapshot, &Snapshot) =
-        station.downloads.begun.as_ref().zip(station.downloads.over.as_ref())?;
-    if begun.at < measured {
+/// The downloads of a station, unless they had begun before the measurement.
+fn download(download: &DownloadOutcome, spec: &StationSpec, measured: Instant) -> Option<DownloadSummary> {
+    if download.begun < measured {
         return None;
     }
-    let (times, seconds) = (between(&begun.times, &over.times), (over.at - begun.at).as_secs_f64());
+    let (times, seconds) = (radio_time(&download.radio), (download.over - download.begun).as_secs_f64());
     let joules = |radio: &NamedRadio| radio.power.energy(&times).total().as_f64();
     Some(DownloadSummary {
-        start_s: begun.at.as_secs_f64(),
+        start_s: download.begun.as_secs_f64(),
         seconds,
-        missed_packets: over.missed_packets - begun.missed_packets,
+        missed_packets: download.missed_packets,
         asleep_s: times.asleep.as_secs_f64(),
         wakes: times.wakes,
         energy_j: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio))).collect()),
@@ -185,18 +190,63 @@ fn fallback_name(why: Fallback) -> &'static str {
 
 /// All stations of a run that is over.
 pub(in crate::run) fn stations(world: &World, scenario: &Scenario) -> Vec<StationSummary> {
-    let each = world.stations.iter().zip(&scenario.stations);
-    each.map(|(station, spec)| station_summary(world, scenario, station, spec)).collect()
+    let outcomes: Vec<StationOutcome> = world.stations.iter().map(|station| outcome(world, station)).collect();
+    summaries(&outcomes, scenario, world.baseline.at)
 }
 
-fn station_summary(world: &World, scenario: &Scenario, station: &Station, spec: &StationSpec) -> StationSummary {
-    let times = between(&station.base_at.times, &station.meter.times(world.now));
+/// Stations that were simulated or emulated, measured from an instant on.
+pub(in crate::run) fn summaries(
+    outcomes: &[StationOutcome],
+    scenario: &Scenario,
+    measured: Instant,
+) -> Vec<StationSummary> {
+    let each = outcomes.iter().zip(&scenario.stations);
+    each.map(|(outcome, spec)| station_summary(scenario, outcome, spec, measured)).collect()
+}
+
+/// What a simulated station counted.
+fn outcome(world: &World, station: &Station) -> StationOutcome {
     let (now, then) = (&station.counters, &station.base);
     let shaper = match &station.machine {
-        Dozer::Shaper(shaper) => Some(shaper),
+        Dozer::Shaper(shaper) => Some(ShaperOutcome {
+            state: shaper.state(),
+            fallback: shaper.fallback(),
+            round_trip: shaper.rtt(),
+            resent_opens: shaper.resent_opens(),
+            early: now.early.saturating_sub(then.early),
+            detection: now.detection.saturating_sub(then.detection),
+        }),
         _ => None,
     };
-    let spent = |now: Duration, then: Duration| shaper.is_some().then(|| now.saturating_sub(then).as_secs_f64());
+    let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
+    StationOutcome {
+        radio: between(&station.base_at.times, &station.meter.times(world.now)),
+        received_packets: now.received_packets - then.received_packets,
+        missed_packets: now.missed_packets - then.missed_packets,
+        missed_bytes: now.missed_bytes - then.missed_bytes,
+        held_packets: now.held_packets - then.held_packets,
+        refused_packets: now.refused_packets - then.refused_packets,
+        beacons: now.beacons - then.beacons,
+        polls: now.polls - then.polls,
+        closed_acks: now.closed_acks - then.closed_acks,
+        bursts: now.bursts - then.bursts,
+        shaper,
+        download: ends.map(|(begun, over)| DownloadOutcome {
+            begun: begun.at,
+            over: over.at,
+            radio: between(&begun.times, &over.times),
+            missed_packets: over.missed_packets - begun.missed_packets,
+        }),
+    }
+}
+
+fn station_summary(
+    scenario: &Scenario,
+    outcome: &StationOutcome,
+    spec: &StationSpec,
+    measured: Instant,
+) -> StationSummary {
+    let (times, shaper) = (radio_time(&outcome.radio), outcome.shaper.as_ref());
     StationSummary {
         name: scenario.nodes[spec.node].clone(),
         access_point: scenario.nodes[spec.access].clone(),
@@ -208,22 +258,22 @@ fn station_summary(world: &World, scenario: &Scenario, station: &Station, spec: 
         receiving_s: times.receiving.as_secs_f64(),
         transmitting_s: times.transmitting.as_secs_f64(),
         wakes: times.wakes,
-        received_packets: now.received_packets - then.received_packets,
-        missed_packets: now.missed_packets - then.missed_packets,
-        missed_bytes: now.missed_bytes - then.missed_bytes,
-        held_packets: now.held_packets - then.held_packets,
-        refused_packets: now.refused_packets - then.refused_packets,
-        beacons: now.beacons - then.beacons,
-        polls: now.polls - then.polls,
-        closed_acks: now.closed_acks - then.closed_acks,
-        bursts: now.bursts - then.bursts,
-        resent_opens: shaper.map(|shaper| shaper.resent_opens()),
-        early_s: spent(now.early, then.early),
-        detection_s: spent(now.detection, then.detection),
-        state: shaper.map(|shaper| state_name(shaper.state())),
-        fallback: shaper.and_then(|shaper| shaper.fallback()).map(fallback_name),
-        round_trip_s: shaper.and_then(|shaper| shaper.rtt()).map(Duration::as_secs_f64),
+        received_packets: outcome.received_packets,
+        missed_packets: outcome.missed_packets,
+        missed_bytes: outcome.missed_bytes,
+        held_packets: outcome.held_packets,
+        refused_packets: outcome.refused_packets,
+        beacons: outcome.beacons,
+        polls: outcome.polls,
+        closed_acks: outcome.closed_acks,
+        bursts: outcome.bursts,
+        resent_opens: shaper.map(|shaper| shaper.resent_opens),
+        early_s: shaper.map(|shaper| shaper.early.as_secs_f64()),
+        detection_s: shaper.map(|shaper| shaper.detection.as_secs_f64()),
+        state: shaper.map(|shaper| state_name(shaper.state)),
+        fallback: shaper.and_then(|shaper| shaper.fallback).map(fallback_name),
+        round_trip_s: shaper.and_then(|shaper| shaper.round_trip).map(Duration::as_secs_f64),
         energy: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), radio_energy(radio, &times))).collect()),
-        download: download(station, spec, world.baseline.at),
+        download: outcome.download.as_ref().and_then(|over| download(over, spec, measured)),
     }
 }

@@ -47,6 +47,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// Results are measured from here.
     pub warm_up: Duration,
+    /// The largest packet in bytes, IP header included.
+    pub mtu: u32,
     /// Seed of the random streams.
     pub seed: u64,
     /// The verifier.
@@ -399,6 +401,7 @@ impl Scenario {
             name: document.name.clone(),
             duration: document.duration.0,
             warm_up: document.warm_up.0,
+            mtu: u32::try_from(mtu.as_u64()).unwrap_or(u32::MAX),
             seed: document.seed,
             verify: document.verify,
             nodes: document.nodes.clone(),

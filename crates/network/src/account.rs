@@ -2,10 +2,10 @@
 
 use netlull_mechanism::gateway::Gateway;
 use netlull_units::{Duration, Instant};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A gateway over the time measured. Means are over time.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatewaySummary {
     /// swnd, the window suggested; `None` of C-EARTH alone, as what else is of AWM.
     pub mean_window_bytes: Option<f64>,
@@ -32,7 +32,7 @@ pub struct GatewaySummary {
 /// Integrals over time since the measurement began, settled at the events of the link. An acknowledgement may move RTT between two of them;
 /// that is too little to settle for.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Account {
+pub struct Account {
     began: Instant,
     /// Up to when the window's integrals go.
     settled: Instant,
@@ -41,7 +41,9 @@ pub(super) struct Account {
     /// In nanoseconds.
     at_floor: f64,
     estimates: Estimates,
+    /// Acknowledgements that came by.
     pub acknowledgements: u64,
+    /// Those of them whose window was made smaller.
     pub rewritten: u64,
 }
 
@@ -108,6 +110,7 @@ impl Account {
 
     /// The means up to `now`.
     #[allow(clippy::cast_precision_loss)]
+    #[must_use]
     pub fn summarise(&self, now: Instant, gateway: &Gateway) -> GatewaySummary {
         let mut whole = *self;
         whole.settle(now, gateway);

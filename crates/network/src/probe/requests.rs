@@ -46,9 +46,9 @@ impl RequestTable {
     #[must_use]
     pub fn into_table(self) -> Table {
         use Column::{Count, Float, Index};
-        Table {
-            name: "request",
-            columns: vec![
+        Table::new(
+            "request",
+            vec![
                 ("start_s", Float(self.start)),
                 ("flow", Index(self.flow)),
                 ("size_bytes", Count(self.size)),
@@ -56,6 +56,6 @@ impl RequestTable {
                 ("retransmissions", Count(self.retransmissions)),
                 ("timeouts", Count(self.timeouts)),
             ],
-        }
+        )
     }
 }

@@ -1,12 +1,18 @@
 //! Tables of a run: rate, link, flow, window, drop.
 
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 
-/// One column.
-#[derive(Clone, Debug, PartialEq)]
+/// A name or a word of a table.
+pub type Word = Cow<'static, str>;
+
+/// One column. As text a value that is missing is null.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Column {
     /// Floating point: times in seconds, sizes in bytes where they may be missing (NaN).
-    Float(Vec<f64>),
+    Float(#[serde(deserialize_with = "nan_for_null")] Vec<f64>),
     /// Counts, bytes and rates.
     Count(Vec<u64>),
     /// Index of a link or flow in the summary.
@@ -14,7 +20,7 @@ pub enum Column {
     /// Yes or no.
     Flag(Vec<bool>),
     /// One of a few words.
-    Text(Vec<&'static str>),
+    Text(Vec<Word>),
 }
 
 impl Column {
@@ -37,25 +43,38 @@ impl Column {
     }
 }
 
+fn nan_for_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let values = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(values.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
+}
+
 /// The values of `column` in the order of `rows`.
-fn permuted<T: Copy>(column: &[T], rows: &[u32]) -> Vec<T> {
-    rows.iter().map(|&row| column[row as usize]).collect()
+fn permuted<T: Clone>(column: &[T], rows: &[u32]) -> Vec<T> {
+    rows.iter().map(|&row| column[row as usize].clone()).collect()
 }
 
 /// A table of named columns of equal length.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Its name.
-    pub name: &'static str,
+    pub name: Word,
     /// Its columns.
-    pub columns: Vec<(&'static str, Column)>,
+    pub columns: Vec<(Word, Column)>,
 }
 
 impl Table {
+    /// A table of these columns.
+    #[must_use]
+    pub fn new(name: &'static str, columns: Vec<(&'static str, Column)>) -> Self {
+        let columns = columns.into_iter().map(|(name, column)| (Word::Borrowed(name), column)).collect();
+        Self { name: Word::Borrowed(name), columns }
+    }
+
     /// Rows in the order of their times (the first column), then of their links (the second), then as they came: links that
     /// run ahead do not report in the order of time.
     #[allow(clippy::cast_possible_truncation)]
-    pub(super) fn in_time_order(self) -> Self {
+    #[must_use]
+    pub fn in_time_order(self) -> Self {
         let [(_, Column::Float(times)), (_, Column::Index(owners)), ..] = &self.columns[..] else { return self };
         let key = |row: usize| (times[row], owners[row]);
         if (1..times.len()).all(|row| key(row - 1) <= key(row)) {
@@ -66,7 +85,7 @@ impl Table {
             let (a, b) = (key(a as usize), key(b as usize));
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
         });
-        let reorder = |(name, column): &(&'static str, Column)| {
+        let reorder = |(name, column): &(Word, Column)| {
             let column = match column {
                 Column::Float(values) => Column::Float(permuted(values, &rows)),
                 Column::Count(values) => Column::Count(permuted(values, &rows)),
@@ -74,9 +93,9 @@ impl Table {
                 Column::Flag(values) => Column::Flag(permuted(values, &rows)),
                 Column::Text(values) => Column::Text(permuted(values, &rows)),
             };
-            (*name, column)
+            (name.clone(), column)
         };
-        Self { name: self.name, columns: self.columns.iter().map(reorder).collect() }
+        Self { name: self.name.clone(), columns: self.columns.iter().map(reorder).collect() }
     }
 }
 
@@ -106,7 +125,7 @@ pub struct FlowSample {
     pub windows: Option<(u64, u64)>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct LinkColumns {
     time: Vec<f64>,
     link: Vec<u32>,
@@ -117,7 +136,7 @@ struct LinkColumns {
     rate: Vec<u64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct FlowColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
@@ -127,7 +146,7 @@ struct FlowColumns {
     ssthresh: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct WindowColumns {
     time: Vec<f64>,
     flow: Vec<u32>,
@@ -135,7 +154,7 @@ struct WindowColumns {
     ssthresh: Vec<f64>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct DropColumns {
     time: Vec<f64>,
     link: Vec<u32>,
@@ -143,6 +162,7 @@ struct DropColumns {
 }
 
 /// Collects the tables of one run.
+#[derive(Debug)]
 pub struct Recorder {
     interval: Option<Duration>,
     window: Option<WindowColumns>,
@@ -155,7 +175,8 @@ pub struct Recorder {
 
 /// A slow-start threshold as a column holds it: missing until the first loss sets one (RFC 5681: "arbitrarily high").
 #[allow(clippy::cast_precision_loss)]
-pub(super) fn ssthresh(bytes: u64) -> f64 {
+#[must_use]
+pub fn ssthresh(bytes: u64) -> f64 {
     if bytes == u64::MAX { f64::NAN } else { bytes as f64 }
 }
 
@@ -247,9 +268,9 @@ impl Recorder {
         let mut tables = Vec::new();
         if self.interval.is_some() {
             let (links, flows) = (self.links, self.flows);
-            tables.push(Table {
-                name: "link",
-                columns: vec![
+            tables.push(Table::new(
+                "link",
+                vec![
                     ("time_s", Float(links.time)),
                     ("link", Index(links.link)),
                     ("arrived_bytes", Count(links.arrived)),
@@ -258,10 +279,10 @@ impl Recorder {
                     ("queue_packets", Count(links.queue)),
                     ("rate_bps", Count(links.rate)),
                 ],
-            });
-            tables.push(Table {
-                name: "flow",
-                columns: vec![
+            ));
+            tables.push(Table::new(
+                "flow",
+                vec![
                     ("time_s", Float(flows.time)),
                     ("flow", Index(flows.flow)),
                     ("sent_bytes", Count(flows.sent)),
@@ -269,22 +290,22 @@ impl Recorder {
                     ("cwnd_bytes", Float(flows.cwnd)),
                     ("ssthresh_bytes", Float(flows.ssthresh)),
                 ],
-            });
+            ));
         }
         if let Some(windows) = self.window {
-            tables.push(Table {
-                name: "window",
-                columns: vec![
+            tables.push(Table::new(
+                "window",
+                vec![
                     ("time_s", Float(windows.time)),
                     ("flow", Index(windows.flow)),
                     ("cwnd_bytes", Count(windows.cwnd)),
                     ("ssthresh_bytes", Float(windows.ssthresh)),
                 ],
-            });
+            ));
         }
         if let Some(drops) = self.drops {
             let columns = vec![("time_s", Float(drops.time)), ("link", Index(drops.link)), ("flow", Index(drops.flow))];
-            tables.push(Table { name: "drop", columns }.in_time_order());
+            tables.push(Table::new("drop", columns).in_time_order());
         }
         tables
     }

@@ -1,6 +1,6 @@
 //! What stations do: tables `radio`, `air` and `burst`.
 
-use super::tables::{Column, Table};
+use super::tables::{Column, Table, Word};
 use netlull_mechanism::radio::Burst;
 use netlull_units::{Bytes, Duration, Instant};
 
@@ -28,11 +28,11 @@ pub struct AirRow {
 pub struct StationProbe {
     radio_time: Vec<f64>,
     radio_station: Vec<u32>,
-    radio_state: Vec<&'static str>,
+    radio_state: Vec<Word>,
     air_from: Vec<f64>,
     air_station: Vec<u32>,
     air_to: Vec<f64>,
-    air_kind: Vec<&'static str>,
+    air_kind: Vec<Word>,
     air_seq: Vec<u64>,
     air_size: Vec<u64>,
     air_window: Vec<f64>,
@@ -48,7 +48,7 @@ impl StationProbe {
     pub fn radio(&mut self, at: Instant, station: u32, state: &'static str) {
         self.radio_time.push(at.as_secs_f64());
         self.radio_station.push(station);
-        self.radio_state.push(state);
+        self.radio_state.push(Word::Borrowed(state));
     }
 
     /// Something is, or was, on the air.
@@ -57,7 +57,7 @@ impl StationProbe {
         self.air_from.push(row.from.as_secs_f64());
         self.air_station.push(row.station);
         self.air_to.push(row.to.as_secs_f64());
-        self.air_kind.push(row.kind);
+        self.air_kind.push(Word::Borrowed(row.kind));
         self.air_seq.push(u64::from(row.seq));
         self.air_size.push(u64::from(row.size));
         self.air_window.push(row.window.map_or(f64::NAN, |window| window.as_u64() as f64));
@@ -80,17 +80,17 @@ impl StationProbe {
     #[must_use]
     pub fn into_tables(self) -> [Table; 3] {
         use Column::{Count, Flag, Float, Index, Text};
-        let radio = Table {
-            name: "radio",
-            columns: vec![
+        let radio = Table::new(
+            "radio",
+            vec![
                 ("time_s", Float(self.radio_time)),
                 ("station", Index(self.radio_station)),
                 ("state", Text(self.radio_state)),
             ],
-        };
-        let air = Table {
-            name: "air",
-            columns: vec![
+        );
+        let air = Table::new(
+            "air",
+            vec![
                 ("time_s", Float(self.air_from)),
                 ("station", Index(self.air_station)),
                 ("end_s", Float(self.air_to)),
@@ -99,13 +99,13 @@ impl StationProbe {
                 ("size_bytes", Count(self.air_size)),
                 ("window_bytes", Float(self.air_window)),
             ],
-        };
+        );
         let [opened, first, last, ended] = self.burst_times;
         let [packets, bytes, expected] = self.burst_counts;
         let [interarrival, deviation, threshold] = self.burst_estimates;
-        let burst = Table {
-            name: "burst",
-            columns: vec![
+        let burst = Table::new(
+            "burst",
+            vec![
                 ("time_s", Float(opened)),
                 ("station", Index(self.burst_station)),
                 ("first_s", Float(first)),
@@ -119,7 +119,7 @@ impl StationProbe {
                 ("threshold_s", Float(threshold)),
                 ("intact", Flag(self.burst_intact)),
             ],
-        };
+        );
         [radio, air.in_time_order(), burst]
     }
 }

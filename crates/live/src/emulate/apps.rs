@@ -1,0 +1,487 @@
+//! The applications of the emulation's hosts: they open connections, write, read and close, and read TCP_INFO now and then.
+
+use super::gauge::Gauge;
+use super::hosts::Host;
+use super::world::{FIRST_PORT, address};
+use crate::clock::Clock;
+use crate::error::{LiveError, Result};
+use crate::system::{self, TcpInfo, set_option, tcp_info};
+use netlull_network::plan::{Plan, TcpPlan, Traffic};
+use netlull_units::{Duration, Instant};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::socket::sockopt::{ReuseAddr, TcpCongestion};
+use nix::sys::socket::{
+    AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen, setsockopt,
+    shutdown, socket,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io::{ErrorKind, Write};
+use std::net::{SocketAddrV4, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// TCP_INFO is read this often.
+const SAMPLES: Duration = Duration::from_millis(5);
+/// What is written or thrown away at once.
+const CHUNK: usize = 1 << 18;
+static ZEROS: [u8; CHUNK] = [0; CHUNK];
+
+/// A change of a congestion window as it was seen.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowSample {
+    /// When.
+    pub at: Instant,
+    /// Which flow.
+    pub flow: u32,
+    /// The window in bytes.
+    pub cwnd: u64,
+    /// The threshold in bytes; `u64::MAX` before the first loss.
+    pub ssthresh: u64,
+}
+
+/// What the applications have seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Windows, whenever they had changed.
+    pub windows: Vec<WindowSample>,
+    /// By flow: the most that were open at once.
+    pub most_open: Vec<u32>,
+}
+
+/// Something that an application does at a time of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Act {
+    Open(u32),
+    Request { flow: u32, number: usize },
+    Write(RawFd),
+    Stop(u32),
+    Sample,
+}
+
+/// A connection of an application.
+#[derive(Debug)]
+struct Conversation {
+    flow: u32,
+    role: Role,
+    stream: TcpStream,
+}
+
+#[derive(Debug)]
+enum Role {
+    Receives,
+    Sends(Sends),
+}
+
+#[derive(Debug)]
+struct Sends {
+    /// Bytes still to be written; `None`: no end.
+    left: Option<u64>,
+    /// Bytes that may be written now, where they are written at a rate.
+    allowed: Option<u64>,
+    spacing: Option<(Duration, u32)>,
+    closed: bool,
+    last: TcpInfo,
+    timeouts: u16,
+}
+
+/// The applications.
+pub struct Applications<'a> {
+    plan: Arc<Plan>,
+    hosts: &'a [Host],
+    clock: Clock,
+    gauges: Arc<[Gauge]>,
+    epoll: Epoll,
+    acts: BinaryHeap<Reverse<(Instant, Act)>>,
+    listeners: BTreeMap<RawFd, (u32, OwnedFd)>,
+    conversations: BTreeMap<RawFd, Conversation>,
+    open: Vec<u32>,
+    seen: Seen,
+}
+
+fn tcp_of(traffic: &Traffic) -> Option<&TcpPlan> {
+    match traffic {
+        Traffic::Tcp { tcp, .. } | Traffic::Requests { tcp, .. } => Some(tcp),
+        Traffic::Datagrams { .. } => None,
+    }
+}
+
+fn port(flow: u32) -> u16 {
+    FIRST_PORT + u16::try_from(flow).unwrap_or(0)
+}
+
+impl<'a> Applications<'a> {
+    /// The plan's applications; receivers listen from now on.
+    ///
+    /// # Errors
+    /// If the system refuses a socket or an option, such as a congestion control that the kernel does not have.
+    pub fn new(plan: Arc<Plan>, hosts: &'a [Host], clock: Clock, gauges: Arc<[Gauge]>) -> Result<Self> {
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|error| LiveError::system("epoll", error))?;
+        let flows = plan.flows.len();
+        if flows > usize::from(u16::MAX - FIRST_PORT) {
+            return Err(LiveError::new(format!("flows: are {flows}; expected at most {}", u16::MAX - FIRST_PORT)));
+        }
+        let mut applications = Self {
+            hosts,
+            clock,
+            gauges,
+            epoll,
+            acts: BinaryHeap::new(),
+            listeners: BTreeMap::new(),
+            conversations: BTreeMap::new(),
+            open: vec![0; flows],
+            seen: Seen { windows: Vec::new(), most_open: vec![0; flows] },
+            plan,
+        };
+        let plan = Arc::clone(&applications.plan);
+        for (index, flow) in (0_u32..).zip(&plan.flows) {
+            let Some(tcp) = tcp_of(&flow.traffic) else { continue };
+            applications.listens(index, flow.to, tcp)?;
+            // A kernel that lacks the algorithm says so now.
+            let probe = applications.socket(flow.from)?;
+            congestion_control(&probe, tcp)?;
+            match &flow.traffic {
+                Traffic::Tcp { start, stop, .. } => {
+                    applications.at(*start, Act::Open(index));
+                    stop.iter().for_each(|&stop| applications.at(stop, Act::Stop(index)));
+                }
+                Traffic::Requests { requests, .. } => {
+                    if let Some(&(first, _)) = requests.first() {
+                        applications.at(first, Act::Request { flow: index, number: 0 });
+                    }
+                }
+                Traffic::Datagrams { .. } => {}
+            }
+        }
+        applications.at(Instant::ZERO, Act::Sample);
+        Ok(applications)
+    }
+
+    fn at(&mut self, at: Instant, act: Act) {
+        self.acts.push(Reverse((at, act)));
+    }
+
+    fn host(&self, node: u32) -> Result<&'a Host> {
+        let found = self.hosts.iter().find(|host| host.node == node);
+        found.ok_or_else(|| LiveError::new(format!("node {node}: has no host")))
+    }
+
+    /// A socket in the namespace of a node.
+    fn socket(&self, node: u32) -> Result<OwnedFd> {
+        self.host(node)?.namespace.enter()?;
+        let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+        socket(AddressFamily::Inet, SockType::Stream, flags, None)
+            .map_err(|error| LiveError::system("a TCP socket", error))
+    }
+
+    fn listens(&mut self, flow: u32, node: u32, tcp: &TcpPlan) -> Result<()> {
+        let listener = self.socket(node)?;
+        let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow as usize].name);
+        // Buffers are given before the handshake, in which the window's scale is agreed upon.
+        receive_buffer(&listener, tcp).map_err(|error| LiveError::system(doing("its receive buffer"), error))?;
+        let max_segment = libc::c_int::from(tcp.mss);
+        set_option(listener.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_MAXSEG, max_segment)
+            .map_err(|error| LiveError::system(doing("its segment size"), error))?;
+        setsockopt(&listener, ReuseAddr, &true).map_err(|error| LiveError::system(doing("its listener"), error))?;
+        let own = SockaddrIn::from(SocketAddrV4::new(address(node), port(flow)));
+        bind(listener.as_raw_fd(), &own).map_err(|error| LiveError::system(doing("binding"), error))?;
+        let most = Backlog::new(4096).unwrap_or(Backlog::MAXCONN);
+        listen(&listener, most).map_err(|error| LiveError::system(doing("listening"), error))?;
+        self.wait_for(&listener, EpollFlags::EPOLLIN)?;
+        self.listeners.insert(listener.as_raw_fd(), (flow, listener));
+        Ok(())
+    }
+
+    fn wait_for(&self, socket: &impl AsFd, flags: EpollFlags) -> Result<()> {
+        let data = u64::try_from(socket.as_fd().as_raw_fd()).unwrap_or(u64::MAX);
+        self.epoll.add(socket, EpollEvent::new(flags, data)).map_err(|error| LiveError::system("epoll", error))
+    }
+
+    /// Lets the applications run until `over` is set.
+    ///
+    /// # Errors
+    /// If a connection cannot be made, or more of a flow are open than it may have.
+    pub fn run(mut self, over: &AtomicBool) -> Result<Seen> {
+        let mut events = [EpollEvent::empty(); 256];
+        while !over.load(Ordering::Relaxed) {
+            let now = self.clock.now();
+            if let Some(&Reverse((at, act))) = self.acts.peek()
+                && at <= now
+            {
+                self.acts.pop();
+                self.act(at, act)?;
+                continue;
+            }
+            // The next sample is never farther away than this: whole milliseconds do for what is not a start.
+            let wait = self.acts.peek().map_or(SAMPLES, |Reverse((at, _))| at.saturating_since(now));
+            let ready = self.wait(wait, &mut events)?;
+            for event in &events[..ready] {
+                self.ready(RawFd::try_from(event.data()).unwrap_or(-1))?;
+            }
+        }
+        Ok(self.seen)
+    }
+
+    /// Waits for sockets, to the nanosecond.
+    fn wait(&self, most: Duration, events: &mut [EpollEvent]) -> Result<usize> {
+        let nanos = most.as_nanos();
+        if nanos < 1_000_000 {
+            // epoll counts milliseconds: what is due earlier is waited for without it.
+            let ready = self.epoll.wait(events, EpollTimeout::ZERO).or_else(interrupted)?;
+            if ready == 0 && nanos > 0 {
+                std::thread::sleep(std::time::Duration::from_nanos(nanos));
+            }
+            return Ok(ready);
+        }
+        let millis = u16::try_from(nanos / 1_000_000).unwrap_or(u16::MAX);
+        self.epoll.wait(events, EpollTimeout::from(millis)).or_else(interrupted)
+    }
+
+    fn act(&mut self, at: Instant, act: Act) -> Result<()> {
+        match act {
+            Act::Open(flow) => {
+                let plan = Arc::clone(&self.plan);
+                if let Traffic::Tcp { size, writes, .. } = &plan.flows[flow as usize].traffic {
+                    let socket = self.opens(flow, *size, *writes)?;
+                    writes.iter().for_each(|_| self.at(at, Act::Write(socket)));
+                }
+            }
+            Act::Request { flow, number } => {
+                let plan = Arc::clone(&self.plan);
+                if let Traffic::Requests { requests, most_open, .. } = &plan.flows[flow as usize].traffic {
+                    self.request(flow, requests[number].1, *most_open)?;
+                    if let Some(&(next, _)) = requests.get(number + 1) {
+                        self.at(next, Act::Request { flow, number: number + 1 });
+                    }
+                }
+            }
+            Act::Write(socket) => {
+                if let Some(Conversation { role: Role::Sends(sends), .. }) = self.conversations.get_mut(&socket)
+                    && let Some((gap, size)) = sends.spacing
+                    && !sends.closed
+                {
+                    sends.allowed = sends.allowed.map(|allowed| allowed + u64::from(size));
+                    self.at(at + gap, Act::Write(socket));
+                    self.writes(socket)?;
+                }
+            }
+            Act::Stop(flow) => self.stops(flow),
+            Act::Sample => {
+                self.sample();
+                self.at(at.max(self.clock.now()) + SAMPLES, Act::Sample);
+            }
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, flow: u32, size: u64, most_open: u32) -> Result<()> {
+        if self.open[flow as usize] >= most_open {
+            let (name, at) = (&self.plan.flows[flow as usize].name, self.clock.now());
+            let message = format!(
+                "flow.{name}.most_open: {most_open} connections are open at {at}, and another request has come"
+            );
+            return Err(LiveError::new(format!(
+                "{message}; expected a larger limit, or less load (flow.{name}.offered)"
+            )));
+        }
+        self.open[flow as usize] += 1;
+        let most = &mut self.seen.most_open[flow as usize];
+        *most = (*most).max(self.open[flow as usize]);
+        self.opens(flow, Some(size), None).map(|_| ())
+    }
+
+    /// A sender opens its connection.
+    fn opens(&mut self, flow: u32, size: Option<u64>, spacing: Option<(Duration, u32)>) -> Result<RawFd> {
+        let plan = Arc::clone(&self.plan);
+        let spec = &plan.flows[flow as usize];
+        let Some(tcp) = tcp_of(&spec.traffic) else { return Err(LiveError::new("datagrams open no connection")) };
+        let sender = self.socket(spec.from)?;
+        let refused =
+            |what: &str, error: std::io::Error| LiveError::system(format!("flow {}: {what}", spec.name), error);
+        congestion_control(&sender, tcp)?;
+        options(&sender, tcp).map_err(|error| refused("its options", error))?;
+        let peer = SockaddrIn::from(SocketAddrV4::new(address(spec.to), port(flow)));
+        match connect(sender.as_raw_fd(), &peer) {
+            Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => {}
+            Err(error) => return Err(refused("opening", error.into())),
+        }
+        self.wait_for(&sender, EpollFlags::EPOLLOUT | EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
+        let number = sender.as_raw_fd();
+        let allowed = spacing.map(|_| 0);
+        let sends = Sends { left: size, allowed, spacing, closed: false, last: TcpInfo::default(), timeouts: 0 };
+        let conversation = Conversation { flow, role: Role::Sends(sends), stream: TcpStream::from(sender) };
+        self.conversations.insert(number, conversation);
+        Ok(number)
+    }
+
+    /// Something can be done with a socket.
+    fn ready(&mut self, number: RawFd) -> Result<()> {
+        if let Some((flow, listener)) = self.listeners.get(&number) {
+            let (flow, listener) = (*flow, listener.as_raw_fd());
+            return self.accepts(flow, listener);
+        }
+        match self.conversations.get(&number).map(|conversation| &conversation.role) {
+            Some(Role::Receives) => self.reads(number),
+            Some(Role::Sends(_)) => {
+                self.writes(number)?;
+                self.looks_for_the_end(number);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn accepts(&mut self, flow: u32, listener: RawFd) -> Result<()> {
+        while let Ok(number) = accept4(listener, SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC) {
+            let stream = own(number);
+            self.wait_for(&stream, EpollFlags::EPOLLIN)?;
+            self.conversations.insert(number, Conversation { flow, role: Role::Receives, stream });
+        }
+        Ok(())
+    }
+
+    /// A receiver throws away what has come; at the end of the stream it closes.
+    fn reads(&mut self, number: RawFd) -> Result<()> {
+        loop {
+            match system::discard(number, CHUNK) {
+                Ok(0) => {
+                    self.conversations.remove(&number);
+                    return Ok(());
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => {
+                    // Reset: there will be nothing more.
+                    self.conversations.remove(&number);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// A sender writes as much as TCP takes; behind the last byte it closes its side.
+    fn writes(&mut self, number: RawFd) -> Result<()> {
+        let Some(Conversation { role: Role::Sends(sends), stream, flow, .. }) = self.conversations.get_mut(&number)
+        else {
+            return Ok(());
+        };
+        while !sends.closed {
+            let most = sends.left.unwrap_or(u64::MAX).min(sends.allowed.unwrap_or(u64::MAX));
+            if most == 0 {
+                if sends.left == Some(0) {
+                    sends.closed = true;
+                    let _ = shutdown(number, Shutdown::Write);
+                }
+                return Ok(());
+            }
+            match stream.write(&ZEROS[..usize::try_from(most).unwrap_or(CHUNK).min(CHUNK)]) {
+                Ok(written) => {
+                    sends.left = sends.left.map(|left| left - written as u64);
+                    sends.allowed = sends.allowed.map(|allowed| allowed - written as u64);
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let name = &self.plan.flows[*flow as usize].name;
+                    return Err(LiveError::system(format!("flow {name}: writing"), error));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An application that stops writes no more, and closes its side.
+    fn stops(&mut self, flow: u32) {
+        for (&number, conversation) in &mut self.conversations {
+            if let Role::Sends(sends) = &mut conversation.role
+                && conversation.flow == flow
+                && !sends.closed
+            {
+                sends.closed = true;
+                let _ = shutdown(number, Shutdown::Write);
+            }
+        }
+    }
+
+    /// A sender whose receiver has closed, too, is done.
+    fn looks_for_the_end(&mut self, number: RawFd) {
+        let Some(conversation) = self.conversations.get_mut(&number) else { return };
+        let Role::Sends(sends) = &conversation.role else { return };
+        if !sends.closed || !matches!(system::discard(number, 1), Ok(0)) {
+            return;
+        }
+        sample_one(conversation, &self.gauges, self.clock.now(), &mut self.seen.windows);
+        let open = &mut self.open[conversation.flow as usize];
+        *open = open.saturating_sub(1);
+        self.conversations.remove(&number);
+    }
+
+    fn sample(&mut self) {
+        let now = self.clock.now();
+        for conversation in self.conversations.values_mut() {
+            sample_one(conversation, &self.gauges, now, &mut self.seen.windows);
+        }
+    }
+}
+
+fn sample_one(conversation: &mut Conversation, gauges: &[Gauge], now: Instant, windows: &mut Vec<WindowSample>) {
+    let Role::Sends(sends) = &mut conversation.role else { return };
+    let Ok(info) = tcp_info(conversation.stream.as_raw_fd()) else { return };
+    let gauge = &gauges[conversation.flow as usize];
+    const RECOVERY: u8 = 3;
+    let recovers = info.state == RECOVERY && sends.last.state != RECOVERY;
+    let timeouts = info.timeouts.unwrap_or(0);
+    gauge.add(u64::from(timeouts.saturating_sub(sends.timeouts)), u64::from(recovers));
+    // Before the first loss the threshold is 2^31 - 1 segments.
+    const UNSET: u32 = 0x7fff_ffff;
+    let bytes = |segments: u32| u64::from(segments) * u64::from(info.mss);
+    let ssthresh = if info.ssthresh >= UNSET { u64::MAX } else { bytes(info.ssthresh) };
+    let (cwnd, changed) = (bytes(info.cwnd), (info.cwnd, info.ssthresh) != (sends.last.cwnd, sends.last.ssthresh));
+    gauge.set(cwnd, ssthresh);
+    if changed {
+        windows.push(WindowSample { at: now, flow: conversation.flow, cwnd, ssthresh });
+    }
+    (sends.last, sends.timeouts) = (info, timeouts.max(sends.timeouts));
+}
+
+/// The stream of a connection that has just been accepted.
+#[allow(unsafe_code)]
+fn own(number: RawFd) -> TcpStream {
+    // SAFETY: `accept4` has given the number to us, and nobody else has it.
+    unsafe { TcpStream::from_raw_fd(number) }
+}
+
+fn interrupted(error: nix::errno::Errno) -> Result<usize> {
+    if error == nix::errno::Errno::EINTR { Ok(0) } else { Err(LiveError::system("epoll", error)) }
+}
+
+fn congestion_control(socket: &OwnedFd, tcp: &TcpPlan) -> Result<()> {
+    setsockopt(socket, TcpCongestion, &(&tcp.congestion_control).into()).map_err(|error| {
+        let has = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+        let asked = &tcp.congestion_control;
+        LiveError::new(format!(
+            "congestion control {asked}: {error}; this kernel has {}",
+            has.trim().replace(' ', ", ")
+        ))
+    })
+}
+
+/// A buffer that lets the receiver offer what the plan says, and no more.
+fn receive_buffer(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
+    let window = i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4);
+    // The kernel doubles what is asked for, and offers a part of it that depends on how full its packets are; the clamp then is exact.
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, window.saturating_mul(2))?;
+    set_option(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, window)
+}
+
+fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
+    let number = socket.as_raw_fd();
+    // So much that an application that is late leaves no gap.
+    const AHEAD: u64 = 1 << 24;
+    let buffer = i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2);
+    set_option(number, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, buffer)?;
+    set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;
+    set_option(number, libc::IPPROTO_TCP, libc::TCP_MAXSEG, libc::c_int::from(tcp.mss))
+}

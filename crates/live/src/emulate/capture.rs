@@ -1,0 +1,61 @@
+//! Packets of an emulation as pcapng: what each host sends and receives, at the virtual time of it.
+
+use crate::error::{LiveError, Result};
+use crate::tape::TapeWriter;
+use netlull_units::Instant;
+use pcap_file::DataLink;
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use std::path::Path;
+use std::time::Duration;
+
+/// if_tsresol: units of 10^-9 s.
+const NANOSECONDS: u8 = 9;
+
+/// A file that packets are written to.
+pub struct Capture {
+    writer: PcapNgWriter<TapeWriter>,
+}
+
+impl Capture {
+    /// A file with an interface for each of these nodes.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(file: &Path, nodes: &[&str]) -> Result<Self> {
+        let refused = |error| LiveError::system(format!("capturing to {}", file.display()), error);
+        let mut writer = PcapNgWriter::new(TapeWriter::create(file)?).map_err(refused)?;
+        for node in nodes {
+            let options = vec![
+                InterfaceDescriptionOption::IfName((*node).into()),
+                InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+            ];
+            let block = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: 0, options };
+            writer.write_pcapng_block(block).map_err(refused)?;
+        }
+        Ok(Self { writer })
+    }
+
+    /// A host, by its place in the list of nodes, has sent or received a packet.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn packet(&mut self, host: usize, at: Instant, bytes: &[u8]) {
+        let block = EnhancedPacketBlock {
+            interface_id: host as u32,
+            timestamp: Duration::from_nanos(at.as_nanos()),
+            original_len: bytes.len() as u32,
+            data: bytes.into(),
+            options: Vec::new(),
+        };
+        // It is written into memory; what the disk says, `finish` tells.
+        let _ = self.writer.write_pcapng_block(block);
+    }
+
+    /// Writes the rest.
+    ///
+    /// # Errors
+    /// If anything could not be written.
+    pub fn finish(self) -> Result<()> {
+        self.writer.into_inner().finish()
+    }
+}

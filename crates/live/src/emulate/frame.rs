@@ -1,0 +1,58 @@
+//! Packets in the emulation.
+
+use netlull_wire::{Ecn, Packet, TcpPacket, mark_congestion, parse};
+
+/// Whose packet a frame is, and which way it goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// Number of the flow in the plan.
+    pub flow: u32,
+    /// Which way.
+    pub way: Way,
+    /// Number of the connection, as [`Connections`](super::connections::Connections) counts them; of datagrams none.
+    pub connection: Option<u32>,
+}
+
+/// Which way a packet goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From the flow's sender to its receiver.
+    Forward,
+    /// Back.
+    Backward,
+}
+
+/// A packet, from its IP header on.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// Its bytes; of datagrams, which nobody reads, only as many as a header has.
+    pub bytes: Vec<u8>,
+    /// Its size on the wire in bytes, IP header included.
+    pub size: u32,
+    /// The node that it goes to.
+    pub to: u32,
+    /// Whose it is; `None` of what the plan does not know.
+    pub owner: Option<Owner>,
+}
+
+impl Frame {
+    /// Its TCP segment, if it is one that can be read.
+    #[must_use]
+    pub fn tcp(&self) -> Option<TcpPacket<'_>> {
+        match parse(&self.bytes) {
+            Ok(Packet::Tcp(tcp)) => Some(tcp),
+            Ok(Packet::Other(_) | Packet::Fragment(_)) | Err(_) => None,
+        }
+    }
+
+    /// Whether a queue can mark it (RFC 3168 section 5).
+    #[must_use]
+    pub fn can_be_marked(&self) -> bool {
+        self.tcp().is_some_and(|tcp| matches!(tcp.ecn(), Ecn::Ect0 | Ecn::Ect1))
+    }
+
+    /// Marks it; whether it could be.
+    pub fn mark(&mut self) -> bool {
+        mark_congestion(&mut self.bytes).unwrap_or(false)
+    }
+}

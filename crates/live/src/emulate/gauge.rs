@@ -1,0 +1,39 @@
+//! What the hosts' TCP says of a flow (TCP_INFO), read by one thread and looked at by another.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The last reading; values that belong together may be of neighbouring readings.
+#[derive(Debug, Default)]
+pub struct Gauge {
+    cwnd_bytes: AtomicU64,
+    ssthresh_bytes: AtomicU64,
+    timeouts: AtomicU64,
+    fast_retransmits: AtomicU64,
+}
+
+impl Gauge {
+    /// A reading; windows in bytes, an unset threshold as `u64::MAX`.
+    pub fn set(&self, cwnd: u64, ssthresh: u64) {
+        self.cwnd_bytes.store(cwnd, Ordering::Relaxed);
+        self.ssthresh_bytes.store(ssthresh, Ordering::Relaxed);
+    }
+
+    /// So many timeouts and fast retransmits more.
+    pub fn add(&self, timeouts: u64, fast_retransmits: u64) {
+        self.timeouts.fetch_add(timeouts, Ordering::Relaxed);
+        self.fast_retransmits.fetch_add(fast_retransmits, Ordering::Relaxed);
+    }
+
+    /// The congestion window and the threshold, if they have ever been read.
+    #[must_use]
+    pub fn windows(&self) -> Option<(u64, u64)> {
+        let cwnd = self.cwnd_bytes.load(Ordering::Relaxed);
+        (cwnd > 0).then(|| (cwnd, self.ssthresh_bytes.load(Ordering::Relaxed)))
+    }
+
+    /// Timeouts, and fast retransmits as far as they were seen.
+    #[must_use]
+    pub fn counts(&self) -> (u64, u64) {
+        (self.timeouts.load(Ordering::Relaxed), self.fast_retransmits.load(Ordering::Relaxed))
+    }
+}

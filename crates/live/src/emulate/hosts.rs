@@ -1,0 +1,147 @@
+//! The emulation's hosts: a network namespace each, with a TUN device through which everything goes.
+
+use super::world::address;
+use crate::error::{LiveError, Result};
+use crate::namespace::{Namespace, set_sysctl};
+use crate::system::{bring_up, open_tun, set_up_point_to_point};
+use netlull_network::plan::{Plan, TcpPlan, Traffic};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+
+/// The name of every host's device, in its own namespace.
+const DEVICE: &str = "netlull";
+/// Packets that a device holds until the emulation reads them: more than any window has.
+const ROOM: u32 = 100_000;
+
+/// A host.
+#[derive(Debug)]
+pub struct Host {
+    /// Its node.
+    pub node: u32,
+    /// Where its sockets are.
+    pub namespace: Namespace,
+    tun: File,
+}
+
+impl Host {
+    /// The same host for another thread.
+    ///
+    /// # Errors
+    /// If the system has no room for more open files.
+    pub fn view(&self) -> Result<Self> {
+        let tun = self.tun.try_clone().map_err(|error| LiveError::system("a second look at a host", error))?;
+        Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun })
+    }
+
+    /// Gives its kernel a packet.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn receives(&mut self, bytes: &[u8]) -> Result<()> {
+        match self.tun.write(bytes) {
+            // What a kernel finds wrong with a packet it does not say here but by dropping it.
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            Err(error) => Err(LiveError::system(format!("giving node {} a packet", self.node), error)),
+        }
+    }
+
+    /// Takes the next packet that its kernel sends, if there is one; how long it is.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn sends(&mut self, into: &mut [u8]) -> Result<Option<usize>> {
+        match self.tun.read(into) {
+            Ok(len) => Ok(Some(len)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(LiveError::system(format!("taking a packet of node {}", self.node), error)),
+        }
+    }
+
+    /// Its device, to be waited for.
+    #[must_use]
+    pub fn device(&self) -> &File {
+        &self.tun
+    }
+}
+
+/// Makes the hosts of a plan's flows; `attach` has names of namespaces that some of them already have, by the names of nodes.
+///
+/// # Errors
+/// If the system refuses, flows of one host ask for different TCPs, or a node is not there.
+pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>> {
+    for name in attach.keys() {
+        if !plan.nodes.contains(name) {
+            return Err(LiveError::new(format!(
+                "--attach {name}: is no node; expected one of {}",
+                plan.nodes.join(", ")
+            )));
+        }
+    }
+    let mut wanted: BTreeMap<u32, Option<&TcpPlan>> = BTreeMap::new();
+    for flow in &plan.flows {
+        let (Traffic::Tcp { tcp, .. } | Traffic::Requests { tcp, .. }) = &flow.traffic else { continue };
+        for node in [flow.from, flow.to] {
+            let before = wanted.entry(node).or_default();
+            if before.is_some_and(|before| kernel_values(before) != kernel_values(tcp)) {
+                let name = &plan.nodes[node as usize];
+                let what = "timestamps, window scaling, SACK or ECN that differ between flows";
+                return Err(LiveError::new(format!(
+                    "node {name}: has {what}; expected the same for all flows of a host"
+                )));
+            }
+            *before = Some(tcp);
+        }
+    }
+    for name in attach.keys() {
+        let node = plan.nodes.iter().position(|node| node == name).unwrap_or_default();
+        wanted.entry(u32::try_from(node).unwrap_or(u32::MAX)).or_default();
+    }
+    wanted.into_iter().map(|(node, tcp)| host(plan, node, tcp, attach)).collect()
+}
+
+fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String, String>) -> Result<Host> {
+    let name = &plan.nodes[node as usize];
+    let in_host = |error| LiveError::system(format!("node {name}"), error);
+    let make = || {
+        let tun = open_tun(DEVICE)?;
+        bring_up("lo")?;
+        set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
+        for (name, value) in always().into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
+            set_sysctl(name, &value)?;
+        }
+        Ok(tun)
+    };
+    let (namespace, tun) = match attach.get(name) {
+        None => Namespace::make(make).map_err(in_host)?,
+        Some(known) => {
+            let namespace = Namespace::named(known).map_err(in_host)?;
+            let tun = namespace.inside(make).map_err(in_host)?;
+            (namespace, tun)
+        }
+    };
+    Ok(Host { node, namespace, tun })
+}
+
+/// What makes one run like another: nothing is remembered of connections before, and windows may grow to any plan's buffer.
+fn always() -> Vec<(&'static str, String)> {
+    vec![
+        ("ipv4/tcp_no_metrics_save", "1".to_owned()),
+        ("ipv4/tcp_rmem", "4096 1048576 1073741823".to_owned()),
+        ("ipv4/tcp_wmem", "4096 1048576 1073741823".to_owned()),
+        ("ipv6/conf/all/disable_ipv6", "1".to_owned()),
+    ]
+}
+
+/// What a namespace's TCP is told for all its connections.
+fn kernel_values(tcp: &TcpPlan) -> Vec<(&'static str, String)> {
+    let switch = |on: bool| u8::from(on).to_string();
+    vec![
+        // With random offsets, as by default, or not at all.
+        ("ipv4/tcp_timestamps", switch(tcp.timestamps)),
+        ("ipv4/tcp_window_scaling", switch(tcp.window_scaling)),
+        ("ipv4/tcp_sack", switch(tcp.sack)),
+        ("ipv4/tcp_ecn", switch(tcp.ecn)),
+    ]
+}

@@ -1,0 +1,376 @@
+//! Emulation: a plan's links and mechanisms in real time, between hosts with the kernel's own TCP.
+//!
+//! ```text
+//!   namespace of host A                 this process                          namespace of host B
+//!   application ► TCP ► TUN ──► World: links, queues, mechanisms ──► TUN ► TCP ► application
+//!                       TUN ◄── in virtual time                  ◄── TUN
+//! ```
+//!
+//! Hosts are network namespaces without a name, which are gone when this process is. One thread carries packets; it is scheduled in real time,
+//! if that is allowed. What a packet provokes at once, such as an acknowledgement, has the virtual time of that packet, so that being late by
+//! some microseconds does not add up.
+
+mod agenda;
+mod apps;
+mod capture;
+mod connections;
+mod controller;
+mod frame;
+mod gauge;
+mod hosts;
+mod lateness;
+mod link;
+mod stations;
+#[cfg(test)]
+mod tests;
+mod transmitter;
+mod world;
+
+use crate::clock::Clock;
+use crate::error::{LiveError, Result};
+use crate::system;
+use apps::{Applications, Seen, WindowSample};
+use capture::Capture;
+use gauge::Gauge;
+use hosts::{Host, hosts};
+use lateness::LatenessCounts;
+use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
+use netlull_network::plan::{FORMAT, Plan, Traffic};
+use netlull_network::probe::{Column, Table};
+use netlull_units::{Duration, Instant};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use world::{Remains, Step, World};
+
+/// `netlulld emulate`.
+#[derive(clap::Args, Debug)]
+pub struct Arguments {
+    /// The plan, as `netlull emulate` writes it.
+    #[arg(long)]
+    plan: PathBuf,
+    /// Where to write what was counted.
+    #[arg(long)]
+    outcome: PathBuf,
+    /// A run in which more than one packet in a hundred was later than this is not to be trusted.
+    #[arg(long, default_value = "1 ms", value_parser = duration)]
+    max_lateness: Duration,
+    /// Record every machine in a file of this folder.
+    #[arg(long)]
+    tapes: Option<PathBuf>,
+    /// Write every packet that a host sends or receives to this file (pcapng, an interface per host).
+    #[arg(long)]
+    capture: Option<PathBuf>,
+    /// NODE=NAME: this node is the network namespace that `ip netns add NAME` has made; several times.
+    #[arg(long, value_parser = attachment)]
+    attach: Vec<(String, String)>,
+    /// Say every second how much is done.
+    #[arg(long)]
+    progress: bool,
+}
+
+fn duration(text: &str) -> std::result::Result<Duration, String> {
+    text.parse().map_err(|error: netlull_units::ParseQuantityError| error.to_string())
+}
+
+fn attachment(text: &str) -> std::result::Result<(String, String), String> {
+    let (node, name) = text.split_once('=').ok_or_else(|| format!("\"{text}\": expected NODE=NAME"))?;
+    Ok((node.to_owned(), name.to_owned()))
+}
+
+/// Exit codes beside 0 and 1.
+const TOO_LATE: u8 = 3;
+const INTERRUPTED: u8 = 130;
+
+/// Emulates a plan and writes its outcome.
+///
+/// # Errors
+/// Says what the plan asks for and the system does not do.
+pub fn command(arguments: &Arguments) -> Result<ExitCode> {
+    let text =
+        std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
+    let plan: Plan = serde_json::from_str(&text).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
+    if plan.format != FORMAT {
+        let message = format!("{}: has format {}; expected {FORMAT}", arguments.plan.display(), plan.format);
+        return Err(LiveError::new(message));
+    }
+    if let Some(folder) = &arguments.tapes {
+        std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
+    }
+    let Some(outcome) = emulate(plan, arguments)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let written = serde_json::to_string(&outcome).map_err(|error| LiveError::system("the outcome", error))?;
+    std::fs::write(&arguments.outcome, written)
+        .map_err(|error| LiveError::system(arguments.outcome.display(), error))?;
+    let Lateness { p99, limit, max, .. } = outcome.lateness;
+    if p99 > limit {
+        eprintln!(
+            "netlulld: one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be \
+             trusted. Other work on this machine, or too many packets for it (about 200,000 a second are carried), are the \
+             usual reasons"
+        );
+        return Ok(ExitCode::from(TOO_LATE));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Emulates a plan; nothing if it was interrupted.
+fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
+    let plan = Arc::new(plan);
+    let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
+    let mut hosts = hosts(&plan, &attach)?;
+    let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node as usize].as_str()).collect();
+    let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
+    let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
+    let world = World::new(Arc::clone(&plan), Arc::clone(&gauges), arguments.tapes.as_deref())?;
+    // Without it the first touch of a page would make a packet late; a system that refuses makes itself heard by lateness.
+    let _ = system::lock_memory();
+    let over = AtomicBool::new(false);
+    let clock = Clock::start();
+    // The applications look at the hosts' namespaces, the carrier at their devices: both are files, which are shared.
+    let namespaces: Vec<Host> = hosts.iter().map(Host::view).collect::<Result<_>>()?;
+    let applications = Applications::new(Arc::clone(&plan), &namespaces, clock, gauges)?;
+    let signals = block_signals()?;
+    let (carried, seen) = std::thread::scope(|scope| {
+        let applications = scope.spawn(|| {
+            let _ = system::run_in_real_time(APPLICATIONS);
+            let seen = applications.run(&over);
+            over.store(true, Ordering::Relaxed);
+            seen
+        });
+        let carrier =
+            Carrier { world, hosts: &mut hosts, clock, lateness: LatenessCounts::default(), capture: capture.as_mut() };
+        let carried = carrier.run(&plan, &signals, &over, arguments.progress);
+        over.store(true, Ordering::Relaxed);
+        (carried, applications.join().unwrap_or_else(|_| Err(LiveError::new("the applications' thread has failed"))))
+    });
+    capture.map_or(Ok(()), Capture::finish)?;
+    let (seen, Some(done)) = (seen?, carried?) else { return Ok(None) };
+    Ok(Some(outcome(&plan, done, &seen, arguments.max_lateness)?))
+}
+
+/// Priorities under SCHED_FIFO: packets come before applications.
+const CARRIER: i32 = 50;
+const APPLICATIONS: i32 = 40;
+
+/// SIGINT and SIGTERM are waited for, not died of.
+fn block_signals() -> Result<SignalFd> {
+    let mut set = SigSet::empty();
+    [Signal::SIGINT, Signal::SIGTERM].into_iter().for_each(|signal| set.add(signal));
+    let refused = |error| LiveError::system("waiting for signals", error);
+    set.thread_block().map_err(refused)?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
+}
+
+/// What carries packets between hosts and the world.
+struct Carrier<'a> {
+    world: World,
+    hosts: &'a mut [Host],
+    clock: Clock,
+    lateness: LatenessCounts,
+    capture: Option<&'a mut Capture>,
+}
+
+/// What is left when all has been carried.
+struct Done {
+    remains: Remains,
+    lateness: LatenessCounts,
+    scheduling: &'static str,
+}
+
+/// The largest packet there can be.
+const LARGEST: usize = 65_536;
+const TIMER: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+
+impl Carrier<'_> {
+    /// Carries packets until the plan is over; nothing if that was interrupted.
+    fn run(mut self, plan: &Plan, signals: &SignalFd, over: &AtomicBool, progress: bool) -> Result<Option<Done>> {
+        let refused = |error: nix::errno::Errno| LiveError::system("waiting for packets", error);
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)
+            .map_err(refused)?;
+        epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
+        epoll.add(signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS)).map_err(refused)?;
+        for (index, host) in (0..).zip(self.hosts.iter()) {
+            epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
+        }
+        let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
+        let mut events = [EpollEvent::empty(); 64];
+        let mut buffer = vec![0; LARGEST];
+        let mut told = Instant::ZERO;
+        loop {
+            if self.pass(&mut buffer)? {
+                return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
+            }
+            if over.load(Ordering::Relaxed) {
+                // The applications have given up.
+                return Ok(None);
+            }
+            let (now, next) = (self.clock.now(), self.world.next());
+            if progress && now.saturating_since(told) >= Duration::from_secs(1) {
+                told = now;
+                let share = now.as_secs_f64() / plan.duration.as_secs_f64();
+                println!("progress {:.3}", share.min(1.0));
+                let _ = std::io::stdout().flush();
+            }
+            // A second at most, so that progress is told and the end of the applications is seen.
+            let wait = next.saturating_since(now).min(Duration::from_millis(200)).max(Duration::from_nanos(1));
+            let wait = TimeSpec::new(
+                (wait.as_nanos() / 1_000_000_000).cast_signed(),
+                (wait.as_nanos() % 1_000_000_000).cast_signed(),
+            );
+            timer.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty()).map_err(refused)?;
+            let ready = match epoll.wait(&mut events, EpollTimeout::NONE) {
+                Ok(ready) => ready,
+                Err(nix::errno::Errno::EINTR) => 0,
+                Err(error) => return Err(refused(error)),
+            };
+            for event in &events[..ready] {
+                match event.data() {
+                    TIMER => {
+                        let _ = timer.wait();
+                    }
+                    SIGNALS => return Ok(None),
+                    index => self.takes(usize::try_from(index).unwrap_or(0), None, &mut buffer)?,
+                }
+            }
+        }
+    }
+
+    /// All that is due happens; whether the run is over.
+    fn pass(&mut self, buffer: &mut [u8]) -> Result<bool> {
+        while self.world.next() <= self.clock.now() {
+            match self.world.step() {
+                Step::Inside => {}
+                Step::Over => return Ok(true),
+                Step::Arrived { host, at, frame } => {
+                    self.lateness.add(self.clock.now().saturating_since(at));
+                    let Some(index) = self.hosts.iter().position(|known| known.node == host) else { continue };
+                    if let Some(capture) = &mut self.capture {
+                        capture.packet(index, at, &frame.bytes);
+                    }
+                    self.hosts[index].receives(&frame.bytes)?;
+                    // What the packet has provoked is as late as itself: it counts as sent when that arrived.
+                    self.takes(index, Some(at), buffer)?;
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes what a host sends: at `at`, or now.
+    fn takes(&mut self, index: usize, at: Option<Instant>, buffer: &mut [u8]) -> Result<()> {
+        while let Some(len) = self.hosts[index].sends(buffer)? {
+            let at = at.unwrap_or_else(|| self.clock.now());
+            if let Some(capture) = &mut self.capture {
+                capture.packet(index, at, &buffer[..len]);
+            }
+            self.world.enters(at, self.hosts[index].node, &buffer[..len]);
+        }
+        Ok(())
+    }
+}
+
+fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outcome> {
+    let Done { mut remains, lateness, scheduling } = done;
+    remains.controllers.iter_mut().try_for_each(controller::Controller::finish)?;
+    let mut differences = Vec::new();
+    if remains.foreign > 0 {
+        differences.push(format!("{} packets were of no flow, and went nowhere", remains.foreign));
+    }
+    let varies = |index: usize| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
+    let rates = remains.links.iter().enumerate();
+    let rates = rates.map(|(index, link)| if varies(index) { link.transmitter.rates().to_vec() } else { Vec::new() });
+    let gateway = |link: usize| {
+        let found = remains.controllers.iter().find(|controller| controller.link as usize == link);
+        found.and_then(|controller| controller.summary(remains.at))
+    };
+    let mut tables = remains.tables;
+    if plan.probe.window {
+        tables.push(window_table(plan, &seen.windows));
+    }
+    let flows = (0_u32..).zip(&plan.flows).map(|(index, flow)| {
+        let own: Vec<_> = remains.connections.of_flow(index).collect();
+        let largest = own.iter().map(|known| known.largest).max().filter(|&largest| largest > 0);
+        let requests = match &flow.traffic {
+            Traffic::Requests { requests, .. } => remains.connections.requests(index, requests),
+            Traffic::Tcp { .. } | Traffic::Datagrams { .. } => Vec::new(),
+        };
+        let single = own.first().filter(|_| matches!(flow.traffic, Traffic::Tcp { .. }));
+        let ends = single.and_then(|known| known.completed).unwrap_or(remains.at);
+        FlowOutcome {
+            opened: single.map(|known| known.opened),
+            completed: single.and_then(|known| known.completed),
+            segment_bytes: largest,
+            mean_cwnd_bytes: single.and_then(|_| mean_window(&seen.windows, index, (plan.marks[0], ends))),
+            requests,
+            most_open: seen.most_open[index as usize],
+        }
+    });
+    let flows = flows.collect();
+    let stations = remains.stations.members_mut().iter_mut().map(|member| member.outcome(remains.at));
+    let stations = stations.collect::<Result<_>>()?;
+    let hops = remains.links.iter().map(|link| link.counters.delivered_packets).sum();
+    Ok(Outcome {
+        format: FORMAT,
+        packet_hops: hops,
+        events: remains.events,
+        gateways: (0..plan.links.len()).map(gateway).collect(),
+        rates: rates.collect(),
+        marks: remains.marks,
+        flows,
+        stations,
+        tables,
+        lateness: lateness.summarise(limit),
+        system: System {
+            kernel: std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
+            scheduling: scheduling.to_owned(),
+            processors: std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        },
+        differences,
+    })
+}
+
+/// Table `window`, of the flows that are recorded.
+fn window_table(plan: &Plan, windows: &[WindowSample]) -> Table {
+    let mut chosen: Vec<&WindowSample> =
+        windows.iter().filter(|sample| plan.probe.flows.contains(&sample.flow)).collect();
+    chosen.sort_by_key(|sample| (sample.at, sample.flow));
+    let threshold = |sample: &&WindowSample| netlull_network::probe::ssthresh(sample.ssthresh);
+    Table::new(
+        "window",
+        vec![
+            ("time_s", Column::Float(chosen.iter().map(|sample| sample.at.as_secs_f64()).collect())),
+            ("flow", Column::Index(chosen.iter().map(|sample| sample.flow).collect())),
+            ("cwnd_bytes", Column::Count(chosen.iter().map(|sample| sample.cwnd).collect())),
+            ("ssthresh_bytes", Column::Float(chosen.iter().map(threshold).collect())),
+        ],
+    )
+}
+
+/// The congestion window of a flow averaged over time within `span`, from where it was first seen.
+#[allow(clippy::cast_precision_loss)]
+fn mean_window(windows: &[WindowSample], flow: u32, (from, to): (Instant, Instant)) -> Option<f64> {
+    let own: Vec<&WindowSample> = windows.iter().filter(|sample| sample.flow == flow).collect();
+    let first = own.first()?.at.max(from);
+    let ends = own.iter().skip(1).map(|sample| sample.at).chain([to]);
+    let area: f64 = own
+        .iter()
+        .zip(ends)
+        .map(|(sample, end)| {
+            let (start, end) = (sample.at.max(from), end.clamp(from, to.max(from)));
+            sample.cwnd as f64 * end.saturating_since(start).as_secs_f64()
+        })
+        .sum();
+    let lasted = to.saturating_since(first).as_secs_f64();
+    (lasted > 0.0).then(|| area / lasted)
+}

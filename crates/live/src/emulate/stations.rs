@@ -1,0 +1,292 @@
+//! Stations in the emulated network: their radios and machines, and access points that hold packets for them.
+//!
+//! ```text
+//!              access point holds?          hears? else missed
+//!   network ──► [proxy] ──► link down ──► [station] ──► host's TCP
+//!   network ◄─────────────── link up ◄─── [station] ◄── host's TCP
+//!                                  wakes for what is sent
+//! ```
+
+use super::frame::Frame;
+use super::world::World;
+use crate::error::Result;
+use crate::station::{
+    Asleep, Output, Proxy, ProxyOutput, SendVerdict, Sent, Station, StationConfig, StationMechanism, Verdict,
+};
+use netlull_network::outcome::StationOutcome;
+use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan, StationPlan};
+use netlull_units::{Duration, Instant};
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// A station, its access point, and what is between its host and the air.
+#[derive(Debug)]
+pub struct Member {
+    /// Its node.
+    pub node: u32,
+    /// The link to it.
+    pub down: usize,
+    /// The link from it.
+    pub up: usize,
+    /// Radio and machine.
+    pub station: Station,
+    /// Its access point, if that buffers.
+    pub proxy: Option<Proxy<Frame>>,
+    beacon_time: Duration,
+    /// Packets that wait for the radio to wake, and until when.
+    waiting: VecDeque<(Instant, Frame)>,
+    /// What it sends beside its host's packets, and when.
+    outputs: Vec<Output>,
+    /// More Data bits of the packets on the link down.
+    more: VecDeque<bool>,
+    /// When the air to it is free for the next of what its access point has to send.
+    leaves_at: Instant,
+    /// Beacons on the air: from when, until when, whether packets are held.
+    beacon: Option<(Instant, Instant, bool)>,
+}
+
+impl Member {
+    fn new(plan: &Plan, spec: &StationPlan, tapes: Option<&Path>) -> Result<Self> {
+        let mechanism = match spec.mechanism {
+            StationMechanismPlan::AlwaysOn => StationMechanism::AlwaysOn,
+            StationMechanismPlan::Eager(config) => StationMechanism::Eager(config),
+            StationMechanismPlan::ClientShaper(config) => StationMechanism::ClientShaper(config),
+            StationMechanismPlan::Psm(config) => StationMechanism::Psm(config),
+            StationMechanismPlan::Bsd(config) => StationMechanism::Bsd(config),
+        };
+        let rates = [spec.down, spec.up].map(|link| plan.links[link as usize].rate);
+        let mut config = StationConfig::new(mechanism, spec.wake, rates);
+        // As in the simulator: what comes while the radio sleeps is lost, and nothing but the machine keeps it awake.
+        (config.asleep, config.quiet) = (Asleep::Drop, Duration::ZERO);
+        let AccessPlan { config: access, beacon_time, poll_time } = match spec.access_point {
+            Some(access) => access,
+            None => AccessPlan { config: Default::default(), beacon_time: Duration::ZERO, poll_time: Duration::ZERO },
+        };
+        config.poll_time = poll_time;
+        let name = &plan.nodes[spec.node as usize];
+        let file = |what: &str| tapes.map(|folder| folder.join(format!("{name}{what}.tape")));
+        let proxy = spec.access_point.map(|_| Proxy::new(&access, Instant::ZERO, file(".access-point").as_deref()));
+        Ok(Self {
+            node: spec.node,
+            down: spec.down as usize,
+            up: spec.up as usize,
+            station: Station::new(config, Instant::ZERO, file("").as_deref())?,
+            proxy: proxy.transpose()?,
+            beacon_time,
+            waiting: VecDeque::new(),
+            outputs: Vec::new(),
+            more: VecDeque::new(),
+            leaves_at: Instant::NEVER,
+            beacon: None,
+        })
+    }
+
+    /// What it counted; recordings end.
+    ///
+    /// # Errors
+    /// If a recording could not be written.
+    pub fn outcome(&mut self, at: Instant) -> Result<StationOutcome> {
+        let (held_packets, refused_packets) = self.proxy.as_ref().map_or((0, 0), Proxy::counts);
+        let outcome = StationOutcome { held_packets, refused_packets, ..self.station.outcome(at) };
+        self.proxy.iter_mut().try_for_each(Proxy::finish)?;
+        self.station.finish()?;
+        Ok(outcome)
+    }
+
+    /// When something is due.
+    #[must_use]
+    pub fn next(&self) -> Instant {
+        let times = [
+            self.station.next_timeout(),
+            self.proxy.as_ref().and_then(Proxy::next_timeout),
+            self.waiting.front().map(|(at, _)| *at),
+            self.outputs.iter().map(|output| output.at).min(),
+            self.beacon.map(|(_, until, _)| until),
+            Some(self.leaves_at),
+        ];
+        times.into_iter().flatten().min().unwrap_or(Instant::NEVER)
+    }
+}
+
+/// All stations.
+#[derive(Debug)]
+pub struct Stations {
+    members: Vec<Member>,
+    /// By node, and by link down.
+    at: Vec<Option<usize>>,
+    below: Vec<Option<usize>>,
+}
+
+impl Stations {
+    /// The plan's.
+    ///
+    /// # Errors
+    /// If a machine refuses its configuration, or a recording cannot be begun.
+    pub fn new(plan: &Plan, tapes: Option<&Path>) -> Result<Self> {
+        let members: Result<Vec<Member>> = plan.stations.iter().map(|spec| Member::new(plan, spec, tapes)).collect();
+        let (mut at, mut below) = (vec![None; plan.nodes.len()], vec![None; plan.links.len()]);
+        for (index, spec) in plan.stations.iter().enumerate() {
+            at[spec.node as usize] = Some(index);
+            below[spec.down as usize] = Some(index);
+        }
+        Ok(Self { members: members?, at, below })
+    }
+
+    /// The station of a node.
+    #[must_use]
+    pub fn at(&self, node: u32) -> Option<usize> {
+        self.at[node as usize]
+    }
+
+    /// The station to which a link leads.
+    #[must_use]
+    pub fn below(&self, link: usize) -> Option<usize> {
+        self.below[link]
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, index: usize) -> &Member {
+        &self.members[index]
+    }
+
+    /// One of them, to be driven.
+    pub fn get_mut(&mut self, index: usize) -> &mut Member {
+        &mut self.members[index]
+    }
+
+    /// All of them.
+    pub fn members_mut(&mut self) -> &mut [Member] {
+        &mut self.members
+    }
+}
+
+impl World {
+    /// A station's host sends a packet.
+    pub(super) fn station_sends(&mut self, index: usize, mut frame: Frame) {
+        let member = self.stations.get_mut(index);
+        match member.station.sends(self.now, &mut frame.bytes) {
+            SendVerdict::Send if member.waiting.is_empty() => {
+                let up = member.up;
+                self.offer_to_link(up, frame);
+            }
+            SendVerdict::Send => member.waiting.push_back((self.now, frame)),
+            SendVerdict::HoldUntil(at) => member.waiting.push_back((at, frame)),
+        }
+        self.settle_station(index);
+    }
+
+    /// A packet has come over the air.
+    pub(super) fn station_receives(&mut self, index: usize, frame: Frame) {
+        let member = self.stations.get_mut(index);
+        let more = member.more.pop_front().unwrap_or(false);
+        let (verdict, down) = (member.station.receives(self.now, &frame.bytes, more), member.down);
+        self.settle_station(index);
+        match verdict {
+            Verdict::Deliver => self.forward(frame.to, frame),
+            Verdict::Missed => self.dropped(down, &frame),
+        }
+    }
+
+    /// A packet for a station has come to its access point.
+    pub(super) fn access_point(&mut self, index: usize, frame: Frame) {
+        let (now, member) = (self.now, self.stations.get_mut(index));
+        match &mut member.proxy {
+            Some(proxy) => {
+                proxy.arrives(now, frame);
+                self.settle_station(index);
+            }
+            None => {
+                let down = member.down;
+                self.offer_to_link(down, frame);
+            }
+        }
+    }
+
+    /// Something of a station is due.
+    pub(super) fn station_timeout(&mut self, index: usize) {
+        let (now, member) = (self.now, self.stations.get_mut(index));
+        member.station.handle_timeout(now);
+        if let Some((from, until, buffered)) = member.beacon.filter(|(_, until, _)| *until <= now) {
+            member.beacon = None;
+            member.station.hears_beacon(from, until, buffered);
+        }
+        if let Some(proxy) = member.proxy.as_mut().filter(|proxy| proxy.next_timeout().is_some_and(|at| at <= now)) {
+            proxy.handle_timeout(now);
+        }
+        self.settle_station(index);
+    }
+
+    /// What a station and its access point have asked for is done, as far as it is due.
+    fn settle_station(&mut self, index: usize) {
+        let now = self.now;
+        loop {
+            let member = self.stations.get_mut(index);
+            while let Some(output) = member.station.poll_output() {
+                member.outputs.push(output);
+            }
+            let due = member.outputs.iter().position(|output| output.at <= now);
+            if let Some(output) = due.map(|at| member.outputs.remove(at)) {
+                self.station_output(index, output.what);
+                continue;
+            }
+            if let Some((_, frame)) = member.waiting.pop_front_if(|(at, _)| *at <= now) {
+                let up = member.up;
+                self.offer_to_link(up, frame);
+                continue;
+            }
+            if !self.access_point_acts(index) {
+                break;
+            }
+        }
+        self.arm_station(index);
+    }
+
+    fn station_output(&mut self, index: usize, what: Sent) {
+        let (now, member) = (self.now, self.stations.get_mut(index));
+        let (node, up) = (member.node, member.up);
+        match what {
+            Sent::Packet(bytes) => {
+                if let Some(frame) = self.frame(node, bytes) {
+                    self.offer_to_link(up, frame);
+                }
+            }
+            Sent::Poll => member.proxy.iter_mut().for_each(|proxy| proxy.polled(now)),
+            Sent::Announce(mode) => member.proxy.iter_mut().for_each(|proxy| proxy.announced(now, mode)),
+        }
+    }
+
+    /// An access point does one thing, if it has one to do.
+    fn access_point_acts(&mut self, index: usize) -> bool {
+        let (now, member) = (self.now, self.stations.get_mut(index));
+        let Some(proxy) = &mut member.proxy else { return false };
+        let down = member.down;
+        match proxy.poll_output() {
+            Some(ProxyOutput::Beacon { buffered }) => {
+                member.beacon = Some((now, now + member.beacon_time, buffered));
+                return true;
+            }
+            Some(ProxyOutput::Refused(frame)) => {
+                self.dropped(down, &frame);
+                return true;
+            }
+            None => {}
+        }
+        if !proxy.has_packet() {
+            member.leaves_at = Instant::NEVER;
+            return false;
+        }
+        let free_at = self.links[down].transmitter.busy_until(now);
+        let member = self.stations.get_mut(index);
+        member.leaves_at = if free_at > now { free_at } else { Instant::NEVER };
+        if free_at > now {
+            return false;
+        }
+        let Some((frame, more)) = member.proxy.as_mut().and_then(Proxy::next_packet) else { return false };
+        member.station.expects_packet();
+        if self.offer_to_link(down, frame) {
+            self.stations.get_mut(index).more.push_back(more);
+        }
+        true
+    }
+}

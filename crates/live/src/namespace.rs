@@ -1,0 +1,91 @@
+//! Network namespaces without a name: they last as long as a file of theirs is open, so that nothing is left of them, however a process ends.
+
+use crate::error::{LiveError, Result};
+use nix::sched::{CloneFlags, setns, unshare};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// A network namespace.
+#[derive(Debug)]
+pub struct Namespace {
+    file: File,
+}
+
+/// Where `ip netns` keeps those with a name.
+const NAMED: &str = "/run/netns";
+/// The namespace of the thread that looks.
+const OWN: &str = "/proc/thread-self/ns/net";
+
+impl Namespace {
+    /// A new one, in which `inside` is done, in a thread of its own.
+    ///
+    /// # Errors
+    /// If the system refuses (CAP_SYS_ADMIN is needed), or `inside` fails.
+    pub fn make<T: Send>(inside: impl FnOnce() -> Result<T> + Send) -> Result<(Self, T)> {
+        in_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET)
+                .map_err(|error| LiveError::system("making a network namespace", error))?;
+            let file = File::open(OWN).map_err(|error| LiveError::system(OWN, error))?;
+            Ok((Self { file }, inside()?))
+        })
+    }
+
+    /// The one that `ip netns add NAME` has made.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn named(name: &str) -> Result<Self> {
+        let path: PathBuf = Path::new(NAMED).join(name);
+        let file = File::open(&path).map_err(|error| {
+            LiveError::system(
+                format!("network namespace \"{name}\" ({}); expected one of `ip netns`", path.display()),
+                error,
+            )
+        })?;
+        Ok(Self { file })
+    }
+
+    /// The same for another owner.
+    ///
+    /// # Errors
+    /// If the system has no room for more open files.
+    pub fn try_clone(&self) -> Result<Self> {
+        let file = self.file.try_clone().map_err(|error| LiveError::system("a network namespace", error))?;
+        Ok(Self { file })
+    }
+
+    /// Does something inside it, in a thread of its own.
+    ///
+    /// # Errors
+    /// If the system refuses, or `inside` fails.
+    pub fn inside<T: Send>(&self, inside: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+        in_thread(|| {
+            self.enter()?;
+            inside()
+        })
+    }
+
+    /// This thread goes over to it, for good or until it enters another.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn enter(&self) -> Result<()> {
+        setns(&self.file, CloneFlags::CLONE_NEWNET)
+            .map_err(|error| LiveError::system("entering a network namespace", error))
+    }
+}
+
+fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let failed = || LiveError::new("a thread in a network namespace has failed");
+    std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| Err(failed())))
+}
+
+/// Sets a value below `/proc/sys/net/` of the namespace of this thread.
+///
+/// # Errors
+/// If the system has no such value, or refuses this one.
+pub fn set_sysctl(name: &str, value: &str) -> Result<()> {
+    let path = Path::new("/proc/sys/net").join(name);
+    std::fs::write(&path, value)
+        .map_err(|error| LiveError::system(format!("writing \"{value}\" to {}", path.display()), error))
+}

@@ -1,0 +1,239 @@
+//! The few calls to the system that no crate wraps, each with the reason why it is sound.
+
+#![allow(unsafe_code)]
+
+use crate::error::{LiveError, Result};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::fs::File;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+fn check(doing: &str, result: libc::c_int) -> Result<()> {
+    if result < 0 { Err(LiveError::system(doing, io::Error::last_os_error())) } else { Ok(()) }
+}
+
+fn interface(name: &str) -> Result<libc::ifreq> {
+    if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0 || byte == b'/') {
+        return Err(LiveError::new(format!("\"{name}\" is no name of a device; expected 1 to 15 letters")));
+    }
+    // SAFETY: an `ifreq` is plain data for which all zeros is a valid value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// Opens the TUN device `name` in the network namespace of this thread: whole IP packets, no extra header, no offloads. It is gone when the
+/// file is closed.
+///
+/// # Errors
+/// If there is no TUN here, or the device cannot be made.
+pub fn open_tun(name: &str) -> Result<File> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/net/tun")
+        .map_err(|error| LiveError::system("/dev/net/tun", error))?;
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
+    check(&format!("making the TUN device {name}"), unsafe {
+        libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request)
+    })?;
+    // SAFETY: F_GETFL and F_SETFL take and give integers.
+    unsafe {
+        let flags = libc::fcntl(file.as_raw_fd(), libc::F_GETFL);
+        check(
+            "making the TUN device non-blocking",
+            libc::fcntl(file.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK),
+        )?;
+    }
+    Ok(file)
+}
+
+fn control_socket() -> Result<OwnedFd> {
+    socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(|error| LiveError::system("a socket for configuring devices", error))
+}
+
+fn configure(doing: &str, request: libc::c_ulong, with: &mut libc::ifreq) -> Result<()> {
+    let socket = control_socket()?;
+    // SAFETY: SIOCSIF* read one `ifreq`, which lives through the call.
+    check(doing, unsafe { libc::ioctl(socket.as_raw_fd(), request as _, std::ptr::from_mut(with)) })
+}
+
+fn internet(address: Ipv4Addr) -> libc::sockaddr {
+    // SAFETY: a `sockaddr` is plain data for which all zeros is a valid value.
+    let mut generic: libc::sockaddr = unsafe { std::mem::zeroed() };
+    generic.sa_family = libc::AF_INET as libc::sa_family_t;
+    // A `sockaddr_in` has its port in the first two bytes of the data, its address in the next four.
+    for (to, from) in generic.sa_data[2..6].iter_mut().zip(address.octets()) {
+        *to = from as libc::c_char;
+    }
+    generic
+}
+
+/// Brings a device up.
+///
+/// # Errors
+/// If the system refuses.
+pub fn bring_up(name: &str) -> Result<()> {
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    configure(&format!("bringing {name} up"), libc::SIOCSIFFLAGS, &mut request)
+}
+
+/// Gives a device its only address, its MTU and room for so many packets, and sends everything else through it.
+///
+/// # Errors
+/// If the system refuses.
+pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32) -> Result<()> {
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_addr = internet(address);
+    configure(&format!("giving {name} the address {address}"), libc::SIOCSIFADDR, &mut request)?;
+    request.ifr_ifru.ifru_netmask = internet(Ipv4Addr::BROADCAST);
+    configure(&format!("giving {name} its mask"), libc::SIOCSIFNETMASK, &mut request)?;
+    request.ifr_ifru.ifru_mtu = mtu.try_into().unwrap_or(libc::c_int::MAX);
+    configure(&format!("giving {name} the MTU {mtu}"), libc::SIOCSIFMTU, &mut request)?;
+    // The union's integer has the place of the queue's length.
+    request.ifr_ifru.ifru_metric = room.try_into().unwrap_or(libc::c_int::MAX);
+    configure(&format!("giving {name} a queue of {room} packets"), libc::SIOCSIFTXQLEN, &mut request)?;
+    for (what, command) in [("TSO", ETHTOOL_STSO), ("GSO", ETHTOOL_SGSO), ("GRO", ETHTOOL_SGRO)] {
+        switch_off(name, what, command)?;
+    }
+    bring_up(name)?;
+    default_route(name)
+}
+
+/// From linux/ethtool.h.
+const ETHTOOL_STSO: u32 = 0x1f;
+const ETHTOOL_SGSO: u32 = 0x24;
+const ETHTOOL_SGRO: u32 = 0x2c;
+
+#[repr(C)]
+struct EthtoolValue {
+    command: u32,
+    data: u32,
+}
+
+/// Switches an offload of a device off.
+fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
+    let mut value = EthtoolValue { command, data: 0 };
+    let mut request = interface(name)?;
+    request.ifr_ifru.ifru_data = (&raw mut value).cast();
+    configure(&format!("switching {what} off on {name}"), libc::SIOCETHTOOL as _, &mut request)
+}
+
+fn default_route(name: &str) -> Result<()> {
+    let device = std::ffi::CString::new(name).map_err(|error| LiveError::system(name, error))?;
+    // SAFETY: an `rtentry` is plain data for which all zeros is a valid value.
+    let mut route: libc::rtentry = unsafe { std::mem::zeroed() };
+    route.rt_dst = internet(Ipv4Addr::UNSPECIFIED);
+    route.rt_genmask = internet(Ipv4Addr::UNSPECIFIED);
+    route.rt_gateway = internet(Ipv4Addr::UNSPECIFIED);
+    route.rt_flags = libc::RTF_UP;
+    route.rt_dev = device.as_ptr().cast_mut();
+    let socket = control_socket()?;
+    // SAFETY: SIOCADDRT reads one `rtentry` and the name that it points to, both of which live through the call.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCADDRT as _, &raw const route) };
+    if result < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EEXIST) {
+        return Ok(());
+    }
+    check(&format!("sending everything through {name}"), result)
+}
+
+/// How this thread is scheduled from now on.
+///
+/// # Errors
+/// If the system refuses: real-time priorities need CAP_SYS_NICE.
+pub fn run_in_real_time(priority: i32) -> Result<()> {
+    let parameters = libc::sched_param { sched_priority: priority };
+    // SAFETY: reads one `sched_param`, which lives through the call; 0 is the calling thread.
+    check("asking for SCHED_FIFO", unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) })
+}
+
+/// Keeps all memory of this process in memory, so that no page fault makes a packet late.
+///
+/// # Errors
+/// If the system refuses.
+pub fn lock_memory() -> Result<()> {
+    // SAFETY: takes flags.
+    check("locking memory", unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) })
+}
+
+/// What TCP_INFO says of a connection, as far as is of interest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// tcpi_ca_state: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
+    pub state: u8,
+    /// Segments of the congestion window.
+    pub cwnd: u32,
+    /// Segments of the threshold; more than any window before the first loss.
+    pub ssthresh: u32,
+    /// Data in a full segment, bytes.
+    pub mss: u32,
+    /// Smoothed round-trip time, microseconds.
+    pub rtt_us: u32,
+    /// Timeouts so far; `None` where the kernel does not count them (before Linux 6.7).
+    pub timeouts: Option<u16>,
+}
+
+/// Offsets in `struct tcp_info` (linux/tcp.h), which only ever grows at its end.
+const STATE: usize = 1;
+const SND_MSS: usize = 16;
+const RTT: usize = 68;
+const SND_SSTHRESH: usize = 76;
+const SND_CWND: usize = 80;
+const TOTAL_RTO: usize = 240;
+
+/// Asks TCP about a connection.
+///
+/// # Errors
+/// If the socket is no TCP connection.
+pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
+    let mut bytes = [0_u8; 512];
+    let mut len = bytes.len() as libc::socklen_t;
+    // SAFETY: writes at most `len` bytes into `bytes`, and says into `len` how many.
+    let result =
+        unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, libc::TCP_INFO, bytes.as_mut_ptr().cast(), &raw mut len) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let number = |at: usize| {
+        let mut value = [0; 4];
+        value.copy_from_slice(&bytes[at..at + 4]);
+        u32::from_ne_bytes(value)
+    };
+    Ok(TcpInfo {
+        state: bytes[STATE],
+        cwnd: number(SND_CWND),
+        ssthresh: number(SND_SSTHRESH),
+        mss: number(SND_MSS),
+        rtt_us: number(RTT),
+        timeouts: (len as usize >= TOTAL_RTO + 2).then(|| u16::from_ne_bytes([bytes[TOTAL_RTO], bytes[TOTAL_RTO + 1]])),
+    })
+}
+
+/// Sets an option of a socket that is an integer.
+///
+/// # Errors
+/// If the system refuses.
+pub fn set_option(socket: RawFd, level: libc::c_int, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    // SAFETY: reads one integer, which lives through the call.
+    let result = unsafe {
+        libc::setsockopt(socket, level, option, (&raw const value).cast(), size_of::<libc::c_int>() as libc::socklen_t)
+    };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Receives up to `most` bytes and throws them away; 0 at the end of the stream.
+///
+/// # Errors
+/// As `recv` does: `WouldBlock` where there is nothing.
+pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
+    // SAFETY: TCP writes nothing where MSG_TRUNC is set (tcp(7)), so that no buffer is needed.
+    let result = unsafe { libc::recv(socket, std::ptr::null_mut(), most, libc::MSG_TRUNC | libc::MSG_DONTWAIT) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
+}

@@ -1,0 +1,9 @@
+//! What is recorded over time, in virtual time and in real time alike: columns, written only where they are asked for.
+
+mod requests;
+mod stations;
+mod tables;
+
+pub use requests::{RequestRow, RequestTable};
+pub use stations::{AirRow, StationProbe};
+pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table, Word, ssthresh};

@@ -1,0 +1,11 @@
+//! The border to the emulation: a scenario as its [`Plan`](netlull_network::plan::Plan), and an
+//! [`Outcome`](netlull_network::outcome::Outcome) as the summary and the tables that a run of the simulator has.
+//!
+//! The emulation itself (`netlulld`) knows nothing of scenarios, and this crate nothing of real packets.
+
+mod plan;
+
+pub use crate::run::{Emulated, emulated};
+pub use netlull_network::outcome::Outcome;
+pub(crate) use plan::marks;
+pub use plan::plan;

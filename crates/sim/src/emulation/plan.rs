@@ -1,0 +1,267 @@
+//! From a scenario to a plan.
+
+use crate::engine::random::Stream;
+use crate::net::routing::NextHop;
+use crate::scenario::{
+    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
+    StationMechanism, StationSpec, TcpFlow, TransferSize,
+};
+use crate::traffic::{DatagramSource, RequestSource};
+use netlull_network::plan::{
+    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
+    StationPlan, TcpPlan, Traffic,
+};
+use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// More hosts than this are not emulated: each has a network namespace.
+const MOST_HOSTS: usize = 250;
+
+/// What to emulate of a scenario: its links and mechanisms as they are, its random arrivals as its seed draws them, its TCP as far as a
+/// real one can be asked for it.
+///
+/// # Errors
+/// Names what cannot be emulated, and says what can.
+pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
+    if !scenario.sleep.naps.is_empty() {
+        return refuse(
+            "sleep",
+            "has links that sleep; expected links that stay awake: routes are fixed in an emulation",
+        );
+    }
+    if scenario.recording.is_some() {
+        return refuse("recording", "asks for a simulated run before this one; expected a scenario without");
+    }
+    let hosts = scenario.hosts();
+    if hosts.len() > MOST_HOSTS {
+        let message = format!("has {} hosts with traffic; expected at most {MOST_HOSTS}", hosts.len());
+        return refuse("flow", message);
+    }
+    let tcp = scenario.tcp_flows.iter().map(|flow| tcp_flow(scenario, flow));
+    let datagrams = scenario.datagram_flows.iter().map(|flow| Ok(datagram_flow(scenario, flow)));
+    let requests = scenario.request_flows.iter().map(|flow| request_flow(scenario, flow));
+    let flows: Vec<FlowPlan> = tcp.chain(datagrams).chain(requests).collect::<Result<_, _>>()?;
+    Ok(Plan {
+        format: FORMAT,
+        name: scenario.name.clone(),
+        duration: scenario.duration,
+        marks: marks(scenario),
+        seed: scenario.seed,
+        mtu: scenario.mtu,
+        nodes: scenario.nodes.clone(),
+        links: scenario.links.iter().map(|spec| link(scenario, spec)).collect(),
+        routes: routes(scenario, &hosts),
+        flows,
+        stations: scenario.stations.iter().map(station).collect(),
+        probe: probe(scenario),
+    })
+}
+
+fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T, ScenarioError> {
+    Err(ScenarioError::new(field, message))
+}
+
+impl Scenario {
+    /// Nodes where flows begin or end, in ascending order.
+    fn hosts(&self) -> Vec<usize> {
+        let mut hosts: Vec<usize> = self.flow_paths().flat_map(|path| [path.from, path.to]).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        hosts
+    }
+}
+
+/// The end of the warm-up, the edges of phases, the end of the run.
+pub(crate) fn marks(scenario: &Scenario) -> Vec<Instant> {
+    let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
+    let mut marks: Vec<Instant> = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]).collect();
+    marks.extend([start, end]);
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
+    let hop = |node: usize, destination: usize| {
+        if hosts.binary_search(&destination).is_err() {
+            return None;
+        }
+        match scenario.routes.next_hop(node as u32, destination as u32) {
+            NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => Some(link),
+            NextHop::Here | NextHop::Unreachable => None,
+        }
+    };
+    let nodes = scenario.nodes.len();
+    (0..nodes).map(|node| (0..nodes).map(|destination| hop(node, destination)).collect()).collect()
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
+    LinkPlan {
+        name: spec.name.clone(),
+        from: spec.from as u32,
+        to: spec.to as u32,
+        rate: spec.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(spec.rate),
+        delay: spec.delay,
+        buffer: spec.buffer,
+        queue: spec.queue,
+        loss: spec.loss.clone(),
+        noise: spec.noise,
+        control: spec.control.as_ref().map(control),
+        steps: spec.capacity.as_ref().map_or_else(Vec::new, |capacity| steps(scenario, spec, capacity)),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn control(control: &Control) -> ControlPlan {
+    let mechanism = match &control.mechanism {
+        Mechanism::PractRa(config) => MechanismPlan::Practra(config.clone()),
+        Mechanism::Earth(config) => MechanismPlan::Earth(config.clone()),
+        Mechanism::Gateway(config) => MechanismPlan::Gateway(config.clone()),
+    };
+    ControlPlan {
+        mechanism,
+        acknowledgements: control.acknowledgements.map(|link| link as u32),
+        in_service: control.in_service,
+    }
+}
+
+/// A capacity's changes, drawn as the simulator draws them.
+fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Instant, BitRate)> {
+    match capacity {
+        Capacity::Steps(steps) => steps.clone(),
+        Capacity::Redraws { min, max, mean_interval } => {
+            let mut stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
+            let (mut steps, mut at) = (Vec::new(), Instant::ZERO);
+            loop {
+                at += stream.exponential(*mean_interval);
+                if at > Instant::ZERO + scenario.duration {
+                    return steps;
+                }
+                steps.push((at, BitRate::from_bps(stream.between(min.as_bps(), max.as_bps() + 1))));
+            }
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn flow(path: &FlowPath, traffic: Traffic) -> FlowPlan {
+    FlowPlan { name: path.name.clone(), from: path.from as u32, to: path.to as u32, traffic }
+}
+
+fn tcp_flow(scenario: &Scenario, spec: &TcpFlow) -> Result<FlowPlan, ScenarioError> {
+    let mut stream = Stream::new(scenario.seed, &format!("start.{}", spec.path.name));
+    let jitter = match spec.jitter.as_nanos() {
+        0 => Duration::ZERO,
+        below => Duration::from_nanos(stream.between(0, below)),
+    };
+    let size = match spec.size {
+        TransferSize::Endless => None,
+        TransferSize::Bytes(size) => Some(size.as_u64()),
+    };
+    // One write after the other, each as long after the one before as its size takes at the rate.
+    let writes = spec.writes.map(|writes| (writes.rate.time_for(Bytes::new(u64::from(writes.size))), writes.size));
+    let stop = (spec.stop != Instant::NEVER).then_some(spec.stop);
+    let tcp = tcp(&spec.path, &spec.config)?;
+    Ok(flow(&spec.path, Traffic::Tcp { start: spec.start + jitter, size, stop, writes, tcp }))
+}
+
+fn datagram_flow(scenario: &Scenario, spec: &DatagramFlow) -> FlowPlan {
+    let (mut source, end) = (DatagramSource::new(spec, scenario.seed), Instant::ZERO + scenario.duration);
+    let packets = std::iter::from_fn(|| {
+        let (now, size) = (source.next(), source.size());
+        (now <= end).then(|| source.sent(now))?;
+        Some((now, size))
+    });
+    flow(&spec.path, Traffic::Datagrams { packets: packets.collect() })
+}
+
+fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, ScenarioError> {
+    let (mut source, end) = (RequestSource::new(spec, scenario.seed), Instant::ZERO + scenario.duration);
+    let requests = std::iter::from_fn(|| {
+        let now = source.next();
+        (now <= end).then(|| (now, source.take(now)))
+    });
+    let (requests, tcp) = (requests.collect(), tcp(&spec.path, &spec.config)?);
+    Ok(flow(&spec.path, Traffic::Requests { requests, most_open: spec.most_open, tcp }))
+}
+
+/// What a real TCP is asked for. Which algorithm its kernel has is for the kernel to say.
+fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
+    let congestion_control = match config.congestion_control {
+        Algorithm::Reno | Algorithm::Reno2622 | Algorithm::NewReno | Algorithm::Sack => "reno",
+        Algorithm::Cubic | Algorithm::Cubic2622 => "cubic",
+        Algorithm::Bbr => "bbr",
+        Algorithm::Bic => "bic",
+        Algorithm::Dctcp => "dctcp",
+        Algorithm::Vegas => "vegas",
+        other @ (Algorithm::Tahoe | Algorithm::Compound) => {
+            let message = format!("is {}, which no Linux has", other.name());
+            let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
+            return refuse(
+                format!("flow.{}.tcp.congestion_control", path.name),
+                format!("{message}; expected {expected}"),
+            );
+        }
+    };
+    Ok(TcpPlan {
+        congestion_control: congestion_control.to_owned(),
+        mss: config.mss,
+        timestamps: config.timestamps,
+        window_scaling: config.window_scaling,
+        sack: matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
+        ecn: config.ecn != Ecn::Off,
+        receive_buffer: config.receive_buffer,
+        send_buffer: config.send_buffer,
+        initial_window: match config.initial_window {
+            InitialWindow::Rfc6928 => 10,
+            InitialWindow::Segments(segments) => segments,
+        },
+        nagle: config.nagle,
+        min_rto: config.min_rto,
+    })
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn station(spec: &StationSpec) -> StationPlan {
+    let mechanism = match &spec.mechanism {
+        StationMechanism::AlwaysOn => StationMechanismPlan::AlwaysOn,
+        StationMechanism::Eager(config) => StationMechanismPlan::Eager(*config),
+        StationMechanism::ClientShaper(config) => StationMechanismPlan::ClientShaper(*config),
+        StationMechanism::Psm(config, _) => StationMechanismPlan::Psm(*config),
+        StationMechanism::Bsd(config, _) => StationMechanismPlan::Bsd(*config),
+    };
+    let access = spec.mechanism.access();
+    StationPlan {
+        node: spec.node as u32,
+        access: spec.access as u32,
+        down: spec.down as u32,
+        up: spec.up as u32,
+        wake: spec.wake,
+        mechanism,
+        access_point: access.map(|access| AccessPlan {
+            config: access.config,
+            beacon_time: access.beacon_time,
+            poll_time: access.poll_time,
+        }),
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn probe(scenario: &Scenario) -> ProbePlan {
+    let probe = &scenario.probe;
+    let numbers = |chosen: &Option<Vec<usize>>, all: usize| -> Vec<u32> {
+        let all = || (0..all).collect();
+        chosen.clone().unwrap_or_else(all).into_iter().map(|index| index as u32).collect()
+    };
+    ProbePlan {
+        interval: probe.interval,
+        window: probe.window,
+        drops: probe.drops,
+        requests: probe.requests,
+        stations: probe.stations,
+        links: numbers(&probe.links, scenario.links.len()),
+        flows: numbers(&probe.flows, scenario.flow_paths().count()),
+    }
+}

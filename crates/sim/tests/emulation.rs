@@ -1,0 +1,138 @@
+//! What an emulation counted becomes the summary that a simulated run has.
+
+mod common;
+
+use common::{close, scenario};
+use netlull_mechanism::radio::{Fallback, ShaperState};
+use netlull_network::outcome::Lateness;
+use netlull_network::outcome::{
+    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, RadioMark, ShaperOutcome, StationOutcome, System,
+};
+use netlull_sim::emulation::{emulated, plan};
+use netlull_sim::scenario::Scenario;
+use netlull_units::{Duration, Instant};
+use serde_json::json;
+
+const WAVELAN: &str = "wavelan-dsss";
+
+fn dozer() -> Scenario {
+    scenario(&json!({
+        "duration": "5 s", "warm_up": "1 s",
+        "nodes": ["server", "ap", "client"],
+        "tcp": { "timestamps": true },
+        "link": [
+            { "from": "server", "to": "ap", "duplex": true, "rate": "100 Mb/s", "delay": "20 ms" },
+            { "from": "ap", "to": "client", "duplex": true, "rate": "20 Mb/s" }
+        ],
+        "flow": [{ "kind": "tcp", "name": "download", "from": "server", "to": "client", "size": "4 MB", "start": "1 s" }],
+        "station": [{ "nodes": ["client"], "mechanism": { "kind": "client_shaper" } }]
+    }))
+    .expect("a scenario")
+}
+
+/// Radio: 1 s asleep, 0.5 s waking, 1 s idle, 1 s receiving, 0.5 s transmitting.
+fn radio() -> RadioMark {
+    let (whole, half) = (Duration::from_secs(1), Duration::from_millis(500));
+    RadioMark { asleep: whole, waking: half, idle: whole, receiving: whole, transmitting: half, wakes: 10 }
+}
+
+fn counted(scenario: &Scenario) -> Outcome {
+    let at = |at: Instant| Mark {
+        at,
+        links: scenario
+            .links
+            .iter()
+            .map(|_| LinkMark { counters: Default::default(), residency: None, rate_changes: 0 })
+            .collect(),
+        flows: vec![FlowMark::default()],
+    };
+    let links = scenario.links.len();
+    Outcome {
+        format: 1,
+        packet_hops: 0,
+        events: 0,
+        marks: plan(scenario).expect("a plan").marks.into_iter().map(at).collect(),
+        rates: vec![Vec::new(); links],
+        gateways: vec![None; links],
+        flows: vec![FlowOutcome::default()],
+        stations: vec![StationOutcome {
+            radio: radio(),
+            missed_packets: 3,
+            shaper: Some(ShaperOutcome {
+                state: ShaperState::Standard(Fallback::Paced),
+                fallback: Some(Fallback::Paced),
+                round_trip: Some(Duration::from_millis(60)),
+                resent_opens: 2,
+                early: Duration::from_millis(7),
+                detection: Duration::from_millis(9),
+            }),
+            download: Some(DownloadOutcome {
+                begun: Instant::from_nanos(1_000_000_000),
+                over: Instant::from_nanos(3_000_000_000),
+                radio: RadioMark {
+                    waking: Duration::ZERO,
+                    idle: Duration::from_millis(500),
+                    transmitting: Duration::ZERO,
+                    ..radio()
+                },
+                missed_packets: 1,
+            }),
+            ..StationOutcome::default()
+        }],
+        tables: Vec::new(),
+        lateness: Lateness::default(),
+        system: System::default(),
+        differences: Vec::new(),
+    }
+}
+
+#[test]
+fn a_stations_energy_is_made_from_the_times_of_its_radio() {
+    let scenario = dozer();
+    let summary = emulated(&scenario, &counted(&scenario)).expect("an outcome of this scenario").summary;
+    let station = &summary.stations[0];
+    assert_eq!((station.name.as_str(), station.mechanism, station.missed_packets), ("client", "client_shaper", 3));
+    assert_eq!((station.state, station.fallback), (Some("standard"), Some("paced")));
+    close(station.round_trip_s.expect("an RTT"), 0.06, 1e-12);
+    assert_eq!(station.resent_opens, Some(2));
+    // Asleep 0.177 W x 1 s, idle 1.319 W x 1 s, receiving 1.425 W x 1 s, transmitting 1.675 W x 0.5 s; waking as the model has it.
+    let energy = station.energy.get(WAVELAN).expect("a radio");
+    close(energy.asleep_j, 0.177, 1e-9);
+    close(energy.idle_j, 1.319, 1e-9);
+    close(energy.receiving_j, 1.425, 1e-9);
+    close(energy.transmitting_j, 0.8375, 1e-9);
+    // Awake all the time it would idle for 1 + 1 + 0.5 s: 2.5 x 1.319 + 1.425 + 0.8375.
+    close(energy.awake_j, 5.56, 1e-9);
+    close(energy.saving, 1.0 - energy.total_j / 5.56, 1e-9);
+    // The download: 0.177 + 0.5 x 1.319 + 1.425 = 2.2615 J, and what 10 times of waking cost in no time; 2 s.
+    let download = station.download.as_ref().expect("it is over");
+    let joules = *download.energy_j.get(WAVELAN).expect("a radio");
+    close(joules, 2.2615, 1e-9);
+    close(*download.energy_delay_js.get(WAVELAN).expect("a radio"), 2.0 * joules, 1e-9);
+    assert_eq!((download.start_s, download.seconds, download.missed_packets), (1.0, 2.0, 1));
+}
+
+#[test]
+fn a_download_that_began_before_the_measurement_is_none() {
+    let scenario = dozer();
+    let mut outcome = counted(&scenario);
+    outcome.stations[0].download.as_mut().expect("one").begun = Instant::from_nanos(999_999_999);
+    assert!(emulated(&scenario, &outcome).expect("fits").summary.stations[0].download.is_none());
+}
+
+#[test]
+fn an_outcome_with_other_stations_is_refused() {
+    let scenario = dozer();
+    let mut outcome = counted(&scenario);
+    outcome.stations.clear();
+    let error = emulated(&scenario, &outcome).expect_err("a station is missing").to_string();
+    assert!(error.contains("of another scenario"), "{error}");
+}
+
+#[test]
+fn stations_of_an_outcome_survive_as_text() {
+    let outcome = counted(&dozer());
+    let text = serde_json::to_string(&outcome).expect("JSON");
+    assert!(text.contains(r#""state":{"standard":"paced"}"#), "{text}");
+    assert_eq!(serde_json::from_str::<Outcome>(&text).expect("an outcome"), outcome);
+}

@@ -1,0 +1,49 @@
+"""`netlull doctor` and `netlull replay`: what this machine can do, and whether a recording gives the same again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from netlull.cli.inputs import json_option
+
+__all__ = ["doctor_command", "replay_command"]
+
+
+@click.command("doctor")
+@json_option
+@click.pass_context
+def doctor_command(context: click.Context, as_json: bool) -> None:
+    """Say what this machine can do: simulate, emulate, with which TCPs. Exit code 0 if it can simulate."""
+    from netlull.doctor import examine, simulates
+
+    checks = examine()
+    can = simulates(checks)
+    if as_json:
+        click.echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
+    else:
+        from netlull.cli.tables import add_row, new_console, show, table_of
+
+        table = table_of(["", "what", "needed for", "found, or missing"], words=4)
+        for check in checks:
+            add_row(table, ["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
+        show(new_console(), "What this machine can do", table)
+        missing = list(dict.fromkeys(use for check in checks if not check.ok for use in check.needed_for))
+        click.echo(f"Not possible, or not wholly: {', '.join(missing)}." if missing else "All of it is possible here.")
+    if not can:
+        context.exit(1)
+
+
+@click.command("replay")
+@click.argument("tape", type=click.Path(exists=True, dir_okay=False), metavar="TAPE")
+@click.pass_context
+def replay_command(context: click.Context, tape: str) -> None:
+    """Put a recording of `netlull emulate --tapes` through its machine again; exit code 1 if it decides otherwise."""
+    from netlull.emulation import replay
+
+    same, words = replay(tape)
+    click.echo(words, err=not same)
+    if not same:
+        context.exit(1)

@@ -1,0 +1,125 @@
+"""`netlull emulate`: one scenario, once, in real time with the kernel's TCP."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
+from netlull.cli.progress import bar
+from netlull.cli.run import staged, with_default_probe, write_result
+from netlull.cli.warned import warn
+from netlull.errors import InputError
+
+if TYPE_CHECKING:
+    from netlull.result import Result
+    from netlull.scenario import Scenario
+
+__all__ = ["Emulating", "emulate_command", "late_option"]
+
+late_option = click.option(
+    "--max-lateness", metavar="TIME", help="Refuse the run if 1 of 100 packets was later; default netlulld's."
+)
+
+
+@dataclass(frozen=True)
+class Emulating:
+    """What a run is emulated with, beside its scenario; fields as `Scenario.emulate` has them."""
+
+    max_lateness: str | None = None
+    tapes: Path | None = None
+    capture: Path | None = None
+    capture_links: tuple[str, ...] = ()
+    attach: tuple[tuple[str, str], ...] = ()
+
+    def run(self, scenario: Scenario, title: str | None = None) -> Result:
+        """Emulates in this thread with a bar; Ctrl-C and SIGTERM raise KeyboardInterrupt."""
+        for warning in scenario.warnings:
+            warn(warning)
+        with bar(title or scenario.name) as show, warnings.catch_warnings():
+            # They have been told.
+            warnings.simplefilter("ignore")
+            return scenario.emulate(
+                max_lateness=self.max_lateness,
+                tapes=self.tapes,
+                capture=self.capture,
+                capture_links=self.capture_links,
+                attach=dict(self.attach),
+                progress=lambda share: show(share, ""),
+            )
+
+
+@click.command("emulate")
+@scenario_argument
+@seed_option
+@set_option
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
+)
+@late_option
+@click.option(
+    "--tapes", type=click.Path(path_type=Path), metavar="DIR", help="Record each machine's events for netlull replay."
+)
+@click.option("--capture", type=click.Path(path_type=Path), metavar="FILE.pcapng", help="Write packets there.")
+@click.option(
+    "--capture-link",
+    "capture_links",
+    multiple=True,
+    metavar="NAME",
+    help="A link whose packets are written. May be given several times.",
+)
+@click.option(
+    "--attach",
+    multiple=True,
+    metavar="NODE=NETNS",
+    help="A network namespace that exists is this node. May be given several times.",
+)
+@json_option
+def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
+    file: str,
+    seed: int | None,
+    settings: tuple[str, ...],
+    out: Path | None,
+    max_lateness: str | None,
+    tapes: Path | None,
+    capture: Path | None,
+    capture_links: tuple[str, ...],
+    attach: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Emulate FILE in real time with the kernel's TCP and print what happened, as `netlull run` does.
+
+    Needs root and netlulld (`netlull doctor` says what is missing). A run that was too late to be trusted is refused.
+    """
+    scenario = load_scenario(file, settings, seed)
+    if out is not None:
+        scenario = with_default_probe(scenario)
+    emulating = Emulating(max_lateness, tapes, capture, capture_links, tuple(_pair(given) for given in attach))
+    with contextlib.ExitStack() as stack:
+        stage = stack.enter_context(staged(out)) if out is not None else None
+        result = emulating.run(scenario)
+        if stage is not None:
+            write_result(result, stage)
+    if as_json:
+        # The fields of the summary are those of `netlull run`; what only an emulation has stands beside them.
+        document: dict[str, Any] = {**result.summary, "emulation": result.emulation}
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    from netlull.cli.tables import print_summary
+
+    print_summary(result.summary, result.emulation)
+    if out is not None:
+        click.echo(f"written to {out}")
+
+
+def _pair(given: str) -> tuple[str, str]:
+    node, equals, name = given.partition("=")
+    if not (node and equals and name):
+        raise InputError(f'--attach "{given}": expected node=namespace')
+    return node, name

@@ -1,0 +1,106 @@
+"""What this machine can do: simulate, and emulate with which TCPs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netlull.emulation import find_program, program_version
+from netlull.errors import EmulationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Check", "examine", "simulates"]
+
+SIMULATING = "simulating"
+EMULATING = "emulating"
+_PATIENCE_S = 60.0
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that netlull needs for something."""
+
+    name: str
+    ok: bool
+    needed_for: tuple[str, ...]
+    message: str
+    """What was found, or what is missing and how to get it."""
+
+
+def examine(program: str | Path | None = None) -> list[Check]:
+    """Looks at everything that simulating and emulating need here; nothing of it raises."""
+    return [_package(), _core(), *_netlulld(program)]
+
+
+def simulates(checks: list[Check]) -> bool:
+    """True if all that simulating needs is there."""
+    return all(check.ok for check in checks if SIMULATING in check.needed_for)
+
+
+def _package() -> Check:
+    import platform
+
+    from netlull.provenance import origin
+
+    facts = origin()
+    commit = f", commit {facts['commit']}" if facts["commit"] else ""
+    message = f"netlull {facts['version']}{commit}, Python {platform.python_version()}"
+    return Check("package", ok=True, needed_for=(SIMULATING,), message=message)
+
+
+def _core() -> Check:
+    """Whether the compiled core gives a run whose result is known: 1 Mb/s for 100 ms is one packet per 12 ms."""
+    from netlull import _engine
+    from netlull.elements import Cbr, Link
+    from netlull.scenario import Scenario
+
+    try:
+        scenario = Scenario(
+            duration="100 ms",
+            nodes=["a", "b"],
+            links=[Link("a", "b", "10 Mb/s", "1 ms")],
+            flows=[Cbr("packets", "a", "b", "1 Mb/s", packet="1500 B")],
+        )
+        sent = scenario.run().flow("packets")["packets_sent"]
+    except Exception as error:  # whatever is wrong is what is to be told
+        return Check("core", ok=False, needed_for=(SIMULATING,), message=f"{type(error).__name__}: {error}")
+    return Check(
+        "core",
+        ok=sent == 9,
+        needed_for=(SIMULATING,),
+        message=f"engine {_engine.identity()}: a run of 100 ms sent {sent} packets (expected 9)",
+    )
+
+
+def _netlulld(program: str | Path | None) -> list[Check]:
+    try:
+        found = find_program(program)
+        version = program_version(found)
+    except EmulationError as error:
+        return [Check("netlulld", ok=False, needed_for=(EMULATING,), message=str(error))]
+    from netlull import _engine
+
+    same = version == _engine.__version__
+    message = f"{found}, version {version}"
+    if not same:
+        message += f"; expected {_engine.__version__}, as netlull's: `make netlulld` builds it"
+    return [Check("netlulld", ok=same, needed_for=(EMULATING,), message=message), *_its_checks(found)]
+
+
+def _its_checks(program: Path) -> list[Check]:
+    """What `netlulld doctor --json` says."""
+    command = [str(program), "doctor", "--json"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_PATIENCE_S)  # noqa: S603
+        checks: Any = json.loads(done.stdout)["checks"]
+        return [
+            Check(str(each["name"]), bool(each["ok"]), tuple(map(str, each["needed_for"])), str(each["message"]))
+            for each in checks
+        ]
+    except (OSError, ValueError, KeyError, TypeError, subprocess.TimeoutExpired) as error:
+        message = f"`{program} doctor --json` gives no checks ({type(error).__name__})"
+        return [Check("netlulld doctor", ok=False, needed_for=(EMULATING,), message=message)]

@@ -1,0 +1,259 @@
+"""A scenario in real time: its links and mechanisms between network namespaces, with the TCP of this machine's kernel.
+
+The work is `netlulld`'s, a program of its own (`make netlulld`); this module gives it the plan and reads what it
+counted. docs/how-to/emulate.md says what it needs and what of a scenario it asks the kernel for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from netlull import _engine
+from netlull.errors import EmulationError, EmulationLate, InputError, NetlullWarning
+from netlull.quantities import in_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from netlull.elements import Probe
+    from netlull.result import Result
+    from netlull.scenario import Scenario
+
+__all__ = ["VARIABLE", "emulate", "find_program", "program_version", "replay"]
+
+VARIABLE = "NETLULLD"
+"""The environment variable that names the program."""
+_NAME = "netlulld"
+_TOO_LATE = 3
+_INTERRUPTED = (130, 143)
+_PATIENCE_S = 10.0
+"""How long the program may take to remove what it made."""
+_NS = 1e-9
+
+
+def find_program(program: str | Path | None = None) -> Path:
+    """Where `netlulld` is: as given, as `NETLULLD` says, beside this Python, or on the PATH.
+
+    Raises:
+        EmulationError: there is none; says where it was looked for and how to build it.
+    """
+    if program is not None:
+        return _program(Path(program), "program")
+    if named := os.environ.get(VARIABLE):
+        return _program(Path(named), VARIABLE)
+    beside = Path(sys.executable).parent / _NAME
+    if _runs(beside):
+        return beside
+    found = shutil.which(_NAME)
+    if found is None:
+        raise EmulationError(
+            f"{_NAME} is missing: it is neither named by {VARIABLE}, nor beside {sys.executable}, nor on the PATH; "
+            "`make netlulld` builds it"
+        )
+    return Path(found)
+
+
+def _program(path: Path, named_by: str) -> Path:
+    if not _runs(path):
+        raise EmulationError(f"{named_by}: {path} is no program; expected {_NAME} (`make netlulld` builds it)")
+    return path
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def program_version(program: str | Path | None = None) -> str:
+    """What `netlulld --version` says, such as `0.1.0`.
+
+    Raises:
+        EmulationError: there is no such program, or it says nothing.
+    """
+    found = find_program(program)
+    done = _asked([str(found), "--version"])
+    words = done.stdout.split()
+    if done.returncode or words[:1] != [_NAME] or len(words) < 2:
+        raise EmulationError(f"{found}: is no {_NAME}: --version says {done.stdout[:40]!r}")
+    return words[1]
+
+
+def replay(tape: str | Path, program: str | Path | None = None) -> tuple[bool, str]:
+    """Puts a recorded machine's events through it again: whether it decided the same, and what netlulld says of it.
+
+    Raises:
+        EmulationError: there is no netlulld.
+    """
+    done = _asked([str(find_program(program)), "replay", str(tape)])
+    return done.returncode == 0, "\n".join(text for text in (done.stdout.strip(), _said(done.stderr)) if text)
+
+
+def _asked(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # netlulld
+    except OSError as error:
+        raise EmulationError(f"{command[0]}: cannot be run: {error.strerror}") from None
+
+
+def emulate(  # noqa: PLR0913  # options of one run
+    scenario: Scenario,
+    seed: int | None = None,
+    *,
+    probe: Probe | Mapping[str, object] | None = None,
+    max_lateness: str | None = None,
+    tapes: str | Path | None = None,
+    capture: str | Path | None = None,
+    capture_links: Iterable[str] = (),
+    attach: Mapping[str, str] | None = None,
+    progress: Callable[[float], None] | None = None,
+    program: str | Path | None = None,
+) -> Result:
+    """Emulates the scenario: as long as it says, in real time. Ctrl-C ends it and removes what was made for it.
+
+    Each of the scenario's `warnings` becomes a `NetlullWarning`.
+
+    Args:
+        scenario: what to emulate.
+        seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
+        probe: replaces the scenario's probe.
+        max_lateness: how late 99 of 100 packets may be at most, such as "1 ms"; default netlulld's.
+        tapes: a folder for a recording of each machine's events and decisions.
+        capture: a file for the packets of `capture_links`, as pcapng.
+        capture_links: links to capture; at least one, if there is a `capture`.
+        attach: network namespaces that exist and take the place of nodes, by the nodes' names.
+        progress: is called about once a second with the share of the run that is done.
+        program: netlulld; default see `find_program`.
+
+    Raises:
+        ScenarioError: the scenario, the seed or the probe cannot be used, or it cannot be emulated.
+        EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that the
+            kernel lacks.
+        EmulationLate: packets were too late for the run to be trusted.
+    """
+    from netlull.result import Result
+
+    options = _options(max_lateness, tapes, capture, list(capture_links), attach or {})
+    changes = {"probe": probe, "seed": seed if seed is None else _engine.check_seed(seed)}
+    changes = {field: value for field, value in changes.items() if value is not None}
+    scenario = scenario.with_values(changes) if changes else scenario
+    found = find_program(program)
+    plan = _engine.emulation_plan(scenario.canonical())
+    for warning in scenario.warnings:
+        warnings.warn(warning, NetlullWarning, stacklevel=2)
+    with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
+        files = Path(folder, "plan.json"), Path(folder, "outcome.json")
+        files[0].write_text(plan, encoding="utf-8")
+        command = [str(found), "emulate", "--plan", str(files[0]), "--outcome", str(files[1]), *options]
+        code, said = _run(command, progress)
+        outcome = _outcome(files[1], code, said)
+    account = _account(outcome)
+    if code == _TOO_LATE:
+        late = account["lateness"]
+        raise EmulationLate(said or "the run was too late to be trusted", p99_s=late["p99_s"], limit_s=late["limit_s"])
+    try:
+        raw = _engine.emulation_result(scenario.canonical(), json.dumps(outcome))
+    except _engine.ScenarioError as error:
+        raise EmulationError(f"{found}: {error}") from None
+    return Result.from_raw(raw, scenario, emulation=account)
+
+
+def _options(
+    max_lateness: str | None,
+    tapes: str | Path | None,
+    capture: str | Path | None,
+    capture_links: Sequence[str],
+    attach: Mapping[str, str],
+) -> list[str]:
+    options: list[str] = []
+    if max_lateness is not None:
+        if (in_unit(max_lateness, "ns") or 0.0) <= 0:
+            raise InputError(f'max_lateness: "{max_lateness}" is no time; expected one such as "1 ms"')
+        options += ["--max-lateness", max_lateness]
+    if tapes is not None:
+        options += ["--tapes", str(tapes)]
+    if (capture is None) != (not capture_links):
+        given = f"capture: {capture}" if capture is not None else f"capture_links: {', '.join(capture_links)}"
+        raise InputError(f"{given}: is given alone; expected a file and the links whose packets go there")
+    if capture is not None:
+        options += ["--capture", str(capture)]
+        options += [word for link in capture_links for word in ("--capture-link", link)]
+    return options + [word for node, name in attach.items() for word in ("--attach", f"{node}={name}")]
+
+
+def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[int, str]:
+    """The program's exit code and what it said on standard error."""
+    if progress is not None:
+        command = [*command, "--progress"]
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        with _child(command, errors) as child:
+            for line in child.stdout or ():
+                word, _, share = line.partition(" ")
+                if progress is not None and word == "progress":
+                    with contextlib.suppress(ValueError):
+                        progress(float(share))
+            code = child.wait()
+        errors.seek(0)
+        return code, _said(errors.read())
+
+
+@contextlib.contextmanager
+def _child(command: Sequence[str], errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
+    """The program for as long as the block lasts; if that is left early, the program has removed what it made."""
+    try:
+        child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)  # noqa: S603  # netlulld
+    except OSError as error:
+        raise EmulationError(f"{command[0]}: cannot be run: {error.strerror}") from None
+    with child:
+        try:
+            yield child
+        except BaseException:
+            child.terminate()
+            try:
+                child.wait(_PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            raise
+
+
+def _said(errors: str) -> str:
+    """The program's message without its name, in one line."""
+    return " ".join(errors.split()).removeprefix(f"{_NAME}: ")
+
+
+def _outcome(path: Path, code: int, said: str) -> dict[str, Any]:
+    if code in _INTERRUPTED:
+        raise KeyboardInterrupt
+    if code not in {0, _TOO_LATE}:
+        raise EmulationError(said or f"{_NAME} ended with code {code} and said nothing")
+    try:
+        outcome: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        outcome = None
+    if not isinstance(outcome, dict):
+        raise EmulationError(f"{_NAME} wrote no outcome, though it ended with code {code}")
+    return outcome
+
+
+def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
+    try:
+        late = outcome["lateness"]
+        lateness = {"packets": int(late["packets"])}
+        lateness |= {f"{key}_s": late[key] * _NS for key in ("p50", "p99", "p999", "max", "limit")}
+        return {
+            "lateness": lateness,
+            "system": dict(outcome["system"]),
+            "differences": [str(difference) for difference in outcome["differences"]],
+        }
+    except (KeyError, TypeError, ValueError):
+        raise EmulationError(
+            f"{_NAME} wrote an outcome without its lateness; expected one of version {_engine.__version__}"
+        ) from None
