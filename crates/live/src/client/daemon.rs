@@ -14,6 +14,10 @@ use std::os::fd::AsFd;
 
 /// So many packets of one queue are looked at before the other one's.
 const TURN: usize = 128;
+/// A timer that is later than this was kept from running.
+const LATE: Duration = Duration::from_micros(200);
+/// How long it waits for packets that were, too.
+const GRACE: Duration = Duration::from_millis(1);
 /// A packet of the largest size with what the kernel says of it.
 const MESSAGE: usize = 66_000;
 
@@ -29,6 +33,8 @@ pub(super) struct Datapath {
     held: VecDeque<(Instant, u32, Vec<u8>)>,
     /// Packets of the station's that do.
     outputs: VecDeque<Output>,
+    /// Until when a timer that was late waits for packets.
+    grace: Option<Instant>,
 }
 
 /// Why [`Datapath::wait`] has returned.
@@ -51,6 +57,7 @@ impl Datapath {
             buffer: vec![0; MESSAGE],
             held: VecDeque::new(),
             outputs: VecDeque::new(),
+            grace: None,
         }
     }
 
@@ -64,7 +71,7 @@ impl Datapath {
     /// If the kernel refuses to wait.
     pub(super) fn wait(&self, latest: Instant, signals: &SignalFd) -> Result<Woken> {
         let due = [
-            self.station.next_timeout(),
+            self.grace.or_else(|| self.station.next_timeout()),
             self.held.front().map(|(at, ..)| *at),
             self.outputs.front().map(|output| output.at),
         ];
@@ -84,8 +91,7 @@ impl Datapath {
     pub(super) fn turn(&mut self) {
         self.come();
         self.go();
-        let now = self.clock.now();
-        self.station.handle_timeout(now);
+        self.time_out();
         self.send_outputs();
         let now = self.clock.now();
         while let Some((_, id, bytes)) = self.held.pop_front_if(|(at, ..)| *at <= now) {
@@ -93,6 +99,21 @@ impl Datapath {
         }
         self.coming.flush();
         self.going.flush();
+    }
+
+    /// A timer that comes late says that something has kept this machine from running. What has kept packets from coming, too, may be let
+    /// go at the same instant: the queues are read once more before a silence is judged.
+    fn time_out(&mut self) {
+        let now = self.clock.now();
+        let late = self.station.next_timeout().filter(|due| *due + LATE < now && !self.station.is_asleep());
+        match (late, self.grace) {
+            (Some(_), None) => self.grace = Some(now + GRACE),
+            (Some(_), Some(until)) if now < until => {}
+            _ => {
+                self.grace = None;
+                self.station.handle_timeout(now);
+            }
+        }
     }
 
     fn come(&mut self) {
