@@ -22,6 +22,7 @@ enum Command {
         /// The recording.
         tape: PathBuf,
     },
+    /// Shape the downloads of this host so that its radio could sleep, and say what that would save.
     Client(netlull_live::client::Arguments),
     /// Run a command when nothing is heard on standard input for too long (started by the daemons themselves).
     #[command(hide = true)]

@@ -11,9 +11,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Output, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -38,6 +39,11 @@ impl Path {
 
 /// Whether tests with real packets can run here; says why not.
 pub fn can_run() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(look)
+}
+
+fn look() -> bool {
     let missing = if !nix::unistd::geteuid().is_root() {
         Some("root")
     } else if File::open("/dev/net/tun").is_err() {
@@ -200,6 +206,9 @@ impl Drop for Network {
             let _ = thread.join();
         }
         for name in &self.names {
+            if let Ok(namespace) = std::fs::metadata(format!("/run/netns/{name}")) {
+                let _ = std::fs::remove_file(format!("/run/netlull/client-{}-{DEVICE}.lock", namespace.ino()));
+            }
             let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
     }
