@@ -1,5 +1,7 @@
 //! `netlulld client` between hosts of real Linux TCP.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 mod support;
 
 use nix::sys::signal::{Signal, kill};

@@ -1,5 +1,6 @@
 //! Two hosts in network namespaces of their own, with a path between them that this process is: a rate, a buffer, a delay.
 #![allow(dead_code)] // Each test uses its part.
+#![allow(clippy::unwrap_used, clippy::panic)] // All of it is test code.
 
 use netlull_live::system::{open_tun, run_in_real_time};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
