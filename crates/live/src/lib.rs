@@ -10,10 +10,12 @@
 //!
 //! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
 
+pub mod client;
 pub mod clock;
 pub mod doctor;
 pub mod emulate;
 pub mod error;
+pub mod guard;
 pub mod namespace;
 pub mod netlink;
 pub mod route;

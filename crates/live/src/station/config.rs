@@ -35,17 +35,20 @@ impl StationMechanism {
     }
 
     /// The shaper with what real senders need beyond the paper: the round-trip time from answers to open ACKs, no closed ACKs while
-    /// something is missing, the guard against senders that pace, and a margin of 1 ms, the tick of Linux's timestamps.
+    /// something is missing, the guard against senders that pace, a margin of 1 ms, the tick of Linux's timestamps, and a least silence of 5 ms,
+    /// more than the tick of 4 ms (HZ=250) for which a sender, or what carries its packets, may be kept from running.
     ///
-    /// The guard gives up after three bursts that take more than half of the round trip, and twice their time on the air. Linux's reno and
-    /// cubic send what an open ACK allows at once, so that a burst takes its time on the slowest link; bbr's takes the whole round trip.
+    /// The guard gives up after two bursts that take more than half of the round trip, and twice their time on the air. Linux's reno and
+    /// cubic send what an open ACK allows at once, so that a burst takes its time on the slowest link; bbr's takes the whole round trip, and
+    /// each one of them lets it believe in a slower path. One such burst may be an accident.
     #[must_use]
     pub const fn live_shaper(air_rate: BitRate, wake: Duration) -> Self {
         Self::ClientShaper(ShaperConfig {
+            least_wait: Duration::from_millis(5),
             margin: Duration::from_millis(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,
-            paced: Some(PacedGuard { share: 0.5, bursts: 3 }),
+            paced: Some(PacedGuard { share: 0.5, bursts: 2 }),
             ..ShaperConfig::new(air_rate, wake)
         })
     }

@@ -126,6 +126,8 @@ pub(super) struct Flow {
     acknowledged: Option<u32>,
     sent_until: Option<u32>,
     template: Option<AckTemplate>,
+    /// Its segments are signed, or of Multipath TCP: no acknowledgement can be sent in the host's name, so no window may be closed.
+    is_inimitable: bool,
     clock: Option<StampClock>,
     /// TS.Recent (RFC 7323 section 4.3).
     recent: Option<u32>,
@@ -158,6 +160,7 @@ impl Flow {
             acknowledged: None,
             sent_until: None,
             template: None,
+            is_inimitable: false,
             clock: None,
             recent: None,
             largest: 0,
@@ -189,7 +192,7 @@ impl Flow {
         let kind = kind(tcp);
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if kind == SegmentKind::Other { self.shift(side) } else { Some(0) };
-        let segment = shift.filter(|_| !tcp.flags().rst).map(|shift| TcpView {
+        let segment = shift.filter(|_| !tcp.flags().rst && !self.is_inimitable).map(|shift| TcpView {
             connection: self.number,
             kind,
             fin: tcp.flags().fin,
@@ -249,8 +252,9 @@ impl Flow {
         if self.acknowledged.is_none_or(|last| seq_lt(last, number)) {
             self.acknowledged = Some(number);
         }
-        if let Some(template) = AckTemplate::from_packet(tcp) {
-            self.template = Some(template);
+        match AckTemplate::from_packet(tcp) {
+            Some(template) => self.template = Some(template),
+            None => self.is_inimitable |= self.template.is_none() && !tcp.flags().syn,
         }
         if let Some(received) = &mut self.received {
             received.at_least(number);

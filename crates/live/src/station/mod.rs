@@ -323,6 +323,12 @@ impl Station {
         [self.next_machine().map(|(due, _)| due), self.radio.next()].into_iter().flatten().min()
     }
 
+    /// Whether the radio sleeps.
+    #[must_use]
+    pub fn is_asleep(&self) -> bool {
+        self.radio.is_asleep()
+    }
+
     /// What it wants sent beside the host's packets.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()

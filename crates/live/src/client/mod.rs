@@ -1,0 +1,305 @@
+//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`Station`](crate::station::Station), which shapes them and models the
+//! radio.
+//!
+//! ```text
+//!   device ──► INPUT ──► queue ──► Station ──► verdicts ──► host's TCP
+//!   device ◄── OUTPUT ◄── queue ◄── Station ◄── host's TCP
+//!          ◄── raw socket ◄── acknowledgements in the host's name
+//! ```
+//!
+//! What it changes in the system are two chains of the table mangle. If the process is gone packets pass by (`--queue-bypass`); if it is full they
+//! do, too (fail-open); if it is gone or hangs its [`Guard`](crate::guard::Guard) removes the chains; what is left is removed at the next start.
+
+mod arguments;
+mod daemon;
+mod message;
+mod queue;
+mod raw;
+mod rules;
+mod table;
+
+pub use arguments::Arguments;
+
+use crate::clock::Clock;
+use crate::error::{LiveError, Result};
+use crate::guard::{Guard, Heard};
+use crate::station::{Station, StationReport};
+use arguments::{Command, Device, Run};
+use daemon::{BEAT, Datapath, Woken};
+use netlull_units::{Duration, Instant};
+use nix::net::if_::if_nametoindex;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use queue::Queue;
+use raw::RawSender;
+use rules::Rules;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitCode};
+
+/// Where locks and states are.
+const RUN: &str = "/run/netlull";
+/// The guard restores after so long a silence.
+const SILENCE: Duration = Duration::from_millis(1000);
+/// How long a start waits for another's guard to restore.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Under SCHED_FIFO, where that is allowed: a timer that is late is a burst that waits.
+const PRIORITY: i32 = 40;
+/// Timers are late by so much at most, in nanoseconds; 50 us are the rule otherwise (prctl(2), PR_SET_TIMERSLACK).
+const TIMER_SLACK: u64 = 1000;
+
+/// Does what `netlulld client` is told.
+///
+/// # Errors
+/// What cannot be done: no such device, another daemon on it, a right that is missing, a file that cannot be written.
+pub fn command(arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Command::Run(run) => self::run(&run),
+        Command::Restore(device) => {
+            let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
+            println!("{}: {} chains removed", device.dev, rules_of(&device, index).remove());
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Status(device) => status(&device),
+    }
+}
+
+fn rules_of(device: &Device, index: u32) -> Rules {
+    Rules::new(&device.dev, first_queue(index))
+}
+
+/// Two queues for each device. A queue belongs to one network namespace.
+fn first_queue(index: u32) -> u16 {
+    20_000 + u16::try_from(index % 20_000).unwrap_or(0) * 2
+}
+
+/// The file of a device in this network namespace.
+fn file_of(device: &Device, what: &str) -> Result<PathBuf> {
+    let namespace =
+        std::fs::metadata("/proc/self/ns/net").map_err(|error| LiveError::system("/proc/self/ns/net", error))?;
+    Ok(Path::new(RUN).join(format!("client-{}-{}.{what}", namespace.ino(), device.dev)))
+}
+
+/// The lock of a device: one daemon at a time. A guard that is restoring holds it a little longer than its daemon.
+fn lock(device: &Device) -> Result<File> {
+    let path = file_of(device, "lock")?;
+    let cannot = |error| LiveError::system(path.display(), error);
+    std::fs::create_dir_all(RUN).map_err(cannot)?;
+    let mut file =
+        OpenOptions::new().create(true).read(true).write(true).truncate(false).open(&path).map_err(cannot)?;
+    let clock = Clock::start();
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(cannot(error)),
+        }
+        let mut pid = String::new();
+        file.rewind().and_then(|()| file.read_to_string(&mut pid)).map_err(cannot)?;
+        let pid = pid.trim();
+        if Path::new("/proc").join(pid).exists() && !pid.is_empty() || clock.now() > Instant::ZERO + PATIENCE {
+            return Err(LiveError::new(format!(
+                "--dev {}: process {pid} shapes it already; expected none",
+                device.dev
+            )));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    file.set_len(0).and_then(|()| file.rewind()).map_err(cannot)?;
+    writeln!(file, "{}", std::process::id()).map_err(cannot)?;
+    Ok(file)
+}
+
+fn status(device: &Device) -> Result<ExitCode> {
+    let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
+    let chains = if rules_of(device, index).are_installed() { "installed" } else { "not installed" };
+    let lock = file_of(device, "lock")?;
+    let held = File::open(&lock).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    if !held {
+        println!("{}: no daemon; chains are {chains}", device.dev);
+        return Ok(ExitCode::from(3));
+    }
+    let pid = std::fs::read_to_string(&lock).unwrap_or_default();
+    println!("{}: process {}; chains are {chains}", device.dev, pid.trim());
+    if let Ok(state) = std::fs::read_to_string(file_of(device, "state")?) {
+        println!("{state}");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The daemon and what it has changed.
+struct Running<'a> {
+    run: &'a Run,
+    index: u32,
+    lock: File,
+    rules: Rules,
+    guard: Option<Guard>,
+    path: Datapath,
+    signals: SignalFd,
+    child: Option<Child>,
+    state: PathBuf,
+}
+
+/// Why a daemon ends.
+enum End {
+    Asked,
+    Time,
+    Command(ExitCode),
+    DeviceGone,
+}
+
+fn run(run: &Run) -> Result<ExitCode> {
+    let device = &run.device;
+    let index = if_nametoindex(device.dev.as_str())
+        .map_err(|error| LiveError::system(format!("--dev {}: no such device", device.dev), error))?;
+    let config = run.station()?;
+    let lock = lock(device)?;
+    let rules = rules_of(device, index);
+    rules.remove();
+    let clock = Clock::start();
+    let station = Station::new(config, clock.now(), run.record.as_deref())?;
+    let signals = signals()?;
+    let queue = first_queue(index);
+    let queues = [Queue::bind(queue)?, Queue::bind(queue + 1)?];
+    let path = Datapath::new(clock, station, queues, RawSender::open(&device.dev)?);
+    // Late timers are worth a warning at most: a kernel that refuses keeps its 50 us.
+    let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK);
+    let guard = Some(start_guard(device, &lock)?);
+    let state = file_of(device, "state")?;
+    let mut running = Running { run, index, lock, rules, guard, path, signals, child: None, state };
+    let served = running.rules.install().and_then(|()| running.serve());
+    let finished = running.finish();
+    let end = served?;
+    running.tell(finished?, end)
+}
+
+fn start_guard(device: &Device, lock: &File) -> Result<Guard> {
+    let restore = ["client", "restore", "--dev", &device.dev].map(str::to_owned);
+    Guard::start(SILENCE, lock, &restore)
+}
+
+/// SIGINT, SIGTERM and SIGCHLD come to a descriptor; children do not inherit that.
+fn signals() -> Result<SignalFd> {
+    let mut wanted = SigSet::empty();
+    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGCHLD].into_iter().for_each(|signal| wanted.add(signal));
+    let cannot = |error| LiveError::system("signals", error);
+    wanted.thread_block().map_err(cannot)?;
+    SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(cannot)
+}
+
+impl Running<'_> {
+    /// The loop, until there is a reason to end.
+    fn serve(&mut self) -> Result<End> {
+        if let Some((program, arguments)) = self.run.run.split_first() {
+            let child = std::process::Command::new(program).args(arguments).spawn();
+            self.child = Some(child.map_err(|error| LiveError::system(program, error))?);
+        }
+        // After the command has begun, which inherits how it is scheduled. Who may not is served as any process is.
+        let _ = crate::system::run_in_real_time(PRIORITY);
+        let over = self.run.lasting.map_or(Instant::NEVER, |lasting| self.path.now() + lasting);
+        let mut beat = self.path.now();
+        let mut written = beat;
+        loop {
+            if self.path.wait((beat + BEAT).min(over), &self.signals)? == Woken::Signal
+                && let Some(end) = self.signalled()?
+            {
+                return Ok(end);
+            }
+            self.path.turn();
+            let now = self.path.now();
+            if now >= over {
+                return Ok(End::Time);
+            }
+            if now >= beat + BEAT {
+                beat = now;
+                if if_nametoindex(self.run.device.dev.as_str()) != Ok(self.index) {
+                    return Ok(End::DeviceGone);
+                }
+                self.beat()?;
+            }
+            if now >= written + Duration::from_secs(1) {
+                written = now;
+                self.write_state(now);
+            }
+        }
+    }
+
+    fn signalled(&mut self) -> Result<Option<End>> {
+        while let Some(signal) = self.signals.read_signal().map_err(|error| LiveError::system("signals", error))? {
+            if signal.ssi_signo == Signal::SIGCHLD as u32 {
+                let ended = self.child.as_mut().and_then(|child| child.try_wait().ok().flatten());
+                if let Some(status) = ended {
+                    self.child = None;
+                    let code = status
+                        .code()
+                        .and_then(|code| u8::try_from(code).ok())
+                        .map_or(ExitCode::FAILURE, ExitCode::from);
+                    return Ok(Some(End::Command(code)));
+                }
+            } else {
+                return Ok(Some(End::Asked));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The guard hears that all is well. One that has restored meanwhile thought otherwise, and the rules are made again.
+    fn beat(&mut self) -> Result<()> {
+        if self.guard.as_mut().is_some_and(|guard| guard.beat() == Heard::Yes) {
+            return Ok(());
+        }
+        eprintln!(
+            "netlulld: stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
+        );
+        if let Some(guard) = self.guard.take() {
+            guard.bury();
+        }
+        self.guard = Some(start_guard(&self.run.device, &self.lock)?);
+        self.rules.install()
+    }
+
+    /// For `netlulld client status`; what cannot be written is not shown.
+    fn write_state(&mut self, now: Instant) {
+        let report = self.path.station().summary(now);
+        if let Ok(text) = serde_json::to_string_pretty(&report) {
+            let _ = std::fs::write(&self.state, text);
+        }
+    }
+
+    /// Everything is put back; the report.
+    fn finish(&mut self) -> Result<StationReport> {
+        self.rules.remove();
+        let finished = self.path.finish();
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss();
+        }
+        let _ = std::fs::remove_file(&self.state);
+        if let Some(mut child) = self.child.take() {
+            // The daemon was told to end; so is what it has started.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        finished?;
+        let now = self.path.now();
+        Ok(self.path.station().summary(now))
+    }
+
+    fn tell(&self, report: StationReport, end: End) -> Result<ExitCode> {
+        eprint!("{}", table::table(&report));
+        if let Some(file) = &self.run.report {
+            let cannot = |error: String| LiveError::system(file.display(), error);
+            let text = serde_json::to_string_pretty(&report).map_err(|error| cannot(error.to_string()))?;
+            std::fs::write(file, text + "\n").map_err(|error| cannot(error.to_string()))?;
+        }
+        Ok(match end {
+            End::Asked | End::Time => ExitCode::SUCCESS,
+            End::Command(code) => code,
+            End::DeviceGone => {
+                eprintln!("netlulld: --dev {}: is gone; ended", self.run.device.dev);
+                ExitCode::SUCCESS
+            }
+        })
+    }
+}
