@@ -1,6 +1,6 @@
 //! `netlulld client` between hosts of real Linux TCP.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic)] // A test may fail.
 
 mod support;
 

@@ -2,6 +2,8 @@
 //!
 //! No assertion is about real time: what is asserted is in the emulation's virtual time, or counted.
 
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
+
 use netlull_live::namespace::Namespace;
 use netlull_live::system::open_tun;
 use netlull_live::tape::replay;
