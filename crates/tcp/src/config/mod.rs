@@ -5,9 +5,9 @@ mod options;
 
 pub use error::ConfigError;
 pub use options::{
-    Algorithm, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    Algorithm, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
+    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackCompression,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
 };
 
 use crate::segment::TIMESTAMPS_PADDED;
@@ -27,7 +27,7 @@ const SMALLEST_MSS: u16 = 48;
 
 /// Everything that can be chosen about an endpoint.
 ///
-/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002. Call [`Config::validate`] once, then trust it.
+/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002, [`Config::linux_6`] today's. Call [`Config::validate`] once, then trust it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Congestion control. Default: NewReno.
@@ -54,8 +54,12 @@ pub struct Config {
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
     pub ecn: Ecn,
-    /// Leave slow start when round trips grow (HyStart++, RFC 9406); CUBIC (RFC 9438) only. Default: true.
+    /// Leave slow start when round trips grow (HyStart++, RFC 9406; with [`CwndUnit::Segments`] HyStart as in Linux 6); CUBIC
+    /// (RFC 9438) only. Default: true.
     pub hystart: bool,
+    /// What the windows of Tahoe, Reno, NewReno, SACK and CUBIC are counted in. Default: bytes. Linux 6: segments, and with them its
+    /// rules of growth, so that `increase`, `growth` and `ssthresh_from` say nothing.
+    pub cwnd_unit: CwndUnit,
     /// Vegas' bounds. Default: Linux.
     pub vegas: VegasBounds,
     /// Which Vegas. Default: Linux's. ns-2: its own.
@@ -74,6 +78,10 @@ pub struct Config {
     pub reading: Reading,
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
+    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: 16 (`TCP_MAX_QUICKACKS`).
+    pub quick_acks: u8,
+    /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
+    pub sack_compression: SackCompression,
 
     /// Offer window scaling (RFC 7323 section 2). Default: true.
     pub window_scaling: bool,
@@ -155,6 +163,7 @@ impl Default for Config {
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
+            cwnd_unit: CwndUnit::Bytes,
             vegas: VegasBounds::LINUX,
             vegas_flavour: VegasFlavour::Linux,
             mss: 1460,
@@ -162,6 +171,8 @@ impl Default for Config {
             receive_buffer: Bytes::new(6 << 20),
             reading: Reading::Immediate,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
+            quick_acks: 0,
+            sack_compression: SackCompression::Off,
             window_scaling: true,
             timestamps: true,
             timestamp_granularity: Duration::from_millis(1),
@@ -261,6 +272,45 @@ impl Config {
             window_update: WindowUpdate::Larger,
             nagle: true,
             ..Self::default()
+        }
+    }
+
+    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
+    ///
+    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
+    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
+    /// acknowledgement; sixteen acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
+    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies
+    /// in timers, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    #[must_use]
+    pub fn linux_6() -> Self {
+        Self {
+            cwnd_unit: CwndUnit::Segments,
+            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
+            quick_acks: 16,
+            sack_compression: SackCompression::Linux6,
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(120),
+            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
+            rtt_sampling: RttSampling::EveryAck,
+            initial_window: InitialWindow::Segments(10),
+            ssthresh_from: SsthreshFrom::Window,
+            growth: Growth::WhenLimited,
+            window_update: WindowUpdate::LargerOrZero,
+            ..Self::default()
+        }
+        .with_linux_6_algorithm(Algorithm::Cubic)
+    }
+
+    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
+    /// [`WindowReduction::Linux6`].
+    #[must_use]
+    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
+        Self {
+            loss_recovery: LossRecovery::Rack,
+            sack_detection: SackDetection::Rfc6675,
+            window_reduction: WindowReduction::Linux6,
+            ..self.with_algorithm(algorithm)
         }
     }
 
