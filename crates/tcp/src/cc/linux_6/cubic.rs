@@ -4,7 +4,7 @@
 
 use super::super::cubic_2_6_22::{CUBIC_FACTOR, CUBIC_SCALE, TIME_BITS, cubic_root};
 use super::super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
-use super::hystart::{HyStart, LOW_WINDOW, Verdict};
+use super::hystart::{HyStart, Round, Verdict};
 use super::window::Window;
 use crate::config::Config;
 use netlull_units::{Duration, Instant};
@@ -86,10 +86,10 @@ impl Cubic6 {
         }
         let shortest = self.shortest.map_or(rtt, |shortest| shortest.min(rtt));
         self.shortest = Some(shortest);
+        let round = Round { now: ack.now, una: ack.una, nxt: ack.nxt, cwnd: self.window.cwnd };
         if self.window.in_slow_start()
-            && self.window.cwnd >= LOW_WINDOW
             && let Some(hystart) = &mut self.hystart
-            && hystart.update(ack.now, (ack.una, ack.nxt), rtt, shortest) == Verdict::Leave
+            && hystart.update(&round, rtt, shortest) == Verdict::Leave
         {
             self.window.ssthresh = self.window.cwnd;
         }

@@ -4,7 +4,7 @@
 use netlull_units::{Duration, Instant};
 
 /// `hystart_low_window`: below it slow start goes on, segments.
-pub(super) const LOW_WINDOW: u64 = 16;
+const LOW_WINDOW: u64 = 16;
 /// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: the growth of round trips that counts.
 const LEAST_THRESHOLD: Duration = Duration::from_millis(4);
 const LARGEST_THRESHOLD: Duration = Duration::from_millis(16);
@@ -21,6 +21,15 @@ pub(super) enum Verdict {
     Continue,
     /// The path is full: slow start is over.
     Leave,
+}
+
+/// Where an acknowledgement finds the connection: `una` and `nxt` are stream offsets, `cwnd` is in segments.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Round {
+    pub now: Instant,
+    pub una: u64,
+    pub nxt: u64,
+    pub cwnd: u64,
 }
 
 /// A round trip of slow start.
@@ -52,14 +61,18 @@ impl HyStart {
         (self.shortest, self.samples) = (None, 0);
     }
 
-    /// `hystart_update`: an acknowledgement up to `una`, with `nxt` sent, of a segment that took `rtt`, where `least` is the
-    /// shortest round trip of all.
-    pub fn update(&mut self, now: Instant, (una, nxt): (u64, u64), rtt: Duration, least: Duration) -> Verdict {
+    /// `hystart_update`: an acknowledgement of a segment that took `rtt`, where `least` is the shortest round trip of all.
+    /// Round trips begin below the lowest window, too (since 6.14).
+    pub fn update(&mut self, at: &Round, rtt: Duration, least: Duration) -> Verdict {
         if self.found {
             return Verdict::Continue;
         }
-        if una > self.end {
-            self.begin_round(now, nxt);
+        let now = at.now;
+        if at.una > self.end {
+            self.begin_round(now, at.nxt);
+        }
+        if at.cwnd < LOW_WINDOW {
+            return Verdict::Continue;
         }
         if now.saturating_since(self.last_ack) <= SPACING {
             self.last_ack = now;
@@ -87,24 +100,25 @@ mod tests {
         Duration::from_millis(millis)
     }
 
+    const fn at(millis: u64, una: u64) -> Round {
+        Round { now: Instant::from_nanos(millis * 1_000_000), una, nxt: 100_000, cwnd: 16 }
+    }
+
     #[test]
     fn a_train_of_half_a_round_trip_ends_slow_start() {
         // Round trips of 40 ms: (40 + 1) / 2 = 20.5 ms from the first acknowledgement of the round trip.
         let mut hystart = HyStart::new();
-        let verdicts: Vec<_> = (0..=21)
-            .map(|at| hystart.update(Instant::ZERO + ms(at), (1000 * (at + 1), 100_000), ms(40), ms(40)))
-            .collect();
+        let verdicts: Vec<_> = (0..=21).map(|now| hystart.update(&at(now, now + 1), ms(40), ms(40))).collect();
         assert_eq!(verdicts.iter().position(|&verdict| verdict == Verdict::Leave), Some(21));
     }
 
     #[test]
     fn a_gap_breaks_the_train_for_the_round_trip() {
         let mut hystart = HyStart::new();
-        hystart.update(Instant::ZERO, (1, 100_000), ms(40), ms(40));
+        hystart.update(&at(0, 1), ms(40), ms(40));
         // 3 ms after the one before: none of this round trip is of the train any more.
-        for at in 3..30 {
-            let verdict = hystart.update(Instant::ZERO + ms(at), (at, 100_000), ms(40), ms(40));
-            assert_eq!(verdict, Verdict::Continue);
+        for now in 3..30 {
+            assert_eq!(hystart.update(&at(now, now), ms(40), ms(40)), Verdict::Continue);
         }
     }
 
@@ -114,22 +128,31 @@ mod tests {
         for (rtt, last) in [(ms(68), Verdict::Leave), (ms(67), Verdict::Continue)] {
             let mut hystart = HyStart::new();
             for sample in 0..9 {
-                let verdict = hystart.update(Instant::ZERO + ms(100 + 3 * sample), (1, 100_000), rtt, ms(60));
+                let verdict = hystart.update(&at(100 + 3 * sample, 1), rtt, ms(60));
                 assert_eq!(verdict, if sample < 8 { Verdict::Continue } else { last });
             }
         }
     }
 
     #[test]
+    fn below_sixteen_segments_rounds_begin_and_nothing_is_judged() {
+        let mut hystart = HyStart::new();
+        for sample in 0..20 {
+            let small = Round { cwnd: 15, ..at(100 + sample, 1) };
+            assert_eq!(hystart.update(&small, ms(90), ms(60)), Verdict::Continue);
+        }
+        assert_eq!((hystart.end, hystart.round_start, hystart.samples), (100_000, at(100, 1).now, 0));
+    }
+
+    #[test]
     fn what_was_found_is_found_once() {
         let mut hystart = HyStart::new();
         for sample in 0..9 {
-            hystart.update(Instant::ZERO + ms(100 + 3 * sample), (1, 100_000), ms(90), ms(60));
+            hystart.update(&at(100 + 3 * sample, 1), ms(90), ms(60));
         }
-        assert_eq!(hystart.update(Instant::ZERO + ms(200), (1, 100_000), ms(90), ms(60)), Verdict::Continue);
-        hystart.restart(Instant::ZERO + ms(300), 100_000);
-        let again = (0..9)
-            .map(|sample| hystart.update(Instant::ZERO + ms(310 + 3 * sample), (100_000, 200_000), ms(90), ms(60)));
+        assert_eq!(hystart.update(&at(200, 1), ms(90), ms(60)), Verdict::Continue);
+        hystart.restart(at(300, 1).now, 100_000);
+        let again = (0..9).map(|sample| hystart.update(&at(310 + 3 * sample, 100_000), ms(90), ms(60)));
         assert_eq!(again.last(), Some(Verdict::Leave));
     }
 }
