@@ -137,6 +137,9 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     set(&mut config.min_rto, options.min_rto.map(|time| time.0));
     set(&mut config.max_rto, options.max_rto.map(|time| time.0));
     config.delayed_ack = delayed_ack(config.delayed_ack, options);
+    if options.preset == Some(TcpPreset::Linux6) {
+        *config = std::mem::take(config).with_linux_6_quick_acks();
+    }
     set(&mut config.quick_acks, options.quick_acks);
     set(
         &mut config.sack_compression,

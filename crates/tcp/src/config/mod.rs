@@ -22,6 +22,8 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 /// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
+/// `TCP_MAX_QUICKACKS`.
+const LINUX_6_QUICK_ACKS: u32 = 16;
 /// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
 const SMALLEST_MSS: u16 = 48;
 
@@ -78,8 +80,8 @@ pub struct Config {
     pub reading: Reading,
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
-    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: 16 (`TCP_MAX_QUICKACKS`).
-    pub quick_acks: u8,
+    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
+    pub quick_acks: u32,
     /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
     pub sack_compression: SackCompression,
 
@@ -279,7 +281,7 @@ impl Config {
     ///
     /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
     /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
-    /// acknowledgement; sixteen acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
+    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
     /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies
     /// in timers, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
     #[must_use]
@@ -287,7 +289,7 @@ impl Config {
         Self {
             cwnd_unit: CwndUnit::Segments,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
-            quick_acks: 16,
+            quick_acks: 0,
             sack_compression: SackCompression::Linux6,
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),
@@ -299,7 +301,20 @@ impl Config {
             window_update: WindowUpdate::LargerOrZero,
             ..Self::default()
         }
+        .with_linux_6_quick_acks()
         .with_linux_6_algorithm(Algorithm::Cubic)
+    }
+
+    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
+    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
+    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
+    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does.
+    #[must_use]
+    pub fn with_linux_6_quick_acks(self) -> Self {
+        let growth = self.receive_buffer.as_u64() / 2 * 3;
+        let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
+        let growing = u32::try_from(growth / (2 * segment)).unwrap_or(u32::MAX - LINUX_6_QUICK_ACKS);
+        Self { quick_acks: LINUX_6_QUICK_ACKS + growing, ..self }
     }
 
     /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by

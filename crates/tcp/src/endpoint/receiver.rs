@@ -100,7 +100,7 @@ pub(super) struct Receiver {
     /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
     silly: u16,
     /// Acknowledgements that are not delayed yet to come.
-    quick: u8,
+    quick: u32,
 }
 
 /// Around gaps only.
@@ -348,7 +348,7 @@ impl Receiver {
     /// A segment ahead of a gap has arrived, and `pending` was due before.
     #[cold]
     fn compress(&mut self, now: Instant, pending: AckDue) {
-        if pending != AckDue::Now && self.gaps.compression.holds_back(self.nxt) {
+        if pending != AckDue::Now && self.quick == 0 && self.gaps.compression.holds_back(self.nxt) {
             self.ack_due = AckDue::Delayed;
             self.ack_deadline = self.ack_deadline.min(now + self.gaps.compression.delay);
         }
@@ -451,6 +451,7 @@ impl Receiver {
     fn add_blocks(&mut self, mut segment: Segment) -> Segment {
         let repeated = self.gaps.repeated.take();
         self.gaps.compression.waiting = 0;
+        self.quick = self.quick.saturating_sub(1);
         let latest = self.gaps.latest.iter().filter_map(|&offset| self.range_around(offset));
         for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
             let seq = |offset: u64| self.origin.advanced_by(offset);
@@ -524,7 +525,7 @@ impl Receiver {
         }
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
-        self.quick = self.quick.saturating_sub(u8::from(self.unacked > 0));
+        self.quick = self.quick.saturating_sub(u32::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         self.edge = advertised;
@@ -539,7 +540,7 @@ impl Receiver {
     #[inline(never)]
     fn advertise(&mut self) {
         let silly = u64::from(self.silly);
-        self.quick = self.quick.saturating_sub(u8::from(self.unacked > 0));
+        self.quick = self.quick.saturating_sub(u32::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.

@@ -58,9 +58,10 @@ pub struct TcpDocument {
     /// Longest delay of an acknowledgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack_timeout: Option<Quantity<Duration>>,
-    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16.
+    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
+    /// while the kernel's window grows, by `receive_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quick_acks: Option<u8>,
+    pub quick_acks: Option<u32>,
     /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<SackCompressionReading>,
