@@ -6,8 +6,9 @@ mod options;
 pub use error::ConfigError;
 pub use options::{
     Algorithm, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackCompression,
-    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout, RttClock, RttSampling,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    WindowReduction, WindowUpdate,
 };
 
 use crate::segment::TIMESTAMPS_PADDED;
@@ -52,6 +53,8 @@ pub struct Config {
     /// section 5 (A). What is sent again then counts as arrived when blocks tell of what arrived before, and is found lost
     /// over and over. Default: false. ns-2: true.
     pub forward_forgets: bool,
+    /// The clock of RACK-TLP's timers. Default: fine. Linux 6: jiffies.
+    pub rack_clock: RackClock,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
@@ -162,6 +165,7 @@ impl Default for Config {
             forward_reordering: 3,
             forward_single_pass: false,
             forward_forgets: false,
+            rack_clock: RackClock::Fine,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
@@ -282,12 +286,13 @@ impl Config {
     /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
     /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
     /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
-    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies
-    /// in timers, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
+    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
     #[must_use]
     pub fn linux_6() -> Self {
         Self {
             cwnd_unit: CwndUnit::Segments,
+            rack_clock: RackClock::Jiffies,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
             quick_acks: 0,
             sack_compression: SackCompression::Linux6,

@@ -95,6 +95,16 @@ pub enum CwndUnit {
     Segments,
 }
 
+/// The clock of the timers of RACK-TLP, those of reordering and of the tail's probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RackClock {
+    /// To the nanosecond (RFC 8985).
+    #[default]
+    Fine,
+    /// Linux 6 with HZ = 250: 2 ms (`TCP_TIMEOUT_MIN_US`) and what is left of a jiffy later.
+    Jiffies,
+}
+
 /// How selective acknowledgements come that only add to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SackCompression {

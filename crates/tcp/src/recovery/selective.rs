@@ -6,11 +6,15 @@ use super::board::{Delivery, Scoreboard, Span};
 use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
-use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
+use crate::config::{Config, LossRecovery, RackClock, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};
 
 /// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
 const LARGEST_BURST: u64 = 3;
+
+/// `TCP_TIMEOUT_MIN_US`, and a jiffy with HZ = 250.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
+const JIFFY: u64 = 4_000_000;
 
 /// How losses are found.
 #[derive(Clone, Debug)]
@@ -100,6 +104,7 @@ pub(crate) struct Selective {
     duplicates: u32,
     threshold: u32,
     limited_transmit: bool,
+    clock: RackClock,
     /// When RACK looks again.
     pub reorder_at: Instant,
     /// When the tail is probed.
@@ -143,6 +148,7 @@ impl Selective {
             duplicates: 0,
             threshold: u32::from(config.duplicate_ack_threshold),
             limited_transmit: config.limited_transmit,
+            clock: config.rack_clock,
             reorder_at: Instant::NEVER,
             probe_at: Instant::NEVER,
         }
@@ -174,6 +180,7 @@ impl Selective {
             duplicates: fresh.duplicates,
             threshold: fresh.threshold,
             limited_transmit: fresh.limited_transmit,
+            clock: fresh.clock,
             reorder_at: fresh.reorder_at,
             probe_at: fresh.probe_at,
         };
@@ -336,8 +343,19 @@ impl Selective {
         let Detection::Rack(rack) = &self.detection else { return 0 };
         let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
         let overdue = self.board.mark_overdue(at.now, latest, allowed);
-        self.reorder_at = overdue.next.unwrap_or(Instant::NEVER);
+        self.reorder_at = overdue.next.map_or(Instant::NEVER, |due| self.timer(at.now, due.saturating_since(at.now)));
         overdue.lost
+    }
+
+    /// When a timer that is set now for so long expires.
+    pub fn timer(&self, now: Instant, span: Duration) -> Instant {
+        match self.clock {
+            RackClock::Fine => now + span,
+            RackClock::Jiffies => {
+                let jiffies = now.as_nanos() / JIFFY + (span + LEAST_TIMEOUT).as_nanos().div_ceil(JIFFY);
+                Instant::from_nanos(jiffies.saturating_mul(JIFFY))
+            }
+        }
     }
 
     /// The reordering timer expired (RFC 8985 section 6.2 step 5).
