@@ -222,3 +222,67 @@ impl CongestionControl for Cubic6 {
         self.window.restart();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::{SMSS, loss, start};
+    use super::*;
+
+    fn after_loss(cwnd: u64) -> Cubic6 {
+        let mut cubic = Cubic6::new(&Config::linux_6());
+        cubic.on_established(&start(cwnd));
+        cubic.on_loss(&loss(cwnd));
+        cubic
+    }
+
+    #[test]
+    fn a_loss_leaves_717_of_1024_and_fast_convergence_gives_way() {
+        let mut cubic = after_loss(100);
+        // 100 717 / 1024 = 70.02.
+        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (70, 100));
+        // Below W_max: 70 1741 / 2048 = 59.5; 70 717 / 1024 = 49.01.
+        cubic.on_loss(&loss(70));
+        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (49, 59));
+    }
+
+    #[test]
+    fn the_first_growth_after_a_loss_is_of_the_cubic_function() {
+        // K = cbrt(30 2^40 / 410) 2^-10 s: cbrt(30 / 0.4004) = 4.215 s = 4316 2^-10 s, give or take the root's 0.2 %.
+        let mut cubic = after_loss(100);
+        cubic.decide(1000, 1);
+        let epoch = cubic.epoch.expect("an epoch");
+        assert!(epoch.k.abs_diff(4316) < 15, "{}", epoch.k);
+        assert_eq!((epoch.start, epoch.origin, epoch.friendly_window), (1000, 100, 70));
+        // At t = 0: 100 - 0.4 K^3 = 70: nothing to gain; a segment in 100 windows, 7000.
+        assert!(cubic.count >= 70 / 2, "{}", cubic.count);
+    }
+
+    #[test]
+    fn the_friendly_region_counts_fifteen_eighths_of_a_window() {
+        assert_eq!(FRIENDLY_SCALE, 15);
+        // 70 15 / 8 = 131 acknowledged per segment: 132 are more than that, one segment above: 70 / 1.
+        let mut epoch = Epoch { start: 0, origin: 100, k: 4316, friendly_acks: 132, friendly_window: 70 };
+        assert_eq!(friendly_count(&mut epoch, 70, 7000), 70);
+        assert_eq!((epoch.friendly_acks, epoch.friendly_window), (1, 71));
+        // 131 are not.
+        let mut epoch = Epoch { friendly_acks: 131, friendly_window: 70, ..epoch };
+        assert_eq!(friendly_count(&mut epoch, 70, 7000), 7000);
+    }
+
+    #[test]
+    fn before_any_loss_twenty_acknowledged_are_a_segment_at_most() {
+        let mut cubic = Cubic6::new(&Config::linux_6());
+        cubic.on_established(&start(100));
+        // At the plateau: 100 cwnd, but 20 without a W_max.
+        cubic.decide(1000, 1);
+        assert_eq!(cubic.count, 20);
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_path() {
+        let mut cubic = after_loss(100);
+        cubic.on_timeout(&loss(70), TimeoutKind::First);
+        // The reduction before is not over: its threshold stays.
+        assert_eq!((cubic.cwnd() / SMSS, cubic.ssthresh() / SMSS, cubic.wmax), (1, 70, 0));
+    }
+}
