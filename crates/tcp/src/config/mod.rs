@@ -24,7 +24,7 @@ const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 /// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
 /// `TCP_MAX_QUICKACKS`.
-const LINUX_6_QUICK_ACKS: u32 = 16;
+const LINUX_6_QUICK_ACKS: u16 = 16;
 /// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
 const SMALLEST_MSS: u16 = 48;
 
@@ -84,7 +84,7 @@ pub struct Config {
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
     /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
-    pub quick_acks: u32,
+    pub quick_acks: u16,
     /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
     pub sack_compression: SackCompression,
 
@@ -318,8 +318,8 @@ impl Config {
     pub fn with_linux_6_quick_acks(self) -> Self {
         let growth = self.receive_buffer.as_u64() / 2 * 3;
         let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
-        let growing = u32::try_from(growth / (2 * segment)).unwrap_or(u32::MAX - LINUX_6_QUICK_ACKS);
-        Self { quick_acks: LINUX_6_QUICK_ACKS + growing, ..self }
+        let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
+        Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
     }
 
     /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by

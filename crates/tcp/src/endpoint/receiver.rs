@@ -100,7 +100,7 @@ pub(super) struct Receiver {
     /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
     silly: u16,
     /// Acknowledgements that are not delayed yet to come.
-    quick: u32,
+    quick: u16,
 }
 
 /// Around gaps only.
@@ -525,7 +525,7 @@ impl Receiver {
         }
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
-        self.quick = self.quick.saturating_sub(u32::from(self.unacked > 0));
+        self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         self.edge = advertised;
@@ -540,7 +540,7 @@ impl Receiver {
     #[inline(never)]
     fn advertise(&mut self) {
         let silly = u64::from(self.silly);
-        self.quick = self.quick.saturating_sub(u32::from(self.unacked > 0));
+        self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.

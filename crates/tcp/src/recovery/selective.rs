@@ -272,7 +272,7 @@ impl Selective {
         let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
         self.lost_now = self.board.last_lost_order() > order;
-        self.safe = delivery.advances && lost == 0;
+        self.safe = self.phase != Phase::Open && delivery.advances && lost == 0;
         if at.duplicate && delivery.sacked > 0 {
             self.duplicates = self.duplicates.saturating_add(1);
         } else if !at.duplicate {
@@ -461,6 +461,7 @@ impl Selective {
         let fast = self.phase == Phase::FastRecovery;
         self.phase = Phase::Open;
         self.forced = false;
+        self.safe = false;
         self.duplicates = 0;
         if matches!(self.detection, Detection::Forward { forgets: true, .. }) {
             self.board.forget_marks();

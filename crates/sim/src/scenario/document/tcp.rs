@@ -61,7 +61,7 @@ pub struct TcpDocument {
     /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
     /// while the kernel's window grows, by `receive_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quick_acks: Option<u32>,
+    pub quick_acks: Option<u16>,
     /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sack_compression: Option<SackCompressionReading>,
