@@ -305,7 +305,7 @@ class VegasBounds:
 class TcpOptions:
     """TCP options; what is left out comes from the scenario's `tcp`, then from the preset.
 
-    Presets are `rfc`, `ns2` and `freebsd-4.5`.
+    Presets are `rfc`, `ns2`, `freebsd-4.5` and `linux-6`.
     """
 
     _: KW_ONLY
@@ -316,6 +316,7 @@ class TcpOptions:
     window_reduction: str | None = None
     ecn: str | None = None
     hystart: bool | None = None
+    cwnd_unit: str | None = None
     vegas: VegasBounds | None = None
     vegas_flavour: str | None = None
     mss: str | None = None
@@ -323,6 +324,8 @@ class TcpOptions:
     initial_ssthresh: str | None = None
     delayed_ack: bool | None = None
     delayed_ack_timeout: str | None = None
+    quick_acks: int | None = None
+    sack_compression: str | None = None
     timestamps: bool | None = None
     window_scaling: bool | None = None
     send_buffer: str | None = None

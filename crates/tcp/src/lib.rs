@@ -63,9 +63,10 @@ mod timestamps;
 pub use catalogue::{AlgorithmInfo, Choice, OptionInfo, options};
 pub use cc::ParameterInfo;
 pub use config::{
-    Algorithm, Config, ConfigError, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
-    Increase, InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling,
-    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
+    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout,
+    RttClock, RttSampling, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds,
+    VegasFlavour, WindowReduction, WindowUpdate,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};

@@ -39,9 +39,9 @@ pub use station::{
     RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument, StationMechanismDocument,
 };
 pub use tcp::{
-    EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, ShrunkWindowReading,
-    SsthreshReading, TcpDocument, TcpPreset, VegasDocument, VegasFlavourReading, WindowReductionReading,
-    WindowUpdateReading,
+    CwndUnitReading, EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackCompressionReading,
+    SackDetectionReading, ShrunkWindowReading, SsthreshReading, TcpDocument, TcpPreset, VegasDocument,
+    VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
 };
 
 use super::quantity::{BufferSize, Quantity, TransferSize};

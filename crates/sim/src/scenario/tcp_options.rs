@@ -1,13 +1,15 @@
 //! From TCP options of the document to TCP's configuration.
 
 use super::document::{
-    EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackDetectionReading, ShrunkWindowReading,
-    SsthreshReading, TcpDocument, TcpPreset, VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
+    CwndUnitReading, EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackCompressionReading,
+    SackDetectionReading, ShrunkWindowReading, SsthreshReading, TcpDocument, TcpPreset, VegasFlavourReading,
+    WindowReductionReading, WindowUpdateReading,
 };
 use super::error::ScenarioError;
 use netlull_tcp::{
-    Algorithm, Config, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer, RttClock, SackDetection,
-    ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    Algorithm, Config, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer, RttClock,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
+    WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -35,6 +37,7 @@ pub(super) fn config(
         None | Some(TcpPreset::Rfc) => Config { mss, ..Config::default() },
         Some(TcpPreset::Ns2) => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
         Some(TcpPreset::FreeBsd45) => Config { mss, ..Config::freebsd_4_5() },
+        Some(TcpPreset::Linux6) => Config { mss, ..Config::linux_6() },
     };
     if let Some(name) = &options.congestion_control {
         let algorithm = Algorithm::by_name(name).ok_or_else(|| {
@@ -44,6 +47,7 @@ pub(super) fn config(
         config = match options.preset {
             None | Some(TcpPreset::Rfc | TcpPreset::FreeBsd45) => config.with_algorithm(algorithm),
             Some(TcpPreset::Ns2) => config.with_ns2_agent(algorithm),
+            Some(TcpPreset::Linux6) => config.with_linux_6_algorithm(algorithm),
         };
     }
     apply(&mut config, &options);
@@ -78,6 +82,7 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         window_reduction: flow.window_reduction.or(scenario.window_reduction),
         ecn: flow.ecn.or(scenario.ecn),
         hystart: flow.hystart.or(scenario.hystart),
+        cwnd_unit: flow.cwnd_unit.or(scenario.cwnd_unit),
         vegas: flow.vegas.or(scenario.vegas),
         vegas_flavour: flow.vegas_flavour.or(scenario.vegas_flavour),
         mss: flow.mss.or(scenario.mss),
@@ -85,6 +90,8 @@ fn merge(scenario: &TcpDocument, flow: &TcpDocument) -> TcpDocument {
         initial_ssthresh: flow.initial_ssthresh.or(scenario.initial_ssthresh),
         delayed_ack: flow.delayed_ack.or(scenario.delayed_ack),
         delayed_ack_timeout: flow.delayed_ack_timeout.or(scenario.delayed_ack_timeout),
+        quick_acks: flow.quick_acks.or(scenario.quick_acks),
+        sack_compression: flow.sack_compression.or(scenario.sack_compression),
         timestamps: flow.timestamps.or(scenario.timestamps),
         window_scaling: flow.window_scaling.or(scenario.window_scaling),
         send_buffer: flow.send_buffer.or(scenario.send_buffer),
@@ -130,6 +137,17 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     set(&mut config.min_rto, options.min_rto.map(|time| time.0));
     set(&mut config.max_rto, options.max_rto.map(|time| time.0));
     config.delayed_ack = delayed_ack(config.delayed_ack, options);
+    if options.preset == Some(TcpPreset::Linux6) {
+        *config = std::mem::take(config).with_linux_6_quick_acks();
+    }
+    set(&mut config.quick_acks, options.quick_acks);
+    set(
+        &mut config.sack_compression,
+        options.sack_compression.map(|reading| match reading {
+            SackCompressionReading::Off => SackCompression::Off,
+            SackCompressionReading::Linux6 => SackCompression::Linux6,
+        }),
+    );
     config.rtt_clock = match (config.rtt_clock, options.rto_granularity) {
         (clock, None) => clock,
         (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
@@ -200,6 +218,7 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
             WindowReductionReading::Immediate => WindowReduction::Immediate,
             WindowReductionReading::Proportional => WindowReduction::Proportional,
             WindowReductionReading::RateHalving => WindowReduction::RateHalving,
+            WindowReductionReading::Linux6 => WindowReduction::Linux6,
         }),
     );
     set(
@@ -211,6 +230,13 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
         }),
     );
     set(&mut config.hystart, options.hystart);
+    set(
+        &mut config.cwnd_unit,
+        options.cwnd_unit.map(|reading| match reading {
+            CwndUnitReading::Bytes => CwndUnit::Bytes,
+            CwndUnitReading::Segments => CwndUnit::Segments,
+        }),
+    );
     let bounds = options.vegas.map(|given| VegasBounds { alpha: given.alpha, beta: given.beta, gamma: given.gamma });
     set(&mut config.vegas, bounds);
     set(

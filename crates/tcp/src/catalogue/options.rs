@@ -51,6 +51,25 @@ const WINDOW_REDUCTIONS: &[Choice] = &[
     choice("immediate", "at once; nothing is sent until enough has left the network", "RFC 6675 section 5"),
     choice("proportional", "in proportion to what is delivered (PRR)", "RFC 6937"),
     choice("rate_halving", "a segment for every two acknowledged", "Hoe 1995; Linux 2.6"),
+    choice(
+        "linux_6",
+        "in proportion, from cwnd, in whole segments, once per recovery",
+        "RFC 6937; Linux 6 tcp_cwnd_reduction",
+    ),
+];
+
+const CWND_UNITS: &[Choice] = &[
+    choice("bytes", "fractions of segments count", "RFC 5681, RFC 9438"),
+    choice(
+        "segments",
+        "whole segments and Linux's rules of growth; CUBIC with HyStart",
+        "Linux 6 tcp_cong.c, tcp_cubic.c",
+    ),
+];
+
+const SACK_COMPRESSIONS: &[Choice] = &[
+    choice("off", "each is acknowledged", "RFC 5681 section 4.2"),
+    choice("linux_6", "after three, one acknowledgement for all of up to 1 ms", "Linux 6 __tcp_ack_snd_check"),
 ];
 
 const ECNS: &[Choice] = &[
@@ -70,6 +89,11 @@ const PRESETS: &[Choice] = &[
         "freebsd-4.5",
         "a server of 2002: buffers of 32 and 64 KiB, ticks of 10 ms, RTO 1 s or more, sent again what a window closes over",
         "FreeBSD 4.5; client-centered-2004 section IV",
+    ),
+    choice(
+        "linux-6",
+        "today's Linux: RACK-TLP with any window, CUBIC's or Reno's as the kernel computes them, RTO 200 ms beyond SRTT or more",
+        "Linux 6.18; RFC 8985, RFC 6937",
     ),
 ];
 
@@ -117,6 +141,16 @@ pub const fn options() -> &'static [OptionInfo] {
             name: "window_reduction",
             summary: "how the window comes down in recovery (loss_recovery sack, rack)",
             choices: WINDOW_REDUCTIONS,
+        },
+        OptionInfo {
+            name: "cwnd_unit",
+            summary: "what the windows of RFC 5681 and of cubic are counted in",
+            choices: CWND_UNITS,
+        },
+        OptionInfo {
+            name: "sack_compression",
+            summary: "acknowledgements of segments ahead of a gap",
+            choices: SACK_COMPRESSIONS,
         },
         OptionInfo { name: "ecn", summary: "explicit congestion notification", choices: ECNS },
         OptionInfo { name: "ssthresh_from", summary: "what a loss halves", choices: SSTHRESHES },
@@ -183,6 +217,7 @@ impl WindowReduction {
             Self::Immediate => "immediate",
             Self::Proportional => "proportional",
             Self::RateHalving => "rate_halving",
+            Self::Linux6 => "linux_6",
         }
     }
 }

@@ -13,11 +13,11 @@ use netlull_units::{Duration, Instant};
 /// HZ: milliseconds per second.
 const HZ: u64 = 1000;
 /// The cubic function's time is in 2^-10 s (`BICTCP_HZ`).
-const TIME_BITS: u32 = 10;
+pub(super) const TIME_BITS: u32 = 10;
 /// C = 41/1024, by the 100 ms that stand for a round trip: C / RTT = 410/1024 segments per s^3.
 pub(super) const CUBIC_SCALE: u64 = 41 * 10;
 /// 1/(C / RTT) in the units of K^3, 2^(10 + 3 * 10) / 410.
-const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
+pub(super) const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
 /// S_max: segments per 100 ms at most.
 pub(super) const MAX_INCREMENT: u64 = 16;
 /// Acknowledgements per increment while nothing was lost.
@@ -35,7 +35,7 @@ const ROOTS: [u8; 64] = [
 ];
 
 /// The cube root as the kernel has it, 0.2 % off on average: the leading bits from a table, and one Newton-Raphson step.
-fn cubic_root(a: u64) -> u64 {
+pub(super) fn cubic_root(a: u64) -> u64 {
     let bits = u64::BITS - a.leading_zeros();
     let entry = |index: u64| u64::from(ROOTS[usize::try_from(index).unwrap_or(0) % ROOTS.len()]);
     if bits < 7 {

@@ -14,6 +14,7 @@ mod dctcp;
 mod delay;
 mod hystart;
 mod linux;
+mod linux_6;
 mod parameters;
 mod reno;
 mod reno_2_6_22;
@@ -25,12 +26,13 @@ pub use compound::Compound;
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
+pub use linux_6::{Cubic6, Reno6};
 pub use parameters::ParameterInfo;
 pub use reno::Reno;
 pub use reno_2_6_22::Reno2622;
 pub use vegas::Vegas;
 
-use crate::config::{Algorithm, Config};
+use crate::config::{Algorithm, Config, CwndUnit};
 use crate::delivery::{DeliveryRate, LostSegment, RateSample};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{BitRate, Duration, Instant};
@@ -216,11 +218,13 @@ pub trait CongestionControl {
 pub(crate) enum Controller {
     Reno(Reno),
     Reno2622(Box<Reno2622>),
+    Reno6(Box<Reno6>),
     Bbr(Box<Bbr>),
     Bic(Box<Bic>),
     Compound(Box<Compound>),
     Cubic(Box<Cubic>),
     Cubic2622(Box<Cubic2622>),
+    Cubic6(Box<Cubic6>),
     Dctcp(Box<Dctcp>),
     Vegas(Box<Vegas>),
 }
@@ -231,11 +235,13 @@ macro_rules! dispatch {
         match $controller {
             Controller::Reno($inner) => $call,
             Controller::Reno2622($inner) => $call,
+            Controller::Reno6($inner) => $call,
             Controller::Bbr($inner) => $call,
             Controller::Bic($inner) => $call,
             Controller::Compound($inner) => $call,
             Controller::Cubic($inner) => $call,
             Controller::Cubic2622($inner) => $call,
+            Controller::Cubic6($inner) => $call,
             Controller::Dctcp($inner) => $call,
             Controller::Vegas($inner) => $call,
         }
@@ -247,11 +253,17 @@ impl Controller {
     pub fn new(config: &Config, seed: u32) -> Self {
         match config.congestion_control {
             // They differ in loss recovery only.
-            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => Self::Reno(Reno::new(config)),
+            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => match config.cwnd_unit {
+                CwndUnit::Bytes => Self::Reno(Reno::new(config)),
+                CwndUnit::Segments => Self::Reno6(Box::new(Reno6::new(config))),
+            },
             Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config, seed))),
             Algorithm::Bic => Self::Bic(Box::new(Bic::new(config))),
             Algorithm::Compound => Self::Compound(Box::new(Compound::new(config))),
-            Algorithm::Cubic => Self::Cubic(Box::new(Cubic::new(config))),
+            Algorithm::Cubic => match config.cwnd_unit {
+                CwndUnit::Bytes => Self::Cubic(Box::new(Cubic::new(config))),
+                CwndUnit::Segments => Self::Cubic6(Box::new(Cubic6::new(config))),
+            },
             Algorithm::Cubic2622 => Self::Cubic2622(Box::new(Cubic2622::new(config))),
             Algorithm::Dctcp => Self::Dctcp(Box::new(Dctcp::new(config))),
             Algorithm::Reno2622 => Self::Reno2622(Box::new(Reno2622::new(config))),

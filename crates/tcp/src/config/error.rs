@@ -47,6 +47,7 @@ mod tests {
         assert_eq!(Config::ns2().validate(), Ok(()));
         assert_eq!(Config::ns2().with_ns2_window(500).validate(), Ok(()));
         assert_eq!(Config::freebsd_4_5().validate(), Ok(()));
+        assert_eq!(Config::linux_6().validate(), Ok(()));
     }
 
     #[test]

@@ -5,9 +5,10 @@ mod options;
 
 pub use error::ConfigError;
 pub use options::{
-    Algorithm, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour, WindowReduction, WindowUpdate,
+    Algorithm, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
+    InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout, RttClock, RttSampling,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    WindowReduction, WindowUpdate,
 };
 
 use crate::segment::TIMESTAMPS_PADDED;
@@ -22,12 +23,14 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 /// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
+/// `TCP_MAX_QUICKACKS`.
+const LINUX_6_QUICK_ACKS: u16 = 16;
 /// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
 const SMALLEST_MSS: u16 = 48;
 
 /// Everything that can be chosen about an endpoint.
 ///
-/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002. Call [`Config::validate`] once, then trust it.
+/// The defaults follow the RFCs; [`Config::ns2`] follows ns-2.35, [`Config::freebsd_4_5`] a kernel of 2002, [`Config::linux_6`] today's. Call [`Config::validate`] once, then trust it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Congestion control. Default: NewReno.
@@ -50,12 +53,18 @@ pub struct Config {
     /// section 5 (A). What is sent again then counts as arrived when blocks tell of what arrived before, and is found lost
     /// over and over. Default: false. ns-2: true.
     pub forward_forgets: bool,
+    /// The clock of RACK-TLP's timers. Default: fine. Linux 6: jiffies.
+    pub rack_clock: RackClock,
     /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
     pub window_reduction: WindowReduction,
     /// Explicit congestion notification. Default: off.
     pub ecn: Ecn,
-    /// Leave slow start when round trips grow (HyStart++, RFC 9406); CUBIC (RFC 9438) only. Default: true.
+    /// Leave slow start when round trips grow (HyStart++, RFC 9406; with [`CwndUnit::Segments`] HyStart as in Linux 6); CUBIC
+    /// (RFC 9438) only. Default: true.
     pub hystart: bool,
+    /// What the windows of Tahoe, Reno, NewReno, SACK and CUBIC are counted in. Default: bytes. Linux 6: segments, and with them its
+    /// rules of growth, so that `increase`, `growth` and `ssthresh_from` say nothing.
+    pub cwnd_unit: CwndUnit,
     /// Vegas' bounds. Default: Linux.
     pub vegas: VegasBounds,
     /// Which Vegas. Default: Linux's. ns-2: its own.
@@ -74,6 +83,10 @@ pub struct Config {
     pub reading: Reading,
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
+    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
+    pub quick_acks: u16,
+    /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
+    pub sack_compression: SackCompression,
 
     /// Offer window scaling (RFC 7323 section 2). Default: true.
     pub window_scaling: bool,
@@ -152,9 +165,11 @@ impl Default for Config {
             forward_reordering: 3,
             forward_single_pass: false,
             forward_forgets: false,
+            rack_clock: RackClock::Fine,
             window_reduction: WindowReduction::Proportional,
             ecn: Ecn::Off,
             hystart: true,
+            cwnd_unit: CwndUnit::Bytes,
             vegas: VegasBounds::LINUX,
             vegas_flavour: VegasFlavour::Linux,
             mss: 1460,
@@ -162,6 +177,8 @@ impl Default for Config {
             receive_buffer: Bytes::new(6 << 20),
             reading: Reading::Immediate,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
+            quick_acks: 0,
+            sack_compression: SackCompression::Off,
             window_scaling: true,
             timestamps: true,
             timestamp_granularity: Duration::from_millis(1),
@@ -261,6 +278,59 @@ impl Config {
             window_update: WindowUpdate::Larger,
             nagle: true,
             ..Self::default()
+        }
+    }
+
+    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
+    ///
+    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
+    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
+    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
+    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
+    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    #[must_use]
+    pub fn linux_6() -> Self {
+        Self {
+            cwnd_unit: CwndUnit::Segments,
+            rack_clock: RackClock::Jiffies,
+            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
+            quick_acks: 0,
+            sack_compression: SackCompression::Linux6,
+            min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(120),
+            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
+            rtt_sampling: RttSampling::EveryAck,
+            initial_window: InitialWindow::Segments(10),
+            ssthresh_from: SsthreshFrom::Window,
+            growth: Growth::WhenLimited,
+            window_update: WindowUpdate::LargerOrZero,
+            ..Self::default()
+        }
+        .with_linux_6_quick_acks()
+        .with_linux_6_algorithm(Algorithm::Cubic)
+    }
+
+    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
+    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
+    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
+    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does.
+    #[must_use]
+    pub fn with_linux_6_quick_acks(self) -> Self {
+        let growth = self.receive_buffer.as_u64() / 2 * 3;
+        let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
+        let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
+        Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
+    }
+
+    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
+    /// [`WindowReduction::Linux6`].
+    #[must_use]
+    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
+        Self {
+            loss_recovery: LossRecovery::Rack,
+            sack_detection: SackDetection::Rfc6675,
+            window_reduction: WindowReduction::Linux6,
+            ..self.with_algorithm(algorithm)
         }
     }
 

@@ -78,6 +78,42 @@ pub enum WindowReduction {
     Proportional,
     /// A segment for every two acknowledged (Hoe 1995; Linux 2.6, ns-2's TCP/Linux).
     RateHalving,
+    /// RFC 6937 as Linux 6 has it (`tcp_cwnd_reduction`): counted from cwnd instead of the flight, in whole segments, one segment at
+    /// least at the start; below ssthresh a segment beyond what is delivered goes out only for acknowledgements that advance SND.UNA
+    /// and tell of no loss (RFC 9937's SafeACK). A retransmission that is lost does not reduce again.
+    Linux6,
+}
+
+/// What the windows of Reno and CUBIC are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CwndUnit {
+    /// Bytes, fractions of segments included (RFC 5681, RFC 9438); CUBIC with HyStart++ (RFC 9406).
+    #[default]
+    Bytes,
+    /// Whole segments with the integers of Linux 6 (`tcp_cong.c`, `tcp_cubic.c`): slow start by all that is acknowledged, half of cwnd
+    /// after a loss, growth while the window was full within the last round trip; CUBIC with HyStart (Ha, Rhee 2011).
+    Segments,
+}
+
+/// The clock of the timers of RACK-TLP, those of reordering and of the tail's probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RackClock {
+    /// To the nanosecond (RFC 8985).
+    #[default]
+    Fine,
+    /// Linux 6 with HZ = 250: 2 ms (`TCP_TIMEOUT_MIN_US`) and what is left of a jiffy later.
+    Jiffies,
+}
+
+/// How selective acknowledgements come that only add to others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SackCompression {
+    /// One for every segment ahead of a gap (RFC 5681 section 4.2).
+    #[default]
+    Off,
+    /// After three, one for all segments of 1 ms or of a twentieth of the handshake's round trip, whichever is less, and 44 at most
+    /// (`__tcp_ack_snd_check` of Linux 6).
+    Linux6,
 }
 
 /// Explicit congestion notification.

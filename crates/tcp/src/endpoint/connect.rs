@@ -146,6 +146,7 @@ impl Endpoint {
         self.snd.set_window(segment, shift);
         self.rare.largest_window = self.rare.largest_window.max(self.snd.window);
         let rtt = self.sample_handshake(now, segment);
+        rtt.iter().for_each(|&rtt| self.rcv.set_round_trip(rtt));
         // RFC 6298 section 5.7.
         if self.rare.handshake_timeouts > 0 {
             self.rtt.begin_after_lost_syn();

@@ -1,6 +1,6 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
-use crate::config::{Config, DelayedAck, Reading};
+use crate::config::{Config, DelayedAck, Reading, SackCompression};
 use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
 use netlull_units::{Duration, Instant};
@@ -9,6 +9,13 @@ use netlull_units::{Duration, Instant};
 const LARGEST_UNSCALED: u64 = 65_535;
 /// RFC 7323 section 2.3: a shift is at most 14.
 const LARGEST_SHIFT: u8 = 14;
+/// `TCP_FASTRETRANS_THRESH`: so many acknowledgements ahead of one gap are not compressed.
+const UNCOMPRESSED: u8 = 3;
+/// `tcp_comp_sack_nr`: so many are compressed at most.
+const MOST_COMPRESSED: u8 = 44;
+/// `tcp_comp_sack_delay_ns`, and the part of a round trip that bounds it.
+const LONGEST_COMPRESSION: Duration = Duration::from_millis(1);
+const COMPRESSED_PART: u64 = 20;
 /// "No FIN yet": beyond every stream offset.
 const NO_FIN: u64 = u64::MAX;
 
@@ -92,6 +99,8 @@ pub(super) struct Receiver {
     pub ack_due: AckDue,
     /// Silly-window avoidance: what the window's edge moves by at least (RFC 9293 section 3.8.6.2.2), bytes.
     silly: u16,
+    /// Acknowledgements that are not delayed yet to come.
+    quick: u16,
 }
 
 /// Around gaps only.
@@ -105,6 +114,43 @@ struct Gaps {
     repeated: Option<Range>,
     /// What arrives again is reported.
     reports_repeats: bool,
+    compression: Compression,
+}
+
+/// Acknowledgements of segments ahead of a gap that wait for others ([`SackCompression`]).
+#[derive(Clone, Copy, Debug)]
+struct Compression {
+    /// How long one waits; zero: none does.
+    delay: Duration,
+    rule: SackCompression,
+    /// RCV.NXT when the counts began.
+    begun_at: u64,
+    /// Acknowledgements sent at once since then.
+    sent: u8,
+    /// Segments that the next one waits for, or has waited for.
+    waiting: u8,
+}
+
+impl Compression {
+    fn new(rule: SackCompression) -> Self {
+        Self { delay: Duration::ZERO, rule, begun_at: NO_FIN, sent: 0, waiting: 0 }
+    }
+
+    /// A segment ahead of a gap, with `nxt` expected: true if its acknowledgement waits.
+    fn holds_back(&mut self, nxt: u64) -> bool {
+        if self.delay.is_zero() || self.waiting >= MOST_COMPRESSED {
+            return false;
+        }
+        if self.begun_at != nxt {
+            (self.begun_at, self.sent) = (nxt, 0);
+        }
+        if self.sent < UNCOMPRESSED {
+            self.sent += 1;
+            return false;
+        }
+        self.waiting += 1;
+        true
+    }
 }
 
 /// "No range": before every offset held.
@@ -122,6 +168,7 @@ impl Receiver {
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
             reports_repeats: config.duplicate_sack,
+            compression: Compression::new(config.sack_compression),
         };
         let mut new = Self {
             edge: buffer.min(LARGEST_UNSCALED),
@@ -144,6 +191,7 @@ impl Receiver {
             field_holds: false,
             ack_due: AckDue::No,
             silly: 0,
+            quick: if delays { config.quick_acks } else { 0 },
         };
         new.set_segment_size(config.mss);
         new
@@ -165,6 +213,14 @@ impl Receiver {
     pub fn set_segment_size(&mut self, smss: u16) {
         self.silly = (self.buffer / 2).min(u64::from(smss)) as u16;
         self.field_holds = false;
+    }
+
+    /// The handshake's round trip is known.
+    pub fn set_round_trip(&mut self, rtt: Duration) {
+        if self.gaps.compression.rule == SackCompression::Linux6 {
+            self.gaps.compression.delay =
+                Duration::from_nanos(rtt.as_nanos() / COMPRESSED_PART).min(LONGEST_COMPRESSION);
+        }
     }
 
     /// The sequence number expected next.
@@ -225,7 +281,12 @@ impl Receiver {
             self.receive_in_order(now, len);
             return Arrival::InOrder;
         }
-        self.receive_around_gaps(ahead, len)
+        let pending = self.ack_due;
+        let arrival = self.receive_around_gaps(ahead, len);
+        if arrival == Arrival::OutOfOrder && self.sacks {
+            self.compress(now, pending);
+        }
+        arrival
     }
 
     /// The next data, which fits, with no gap in front of it or behind it.
@@ -284,6 +345,15 @@ impl Receiver {
         Arrival::InOrder
     }
 
+    /// A segment ahead of a gap has arrived, and `pending` was due before.
+    #[cold]
+    fn compress(&mut self, now: Instant, pending: AckDue) {
+        if pending != AckDue::Now && self.quick == 0 && self.gaps.compression.holds_back(self.nxt) {
+            self.ack_due = AckDue::Delayed;
+            self.ack_deadline = self.ack_deadline.min(now + self.gaps.compression.delay);
+        }
+    }
+
     /// Keeps data ahead of a gap; ranges that touch become one.
     fn hold(&mut self, new: Range) -> Arrival {
         let first = self.gaps.held.partition_point(|range| range.end < new.start);
@@ -326,12 +396,14 @@ impl Receiver {
         let Self { edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, reading, .. } = fresh;
         (self.edge, self.read, self.buffer, self.fin, self.ack_delay) = (*edge, *read, *buffer, *fin, *ack_delay);
         (self.unacked, self.largest, self.delays, self.sacks) = (*unacked, *largest, *delays, *sacks);
-        let Self { shift, nxt, ack_deadline, origin, last_ack_sent, field, field_holds, ack_due, silly, .. } = fresh;
+        let Self { shift, nxt, ack_deadline, origin, last_ack_sent, field, field_holds, ack_due, silly, quick, .. } =
+            fresh;
         (self.reading, self.shift, self.nxt, self.ack_deadline) = (*reading, *shift, *nxt, *ack_deadline);
         (self.origin, self.last_ack_sent, self.field) = (*origin, *last_ack_sent, *field);
-        (self.field_holds, self.ack_due, self.silly) = (*field_holds, *ack_due, *silly);
+        (self.field_holds, self.ack_due, self.silly, self.quick) = (*field_holds, *ack_due, *silly, *quick);
         self.gaps.held.clear();
-        let Gaps { held: _, latest, repeated, reports_repeats } = **gaps;
+        let Gaps { held: _, latest, repeated, reports_repeats, compression } = **gaps;
+        self.gaps.compression = compression;
         (self.gaps.latest, self.gaps.repeated, self.gaps.reports_repeats) = (latest, repeated, reports_repeats);
     }
 
@@ -378,6 +450,8 @@ impl Receiver {
     #[cold]
     fn add_blocks(&mut self, mut segment: Segment) -> Segment {
         let repeated = self.gaps.repeated.take();
+        self.gaps.compression.waiting = 0;
+        self.quick = self.quick.saturating_sub(1);
         let latest = self.gaps.latest.iter().filter_map(|&offset| self.range_around(offset));
         for (place, range) in segment.sack.iter_mut().zip(repeated.into_iter().chain(latest)) {
             let seq = |offset: u64| self.origin.advanced_by(offset);
@@ -422,7 +496,7 @@ impl Receiver {
         let len = len as u32;
         self.unacked = self.unacked.saturating_add(len);
         self.largest = self.largest.max(len);
-        if !self.delays || self.unacked >= 2 * self.largest {
+        if !self.delays || self.quick > 0 || self.unacked >= 2 * self.largest {
             self.ack_due = AckDue::Now;
         } else if self.ack_due == AckDue::No {
             self.ack_due = AckDue::Delayed;
@@ -451,6 +525,7 @@ impl Receiver {
         }
         self.ack_due = AckDue::No;
         self.ack_deadline = Instant::NEVER;
+        self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         self.edge = advertised;
@@ -465,6 +540,7 @@ impl Receiver {
     #[inline(never)]
     fn advertise(&mut self) {
         let silly = u64::from(self.silly);
+        self.quick = self.quick.saturating_sub(u16::from(self.unacked > 0));
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         // The FIN takes a sequence number, and no room.

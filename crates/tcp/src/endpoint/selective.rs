@@ -171,7 +171,7 @@ impl Endpoint {
         let Some(rack) = selective.rack() else { return };
         let may_probe = quiet && !idle && !rack.is_probing();
         let timeout = Rack::probe_timeout(self.rtt.srtt(), single);
-        selective.probe_at = if may_probe { (now + timeout).min(self.timer_at) } else { Instant::NEVER };
+        selective.probe_at = if may_probe { selective.timer(now, timeout).min(self.timer_at) } else { Instant::NEVER };
     }
 
     /// A timer of RACK-TLP may have expired.

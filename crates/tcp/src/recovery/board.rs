@@ -76,6 +76,8 @@ pub(crate) struct Delivery {
     pub bytes: u64,
     /// Bytes among them that SACK blocks told of.
     pub sacked: u64,
+    /// SND.UNA has advanced.
+    pub advances: bool,
     /// The segment sent last among them, and whether it was sent more than once.
     pub latest: Option<(Transmission, Resent)>,
     /// When the one sent last among those sent once was sent: the round trip is measured from there.
@@ -238,6 +240,7 @@ impl Scoreboard {
     /// Everything before `una` is acknowledged.
     #[inline]
     pub fn acknowledge(&mut self, una: u64, delivery: &mut Delivery) {
+        delivery.advances = true;
         while let Some(&first) = self.sent.front() {
             if first.end() > una {
                 if first.start < una {

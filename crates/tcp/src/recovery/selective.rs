@@ -6,11 +6,15 @@ use super::board::{Delivery, Scoreboard, Span};
 use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
-use crate::config::{Config, LossRecovery, SackDetection, WindowReduction};
+use crate::config::{Config, LossRecovery, RackClock, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};
 
 /// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
 const LARGEST_BURST: u64 = 3;
+
+/// `TCP_TIMEOUT_MIN_US`, and a jiffy with HZ = 250.
+const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
+const JIFFY: u64 = 4_000_000;
 
 /// How losses are found.
 #[derive(Clone, Debug)]
@@ -34,6 +38,13 @@ enum Reduction {
     /// ns-2's `next_pkts_in_flight_`, in bytes.
     RateHalving {
         allowed: u64,
+    },
+    /// Linux' `prr_delivered`, `prr_out`, `prior_cwnd` and `snd_cwnd`, in bytes.
+    Linux6 {
+        delivered: u64,
+        out: u64,
+        prior: u64,
+        window: u64,
     },
 }
 
@@ -88,9 +99,12 @@ pub(crate) struct Selective {
     order_before: u32,
     /// The last acknowledgement or timer told of a lost retransmission.
     lost_now: bool,
+    /// The last acknowledgement advanced SND.UNA and told of no loss (RFC 9937's SafeACK).
+    safe: bool,
     duplicates: u32,
     threshold: u32,
     limited_transmit: bool,
+    clock: RackClock,
     /// When RACK looks again.
     pub reorder_at: Instant,
     /// When the tail is probed.
@@ -123,15 +137,18 @@ impl Selective {
                 WindowReduction::Immediate => Reduction::Immediate,
                 WindowReduction::Proportional => Reduction::Proportional { delivered: 0, out: 0, flight: 0, window: 0 },
                 WindowReduction::RateHalving => Reduction::RateHalving { allowed: 0 },
+                WindowReduction::Linux6 => Reduction::Linux6 { delivered: 0, out: 0, prior: 0, window: 0 },
             },
             forced: false,
             rescued: None,
             highest_retransmitted: 0,
             order_before: 0,
             lost_now: false,
+            safe: false,
             duplicates: 0,
             threshold: u32::from(config.duplicate_ack_threshold),
             limited_transmit: config.limited_transmit,
+            clock: config.rack_clock,
             reorder_at: Instant::NEVER,
             probe_at: Instant::NEVER,
         }
@@ -159,9 +176,11 @@ impl Selective {
             highest_retransmitted: fresh.highest_retransmitted,
             order_before: fresh.order_before,
             lost_now: fresh.lost_now,
+            safe: fresh.safe,
             duplicates: fresh.duplicates,
             threshold: fresh.threshold,
             limited_transmit: fresh.limited_transmit,
+            clock: fresh.clock,
             reorder_at: fresh.reorder_at,
             probe_at: fresh.probe_at,
         };
@@ -197,7 +216,7 @@ impl Selective {
         }
         match self.reduction {
             Reduction::Immediate => cwnd,
-            Reduction::Proportional { window, .. } => window,
+            Reduction::Proportional { window, .. } | Reduction::Linux6 { window, .. } => window,
             Reduction::RateHalving { allowed } => cwnd.max(allowed),
         }
         .max(smss)
@@ -253,6 +272,7 @@ impl Selective {
         let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
         self.lost_now = self.board.last_lost_order() > order;
+        self.safe = self.phase != Phase::Open && delivery.advances && lost == 0;
         if at.duplicate && delivery.sacked > 0 {
             self.duplicates = self.duplicates.saturating_add(1);
         } else if !at.duplicate {
@@ -274,9 +294,10 @@ impl Selective {
     }
 
     /// RFC 5681 section 4.3: the loss of a retransmission is a second indication of congestion. One of this recovery was
-    /// lost; what was sent before it began says nothing more. ns-2's TCP/Linux does not look.
+    /// lost; what was sent before it began says nothing more. Linux and ns-2's TCP/Linux do not look.
     fn lost_again(&self) -> bool {
-        !self.is_rate_halving() && self.board.last_lost_order() > self.order_before
+        !matches!(self.reduction, Reduction::RateHalving { .. } | Reduction::Linux6 { .. })
+            && self.board.last_lost_order() > self.order_before
     }
 
     /// ns-2's TCP/Linux restarts the retransmission timer at every acknowledgement.
@@ -322,8 +343,19 @@ impl Selective {
         let Detection::Rack(rack) = &self.detection else { return 0 };
         let Some((latest, allowed)) = rack.horizon(at.srtt, eager) else { return 0 };
         let overdue = self.board.mark_overdue(at.now, latest, allowed);
-        self.reorder_at = overdue.next.unwrap_or(Instant::NEVER);
+        self.reorder_at = overdue.next.map_or(Instant::NEVER, |due| self.timer(at.now, due.saturating_since(at.now)));
         overdue.lost
+    }
+
+    /// When a timer that is set now for so long expires.
+    pub fn timer(&self, now: Instant, span: Duration) -> Instant {
+        match self.clock {
+            RackClock::Fine => now + span,
+            RackClock::Jiffies => {
+                let jiffies = now.as_nanos() / JIFFY + (span + LEAST_TIMEOUT).as_nanos().div_ceil(JIFFY);
+                Instant::from_nanos(jiffies.saturating_mul(JIFFY))
+            }
+        }
     }
 
     /// The reordering timer expired (RFC 8985 section 6.2 step 5).
@@ -354,6 +386,7 @@ impl Selective {
                 Reduction::Proportional { delivered: 0, out: 0, flight, window: pipe_before }
             }
             Reduction::RateHalving { .. } => Reduction::RateHalving { allowed: cwnd_before },
+            Reduction::Linux6 { .. } => Reduction::Linux6 { delivered: 0, out: 0, prior: cwnd_before, window: 0 },
         };
         if let Detection::Rack(rack) = &mut self.detection {
             rack.end_probe();
@@ -384,6 +417,23 @@ impl Selective {
                 };
                 *window = pipe + count;
             }
+            Reduction::Linux6 { delivered, out, prior, window } => {
+                // A timer that finds the loss counts as a segment delivered (`tcp_rack_reo_timeout`).
+                let begins = *delivered == 0;
+                let delivered_now = if begins { delivered_now.max(smss) } else { delivered_now };
+                if delivered_now == 0 {
+                    return;
+                }
+                *delivered += delivered_now;
+                let count = if pipe > ssthresh {
+                    (ssthresh / smss * *delivered).div_ceil((*prior).max(1)).saturating_mul(smss).saturating_sub(*out)
+                } else {
+                    let extra = if self.safe { smss } else { 0 };
+                    (ssthresh - pipe).min(delivered.saturating_sub(*out).max(delivered_now) + extra)
+                };
+                // A fast retransmission at least.
+                *window = pipe + count.max(if *out == 0 { smss } else { 0 });
+            }
             // ns-2's TCP/Linux `send_much`: one more than what is in flight at the most.
             Reduction::RateHalving { allowed } => *allowed = (*allowed).min(pipe + smss),
         }
@@ -396,7 +446,7 @@ impl Selective {
         if self.phase == Phase::FastRecovery {
             match &mut self.reduction {
                 Reduction::Immediate => {}
-                Reduction::Proportional { out, .. } => *out += len,
+                Reduction::Proportional { out, .. } | Reduction::Linux6 { out, .. } => *out += len,
                 Reduction::RateHalving { allowed } => {
                     *allowed = (*allowed).min(self.board.pipe().saturating_sub(smss).max(smss));
                 }
@@ -411,6 +461,7 @@ impl Selective {
         let fast = self.phase == Phase::FastRecovery;
         self.phase = Phase::Open;
         self.forced = false;
+        self.safe = false;
         self.duplicates = 0;
         if matches!(self.detection, Detection::Forward { forgets: true, .. }) {
             self.board.forget_marks();
@@ -430,7 +481,7 @@ impl Selective {
         match self.reduction {
             // As ns-2's Sack1, whose ssthresh is the same rounded down.
             Reduction::Immediate => cwnd,
-            Reduction::Proportional { .. } => ssthresh,
+            Reduction::Proportional { .. } | Reduction::Linux6 { .. } => ssthresh,
             Reduction::RateHalving { .. } if cwnd < ssthresh => ssthresh.min(self.board.pipe() + LARGEST_BURST * smss),
             Reduction::RateHalving { .. } => cwnd,
         }

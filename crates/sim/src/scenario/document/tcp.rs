@@ -28,9 +28,14 @@ pub struct TcpDocument {
     /// Explicit congestion notification; default off, but for DCTCP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<EcnReading>,
-    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; default true.
+    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6. Default
+    /// true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hystart: Option<bool>,
+    /// What the windows of RFC 5681 and of `cubic` are counted in, and so whose rules they grow by; default bytes, with the preset
+    /// `linux-6` segments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwnd_unit: Option<CwndUnitReading>,
     /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vegas: Option<VegasDocument>,
@@ -53,6 +58,13 @@ pub struct TcpDocument {
     /// Longest delay of an acknowledgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack_timeout: Option<Quantity<Duration>>,
+    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
+    /// while the kernel's window grows, by `receive_buffer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quick_acks: Option<u16>,
+    /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sack_compression: Option<SackCompressionReading>,
     /// RFC 7323 timestamps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -109,6 +121,30 @@ pub enum TcpPreset {
     /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
     #[serde(rename = "freebsd-4.5")]
     FreeBsd45,
+    /// Linux 6 (6.18), for comparison with emulations.
+    #[serde(rename = "linux-6")]
+    Linux6,
+}
+
+/// What congestion windows are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CwndUnitReading {
+    /// Bytes (RFC 5681, RFC 9438).
+    Bytes,
+    /// Whole segments, with the arithmetic and the rules of growth of Linux 6.
+    Segments,
+}
+
+/// Acknowledgements of segments ahead of a gap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum SackCompressionReading {
+    /// Each is acknowledged at once.
+    #[serde(rename = "off")]
+    Off,
+    /// After three, one acknowledgement for those of up to 1 ms (Linux 6).
+    #[serde(rename = "linux_6")]
+    Linux6,
 }
 
 /// How losses are found and repaired.
@@ -151,6 +187,9 @@ pub enum WindowReductionReading {
     Proportional,
     /// A segment for every two acknowledged (Linux 2.6).
     RateHalving,
+    /// In proportion to what is delivered, from cwnd and in whole segments (Linux 6).
+    #[serde(rename = "linux_6")]
+    Linux6,
 }
 
 /// Explicit congestion notification.

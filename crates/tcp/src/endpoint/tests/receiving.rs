@@ -167,3 +167,15 @@ fn what_lies_outside_the_window_is_answered() {
     t.takes(2, &Segment { flags: Flags::RST, ..t.peer_segment(5000, 0) });
     assert_eq!((t.sent(), t.tcp.state()), (vec![], State::Established));
 }
+
+#[test]
+fn the_first_acknowledgements_are_not_delayed_where_that_is_wanted() {
+    // Two at once, then every second segment.
+    let mut t = Script::connected(&Config { quick_acks: 2, ..delayed(40) });
+    t.data(10, 0, 1000);
+    t.data(20, 1000, 1000);
+    t.data(30, 2000, 1000);
+    assert_eq!(t.sent(), ["10 ms ack 1000", "20 ms ack 2000"]);
+    t.data(40, 3000, 1000);
+    assert_eq!(t.sent(), ["40 ms ack 4000"]);
+}

@@ -1,0 +1,288 @@
+//! CUBIC as in Linux 6 (`tcp_cubic.c`), with HyStart.
+//!
+//! Windows are in segments, times in jiffies or, where the cubic function is computed, in 2^-10 s; integers throughout.
+
+use super::super::cubic_2_6_22::{CUBIC_FACTOR, CUBIC_SCALE, TIME_BITS, cubic_root};
+use super::super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::hystart::{HyStart, Round, Verdict};
+use super::window::Window;
+use crate::config::Config;
+use netlull_units::{Duration, Instant};
+
+/// HZ: jiffies per second, as distributions build kernels (`CONFIG_HZ_250`).
+const HZ: u64 = 250;
+/// A jiffy in nanoseconds.
+const JIFFY: u64 = 1_000_000_000 / HZ;
+/// beta: 717/1024 of the window remain after a loss.
+const BETA: u64 = 717;
+const BETA_SCALE: u64 = 1024;
+/// A decision holds for HZ / 32 jiffies, unless the window changes.
+const DECISION_LIFETIME: u64 = HZ / 32;
+/// Before any loss at least a segment for 20.
+const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
+/// `beta_scale`, 8/3 (1 + beta) / (1 - beta): eighths of windows acknowledged per segment of Reno's growth; 15.
+const FRIENDLY_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
+
+/// A stage of growth, from a reduction to the next.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    /// When it began, jiffies.
+    start: u64,
+    /// The plateau of the cubic function.
+    origin: u64,
+    /// K: from the start to the plateau, 2^-10 s.
+    k: u64,
+    /// Segments acknowledged that the Reno window has not grown for yet.
+    friendly_acks: u64,
+    /// What Reno's window would be in its TCP-friendly region.
+    friendly_window: u64,
+}
+
+/// CUBIC's congestion window.
+#[derive(Clone, Debug)]
+pub struct Cubic6 {
+    window: Window,
+    /// Segments acknowledged per segment of growth.
+    count: u64,
+    /// W_max; 0: unknown.
+    wmax: u64,
+    /// The window and the jiffy that `count` was computed for.
+    decided_for: u64,
+    decided_at: u64,
+    epoch: Option<Epoch>,
+    /// `delay_min`: the shortest round trip.
+    shortest: Option<Duration>,
+    hystart: Option<HyStart>,
+}
+
+impl Cubic6 {
+    /// CUBIC with the options of `config`, before the handshake.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            window: Window::new(config),
+            count: 0,
+            wmax: 0,
+            decided_for: 0,
+            decided_at: 0,
+            epoch: None,
+            shortest: None,
+            hystart: config.hystart.then(HyStart::new),
+        }
+    }
+
+    #[inline]
+    fn jiffies(now: Instant) -> u64 {
+        now.as_nanos() / JIFFY
+    }
+
+    /// `cubictcp_acked`: a round trip was measured.
+    #[inline]
+    fn measure(&mut self, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        // Samples right after a loss are discarded.
+        if self.epoch.is_some_and(|epoch| Self::jiffies(ack.now) - epoch.start < HZ) {
+            return;
+        }
+        let shortest = self.shortest.map_or(rtt, |shortest| shortest.min(rtt));
+        self.shortest = Some(shortest);
+        let round = Round { now: ack.now, una: ack.una, nxt: ack.nxt, cwnd: self.window.cwnd };
+        if self.window.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+            && hystart.update(&round, rtt, shortest) == Verdict::Leave
+        {
+            self.window.ssthresh = self.window.cwnd;
+        }
+    }
+
+    /// `cubictcp_cong_avoid`.
+    fn open(&mut self, now: Instant, segments: u64) {
+        if !self.window.is_limited() {
+            return;
+        }
+        let rest = self.window.slow_start(segments);
+        if rest > 0 {
+            self.decide(Self::jiffies(now), rest);
+            self.window.avoid(self.count, rest);
+        }
+    }
+
+    /// `bictcp_update`.
+    fn decide(&mut self, now: u64, segments: u64) {
+        let cwnd = self.window.cwnd;
+        if let Some(epoch) = &mut self.epoch {
+            epoch.friendly_acks += segments;
+        }
+        if self.decided_for == cwnd && now - self.decided_at <= DECISION_LIFETIME {
+            return;
+        }
+        // The cubic function is looked at once per jiffy, Reno's window always.
+        if self.epoch.is_none() || now != self.decided_at {
+            (self.decided_for, self.decided_at) = (cwnd, now);
+            let epoch = *self.epoch.get_or_insert_with(|| Self::begin(now, cwnd, self.wmax, segments));
+            self.count = self.cubic_count(&epoch, now);
+        }
+        if let Some(epoch) = &mut self.epoch {
+            self.count = friendly_count(epoch, cwnd, self.count).max(2);
+        }
+    }
+
+    fn begin(now: u64, cwnd: u64, wmax: u64, segments: u64) -> Epoch {
+        // K = cbrt((W_max - cwnd) / C).
+        let (k, origin) = if wmax <= cwnd { (0, cwnd) } else { (cubic_root(CUBIC_FACTOR * (wmax - cwnd)), wmax) };
+        Epoch { start: now, origin, k, friendly_acks: segments, friendly_window: cwnd }
+    }
+
+    /// Segments acknowledged per segment of growth by W(t) = C (t - K)^3 + W_max, a round trip from now.
+    fn cubic_count(&self, epoch: &Epoch, now: u64) -> u64 {
+        let cwnd = self.window.cwnd;
+        let ahead = self.shortest.map_or(0, |shortest| shortest.as_nanos().div_ceil(JIFFY));
+        let t = ((now - epoch.start + ahead) << TIME_BITS) / HZ;
+        let distance = t.abs_diff(epoch.k);
+        let cube = CUBIC_SCALE.wrapping_mul(distance).wrapping_mul(distance).wrapping_mul(distance);
+        let delta = cube >> (10 + 3 * TIME_BITS);
+        let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin + delta };
+        let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.wmax == 0 { count.min(LONGEST_COUNT_BEFORE_LOSS) } else { count }
+    }
+
+    /// `cubictcp_recalc_ssthresh`, with fast convergence.
+    fn threshold(&mut self) -> u64 {
+        let cwnd = self.window.cwnd;
+        self.epoch = None;
+        self.wmax = if cwnd < self.wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
+        (cwnd * BETA / BETA_SCALE).max(2)
+    }
+}
+
+/// The TCP-friendly region: at least as fast as Reno with beta.
+fn friendly_count(epoch: &mut Epoch, cwnd: u64, count: u64) -> u64 {
+    let step = (cwnd * FRIENDLY_SCALE) >> 3;
+    if step > 0 && epoch.friendly_acks > step {
+        // As many steps as leave at least something.
+        let steps = (epoch.friendly_acks - 1) / step;
+        epoch.friendly_acks -= steps * step;
+        epoch.friendly_window += steps;
+    }
+    if epoch.friendly_window > cwnd { count.min(cwnd / (epoch.friendly_window - cwnd)) } else { count }
+}
+
+impl CongestionControl for Cubic6 {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh_bytes()
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.window.establish(start);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.restart(start.now, 0);
+        }
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+        if let Some(segments) = self.window.take(ack) {
+            self.open(ack.now, segments);
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, ack: &Ack) {
+        self.measure(ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        let ssthresh = self.threshold();
+        self.window.enter_recovery(loss, ssthresh);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
+        let ssthresh = self.window.takes_threshold(kind).then(|| self.threshold());
+        self.window.enter_loss(loss, ssthresh);
+        // `bictcp_reset`: nothing is known about the path.
+        (self.count, self.wmax, self.decided_for, self.decided_at) = (0, 0, 0, 0);
+        (self.epoch, self.shortest) = (None, None);
+        if let Some(hystart) = &mut self.hystart {
+            hystart.restart(loss.now, loss.nxt);
+        }
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        let segments = self.window.leave_recovery(recovered);
+        self.open(recovered.now, segments);
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant) {
+        self.window.restart();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::window::tests::{SMSS, loss, start};
+    use super::*;
+
+    fn after_loss(cwnd: u64) -> Cubic6 {
+        let mut cubic = Cubic6::new(&Config::linux_6());
+        cubic.on_established(&start(cwnd));
+        cubic.on_loss(&loss(cwnd));
+        cubic
+    }
+
+    #[test]
+    fn a_loss_leaves_717_of_1024_and_fast_convergence_gives_way() {
+        let mut cubic = after_loss(100);
+        // 100 717 / 1024 = 70.02.
+        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (70, 100));
+        // Below W_max: 70 1741 / 2048 = 59.5; 70 717 / 1024 = 49.01.
+        cubic.on_loss(&loss(70));
+        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (49, 59));
+    }
+
+    #[test]
+    fn the_first_growth_after_a_loss_is_of_the_cubic_function() {
+        // K = cbrt(30 2^40 / 410) 2^-10 s: cbrt(30 / 0.4004) = 4.215 s = 4316 2^-10 s, give or take the root's 0.2 %.
+        let mut cubic = after_loss(100);
+        cubic.decide(1000, 1);
+        let epoch = cubic.epoch.expect("an epoch");
+        assert!(epoch.k.abs_diff(4316) < 15, "{}", epoch.k);
+        assert_eq!((epoch.start, epoch.origin, epoch.friendly_window), (1000, 100, 70));
+        // At t = 0: 100 - 0.4 K^3 = 70: nothing to gain; a segment in 100 windows, 7000.
+        assert!(cubic.count >= 70 / 2, "{}", cubic.count);
+    }
+
+    #[test]
+    fn the_friendly_region_counts_fifteen_eighths_of_a_window() {
+        assert_eq!(FRIENDLY_SCALE, 15);
+        // 70 15 / 8 = 131 acknowledged per segment: 132 are more than that, one segment above: 70 / 1.
+        let mut epoch = Epoch { start: 0, origin: 100, k: 4316, friendly_acks: 132, friendly_window: 70 };
+        assert_eq!(friendly_count(&mut epoch, 70, 7000), 70);
+        assert_eq!((epoch.friendly_acks, epoch.friendly_window), (1, 71));
+        // 131 are not.
+        let mut epoch = Epoch { friendly_acks: 131, friendly_window: 70, ..epoch };
+        assert_eq!(friendly_count(&mut epoch, 70, 7000), 7000);
+    }
+
+    #[test]
+    fn before_any_loss_twenty_acknowledged_are_a_segment_at_most() {
+        let mut cubic = Cubic6::new(&Config::linux_6());
+        cubic.on_established(&start(100));
+        // At the plateau: 100 cwnd, but 20 without a W_max.
+        cubic.decide(1000, 1);
+        assert_eq!(cubic.count, 20);
+    }
+
+    #[test]
+    fn a_timeout_forgets_the_path() {
+        let mut cubic = after_loss(100);
+        cubic.on_timeout(&loss(70), TimeoutKind::First);
+        // The reduction before is not over: its threshold stays.
+        assert_eq!((cubic.cwnd() / SMSS, cubic.ssthresh() / SMSS, cubic.wmax), (1, 70, 0));
+    }
+}
