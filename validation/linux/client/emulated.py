@@ -110,10 +110,16 @@ def _punctual(case: Case, duration_s: float, seed: int, max_lateness: str | None
     raise AssertionError
 
 
-def emulate_all(
-    chosen: Sequence[Case], seeds: Sequence[int], jobs: int, max_lateness: str | None, stored: dict[str, list[Download]]
-) -> dict[str, list[Download]]:
-    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each."""
+def emulate_all(  # noqa: PLR0913  # a batch
+    chosen: Sequence[Case],
+    seeds: Sequence[int],
+    jobs: int,
+    max_lateness: str | None,
+    stored: dict[str, list[Download]],
+    *,
+    write_each: bool,
+) -> None:
+    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each if that is wanted."""
     lock, left = Lock(), [(case, seed) for seed in seeds for case in chosen]
     total = len(left)
 
@@ -124,11 +130,11 @@ def emulate_all(
             others = [run for run in stored.get(case.name, []) if run.seed != seed]
             stored[case.name] = sorted([*others, found], key=lambda run: run.seed)
             print(f"{number}/{total} {case.name} seed {seed}: {found.seconds:.2f} s", file=sys.stderr)
-            write(stored)
+            if write_each:
+                write(stored)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, enumerate(left, start=1)))
-    return stored
 
 
 def read() -> dict[str, list[Download]]:

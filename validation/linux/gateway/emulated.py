@@ -90,10 +90,16 @@ def emulate(case: Case, seed: int, max_lateness: str | None) -> Measured:
     raise AssertionError
 
 
-def emulate_all(
-    chosen: Sequence[Case], seeds: Sequence[int], jobs: int, max_lateness: str | None, stored: dict[str, list[Measured]]
+def emulate_all(  # noqa: PLR0913  # a batch
+    chosen: Sequence[Case],
+    seeds: Sequence[int],
+    jobs: int,
+    max_lateness: str | None,
+    stored: dict[str, list[Measured]],
+    *,
+    write_each: bool,
 ) -> None:
-    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each."""
+    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each if that is wanted."""
     lock, left = Lock(), [(case, seed) for seed in seeds for case in chosen]
 
     def one(at: tuple[int, tuple[Case, int]]) -> None:
@@ -103,7 +109,8 @@ def emulate_all(
             others = [run for run in stored.get(case.name, []) if run.seed != seed]
             stored[case.name] = sorted([*others, found], key=lambda run: run.seed)
             print(f"{number}/{len(left)} {case.name} seed {seed}", file=sys.stderr)
-            write(stored)
+            if write_each:
+                write(stored)
 
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(one, enumerate(left, start=1)))
