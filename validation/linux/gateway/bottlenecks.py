@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from netlull import Scenario
 
 SENDERS: Mapping[str, Mapping[str, object]] = {
-    "reno": {"congestion_control": "sack", "loss_recovery": "rack"},
-    "cubic": {"congestion_control": "cubic", "loss_recovery": "rack"},
-    "bbr": {"congestion_control": "bbr", "loss_recovery": "rack"},
+    "reno": {"congestion_control": "sack", "loss_recovery": "rack", "delayed_ack": False},
+    "cubic": {"congestion_control": "cubic", "loss_recovery": "rack", "delayed_ack": False},
+    "bbr": {"congestion_control": "bbr", "loss_recovery": "rack", "delayed_ack": False},
 }
-"""What a sender is in the simulator; the kernel has them by these names."""
+"""What a sender is in the simulator; the kernel has them by these names.
+
+Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, and RFC 5681 acknowledgements.
+"""
 JUDGED = ("reno", "cubic")
 """Linux's bbr is version 1, netlull's version 3: shown."""
 FLOWS = (4, 20)
