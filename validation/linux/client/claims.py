@@ -77,7 +77,9 @@ def _sites(world: World, tolerance: Mapping[str, Any]) -> list[Part]:
         (f"best {found[best]:.2f}", abs(found[best] - tolerance["best"]) <= tolerance["points"]),
         (f"at {best}", best == "jriver"),
     ]
-    return parts + [(f"{name} {value:.2f}", (value < 1) is (name not in {"stanford", "uiuc"})) for name, value in found.items()]
+    return parts + [
+        (f"{name} {value:.2f}", (value < 1) is (name not in {"stanford", "uiuc"})) for name, value in found.items()
+    ]
 
 
 def _grid(world: World) -> dict[tuple[float, float], float]:
@@ -124,7 +126,10 @@ def _stanford(world: World, tolerance: Mapping[str, Any]) -> list[Part]:
     return [
         (f"baseline {base.seconds:.2f} s", _near(base.seconds, tolerance["base_s"], share)),
         (f"{more:.0%} slower", abs(more - tolerance["slower"]) <= tolerance["points"]),
-        (f"ends {run.detection_s:.2f} s", _near(run.detection_s, tolerance["detection_s"], tolerance["detection_share"])),
+        (
+            f"ends {run.detection_s:.2f} s",
+            _near(run.detection_s, tolerance["detection_s"], tolerance["detection_share"]),
+        ),
         (f"product {product:.2f}", _near(product, tolerance["product"], share)),
         (f"at 108 Mb/s {fast:.2f}", _near(fast, tolerance["fast_product"], share)),
     ]
@@ -158,7 +163,10 @@ def _psm_time(world: World, tolerance: Mapping[str, Any]) -> list[Part]:
 def _uiuc(world: World, _tolerance: Mapping[str, Any]) -> list[Part]:
     run = world.run("uiuc")
     product = world.product("uiuc")
-    return [(f"fallback {run.fallback or 'none'}", run.fallback == "saturated"), (f"product {product:.2f}", product > 1)]
+    return [
+        (f"fallback {run.fallback or 'none'}", run.fallback == "saturated"),
+        (f"product {product:.2f}", product > 1),
+    ]
 
 
 def _faster(world: World, _tolerance: Mapping[str, Any]) -> list[Part]:

@@ -77,4 +77,6 @@ def _bars(  # noqa: PLR0913  # of one series
     axes.plot(places, middles, ".", color="#000000", markersize=3)
     for place, height in zip(places, heights, strict=True):
         if height > HIGHEST:
-            axes.text(place, HIGHEST * 0.97, f"{height:.1f}", ha="center", va="top", fontsize=5, rotation=90, color="white")
+            axes.text(
+                place, HIGHEST * 0.97, f"{height:.1f}", ha="center", va="top", fontsize=5, rotation=90, color="white"
+            )

@@ -147,7 +147,9 @@ def of_claims(stored: Mapping[str, Sequence[Download]]) -> list[str]:
     def linux(case: Case) -> Download | None:
         return stored[case.name][0] if case.name in stored else None
 
-    worlds = {f"simulated, {name}": claims.World(lambda case: simulated(case)[0], name) for name in ("reno", "cubic", "bbr")}
+    worlds = {
+        f"simulated, {name}": claims.World(lambda case: simulated(case)[0], name) for name in ("reno", "cubic", "bbr")
+    }
     worlds |= {f"Linux, {name}": claims.World(linux, name) for name in ("reno", "cubic", "bbr")}
     found = {name: claims.judged(world) for name, world in worlds.items()}
     lines = [f"| claim | {' | '.join(worlds)} |", f"|---|{'---|' * len(worlds)}"]

@@ -127,7 +127,10 @@ def read() -> dict[str, list[Measured]]:
 def write(stored: Mapping[str, Sequence[Measured]]) -> None:
     """With as many digits as mean something."""
     STORED.parent.mkdir(exist_ok=True)
-    documents = {name: [{key: _digits(value) for key, value in asdict(run).items()} for run in runs] for name, runs in stored.items()}
+    documents = {
+        name: [{key: _digits(value) for key, value in asdict(run).items()} for run in runs]
+        for name, runs in stored.items()
+    }
     lines = (f"{json.dumps(name)}: {json.dumps(runs)}" for name, runs in sorted(documents.items()))
     STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
