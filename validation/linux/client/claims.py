@@ -1,7 +1,7 @@
-"""The paper's claims, judged for one sender in one world with one shaper: by the tolerances of its folder's claims.toml.
+"""The paper's claims, judged for a sender in a world with a shaper, by the tolerances of its folder's claims.toml.
 
-One run of each case instead of twenty: a claim that needs a mean over seeds is judged by what there is, and C9, a crowd,
-not at all.
+One run of each case instead of twenty: a claim that needs a mean over seeds is judged by what there is, and C9, a
+crowd, not at all.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HIGHEST = 3.0
 """Of the axes; what is beyond has its number in it."""
+GREY = "#aaaaaa"
 PSM = {"psm-ideal": "PSM, ideal", "psm": "PSM, 802.11", "bsd": "BSD", "always_on": "always on"}
 
 
@@ -37,7 +38,15 @@ def save(rows: Sequence[Row], path: Path) -> None:
             for at, sender in enumerate(("reno", "cubic")):
                 cases = [Case(emulated_path(rtt, 0), sender, way) for rtt in ROUND_TRIPS]
                 places = [2 * index + at + (place - 2) * 0.17 for index in range(len(cases))]
-                _bars(against, found, cases, places, label if not at else "", place + 3, 0.15)
+                _bars(
+                    against,
+                    found,
+                    cases,
+                    places,
+                    label if not at else "",
+                    GREY if way == "always_on" else place + 3,
+                    0.15,
+                )
         sites.set_xticks(range(len(SITES)), list(SITES))
         sites.set_title("(a) Fig. 5: sites; black: the simulator, median and range of ten seeds", fontsize=8)
         emulated.set_xticks(range(len(names)), [f"{loss:g}" for _ in ROUND_TRIPS for loss in LOSSES], fontsize=7)
@@ -59,18 +68,19 @@ def _spread(groups: int, place: int, of: int) -> list[float]:
     return [group + (place - (of - 1) / 2) * 0.27 for group in range(groups)]
 
 
-def _bars(  # noqa: PLR0913  # of one series
+def _bars(  # of one series
     axes: Axes,
     found: Mapping[Case, Row],
     cases: Sequence[Case],
     places: Sequence[float],
     label: str,
-    colour: int,
+    colour: int | str,
     width: float = 0.25,
 ) -> None:
     rows = [found[case] for case in cases]
     heights = [row.products[1] for row in rows]
-    axes.bar(places, heights, width, color=COLOURS[colour % len(COLOURS)], label=label or None)
+    shade = colour if isinstance(colour, str) else COLOURS[colour % len(COLOURS)]
+    axes.bar(places, heights, width, color=shade, label=label or None)
     middles = [statistics.median(row.sims) for row in rows]
     low, high = zip(*(row.range for row in rows), strict=True)
     axes.vlines(places, low, high, color="#000000", linewidth=1)

@@ -92,7 +92,7 @@ def simulate(case: Case, seeds: Iterable[int]) -> list[Download]:
 
 
 def emulate(case: Case, seed: int, max_lateness: str | None) -> Download:
-    """By the kernel: for somewhat longer than the simulator takes, and again for as long as may be if that is not enough."""
+    """By the kernel: for somewhat longer than the simulator takes, and as long as may be if that is not enough."""
     expected = simulate(case, [seed])[0].seconds
     first = SHORT_S if math.isnan(expected) else min(SHORT_S, SPARE_SHARE * expected + SPARE_S)
     found = _punctual(case, first, seed, max_lateness)
@@ -110,7 +110,7 @@ def _punctual(case: Case, duration_s: float, seed: int, max_lateness: str | None
     raise AssertionError
 
 
-def emulate_all(  # noqa: PLR0913  # a batch
+def emulate_all(  # a batch
     chosen: Sequence[Case],
     seeds: Sequence[int],
     jobs: int,
@@ -119,7 +119,7 @@ def emulate_all(  # noqa: PLR0913  # a batch
     *,
     write_each: bool,
 ) -> None:
-    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each if that is wanted."""
+    """All of them, some at a time; `stored` is kept but for what is emulated again, and may be written after each."""
     lock, left = Lock(), [(case, seed) for seed in seeds for case in chosen]
     total = len(left)
 
@@ -152,10 +152,11 @@ def _from(document: Mapping[str, object]) -> Download:
 def write(stored: Mapping[str, Sequence[Download]]) -> None:
     """With as many digits as mean something."""
     STORED.parent.mkdir(exist_ok=True)
-    lines = (
-        f"{json.dumps(name)}: {json.dumps([{key: _digits(value) for key, value in asdict(run).items()} for run in runs])}"
-        for name, runs in sorted(stored.items())
-    )
+    documents = {
+        name: [{key: _digits(value) for key, value in asdict(run).items()} for run in runs]
+        for name, runs in stored.items()
+    }
+    lines = (f"{json.dumps(name)}: {json.dumps(runs)}" for name, runs in sorted(documents.items()))
     STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

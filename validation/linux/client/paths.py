@@ -15,7 +15,7 @@ SENDERS: Mapping[str, Mapping[str, object]] = {
 }
 """What a sender is in the simulator; the kernel has them by these names.
 
-Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, and RFC 5681 acknowledgements.
+Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, RFC 5681 acknowledgements.
 """
 
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")

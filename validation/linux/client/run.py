@@ -28,7 +28,7 @@ from netlull import EmulationError
 HERE = Path(__file__).parent
 RESULTS, EXPLAINED, FIGURES = HERE / "results.md", HERE / "explained.toml", HERE / "figures.png"
 TIME, PRODUCT = 0.03, 0.10
-"""Tolerances: of the baseline's time, and of a ratio of products. Inside the range of the simulator's seeds is near, too."""
+"""Tolerances: of the baseline's time, of a ratio of products. Inside the range of the simulator's seeds is near, too."""
 PACED_SLOWDOWN = 0.05
 """What bbr may lose by the shaper, as is expected."""
 JUDGED = ("reno", "cubic")
@@ -162,7 +162,7 @@ def of_claims(stored: Mapping[str, Sequence[Download]]) -> list[str]:
     return lines
 
 
-def _mark(held: bool) -> str:  # noqa: FBT001  # of a table's cell
+def _mark(held: bool) -> str:  # of a table's cell
     return "" if held else " (no)"
 
 

@@ -14,7 +14,7 @@ SENDERS: Mapping[str, Mapping[str, object]] = {
 }
 """What a sender is in the simulator; the kernel has them by these names.
 
-Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, and RFC 5681 acknowledgements.
+Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, RFC 5681 acknowledgements.
 """
 JUDGED = ("reno", "cubic")
 """Linux's bbr is version 1, netlull's version 3: shown."""
@@ -41,10 +41,10 @@ CONTROLS: Mapping[str, Mapping[str, object] | None] = {
     "awm+c-earth-printed": {"kind": "g_router", **_PACE, "pace": "event", "round_trip": {"kind": "printed"}},
 }
 """Mechanisms, with the readings that their page recommends: `10k` has the printed beta of 10 kb/s, `event` the printed
-pace (a computation at each arrival and departure, not once per round trip), `printed` the estimators of equation (5) too."""
+pace (at each arrival and departure, not once per round trip), `printed` the estimators of equation (5) too."""
 SEND_BUFFER = "512 KiB"
-"""More than the path holds. Without it netlulld lets each sender's kernel hold 16 MiB, and a hundred senders more than it
-has for TCP: under that pressure it lets receivers offer four segments."""
+"""More than the path holds. Without it netlulld lets each sender's kernel hold 16 MiB, and a hundred senders more than
+it has for TCP: under that pressure it lets receivers offer four segments."""
 SETTLED_S, DURATION_S = 15.0, 40.0
 """Measured is from the first to the second."""
 SEED = 1

@@ -90,7 +90,7 @@ def emulate(case: Case, seed: int, max_lateness: str | None) -> Measured:
     raise AssertionError
 
 
-def emulate_all(  # noqa: PLR0913  # a batch
+def emulate_all(
     chosen: Sequence[Case],
     seeds: Sequence[int],
     jobs: int,
@@ -99,7 +99,7 @@ def emulate_all(  # noqa: PLR0913  # a batch
     *,
     write_each: bool,
 ) -> None:
-    """All of them, some at a time; `stored` is kept but for what is emulated again, and written after each if that is wanted."""
+    """All of them, some at a time; `stored` is kept but for what is emulated again, and may be written after each."""
     lock, left = Lock(), [(case, seed) for seed in seeds for case in chosen]
 
     def one(at: tuple[int, tuple[Case, int]]) -> None:

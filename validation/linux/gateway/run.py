@@ -1,8 +1,9 @@
 """Gateways and practRA before real senders: `python validation/linux/gateway/run.py [CASE ...]`.
 
-Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table and what the issue
-expects, and exits 1 if a case is out of tolerance and explained.toml does not say why. With `--emulate` the kernel does
-it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two cases.
+Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table and what is
+expected, and exits 1 if a case is out of tolerance and explained.toml does not say why. With `--emulate` the kernel does
+it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md.
+`--quick`: two cases.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ def expected(rows: Sequence[Row]) -> list[str]:
         met = times >= STEADIER and not row.real.drops
         said = "expected" if met else "NOT AS EXPECTED" if row.case.sender in JUDGED else "shown"
         lines.append(
-            f"- {row.case.sender}, {row.case.flows} flows: under AWM the queue's standard deviation is {times:.1f} times "
-            f"lower ({row.real_free.queue_sd_kb:.1f} and {row.real.queue_sd_kb:.1f} kB), {row.real.drops:.0f} drops "
+            f"- {row.case.sender}, {row.case.flows} flows: under AWM the queue's standard deviation is {times:.1f} "
+            f"times lower ({row.real_free.queue_sd_kb:.1f} and {row.real.queue_sd_kb:.1f} kB), {row.real.drops:.0f} drops "
             f"({row.real_free.drops:.0f} without): {said}."
         )
     return lines
