@@ -97,8 +97,8 @@ def expected(rows: Sequence[Row]) -> list[str]:
         said = "expected" if met else "NOT AS EXPECTED" if row.case.sender in JUDGED else "shown"
         lines.append(
             f"- {row.case.sender}, {row.case.flows} flows: under AWM the queue's standard deviation is {times:.1f} "
-            f"times lower ({row.real_free.queue_sd_kb:.1f} and {row.real.queue_sd_kb:.1f} kB), {row.real.drops:.0f} drops "
-            f"({row.real_free.drops:.0f} without): {said}."
+            f"times lower ({row.real_free.queue_sd_kb:.1f} and {row.real.queue_sd_kb:.1f} kB), {row.real.drops:.0f} "
+            f"drops ({row.real_free.drops:.0f} without): {said}."
         )
     return lines
 
