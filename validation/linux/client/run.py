@@ -28,7 +28,7 @@ from netlull import EmulationError
 HERE = Path(__file__).parent
 RESULTS, EXPLAINED, FIGURES = HERE / "results.md", HERE / "explained.toml", HERE / "figures.png"
 TIME, PRODUCT = 0.03, 0.10
-"""Tolerances: of the baseline's time, of a ratio of products. Inside the range of the simulator's seeds is near, too."""
+"""Tolerances: of the baseline's time, of a ratio of products. Inside the simulator's range over seeds is near, too."""
 PACED_SLOWDOWN = 0.05
 """What bbr may lose by the shaper, as is expected."""
 JUDGED = ("reno", "cubic")

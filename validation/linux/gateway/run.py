@@ -1,8 +1,8 @@
 """Gateways and practRA before real senders: `python validation/linux/gateway/run.py [CASE ...]`.
 
 Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table and what is
-expected, and exits 1 if a case is out of tolerance and explained.toml does not say why. With `--emulate` the kernel does
-it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md.
+expected, and exits 1 if a case is out of tolerance and explained.toml does not say why. With `--emulate` the kernel
+does it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md.
 `--quick`: two cases.
 """
 
