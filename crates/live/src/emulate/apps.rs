@@ -9,7 +9,7 @@ use crate::system::{self, TcpInfo, set_option, tcp_info};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::socket::sockopt::{ReuseAddr, TcpCongestion};
+use nix::sys::socket::sockopt::{Linger, ReuseAddr, TcpCongestion};
 use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, accept4, bind, connect, listen, setsockopt,
     shutdown, socket,
@@ -225,7 +225,16 @@ impl<'a> Applications<'a> {
                 self.ready(RawFd::try_from(event.data()).unwrap_or(-1))?;
             }
         }
+        self.resets();
         Ok(self.seen)
+    }
+
+    /// Ends what is still open with resets: nothing of it is left in the kernel's memory.
+    fn resets(&self) {
+        for conversation in self.conversations.values() {
+            let at_once = libc::linger { l_onoff: 1, l_linger: 0 };
+            let _ = setsockopt(&conversation.stream, Linger, &at_once);
+        }
     }
 
     /// Waits for sockets, to the nanosecond.
@@ -502,8 +511,8 @@ fn window_clamp(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
 
 fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let number = socket.as_raw_fd();
-    // So much that an application that is late leaves no gap.
-    const AHEAD: u64 = 1 << 24;
+    // So much that an application that is late leaves no gap, and so little that many senders do not bring the kernel's TCP under pressure.
+    const AHEAD: u64 = 1 << 22;
     let buffer = i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2);
     set_option(number, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, buffer)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;

@@ -1,0 +1,132 @@
+"""The cases: one bottleneck of 20 Mb/s, senders of one kind, and what controls the link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from netlull import Scenario
+
+SENDERS: Mapping[str, Mapping[str, object]] = {
+    "reno": {"congestion_control": "sack", "loss_recovery": "rack", "delayed_ack": False},
+    "cubic": {"congestion_control": "cubic", "loss_recovery": "rack", "delayed_ack": False},
+    "bbr": {"congestion_control": "bbr", "loss_recovery": "rack", "delayed_ack": False},
+}
+"""What a sender is in the simulator; the kernel has them by these names.
+
+Each segment is acknowledged, for Linux counts the segments that an acknowledgement covers, RFC 5681 acknowledgements.
+"""
+JUDGED = ("reno", "cubic")
+"""Linux's bbr is version 1, netlull's version 3: shown."""
+FLOWS = (4, 20)
+
+RATE, BUFFER, TARGET, BETA = "20 Mb/s", "150 kB", "75 kB", "1 Mb/s"
+_PACE = {"min_rate": "1 Mb/s", "round_trip": {"kind": "timestamps", "initial": "60 ms"}, "target": TARGET}
+CONTROLS: Mapping[str, Mapping[str, object] | None] = {
+    "none": None,
+    "practra": {
+        "kind": "practra",
+        "rates": {"from": "1 Mb/s", "to": RATE, "step": "1 Mb/s"},
+        "transition": "2 ms",
+        "min_interval": "50 ms",
+        "delay_bound": "10 ms",
+    },
+    "earth": {"kind": "earth", "rates": {"from": "1 Mb/s", "to": RATE, "step": "1 Mb/s"}, "threshold": TARGET},
+    "awm": {"kind": "awm", "target": TARGET, "beta": BETA},
+    "c-earth": {"kind": "c_earth", **_PACE},
+    "awm+c-earth": {"kind": "g_router", **_PACE, "beta": BETA},
+    "awm+c-earth-event": {"kind": "g_router", **_PACE, "beta": BETA, "pace": "event"},
+    "awm+c-earth-10k": {"kind": "g_router", **_PACE},
+    "awm+c-earth-10k-event": {"kind": "g_router", **_PACE, "pace": "event"},
+    "awm+c-earth-printed": {"kind": "g_router", **_PACE, "pace": "event", "round_trip": {"kind": "printed"}},
+}
+"""Mechanisms, with the readings that their page recommends: `10k` has the printed beta of 10 kb/s, `event` the printed
+pace (at each arrival and departure, not once per round trip), `printed` the estimators of equation (5) too."""
+SEND_BUFFER = "512 KiB"
+"""More than the path holds. Without it netlulld lets each sender's kernel hold 16 MiB, and a hundred senders more than
+it has for TCP: under that pressure it lets receivers offer four segments."""
+SETTLED_S, DURATION_S = 15.0, 40.0
+"""Measured is from the first to the second."""
+SEED = 1
+SEEDS = (1, 2, 3, 4, 5)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Some downloads through the link."""
+
+    control: str
+    sender: str
+    flows: int
+
+    @property
+    def name(self) -> str:
+        """As it is stored."""
+        return f"{self.control}/{self.sender}/{self.flows}"
+
+    @property
+    def uncontrolled(self) -> Case:
+        """The same without control."""
+        return Case("none", self.sender, self.flows)
+
+    def scenario(self) -> Scenario:
+        """It, for either world; the queue every 10 ms from the table `link`."""
+        control = CONTROLS[self.control]
+        if control and self.control.endswith("printed"):
+            control = {**control, "flows": {"kind": "printed", "initial": self.flows}}
+        link: dict[str, object] = {
+            "from": "router",
+            "to": "clients",
+            "rate": RATE,
+            "delay": "29 ms",
+            "buffer": BUFFER,
+        }
+        if control:
+            link["controller"] = control
+        wide = {"duplex": True, "rate": "1 Gb/s", "buffer": "unlimited"}
+        document: dict[str, object] = {
+            "name": self.name.replace("/", " "),
+            "duration": f"{DURATION_S:g} s",
+            "warm_up": f"{SETTLED_S:g} s",
+            "mtu": "1500 B",
+            "nodes": ["servers", "router", "clients"],
+            "tcp": {**SENDERS[self.sender], "timestamps": True, "send_buffer": SEND_BUFFER},
+            "link": [
+                {"from": "servers", "to": "router", "delay": "1 ms", **wide},
+                link,
+                {"from": "clients", "to": "router", "rate": "100 Mb/s", "delay": "29 ms", "buffer": "unlimited"},
+            ],
+            "flow": [
+                {
+                    "kind": "tcp",
+                    "name": "download",
+                    "from": "servers",
+                    "to": "clients",
+                    "count": self.flows,
+                    "spacing": "50 ms",
+                }
+            ],
+            "power": [{"model": "fs"}],
+            "probe": {"interval": "10 ms", "links": ["router-clients"], "flows": [], "window": False},
+        }
+        return Scenario.from_dict(document)
+
+
+_ALL = ("awm+c-earth-10k", "awm+c-earth-10k-event", "awm+c-earth-printed")
+PRINTED = {
+    (sender, flows): _ALL if sender not in JUDGED else _ALL[1:] if flows > FLOWS[0] else ()
+    for sender in SENDERS
+    for flows in FLOWS
+}
+"""What is left out."""
+
+
+def cases() -> list[Case]:
+    """All: the printed beta and estimators with four senders that are judged, and the beta with twenty of them."""
+    every = [Case(control, sender, flows) for flows in FLOWS for sender in SENDERS for control in CONTROLS]
+    return [case for case in every if case.control not in PRINTED[case.sender, case.flows]]
+
+
+def quick(every: Sequence[Case]) -> list[Case]:
+    """A few for a test."""
+    return [case for case in every if case.sender == "reno" and case.flows == 4 and case.control in {"none", "awm"}]
