@@ -106,10 +106,12 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     bring_up(name)
 }
 
-/// From linux/ethtool.h.
-const ETHTOOL_STSO: u32 = 0x1f;
-const ETHTOOL_SGSO: u32 = 0x24;
-const ETHTOOL_SGRO: u32 = 0x2c;
+/// Commands of linux/ethtool.h that switch segmentation and merging on or off.
+pub const ETHTOOL_STSO: u32 = 0x1f;
+/// As [`ETHTOOL_STSO`].
+pub const ETHTOOL_SGSO: u32 = 0x24;
+/// As [`ETHTOOL_STSO`].
+pub const ETHTOOL_SGRO: u32 = 0x2c;
 
 #[repr(C)]
 struct EthtoolValue {
@@ -117,8 +119,11 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// Switches an offload of a device off.
-fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
+/// Switches an offload of a device off, by its command of linux/ethtool.h.
+///
+/// # Errors
+/// If the device does not know it.
+pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     let mut value = EthtoolValue { command, data: 0 };
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
