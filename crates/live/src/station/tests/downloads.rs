@@ -219,3 +219,32 @@ fn a_recorded_download_replays() {
     assert!(replayed.events > 500 && replayed.difference.is_none(), "{replayed:?}");
     std::fs::remove_file(path).unwrap();
 }
+
+#[test]
+fn a_connection_that_cannot_be_imitated_is_left_alone() {
+    let mut download = Download::new(shaped(), 5_000_000, 1);
+    // Another connection, whose segments are signed (RFC 5925).
+    let connection = ends(2);
+    let signed = |numbers: (u32, u32), flags, stamp| {
+        let signature = TcpOption::Other { kind: 29, data: vec![0; 14] };
+        let options = vec![signature, TcpOption::Timestamps(stamp, 50)];
+        let (seq, ack) = numbers;
+        let spec = TcpSpec { seq, ack, flags, window: WINDOW, options, ..TcpSpec::new(connection) };
+        let mut bytes = Vec::new();
+        build_tcp(&spec, &[], &mut bytes).unwrap();
+        bytes
+    };
+    let station = &mut download.station;
+    station.sends(at(61), &mut signed((0, 0), SYN, 1000));
+    station.receives(at(62), &segment(connection.reversed(), (0, 1), SYN_ACK, 0, (50, 1000)), false);
+    for i in 0..2000_u32 {
+        let now = at(63) + Duration::from_micros(100 * u64::from(i));
+        let mut bytes = signed((1, 1 + i * MSS), ACK, 1063 + i / 10);
+        let before = bytes.clone();
+        station.sends(now, &mut bytes);
+        assert_eq!(bytes, before);
+        let data = segment(connection.reversed(), (1 + i * MSS, 1), ACK, MSS, (51, 1063));
+        assert_eq!(station.receives(now, &data, false), Verdict::Deliver);
+    }
+    assert_eq!((station.next_timeout(), station.poll_output()), (None, None));
+}
