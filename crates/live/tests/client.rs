@@ -242,8 +242,8 @@ fn packets_that_a_full_queue_has_no_room_for_pass_by() {
     // Two packets wait at most: most of a burst passes by what waits, and overtakes it.
     let (size, _, report) = shaped(&network, &["--queue", "2"], SERVER, 1_000_000, "cubic");
     assert_eq!(size, 1_000_000, "{report:#}");
-    // Nobody takes packets from the queue, and the guard, which would remove the chains, hangs as well.
-    let daemon = Daemon::start_with(&network, &["--queue", "16"]);
+    // Nobody takes packets from the queue, which one packet each way fills, and the guard, which would remove the chains, hangs as well.
+    let daemon = Daemon::start_with(&network, &["--queue", "1"]);
     let curl = network.command("curl").args(curl(SERVER, 3_000_000, "cubic")).stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(400));
     let daemons: Vec<Pid> = pids(&network).into_iter().filter(|pid| pid.as_raw() != curl.id().cast_signed()).collect();
@@ -276,7 +276,10 @@ fn power_saving_mode_with_its_access_point_sleeps_completes_and_replays() {
         if mechanism == "psm" {
             // A round of at most 80 kB takes 32 ms of the air, every 100 ms. Bounded slowdown stays awake while requests follow each other.
             assert!(asleep > 0.3, "{report:#}");
-            assert!(report["held_packets"].as_u64().unwrap() > 20 && report["polls"].as_u64().unwrap() > 2, "{report:#}");
+            assert!(
+                report["held_packets"].as_u64().unwrap() > 20 && report["polls"].as_u64().unwrap() > 2,
+                "{report:#}"
+            );
         }
         for file in [tape.clone(), tape.with_extension("tape.access-point")] {
             let replayed = network.netlulld(&["replay", file.to_str().unwrap()]).output().unwrap();

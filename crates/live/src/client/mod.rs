@@ -165,10 +165,11 @@ fn run(run: &Run) -> Result<ExitCode> {
     let rules = rules_of(device, index);
     rules.remove();
     let clock = Clock::start();
-    let station = Station::new(config, clock.now(), run.record.as_deref())?;
+    let start = clock.now();
+    let station = Station::new(config, start, run.record.as_deref())?;
     let signals = signals()?;
     let queue = first_queue(index);
-    let access = run.is_held_for().then(|| access_point(run, clock.now())).transpose()?;
+    let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
     let queues = [
         Queue::bind(queue, run.queue, Copied::AsNeeded { verified: 0 })?,
         Queue::bind(queue + 1, run.queue, Copied::Whole)?,
