@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod emulate;
 pub mod error;
 pub mod guard;
+pub mod lateness;
 pub mod namespace;
 pub mod netlink;
 pub mod route;

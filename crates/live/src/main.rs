@@ -28,16 +28,6 @@ enum Command {
     },
     /// Shape the downloads of this host so that its radio could sleep, and say what that would save.
     Client(netlull_live::client::Arguments),
-    /// Run a command when nothing is heard on standard input for too long (started by the daemons themselves).
-    #[command(hide = true)]
-    Guard {
-        /// How long.
-        #[arg(long)]
-        silence: netlull_units::Duration,
-        /// What this program is told then.
-        #[arg(last = true)]
-        restore: Vec<String>,
-    },
 }
 
 fn run(command: Command) -> Result<ExitCode> {
@@ -47,7 +37,6 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::Router(arguments) => netlull_live::router::command(&arguments),
         Command::Replay { tape } => netlull_live::tape::replay_command(&tape),
         Command::Client(arguments) => netlull_live::client::command(arguments),
-        Command::Guard { silence, restore } => netlull_live::guard::watch(silence, &restore),
     }
 }
 

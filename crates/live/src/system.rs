@@ -106,10 +106,12 @@ pub fn set_up_point_to_point(name: &str, address: Ipv4Addr, mtu: u32, room: u32)
     bring_up(name)
 }
 
-/// From linux/ethtool.h.
-const ETHTOOL_STSO: u32 = 0x1f;
-const ETHTOOL_SGSO: u32 = 0x24;
-const ETHTOOL_SGRO: u32 = 0x2c;
+/// Commands of linux/ethtool.h that switch segmentation and merging on or off.
+pub const ETHTOOL_STSO: u32 = 0x1f;
+/// As [`ETHTOOL_STSO`].
+pub const ETHTOOL_SGSO: u32 = 0x24;
+/// As [`ETHTOOL_STSO`].
+pub const ETHTOOL_SGRO: u32 = 0x2c;
 
 #[repr(C)]
 struct EthtoolValue {
@@ -117,8 +119,11 @@ struct EthtoolValue {
     data: u32,
 }
 
-/// Switches an offload of a device off.
-fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
+/// Switches an offload of a device off, by its command of linux/ethtool.h.
+///
+/// # Errors
+/// If the device does not know it.
+pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     let mut value = EthtoolValue { command, data: 0 };
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
@@ -209,6 +214,38 @@ pub fn set_option(socket: RawFd, level: libc::c_int, option: libc::c_int, value:
         libc::setsockopt(socket, level, option, (&raw const value).cast(), size_of::<libc::c_int>() as libc::socklen_t)
     };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The datagrams that one call receives at most.
+pub const AT_ONCE: usize = 32;
+
+/// Receives the datagrams that wait, each into a part of `buffers` of `part` bytes: how many, and into `lengths` how long each is.
+///
+/// # Errors
+/// As `recvmmsg` does: `WouldBlock` where there is nothing.
+pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mut [usize]) -> io::Result<usize> {
+    let many = lengths.len().min(AT_ONCE);
+    let mut places = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; AT_ONCE];
+    // SAFETY: an `mmsghdr` is plain data for which all zeros is a valid value.
+    let mut messages: [libc::mmsghdr; AT_ONCE] = unsafe { std::mem::zeroed() };
+    let mut count = 0;
+    for (buffer, (place, message)) in
+        buffers.chunks_exact_mut(part).take(many).zip(places.iter_mut().zip(&mut messages))
+    {
+        (place.iov_base, place.iov_len) = (buffer.as_mut_ptr().cast(), buffer.len());
+        (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (place, 1);
+        count += 1;
+    }
+    // SAFETY: writes into `count` headers, each of which has one place: a part of `buffers` that is no other's and lives through the call.
+    let result =
+        unsafe { libc::recvmmsg(socket, messages.as_mut_ptr(), count, libc::MSG_DONTWAIT, std::ptr::null_mut()) };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    for (length, message) in lengths.iter_mut().zip(&messages) {
+        *length = message.msg_len as usize;
+    }
+    Ok(result as usize)
 }
 
 /// Receives up to `most` bytes and throws them away; 0 at the end of the stream.

@@ -55,8 +55,12 @@ struct Daemon(Child);
 
 impl Daemon {
     fn start(network: &Network) -> Self {
+        Self::start_with(network, &[])
+    }
+
+    fn start_with(network: &Network, options: &[&str]) -> Self {
         let mut command = network.netlulld(&RUN);
-        let daemon = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+        let daemon = Self(command.args(options).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         wait_until("the chains are there", || network.chains() == 4);
         daemon
     }
@@ -224,6 +228,116 @@ fn what_is_no_segment_passes() {
         ip(t[:12]); ip(struct.pack('!HHIIBBHHH',999,80,1,1,0xf0,0x10,100,0,0))\n";
     assert!(network.command("python3").args(["-c", script]).status().unwrap().success());
     assert_eq!(network.download(200_000, "reno").0, 200_000);
+}
+
+/// The processes in the client's namespace.
+fn pids(network: &Network) -> Vec<Pid> {
+    let output = std::process::Command::new("ip").args(["netns", "pids", network.client()]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).split_whitespace().map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
+}
+
+#[test]
+fn packets_that_a_full_queue_has_no_room_for_pass_by() {
+    let Some((_alone, network)) = network() else { return };
+    // Two packets wait at most: most of a burst passes by what waits, and overtakes it.
+    let (size, _, report) = shaped(&network, &["--queue", "2"], SERVER, 1_000_000, "cubic");
+    assert_eq!(size, 1_000_000, "{report:#}");
+    // Nobody takes packets from the queue, which one packet each way fills, and the guard, which would remove the chains, hangs as well.
+    let daemon = Daemon::start_with(&network, &["--queue", "1"]);
+    let curl = network.command("curl").args(curl(SERVER, 3_000_000, "cubic")).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let daemons: Vec<Pid> = pids(&network).into_iter().filter(|pid| pid.as_raw() != curl.id().cast_signed()).collect();
+    assert_eq!(daemons.len(), 2, "a daemon and its guard");
+    daemons.iter().for_each(|pid| kill(*pid, Signal::SIGSTOP).unwrap());
+    assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 3_000_000);
+    // With the queue full, a download does not notice: SYN and all pass by.
+    let (size, seconds) = network.download(1_500_000, "cubic");
+    assert_eq!((size, network.chains()), (1_500_000, 4));
+    println!("1.5 MB past a full queue in {seconds} s");
+    daemons.iter().for_each(|pid| kill(*pid, Signal::SIGCONT).unwrap());
+    daemon.signal(Signal::SIGTERM);
+    wait_until("the chains are gone", || network.chains() == 0);
+}
+
+#[test]
+fn power_saving_mode_with_its_access_point_sleeps_completes_and_replays() {
+    let Some((_alone, network)) = network() else { return };
+    for mechanism in ["psm", "bsd"] {
+        let tape = std::env::temp_dir().join(format!("{}-{mechanism}.tape", network.client()));
+        let options = ["--mechanism", mechanism, "--record", tape.to_str().unwrap()];
+        let (size, seconds, report) = shaped(&network, &options, SERVER, 600_000, "reno");
+        let download = &report["downloads"][0];
+        let number = |value: &Value| value.as_f64().unwrap();
+        assert_eq!((size, &report["mechanism"], &report["missed_packets"]), (600_000, &mechanism.into(), &0.into()));
+        let asleep = number(&download["asleep_s"]) / number(&download["seconds"]);
+        let product = number(&download["energy_delay_js"]["wavelan-dsss"]);
+        println!("{mechanism}: {seconds} s, asleep for {asleep:.2} of it, {product:.3} J s, {report:#}");
+        assert!(product > 0.0 && report["refused_packets"] == 0);
+        if mechanism == "psm" {
+            // A round of at most 80 kB takes 32 ms of the air, every 100 ms. Bounded slowdown stays awake while requests follow each other.
+            assert!(asleep > 0.3, "{report:#}");
+            assert!(
+                report["held_packets"].as_u64().unwrap() > 20 && report["polls"].as_u64().unwrap() > 2,
+                "{report:#}"
+            );
+        }
+        for file in [tape.clone(), tape.with_extension("tape.access-point")] {
+            let replayed = network.netlulld(&["replay", file.to_str().unwrap()]).output().unwrap();
+            assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+    assert_eq!(network.chains(), 0);
+}
+
+/// Not a test: packets a second through the shaper and past it, between namespaces without a path. `NETLULLD` names another program to measure.
+/// `cargo test --test client -- --ignored --nocapture packets_a_second`.
+#[test]
+#[ignore = "measures for a minute"]
+fn packets_a_second() {
+    if !can_run() {
+        return;
+    }
+    let program = std::env::var("NETLULLD").unwrap_or_else(|_| env!("CARGO_BIN_EXE_netlulld").to_owned());
+    let link = support::Link::new();
+    let bytes = 1_000_000_000_u64;
+    for mechanism in [None, Some("always-on"), Some("client-shaper"), None, Some("always-on"), Some("client-shaper")] {
+        let file = std::env::temp_dir().join(format!("{}-speed.json", link.client()));
+        let mut command = link.command(if mechanism.is_some() { &program } else { "curl" });
+        if let Some(mechanism) = mechanism {
+            let report = file.to_str().unwrap();
+            command.args([
+                "client",
+                "run",
+                "--dev",
+                "veth0",
+                "--air-rate",
+                "10 Gb/s",
+                "--wake",
+                "1 ms",
+                "--margin",
+                "0 ms",
+            ]);
+            command.args(["--mechanism", mechanism, "--report", report, "--", "curl"]);
+        }
+        let output = command.args(curl(SERVER, bytes, "cubic")).output().unwrap();
+        let (size, seconds) = parse(&output);
+        assert_eq!(size, bytes, "{}", String::from_utf8_lossy(&output.stderr));
+        let report: Value = std::fs::read(&file).map_or(Value::Null, |text| serde_json::from_slice(&text).unwrap());
+        let _ = std::fs::remove_file(file);
+        // 1448 B of data in each packet.
+        println!(
+            "{}: {:.1} kpkt/s in {seconds:.1} s; {} packets received, {} missed, asleep {:.2} s, {} bursts, {} {}",
+            mechanism.unwrap_or("no daemon"),
+            size as f64 / 1448.0 / seconds / 1000.0,
+            report["received_packets"],
+            report["missed_packets"],
+            report["asleep_s"].as_f64().unwrap_or(0.0),
+            report["bursts"],
+            report["state"],
+            report["fallback"],
+        );
+    }
 }
 
 /// Not a test: what docs/how-to/client.md and docs/models/client-shaper.md quote. `cargo test --test client -- --ignored --nocapture figures`.

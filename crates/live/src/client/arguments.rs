@@ -3,7 +3,7 @@
 use crate::error::{LiveError, Result};
 use crate::station::{Asleep, NamedRadio, StationConfig, StationMechanism};
 use clap::{Args, Subcommand, ValueEnum};
-use netlull_mechanism::radio::EagerConfig;
+use netlull_mechanism::radio::{BsdConfig, EagerConfig, PsmConfig};
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
 use std::path::PathBuf;
@@ -23,6 +23,9 @@ pub(super) enum Command {
     Restore(Device),
     /// Say whether a daemon runs on a device, and what it has done so far.
     Status(Device),
+    /// The watch over a daemon, which starts it.
+    #[command(hide = true)]
+    Watch(Device),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -41,6 +44,10 @@ pub(super) enum Mechanism {
     Eager,
     /// Nothing; what passes is metered.
     AlwaysOn,
+    /// Power-saving mode of IEEE 802.11, with an access point in this process that holds what comes: what the paper compares with.
+    Psm,
+    /// Bounded slowdown, with such an access point.
+    Bsd,
 }
 
 #[derive(Clone, Debug, Args)]
@@ -65,10 +72,13 @@ pub(super) struct Run {
     /// How long what is not shaped keeps the radio awake.
     #[arg(long, default_value = "1 s")]
     pub(super) quiet: Duration,
+    /// How many packets wait for this process at most; what comes beyond that passes by.
+    #[arg(long, default_value_t = 8192)]
+    pub(super) queue: u32,
     /// Drop packets that come while the radio sleeps, as it would; otherwise they are counted only.
     #[arg(long)]
     pub(super) drop_asleep: bool,
-    /// Record what shapers are told and decide: a file for each connection.
+    /// Record what machines are told and decide: a file for each connection that is shaped, or one for the radio and one for the access point.
     #[arg(long)]
     pub(super) record: Option<PathBuf>,
     /// Write the report to this file, as JSON.
@@ -83,6 +93,11 @@ pub(super) struct Run {
 }
 
 impl Run {
+    /// Whether an access point is to hold what comes.
+    pub(super) fn is_held_for(&self) -> bool {
+        matches!(self.mechanism, Mechanism::Psm | Mechanism::Bsd)
+    }
+
     /// The station that is asked for.
     ///
     /// # Errors
@@ -96,6 +111,8 @@ impl Run {
             Mechanism::ClientShaper => StationMechanism::live_shaper(self.air_rate, wake),
             Mechanism::Eager => StationMechanism::Eager(EagerConfig::default()),
             Mechanism::AlwaysOn => StationMechanism::AlwaysOn,
+            Mechanism::Psm => StationMechanism::Psm(PsmConfig { wake, ..PsmConfig::default() }),
+            Mechanism::Bsd => StationMechanism::Bsd(BsdConfig { wake, ..BsdConfig::default() }),
         };
         if let StationMechanism::ClientShaper(shaper) = &mut mechanism {
             shaper.margin = self.margin;

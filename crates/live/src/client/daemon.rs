@@ -1,10 +1,11 @@
 //! The loop: packets from the queues to the station, its verdicts back.
 
-use super::queue::Queue;
+use super::access::{Access, Held};
+use super::queue::{Batch, Queue};
 use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
-use crate::station::{Output, SendVerdict, Sent, Station, Verdict};
+use crate::station::{Output, SendVerdict, Sent, Station, StationReport, Verdict};
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signalfd::SignalFd;
@@ -18,8 +19,6 @@ const TURN: usize = 128;
 const LATE: Duration = Duration::from_micros(200);
 /// How long it waits for packets that were, too.
 const GRACE: Duration = Duration::from_millis(1);
-/// A packet of the largest size with what the kernel says of it.
-const MESSAGE: usize = 66_000;
 
 /// A station between the queues of its device.
 pub(super) struct Datapath {
@@ -28,7 +27,11 @@ pub(super) struct Datapath {
     coming: Queue,
     going: Queue,
     raw: RawSender,
-    buffer: Vec<u8>,
+    /// The access point that holds what comes, where the mechanism needs one.
+    access: Option<Access>,
+    batch: Batch,
+    /// Whether packets wait in each queue.
+    ready: [bool; 2],
     /// Packets of the host's that wait for the radio.
     held: VecDeque<(Instant, u32, Vec<u8>)>,
     /// Packets of the station's that do.
@@ -47,33 +50,38 @@ pub(super) enum Woken {
 }
 
 impl Datapath {
-    pub(super) fn new(clock: Clock, station: Station, [coming, going]: [Queue; 2], raw: RawSender) -> Self {
+    pub(super) fn new(
+        clock: Clock,
+        station: Station,
+        [coming, going]: [Queue; 2],
+        raw: RawSender,
+        access: Option<Access>,
+    ) -> Self {
         Self {
             clock,
             station,
             coming,
             going,
             raw,
-            buffer: vec![0; MESSAGE],
+            access,
+            batch: Batch::new(),
+            ready: [false; 2],
             held: VecDeque::new(),
             outputs: VecDeque::new(),
             grace: None,
         }
     }
 
-    pub(super) fn station(&mut self) -> &mut Station {
-        &mut self.station
-    }
-
     /// Sleeps until there is something to do, at the latest until `latest`.
     ///
     /// # Errors
     /// If the kernel refuses to wait.
-    pub(super) fn wait(&self, latest: Instant, signals: &SignalFd) -> Result<Woken> {
+    pub(super) fn wait(&mut self, latest: Instant, signals: &SignalFd) -> Result<Woken> {
         let due = [
             self.grace.or_else(|| self.station.next_timeout()),
             self.held.front().map(|(at, ..)| *at),
             self.outputs.front().map(|output| output.at),
+            self.access.as_ref().and_then(Access::next_timeout),
         ];
         let due = due.into_iter().flatten().fold(latest, Instant::min);
         let left = due.saturating_since(self.clock.now()).as_nanos();
@@ -84,6 +92,7 @@ impl Datapath {
             Ok(_) | Err(nix::errno::Errno::EINTR) => {}
             Err(error) => return Err(LiveError::system("waiting for packets", error)),
         }
+        self.ready = [fds[0].any() == Some(true), fds[1].any() == Some(true)];
         Ok(if fds[2].any() == Some(true) { Woken::Signal } else { Woken::Work })
     }
 
@@ -95,7 +104,7 @@ impl Datapath {
         self.send_outputs();
         let now = self.clock.now();
         while let Some((_, id, bytes)) = self.held.pop_front_if(|(at, ..)| *at <= now) {
-            self.going.let_go(id, &bytes);
+            self.going.let_go(id, Some(&bytes));
         }
         self.coming.flush();
         self.going.flush();
@@ -105,6 +114,11 @@ impl Datapath {
     /// go at the same instant: the queues are read once more before a silence is judged.
     fn time_out(&mut self) {
         let now = self.clock.now();
+        if let Some(access) = &mut self.access {
+            // Everything before it has been done at its instant.
+            access.advance(now, &mut self.station, &mut self.outputs);
+            return self.settle();
+        }
         let late = self.station.next_timeout().filter(|due| *due + LATE < now && !self.station.is_asleep());
         match (late, self.grace) {
             (Some(_), None) => self.grace = Some(now + GRACE),
@@ -117,40 +131,75 @@ impl Datapath {
     }
 
     fn come(&mut self) {
-        for _ in 0..TURN {
-            let Some((id, bytes)) = self.coming.receive(&mut self.buffer) else { break };
-            match self.station.receives(self.clock.now(), bytes, false) {
-                Verdict::Deliver => self.coming.accept(id),
-                Verdict::Missed => self.coming.drop_packet(id),
+        let (mut left, mut more) = (TURN, self.ready[0]);
+        while more && left > 0 {
+            left = left.saturating_sub(self.coming.receive(&mut self.batch));
+            more = !self.batch.has_all();
+            while let Some(packet) = self.batch.next(&mut self.coming) {
+                let now = self.clock.now();
+                if let Some(access) = &mut self.access {
+                    let held = Held { id: packet.id, bytes: packet.bytes.to_vec(), checksum: packet.checksum };
+                    self.coming.hold();
+                    access.arrives(now, held, &mut self.station, &mut self.outputs);
+                    continue;
+                }
+                match self.station.receives_with(now, packet.bytes, false, packet.checksum) {
+                    Verdict::Deliver => self.coming.accept(packet.id),
+                    Verdict::Missed => self.coming.drop_packet(packet.id),
+                }
+            }
+        }
+    }
+
+    /// What has come over the modelled air reaches the host, or does not.
+    fn settle(&mut self) {
+        while let Some((id, verdict)) = self.access.as_mut().and_then(Access::poll_fate) {
+            match verdict {
+                Verdict::Deliver => self.coming.let_go(id, None),
+                Verdict::Missed => self.coming.give_up(id),
             }
         }
     }
 
     fn go(&mut self) {
-        for _ in 0..TURN {
-            let Some((id, bytes)) = self.going.receive(&mut self.buffer) else { break };
-            let before = first_bytes(bytes);
-            match self.station.sends(self.clock.now(), bytes) {
-                SendVerdict::Send if first_bytes(bytes) == before => self.going.accept(id),
-                SendVerdict::Send => self.going.accept_as(id, bytes),
-                SendVerdict::HoldUntil(at) => {
-                    self.going.hold();
-                    self.held.push_back((at, id, bytes.to_vec()));
+        let (mut left, mut more) = (TURN, self.ready[1]);
+        while more && left > 0 {
+            left = left.saturating_sub(self.going.receive(&mut self.batch));
+            more = !self.batch.has_all();
+            while let Some(packet) = self.batch.next(&mut self.going) {
+                let (id, bytes, now) = (packet.id, packet.bytes, self.clock.now());
+                if let Some(access) = &mut self.access {
+                    access.advance(now, &mut self.station, &mut self.outputs);
+                }
+                let before = first_bytes(bytes);
+                match self.station.sends(now, bytes) {
+                    SendVerdict::Send if first_bytes(bytes) == before => self.going.accept(id),
+                    SendVerdict::Send => self.going.accept_as(id, bytes),
+                    SendVerdict::HoldUntil(at) => {
+                        self.going.hold();
+                        self.held.push_back((at, id, bytes.to_vec()));
+                    }
                 }
             }
         }
     }
 
     fn send_outputs(&mut self) {
-        while let Some(output) = self.station.poll_output() {
-            self.outputs.push_back(output);
+        if self.access.is_none() {
+            self.take_outputs();
         }
         let now = self.clock.now();
         while let Some(output) = self.outputs.pop_front_if(|output| output.at <= now) {
-            // There is no access point here to poll or to tell.
+            // Without an access point of ours there is nobody to poll or to tell.
             if let Sent::Packet(bytes) = output.what {
                 self.raw.send(&bytes);
             }
+        }
+    }
+
+    fn take_outputs(&mut self) {
+        while let Some(output) = self.station.poll_output() {
+            self.outputs.push_back(output);
         }
     }
 
@@ -158,25 +207,35 @@ impl Datapath {
     pub(super) fn finish(&mut self) -> Result<()> {
         let now = self.clock.now();
         self.station.release(now);
-        while let Some(output) = self.station.poll_output() {
-            self.outputs.push_back(output);
-        }
+        self.take_outputs();
         for output in self.outputs.drain(..) {
             if let Sent::Packet(bytes) = output.what {
                 self.raw.send(&bytes);
             }
         }
         while let Some((_, id, bytes)) = self.held.pop_front() {
-            self.going.let_go(id, &bytes);
+            self.going.let_go(id, Some(&bytes));
         }
-        // What still waits goes on as it is.
+        self.settle();
+        // What still waits goes on as it is, and what is held in an access point, which has the same queue.
         for queue in [&mut self.coming, &mut self.going] {
-            while let Some((id, _)) = queue.receive(&mut self.buffer) {
-                queue.accept(id);
+            while queue.receive(&mut self.batch) > 0 {
+                while let Some(packet) = self.batch.next(queue) {
+                    queue.accept(packet.id);
+                }
             }
-            queue.flush();
+            queue.accept_all();
+        }
+        if let Some(access) = &mut self.access {
+            access.finish()?;
         }
         self.station.finish()
+    }
+
+    /// The station in numbers, with its access point.
+    pub(super) fn report(&self, now: Instant) -> StationReport {
+        let (held_packets, refused_packets) = self.access.as_ref().map_or((0, 0), Access::counts);
+        StationReport { held_packets, refused_packets, ..self.station.summary(now) }
     }
 
     /// How long since the clock began.

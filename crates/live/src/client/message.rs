@@ -1,5 +1,7 @@
 //! Messages of the kernel's packet queues (linux/netfilter/nfnetlink_queue.h) as bytes.
 
+use crate::station::Checksum;
+
 /// NFNL_SUBSYS_QUEUE.
 const SUBSYSTEM: u16 = 3;
 const PACKET: u16 = SUBSYSTEM << 8;
@@ -17,6 +19,10 @@ const FAMILY_HEADER: usize = 4;
 const PACKET_HEADER: u16 = 1;
 const VERDICT_HEADER: u16 = 2;
 const PAYLOAD: u16 = 10;
+/// NFQA_CAP_LEN, NFQA_SKB_INFO and its NFQA_SKB_CSUM_NOTVERIFIED.
+const WHOLE_LENGTH: u16 = 13;
+const PACKET_INFO: u16 = 14;
+const NOT_VERIFIED: u32 = 4;
 /// NFQA_CFG_CMD, _PARAMS, _QUEUE_MAXLEN, _MASK, _FLAGS.
 const CFG_COMMAND: u16 = 1;
 const CFG_PARAMS: u16 = 2;
@@ -29,6 +35,9 @@ const BIND: u8 = 1;
 const COPY_PACKET: u8 = 2;
 /// NFQA_CFG_F_FAIL_OPEN.
 const FAIL_OPEN: u32 = 1;
+
+/// As many bytes of a packet as it may have.
+pub(super) const WHOLE: u32 = 0xffff;
 
 /// What the kernel is to do with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +55,26 @@ impl Fate {
     }
 }
 
+/// A packet that the kernel asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// Its number in the queue.
+    pub(super) id: u32,
+    /// Where in the message its bytes are.
+    pub(super) at: usize,
+    /// So many of them.
+    pub(super) len: usize,
+    /// So many it has in all: more, if the kernel was asked for its headers only.
+    pub(super) whole: usize,
+    /// What is known of its checksum.
+    pub(super) checksum: Checksum,
+}
+
 /// What a message from the kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Incoming {
-    /// A packet: its number in the queue, and where in the message its bytes are.
-    Packet { id: u32, at: usize, len: usize },
+    /// A packet.
+    Packet(Asked),
     /// The answer to a request: 0, or the negative number of an error.
     Answer(i32),
     /// Something else, or cut short.
@@ -71,20 +95,28 @@ pub(super) fn read(bytes: &[u8]) -> Incoming {
 }
 
 fn packet(message: &[u8]) -> Incoming {
-    let (mut at, mut id) = (HEADER + FAMILY_HEADER, None);
+    let (mut at, mut id, mut whole, mut checksum) = (HEADER + FAMILY_HEADER, None, 0, Checksum::Verified);
     while let (Some(length), Some(kind)) = (native16(message, at), native16(message, at + 2)) {
         let (start, length) = (at + 4, usize::from(length));
         let Some(data) = message.get(start..at + length.max(4)) else { return Incoming::Other };
         match kind & 0x3fff {
-            PACKET_HEADER => id = data.first_chunk().map(|bytes| u32::from_be_bytes(*bytes)),
+            PACKET_HEADER => id = network32(data),
+            WHOLE_LENGTH => whole = network32(data).map_or(0, |length| length as usize),
+            PACKET_INFO if network32(data).is_some_and(|info| info & NOT_VERIFIED != 0) => checksum = Checksum::Unknown,
             PAYLOAD => {
-                return id.map_or(Incoming::Other, |id| Incoming::Packet { id, at: start, len: data.len() });
+                let (len, whole) = (data.len(), data.len().max(whole));
+                return id
+                    .map_or(Incoming::Other, |id| Incoming::Packet(Asked { id, at: start, len, whole, checksum }));
             }
             _ => {}
         }
         at += length.max(4).next_multiple_of(4);
     }
     Incoming::Other
+}
+
+fn network32(bytes: &[u8]) -> Option<u32> {
+    bytes.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
 }
 
 fn native16(bytes: &[u8], at: usize) -> Option<u16> {
@@ -103,13 +135,22 @@ impl Requests {
     /// Binds a queue: packets come whole, at most `most` wait, and what comes when it is full goes on unseen.
     pub(super) fn bind(&mut self, queue: u16, most: u32) {
         self.message(CONFIG, ANSWER, queue, |bytes| attribute(bytes, CFG_COMMAND, &[BIND, 0, 0, 0]));
-        let [a, b, c, d] = 0xffff_u32.to_be_bytes();
-        self.message(CONFIG, ANSWER, queue, |bytes| attribute(bytes, CFG_PARAMS, &[a, b, c, d, COPY_PACKET]));
+        self.copy(queue, ANSWER, WHOLE);
         self.message(CONFIG, ANSWER, queue, |bytes| {
             attribute(bytes, CFG_MAXLEN, &most.to_be_bytes());
             attribute(bytes, CFG_MASK, &FAIL_OPEN.to_be_bytes());
             attribute(bytes, CFG_FLAGS, &FAIL_OPEN.to_be_bytes());
         });
+    }
+
+    /// So many bytes of each packet come from now on.
+    pub(super) fn copy_only(&mut self, queue: u16, bytes: u32) {
+        self.copy(queue, 0, bytes);
+    }
+
+    fn copy(&mut self, queue: u16, flags: u16, bytes: u32) {
+        let [a, b, c, d] = bytes.to_be_bytes();
+        self.message(CONFIG, flags, queue, |message| attribute(message, CFG_PARAMS, &[a, b, c, d, COPY_PACKET]));
     }
 
     /// How many answers [`bind`](Self::bind) has.
@@ -181,8 +222,22 @@ mod tests {
     #[test]
     fn a_packet_is_found_in_its_message() {
         let bytes = from_kernel(0x0102_0304, b"hello");
-        let Incoming::Packet { id, at, len } = read(&bytes) else { panic!("no packet") };
-        assert_eq!((id, &bytes[at..at + len]), (0x0102_0304, &b"hello"[..]));
+        let Incoming::Packet(asked) = read(&bytes) else { panic!("no packet") };
+        assert_eq!((asked.id, &bytes[asked.at..asked.at + asked.len]), (0x0102_0304, &b"hello"[..]));
+        assert_eq!((asked.whole, asked.checksum), (5, Checksum::Verified));
+    }
+
+    #[test]
+    fn a_packet_that_is_cut_says_so() {
+        let mut requests = Requests::default();
+        requests.message(PACKET, 0, 7, |message| {
+            attribute(message, PACKET_HEADER, &[0, 0, 0, 9, 8, 0, 1]);
+            attribute(message, WHOLE_LENGTH, &1500_u32.to_be_bytes());
+            attribute(message, PACKET_INFO, &5_u32.to_be_bytes());
+            attribute(message, PAYLOAD, &[1; 20]);
+        });
+        let Incoming::Packet(asked) = read(&requests.0) else { panic!("no packet") };
+        assert_eq!((asked.id, asked.len, asked.whole, asked.checksum), (9, 20, 1500, Checksum::Unknown));
     }
 
     #[test]
@@ -213,7 +268,7 @@ mod tests {
                 *place = byte;
             }
             bytes.truncate(cut);
-            if let Incoming::Packet { at, len, .. } = read(&bytes) {
+            if let Incoming::Packet(Asked { at, len, .. }) = read(&bytes) {
                 prop_assert!(at + len <= bytes.len());
             }
         }

@@ -10,6 +10,7 @@
 //! What it changes in the system are two chains of the table mangle. If the process is gone packets pass by (`--queue-bypass`); if it is full they
 //! do, too (fail-open); if it is gone or hangs its [`Guard`](crate::guard::Guard) removes the chains; what is left is removed at the next start.
 
+mod access;
 mod arguments;
 mod daemon;
 mod message;
@@ -22,15 +23,16 @@ pub use arguments::Arguments;
 
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
-use crate::guard::{Guard, Heard};
+use crate::guard::{self, Guard, Guarded, Heard};
 use crate::station::{Station, StationReport};
+use access::Access;
 use arguments::{Command, Device, Run};
 use daemon::{BEAT, Datapath, Woken};
 use netlull_units::{Duration, Instant};
 use nix::net::if_::if_nametoindex;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use queue::Queue;
+use queue::{Copied, Queue};
 use raw::RawSender;
 use rules::Rules;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -41,7 +43,7 @@ use std::process::{Child, ExitCode};
 
 /// Where locks and states are.
 const RUN: &str = "/run/netlull";
-/// The guard restores after so long a silence.
+/// The guard removes the chains after so long a silence.
 const SILENCE: Duration = Duration::from_millis(1000);
 /// How long a start waits for another's guard to restore.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -63,6 +65,10 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Status(device) => status(&device),
+        Command::Watch(device) => {
+            guard::watch(SILENCE, &mut Changed(rules_of(&device, 0)))?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 
@@ -159,11 +165,16 @@ fn run(run: &Run) -> Result<ExitCode> {
     let rules = rules_of(device, index);
     rules.remove();
     let clock = Clock::start();
-    let station = Station::new(config, clock.now(), run.record.as_deref())?;
+    let start = clock.now();
+    let station = Station::new(config, start, run.record.as_deref())?;
     let signals = signals()?;
     let queue = first_queue(index);
-    let queues = [Queue::bind(queue)?, Queue::bind(queue + 1)?];
-    let path = Datapath::new(clock, station, queues, RawSender::open(&device.dev)?);
+    let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
+    let queues = [
+        Queue::bind(queue, run.queue, Copied::AsNeeded { verified: 0 })?,
+        Queue::bind(queue + 1, run.queue, Copied::Whole)?,
+    ];
+    let path = Datapath::new(clock, station, queues, RawSender::open(&device.dev)?, access);
     // Late timers are worth a warning at most: a kernel that refuses keeps its 50 us.
     let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK);
     let guard = Some(start_guard(device, &lock)?);
@@ -176,8 +187,34 @@ fn run(run: &Run) -> Result<ExitCode> {
 }
 
 fn start_guard(device: &Device, lock: &File) -> Result<Guard> {
-    let restore = ["client", "restore", "--dev", &device.dev].map(str::to_owned);
-    Guard::start(SILENCE, lock, &restore)
+    // It holds the lock, too, so that a second daemon begins only when the first one's changes are gone.
+    let lock = lock.try_clone().map_err(|error| LiveError::system("starting the guard", error))?;
+    Guard::start(&["client", "watch", "--dev", &device.dev], lock.into())
+}
+
+/// What a guard undoes.
+struct Changed(Rules);
+
+impl Guarded for Changed {
+    fn ease(&mut self) {
+        eprintln!("netlulld: nothing heard for {SILENCE}: packets pass by");
+        self.0.remove();
+    }
+
+    fn undo(&mut self) -> Result<()> {
+        self.0.remove();
+        Ok(())
+    }
+}
+
+/// The access point of a radio that needs one.
+fn access_point(run: &Run, start: Instant) -> Result<Access> {
+    let tape = run.record.as_ref().map(|file| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".access-point");
+        PathBuf::from(name)
+    });
+    Access::new(run.air_rate, start, tape.as_deref())
 }
 
 /// SIGINT, SIGTERM and SIGCHLD come to a descriptor; children do not inherit that.
@@ -247,22 +284,27 @@ impl Running<'_> {
 
     /// The guard hears that all is well. One that has restored meanwhile thought otherwise, and the rules are made again.
     fn beat(&mut self) -> Result<()> {
-        if self.guard.as_mut().is_some_and(|guard| guard.beat() == Heard::Yes) {
-            return Ok(());
+        match self.guard.as_mut().map(Guard::beat) {
+            Some(Ok(Heard::Nothing)) => Ok(()),
+            Some(Ok(Heard::Eased)) => {
+                eprintln!(
+                    "netlulld: stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
+                );
+                self.rules.install()
+            }
+            Some(Err(error)) => {
+                eprintln!("netlulld: {error}; another is started");
+                self.guard.take().into_iter().for_each(Guard::dismiss);
+                self.guard = Some(start_guard(&self.run.device, &self.lock)?);
+                self.rules.install()
+            }
+            None => Ok(()),
         }
-        eprintln!(
-            "netlulld: stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
-        );
-        if let Some(guard) = self.guard.take() {
-            guard.bury();
-        }
-        self.guard = Some(start_guard(&self.run.device, &self.lock)?);
-        self.rules.install()
     }
 
     /// For `netlulld client status`; what cannot be written is not shown.
     fn write_state(&mut self, now: Instant) {
-        let report = self.path.station().summary(now);
+        let report = self.path.report(now);
         if let Ok(text) = serde_json::to_string_pretty(&report) {
             let _ = std::fs::write(&self.state, text);
         }
@@ -283,7 +325,7 @@ impl Running<'_> {
         }
         finished?;
         let now = self.path.now();
-        Ok(self.path.station().summary(now))
+        Ok(self.path.report(now))
     }
 
     fn tell(&self, report: StationReport, end: End) -> Result<ExitCode> {

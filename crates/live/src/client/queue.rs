@@ -1,7 +1,9 @@
 //! A queue of packets that wait for a verdict (NFQUEUE).
 
-use super::message::{Fate, Incoming, Requests, read};
+use super::message::{Asked, Fate, Incoming, Requests, WHOLE, read};
 use crate::error::{LiveError, Result};
+use crate::station::Checksum;
+use crate::system::{AT_ONCE, receive_many};
 use nix::errno::Errno;
 use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, send, setsockopt, socket,
@@ -11,10 +13,108 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// How many bytes of packets the socket holds: more than a burst of any window that Linux opens by itself.
 const RECEIVE_BUFFER: usize = 8 << 20;
-/// How many packets wait for a verdict at most; what comes beyond that goes on unseen.
-const MOST: u32 = 8192;
 /// So many bytes of verdicts go to the kernel at once, at the latest.
 const BLOCK: usize = 16 * 1024;
+/// A packet of the largest size with what the kernel says of it.
+const MESSAGE: usize = 66_000;
+/// Bytes that hold the headers of any segment of IPv4, and of IPv6 without extension headers.
+const HEADERS: u32 = 128;
+/// After so many packets in a row whose checksums were verified before they came, their headers are enough.
+const TRUSTED_AFTER: u32 = 64;
+
+/// How much of a packet is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Copied {
+    /// All of it, always: it may be rewritten.
+    Whole,
+    /// Its headers, where somebody has verified its checksum; so many have come in a row for which that was so.
+    AsNeeded { verified: u32 },
+    /// Its headers.
+    Headers,
+}
+
+impl Copied {
+    /// A packet of which `bytes` have come, and how many bytes are to come of the next ones, if that changes.
+    fn sees(&mut self, asked: &Asked, bytes: &[u8]) -> Option<u32> {
+        let suffices = asked.checksum == Checksum::Verified && headers_are_in_front(bytes);
+        match (&mut *self, suffices) {
+            (Self::Whole, _) | (Self::Headers, true) => None,
+            (Self::AsNeeded { verified }, true) => {
+                *verified += 1;
+                (*verified >= TRUSTED_AFTER).then(|| {
+                    *self = Self::Headers;
+                    HEADERS
+                })
+            }
+            (Self::AsNeeded { verified }, false) => {
+                *verified = 0;
+                None
+            }
+            (Self::Headers, false) => {
+                *self = Self::AsNeeded { verified: 0 };
+                Some(WHOLE)
+            }
+        }
+    }
+}
+
+/// Whether the first [`HEADERS`] bytes have all headers of a segment: IPv4, or IPv6 whose next header is TCP's.
+fn headers_are_in_front(bytes: &[u8]) -> bool {
+    match bytes.first().map(|byte| byte >> 4) {
+        Some(4) => true,
+        Some(6) => bytes.get(6) == Some(&6),
+        _ => false,
+    }
+}
+
+/// Packets that were read together.
+#[derive(Debug)]
+pub(super) struct Batch {
+    buffers: Vec<u8>,
+    lengths: [usize; AT_ONCE],
+    count: usize,
+    next: usize,
+}
+
+/// A packet that waits for its verdict.
+#[derive(Debug)]
+pub(super) struct Waiting<'a> {
+    /// Its number in its queue.
+    pub(super) id: u32,
+    /// As many as it has in all. If it was cut what stands behind its headers means nothing, and its checksum is known to be right.
+    pub(super) bytes: &'a mut [u8],
+    /// What is known of its checksum.
+    pub(super) checksum: Checksum,
+}
+
+impl Batch {
+    pub(super) fn new() -> Self {
+        Self { buffers: vec![0; MESSAGE * AT_ONCE], lengths: [0; AT_ONCE], count: 0, next: 0 }
+    }
+
+    /// Whether there was room for more.
+    pub(super) fn has_all(&self) -> bool {
+        self.count < AT_ONCE
+    }
+
+    /// The next one; answers and what cannot be read are passed over.
+    pub(super) fn next<'a>(&'a mut self, queue: &mut Queue) -> Option<Waiting<'a>> {
+        while self.next < self.count {
+            let (start, length) = (self.next * MESSAGE, self.lengths[self.next].min(MESSAGE));
+            self.next += 1;
+            let Some(message) = self.buffers.get(start..start + length) else { continue };
+            let Incoming::Packet(asked) = read(message) else { continue };
+            let Asked { id, at, len, whole, checksum } = asked;
+            let Some(bytes) = message.get(at..at + len) else { continue };
+            queue.sees(&asked, bytes);
+            let is_enough = checksum == Checksum::Verified && headers_are_in_front(bytes) && at + whole <= MESSAGE;
+            // What is cut and cannot be trusted is no whole packet, and passes as such.
+            let (from, size) = (start + at, if is_enough { whole } else { len });
+            return Some(Waiting { id, bytes: self.buffers.get_mut(from..from + size)?, checksum });
+        }
+        None
+    }
+}
 
 /// A queue. Verdicts reach the kernel in their order, at [`flush`](Self::flush) or when many have come together.
 #[derive(Debug)]
@@ -22,24 +122,30 @@ pub(super) struct Queue {
     socket: OwnedFd,
     number: u16,
     requests: Requests,
+    copied: Copied,
     /// All up to this one go on: not yet in `requests`.
     accepted: Option<u32>,
     /// How many packets are kept back.
     held: usize,
+    /// The number of the last packet that has come.
+    last: u32,
 }
 
 impl Queue {
+    /// A queue in which `most` packets wait for a verdict at most; what comes beyond that goes on unseen.
+    ///
     /// # Errors
     /// If the kernel knows no such queues, or another process has this one.
-    pub(super) fn bind(number: u16) -> Result<Self> {
+    pub(super) fn bind(number: u16, most: u32, copied: Copied) -> Result<Self> {
         let cannot = |error| LiveError::system(format!("packet queue {number} (NFQUEUE)"), error);
         let flags = SockFlag::SOCK_CLOEXEC;
         let socket =
             socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkNetFilter).map_err(cannot)?;
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0)).map_err(cannot)?;
         setsockopt(&socket, sockopt::RcvBufForce, &RECEIVE_BUFFER).map_err(cannot)?;
-        let mut queue = Self { socket, number, requests: Requests::default(), accepted: None, held: 0 };
-        queue.requests.bind(number, MOST);
+        let mut queue =
+            Self { socket, number, requests: Requests::default(), copied, accepted: None, held: 0, last: 0 };
+        queue.requests.bind(number, most);
         queue.write();
         let mut buffer = [0; 4096];
         for _ in 0..Requests::BIND_ANSWERS {
@@ -47,7 +153,7 @@ impl Queue {
             match read(&buffer[..length]) {
                 Incoming::Answer(0) => {}
                 Incoming::Answer(code) => return Err(cannot(Errno::from_raw(-code))),
-                Incoming::Packet { .. } | Incoming::Other => {}
+                Incoming::Packet(_) | Incoming::Other => {}
             }
         }
         Ok(queue)
@@ -57,21 +163,27 @@ impl Queue {
         self.socket.as_fd()
     }
 
-    /// The next packet that waits, if one does: its number and its bytes.
-    pub(super) fn receive<'a>(&self, buffer: &'a mut [u8]) -> Option<(u32, &'a mut [u8])> {
-        loop {
-            match recv(self.socket.as_raw_fd(), buffer, MsgFlags::MSG_DONTWAIT) {
-                Ok(length) => {
-                    let message = buffer.get(..length)?;
-                    // Answers and what cannot be read are passed over.
-                    if let Incoming::Packet { id, at, len } = read(message) {
-                        return Some((id, buffer.get_mut(at..at + len)?));
-                    }
-                }
-                // Some did not fit into the socket; the kernel has let them pass.
-                Err(Errno::ENOBUFS | Errno::EINTR) => {}
-                Err(_) => return None,
+    /// Reads packets that wait: how many datagrams there were.
+    pub(super) fn receive(&self, batch: &mut Batch) -> usize {
+        (batch.next, batch.count) = (0, 0);
+        batch.count = loop {
+            match receive_many(self.socket.as_raw_fd(), &mut batch.buffers, MESSAGE, &mut batch.lengths) {
+                Ok(count) => break count,
+                Err(error) => match Errno::from_raw(error.raw_os_error().unwrap_or(0)) {
+                    // Some did not fit into the socket; the kernel has let them pass.
+                    Errno::ENOBUFS | Errno::EINTR => {}
+                    _ => break 0,
+                },
             }
+        };
+        batch.count
+    }
+
+    fn sees(&mut self, asked: &Asked, bytes: &[u8]) {
+        self.last = asked.id;
+        if let Some(range) = self.copied.sees(asked, bytes) {
+            self.settle();
+            self.requests.copy_only(self.number, range);
         }
     }
 
@@ -94,16 +206,22 @@ impl Queue {
         self.verdict(id, Fate::Drop, None);
     }
 
-    /// It waits until [`let_go`](Self::let_go).
+    /// It waits until [`let_go`](Self::let_go) or [`give_up`](Self::give_up).
     pub(super) fn hold(&mut self) {
         self.settle();
         self.held += 1;
     }
 
-    /// One that was kept back goes on, with these bytes.
-    pub(super) fn let_go(&mut self, id: u32, bytes: &[u8]) {
+    /// One that was kept back goes on, with these bytes if they are others.
+    pub(super) fn let_go(&mut self, id: u32, bytes: Option<&[u8]>) {
+        self.verdict(id, Fate::Accept, bytes);
         self.held = self.held.saturating_sub(1);
-        self.requests.verdict(self.number, id, Fate::Accept, Some(bytes));
+    }
+
+    /// One that was kept back is lost.
+    pub(super) fn give_up(&mut self, id: u32) {
+        self.verdict(id, Fate::Drop, None);
+        self.held = self.held.saturating_sub(1);
     }
 
     fn verdict(&mut self, id: u32, fate: Fate, bytes: Option<&[u8]>) {
@@ -120,6 +238,15 @@ impl Queue {
         }
     }
 
+    /// All that wait go on as they are, those that were kept back too.
+    pub(super) fn accept_all(&mut self) {
+        self.settle();
+        // Numbers ascend (modulo 2^32), so that none is beyond the last.
+        self.requests.accept_all_to(self.number, self.last);
+        self.held = 0;
+        self.write();
+    }
+
     /// Verdicts reach the kernel.
     pub(super) fn flush(&mut self) {
         self.settle();
@@ -132,5 +259,35 @@ impl Queue {
             let _ = send(self.socket.as_raw_fd(), &self.requests.0, MsgFlags::empty());
             self.requests.0.clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_enough_while_checksums_are_verified() {
+        let v4 = [0x45; 20];
+        let asked = |checksum| Asked { id: 1, at: 0, len: 20, whole: 1500, checksum };
+        let (good, unknown) = (asked(Checksum::Verified), asked(Checksum::Unknown));
+        let mut copied = Copied::AsNeeded { verified: 0 };
+        for _ in 1..TRUSTED_AFTER {
+            assert_eq!(copied.sees(&good, &v4), None);
+        }
+        assert_eq!(copied.sees(&unknown, &v4), None, "it begins again");
+        for _ in 1..TRUSTED_AFTER {
+            assert_eq!(copied.sees(&good, &v4), None);
+        }
+        assert_eq!(copied.sees(&good, &v4), Some(HEADERS));
+        assert_eq!(copied.sees(&good, &v4), None);
+        assert_eq!(copied.sees(&unknown, &v4), Some(WHOLE));
+        assert_eq!(copied, Copied::AsNeeded { verified: 0 });
+        // IPv6 whose next header is a route: the segment may begin anywhere.
+        let mut v6 = [0x60; 40];
+        v6[6] = 43;
+        let mut copied = Copied::Headers;
+        assert_eq!(copied.sees(&good, &v6), Some(WHOLE));
+        assert_eq!(Copied::Whole.sees(&good, &v4), None);
     }
 }

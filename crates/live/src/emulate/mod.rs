@@ -18,7 +18,6 @@ mod controller;
 mod frame;
 mod gauge;
 mod hosts;
-mod lateness;
 mod link;
 mod stations;
 #[cfg(test)]
@@ -28,12 +27,12 @@ mod world;
 
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
+use crate::lateness::LatenessCounts;
 use crate::system;
 use apps::{Applications, Seen, WindowSample};
 use capture::Capture;
 use gauge::Gauge;
 use hosts::{Host, hosts};
-use lateness::LatenessCounts;
 use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
 use netlull_network::plan::{FORMAT, Plan, Traffic};
 use netlull_network::probe::{Column, Table};

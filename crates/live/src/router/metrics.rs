@@ -2,8 +2,8 @@
 
 use super::clamp::Counters;
 use super::driver::Reading;
-use super::lateness::{ENDS, Lateness};
 use crate::error::{LiveError, Result};
+use crate::lateness::{ENDS, LatenessCounts};
 use netlull_units::{BitRate, Bytes, Duration, Joules};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -39,7 +39,7 @@ pub struct Snapshot {
     /// One flow in how many is told of whole.
     pub one_in: u64,
     /// How late the loop was.
-    pub lateness: Lateness,
+    pub lateness: LatenessCounts,
     /// Periods that were missed altogether.
     pub missed: u64,
     /// How often the watch has raised the rate.
@@ -207,7 +207,7 @@ impl Page<'_> {
     }
 
     #[allow(clippy::cast_precision_loss)]
-    fn lateness(&mut self, lateness: &Lateness) {
+    fn lateness(&mut self, lateness: &LatenessCounts) {
         let name = "loop_lateness_seconds";
         self.head(name, "histogram", "How late the loop woke");
         let device = self.device;

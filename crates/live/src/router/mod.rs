@@ -9,7 +9,7 @@
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver`, `document`, `lateness` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `state`, `watch`,
+//! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `state`, `watch`,
 //! `metrics` touch the system; `run` puts them together.
 
 mod arguments;
@@ -17,7 +17,6 @@ pub mod clamp;
 pub mod document;
 pub mod driver;
 mod install;
-pub mod lateness;
 pub mod metrics;
 pub mod qdisc;
 mod run;
@@ -43,7 +42,7 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         Task::Status(arguments) => return status::status(arguments),
         Task::Install(arguments) => install::install(arguments)?,
         Task::Uninstall(arguments) => install::uninstall(arguments)?,
-        Task::Watch(arguments) => watch::watch(&Place::new(&arguments.state, &arguments.dev))?,
+        Task::Watch(arguments) => watch::watch(Place::new(&arguments.state, &arguments.dev))?,
         Task::Restore(arguments) => {
             let place = Place::new(&arguments.state, &arguments.dev);
             let _held = place.hold()?;

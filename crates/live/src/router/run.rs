@@ -8,9 +8,10 @@ use super::metrics::{self, Board};
 use super::qdisc::{self, Bucket, Device, Former};
 use super::segment::{Sampling, Sighting};
 use super::state::{Place, Restored, Saved};
-use super::watch::{SILENCE, Watched};
+use super::watch::{self, SILENCE};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
+use crate::guard::{Guard, Heard};
 use crate::netlink::Socket;
 use netlull_power::{EnergyMeter, PowerModel, Residency, Traffic};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -224,7 +225,7 @@ struct Loop<'a> {
     clamp: Option<Clamp>,
     sampling: Sampling,
     untold: u64,
-    watched: Watched,
+    guard: Guard,
     meter: EnergyMeter,
     /// The rate that the bucket has.
     rate: BitRate,
@@ -247,7 +248,7 @@ fn serve(
     let name = &plan.device.name;
     let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
     // Before the bucket is there: nothing is ever lowered that nobody watches.
-    let watched = Watched::start(place, name)?;
+    let guard = watch::start(place, name)?;
     let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
     qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
     let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
@@ -276,7 +277,7 @@ fn serve(
         clamp,
         sampling: Sampling::default(),
         untold: 0,
-        watched,
+        guard,
         meter: EnergyMeter::new(start, rate),
         rate,
         seen: Vec::with_capacity(MOST_SEGMENTS),
@@ -290,7 +291,7 @@ fn serve(
     let recorded = running.driver.finish();
     // The watch goes last of all, when what stood before stands again.
     let restored = place.restore(running.socket);
-    running.watched.dismiss();
+    running.guard.dismiss();
     let ended = ended?;
     restored?;
     recorded?;
@@ -357,7 +358,7 @@ impl Loop<'_> {
             self.rate = rate;
         }
         if let Some(clamp) = &mut self.clamp {
-            let silence = Duration::from_millis(u64::from(SILENCE)).max(period * 2);
+            let silence = SILENCE.max(period * 2);
             let deadline = self.clock.monotonic_at(self.clock.now() + silence);
             let orders = Orders { deadline, window: decision.window, mask: self.sampling.mask() };
             clamp.order(orders).map_err(|_| Errno::EIO)?;
@@ -371,7 +372,7 @@ impl Loop<'_> {
             return Ok(());
         }
         self.told_watch = now + HEARTBEAT.max(period).saturating_sub(period);
-        if self.watched.alive()? {
+        if self.guard.beat()? == Heard::Eased {
             // A device that is gone is found in the next period.
             let _ = qdisc::change(self.socket, self.plan.device.index, self.plan.bucket.at(self.rate));
         }
@@ -383,7 +384,7 @@ impl Loop<'_> {
         shown.rate = self.rate;
         shown.changes = self.driver.changes();
         shown.queue = self.reading;
-        shown.raised = self.watched.raised();
+        shown.raised = self.guard.eased();
         shown.one_in = self.sampling.one_in();
         if let Some(gateway) = self.driver.gateway() {
             shown.round_trip = gateway.needs_round_trip().then(|| gateway.round_trip());

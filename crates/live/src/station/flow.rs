@@ -4,7 +4,7 @@ use super::received::Received;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{PacketView, TcpView};
 use netlull_units::{Bytes, Duration, Instant};
-use netlull_wire::{AckTemplate, Connection, TcpPacket, seq_le, seq_lt, verify_checksums};
+use netlull_wire::{AckTemplate, Connection, TcpPacket, seq_le, seq_lt};
 
 /// The shifts of windows (RFC 7323 section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub(super) enum Brings {
     End,
     /// The end of the connection.
     Reset,
-    /// What the host will not take: its checksum is wrong, it is older than what has come (PAWS, RFC 7323 section 5), or it is a reset out of place.
+    /// What the host will not take: it is older than what has come (PAWS, RFC 7323 section 5), or it is a reset out of place.
     Nothing,
 }
 
@@ -264,12 +264,9 @@ impl Flow {
         }
     }
 
-    /// The peer's segment is about to reach the host.
-    pub(super) fn receives(&mut self, now: Instant, tcp: &TcpPacket<'_>, bytes: &[u8]) -> Brings {
+    /// The peer's segment, whose checksum is right, is about to reach the host.
+    pub(super) fn receives(&mut self, now: Instant, tcp: &TcpPacket<'_>) -> Brings {
         let flags = tcp.flags();
-        if !verify_checksums(bytes).is_ok_and(|right| right.ip && right.tcp) {
-            return Brings::Nothing;
-        }
         if flags.rst {
             // RFC 5961 section 3.2; before the handshake is over, whatever acknowledges the SYN.
             let in_place = self.received.as_ref().is_none_or(|received| received.next() == tcp.seq());

@@ -44,7 +44,7 @@ use flow::{Brings, Side};
 use flows::{Entry, Flows};
 use netlull_mechanism::radio::{Burst, PacketView, PowerMode, StationAction, StationEvent};
 use netlull_units::{Bytes, Duration, Instant};
-use netlull_wire::{Packet, TcpPacket, parse, set_window, window_field};
+use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
 use report::Snapshot;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -63,6 +63,15 @@ pub enum Verdict {
     Deliver,
     /// The radio did not hear it, and it is lost.
     Missed,
+}
+
+/// What is known of the TCP checksum of a packet that has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// Nothing: it is looked at.
+    Unknown,
+    /// It is right, as the device or the kernel has found.
+    Verified,
 }
 
 /// What becomes of a packet that the host sends.
@@ -183,6 +192,11 @@ impl Station {
     /// A packet has come over the air, whole at `now`: it is heard if the radio was awake from its first bit on, which came as much earlier as the
     /// packet takes on the air. `more` is the More Data bit of an access point that buffers.
     pub fn receives(&mut self, now: Instant, bytes: &[u8], more: bool) -> Verdict {
+        self.receives_with(now, bytes, more, Checksum::Unknown)
+    }
+
+    /// [`receives`](Self::receives), with what is known of the packet's checksum; of one that is verified only headers are read.
+    pub fn receives_with(&mut self, now: Instant, bytes: &[u8], more: bool, checksum: Checksum) -> Verdict {
         self.catch_up(now);
         self.radio.has_come();
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -198,19 +212,23 @@ impl Station {
             }
         }
         match parse(bytes) {
-            Ok(Packet::Tcp(tcp)) => self.receives_segment(now, &tcp, bytes, more),
+            Ok(Packet::Tcp(tcp)) => {
+                let right =
+                    checksum == Checksum::Verified || verify_checksums(bytes).is_ok_and(|right| right.ip && right.tcp);
+                self.receives_segment(now, &tcp, right, more);
+            }
             _ => self.receives_other(now, size, more),
         }
         Verdict::Deliver
     }
 
-    fn receives_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, bytes: &[u8], more: bool) {
+    fn receives_segment(&mut self, now: Instant, tcp: &TcpPacket<'_>, right: bool, more: bool) {
         self.open(Side::Peer, tcp, now);
         let Some(entry) = self.flows.find(tcp.connection().reversed()) else {
             self.counters.unknown_packets += 1;
             return self.receives_other(now, tcp.packet_len(), more);
         };
-        let brings = entry.flow.receives(now, tcp, bytes);
+        let brings = if right { entry.flow.receives(now, tcp) } else { Brings::Nothing };
         if brings == Brings::Nothing {
             return;
         }

@@ -47,6 +47,10 @@ pub struct StationReport {
     pub missed_bytes: u64,
     /// Packets that the host sent, or that were sent in its name.
     pub sent_packets: u64,
+    /// Packets that its access point held.
+    pub held_packets: u64,
+    /// Packets that its access point had no room for.
+    pub refused_packets: u64,
     /// Beacons that it heard.
     pub beacons: u64,
     /// Polls that it sent.

@@ -51,6 +51,8 @@ impl Station {
             missed_packets: counters.missed_packets,
             missed_bytes: counters.missed_bytes,
             sent_packets: counters.sent_packets,
+            held_packets: 0,
+            refused_packets: 0,
             beacons: counters.beacons,
             polls: counters.polls,
             closed_acks: counters.closed_acks,

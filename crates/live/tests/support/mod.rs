@@ -2,7 +2,7 @@
 #![allow(dead_code)] // Each test uses its part.
 #![allow(clippy::unwrap_used, clippy::panic)] // All of it is test code.
 
-use netlull_live::system::{open_tun, run_in_real_time};
+use netlull_live::system::{ETHTOOL_SGRO, ETHTOOL_SGSO, ETHTOOL_STSO, open_tun, run_in_real_time, switch_off};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -179,23 +179,77 @@ impl Network {
         count("iptables") + count("ip6tables")
     }
 
-    /// The server: a request line `GET /BYTES/ALGORITHM` is answered by so many bytes, under that congestion control.
     fn serve(&mut self) {
         for address in [format!("{SERVER}:80"), format!("[{SERVER_V6}]:80")] {
-            let listener = inside(&self.names[1], move || TcpListener::bind(address).unwrap());
-            listener.set_nonblocking(true).unwrap();
-            let stop = Arc::clone(&self.stop);
-            self.threads.push(std::thread::spawn(move || {
-                while !stop.load(Ordering::Relaxed) {
-                    match listener.accept() {
-                        Ok((stream, _)) => {
-                            // A client that goes away ends its own thread.
-                            std::thread::spawn(move || answer(stream));
-                        }
-                        Err(_) => std::thread::sleep(Duration::from_millis(2)),
-                    }
+            self.threads.push(serve(&self.names[1], address, &self.stop));
+        }
+    }
+}
+
+/// A server: a request line `GET /BYTES/ALGORITHM` is answered by so many bytes, under that congestion control.
+fn serve(name: &str, address: String, stop: &Arc<AtomicBool>) -> JoinHandle<()> {
+    let listener = inside(name, move || TcpListener::bind(address).unwrap());
+    listener.set_nonblocking(true).unwrap();
+    let stop = Arc::clone(stop);
+    std::thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    // A client that goes away ends its own thread.
+                    std::thread::spawn(move || answer(stream));
                 }
-            }));
+                Err(_) => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+    })
+}
+
+/// Two hosts on the ends of a pair of devices without offloads: every packet is of the size of the wire.
+pub struct Link {
+    names: [String; 2],
+    stop: Arc<AtomicBool>,
+    server: Option<JoinHandle<()>>,
+}
+
+impl Link {
+    pub fn new() -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let names = ["c", "s"].map(|end| format!("nl-cl-{}-{number}{end}", std::process::id()));
+        names.iter().for_each(|name| ip(&["netns", "add", name]));
+        ip(&["-n", &names[0], "link", "add", "veth0", "type", "veth", "peer", "name", "veth1", "netns", &names[1]]);
+        for (name, device, address) in [(&names[0], "veth0", "10.9.0.1/24"), (&names[1], "veth1", "10.9.0.2/24")] {
+            ip(&["-n", name, "addr", "add", address, "dev", device]);
+            ip(&["-n", name, "link", "set", "lo", "up"]);
+            ip(&["-n", name, "link", "set", device, "txqueuelen", "2000", "up"]);
+            inside(name, move || {
+                for (what, command) in [("TSO", ETHTOOL_STSO), ("GSO", ETHTOOL_SGSO), ("GRO", ETHTOOL_SGRO)] {
+                    switch_off(device, what, command).unwrap();
+                }
+            });
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let server = Some(serve(&names[1], format!("{SERVER}:80"), &stop));
+        Self { names, stop, server }
+    }
+
+    pub fn client(&self) -> &str {
+        &self.names[0]
+    }
+
+    /// A command in the client's namespace.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.names[0], program]).stdin(Stdio::null());
+        command
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.server.take().map(JoinHandle::join);
+        for name in &self.names {
+            let _ = Command::new("ip").args(["netns", "del", name]).status();
         }
     }
 }

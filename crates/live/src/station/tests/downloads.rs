@@ -1,0 +1,250 @@
+//! Whole downloads.
+
+use super::*;
+use std::collections::BTreeMap;
+
+/// A sender that sends what its windows allow at once, over a path of 60 ms, to a host that acknowledges every second segment.
+struct Download {
+    station: Station,
+    connection: Connection,
+    total: u32,
+    sent: u32,
+    acknowledged: u32,
+    edge: u32,
+    cwnd: u32,
+    /// What the host has, and has acknowledged.
+    has: u32,
+    answered: u32,
+    host_stamp: u32,
+    /// What is under way: to the host (offset, length), and to the sender (acknowledged, window, TSval).
+    down: BTreeMap<(Instant, u32), (u32, u32)>,
+    up: Vec<(Instant, u32, u32, u32)>,
+    free_at: Instant,
+    missed: u64,
+}
+
+const RTT: u64 = 60;
+
+impl Download {
+    fn new(config: StationConfig, total: u32, port: u16) -> Self {
+        let mut download = Self {
+            station: Station::new(config, at(0), None).unwrap(),
+            connection: ends(port),
+            total,
+            sent: 0,
+            acknowledged: 0,
+            edge: 65_536,
+            cwnd: 10 * MSS,
+            has: 0,
+            answered: 0,
+            host_stamp: 1061,
+            down: BTreeMap::new(),
+            up: Vec::new(),
+            free_at: at(0),
+            missed: 0,
+        };
+        for (now, side, numbers, flags, stamps) in [
+            (0, Side::Host, (0, 0), SYN, (1000, 0)),
+            (60, Side::Peer, (0, 1), SYN_ACK, (50, 1000)),
+            (60, Side::Host, (1, 1), ACK, (1060, 50)),
+        ] {
+            download.pass(at(now), side, numbers, flags, stamps);
+        }
+        download.up.push((at(90), 0, 65_536, 1060));
+        download
+    }
+
+    fn pass(&mut self, now: Instant, side: Side, numbers: (u32, u32), flags: Flags, stamps: (u32, u32)) {
+        let connection = if side == Side::Host { self.connection } else { self.connection.reversed() };
+        let mut bytes = segment(connection, numbers, flags, 0, stamps);
+        match side {
+            Side::Host => {
+                self.station.sends(now, &mut bytes);
+            }
+            Side::Peer => {
+                self.station.receives(now, &bytes, false);
+            }
+        }
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Instant> {
+        let down = self.down.first_key_value().map(|((when, _), _)| *when);
+        let up = self.up.iter().map(|(when, ..)| *when).min();
+        [down, up, self.station.next_timeout()].into_iter().flatten().min()
+    }
+
+    fn run(&mut self, limit: Instant) -> Instant {
+        let mut last = at(60);
+        while let Some(now) = self.next().filter(|now| *now < limit) {
+            assert!(now >= last, "a timeout in the past: {now:?} after {last:?}");
+            last = now;
+            self.step(now);
+            if self.has == self.total {
+                return now;
+            }
+        }
+        last
+    }
+
+    fn step(&mut self, now: Instant) {
+        while let Some(entry) = self.down.first_entry().filter(|entry| entry.key().0 <= now) {
+            let (offset, len) = entry.remove();
+            self.arrive(now, offset, len);
+        }
+        if let Some(index) = self.up.iter().position(|(when, ..)| *when <= now) {
+            let (_, acknowledged, window, stamp) = self.up.remove(index);
+            self.answer(now, acknowledged, window, stamp);
+        }
+        if self.station.next_timeout().is_some_and(|due| due <= now) {
+            self.station.handle_timeout(now);
+        }
+        while let Some(output) = self.station.poll_output() {
+            let Said { ack, window, stamps, .. } = said(&output).unwrap();
+            assert!(ack - 1 <= self.has, "{ack} acknowledged, {} there", self.has);
+            assert!(ack - 1 + window <= self.answered + 65_536, "more than the host has offered");
+            assert!(output.at >= now);
+            self.up.push((output.at + ms(RTT / 2), ack - 1, window, stamps.unwrap().0));
+        }
+    }
+
+    fn arrive(&mut self, now: Instant, offset: u32, len: u32) {
+        let bytes = segment(self.connection.reversed(), (1 + offset, 1), ACK, len, (51, self.host_stamp));
+        if self.station.receives(now, &bytes, false) == Verdict::Missed {
+            self.missed += 1;
+            return;
+        }
+        if offset == self.has {
+            self.has += len;
+        }
+        if self.has - self.answered >= 2 * MSS || offset + len != self.has {
+            self.answered = self.has;
+            let stamp = 1000 + u32::try_from((now - at(0)).as_nanos() / 1_000_000).unwrap();
+            let mut bytes = segment(self.connection, (1, 1 + self.has), ACK, 0, (stamp, 51));
+            let verdict = self.station.sends(now, &mut bytes);
+            let Ok(Packet::Tcp(tcp)) = parse(&bytes) else { panic!("no segment") };
+            let window = u32::from(tcp.window_field()) << SHIFT;
+            assert!(window <= 65_536);
+            let leaves = if let SendVerdict::HoldUntil(until) = verdict { until } else { now };
+            self.up.push((leaves + ms(RTT / 2), self.has, window, stamp));
+        }
+    }
+
+    /// The sender gets an acknowledgement: what its windows allow goes out, over a link of 100 Mb/s.
+    fn answer(&mut self, now: Instant, acknowledged: u32, window: u32, stamp: u32) {
+        self.host_stamp = stamp;
+        self.cwnd += acknowledged.saturating_sub(self.acknowledged);
+        self.acknowledged = self.acknowledged.max(acknowledged);
+        self.edge = acknowledged + window;
+        let allowed = self.edge.min(self.acknowledged + self.cwnd).min(self.total);
+        while self.sent < allowed && allowed - self.sent >= MSS.min(self.total - self.sent) {
+            let len = MSS.min(self.total - self.sent);
+            self.free_at = self.free_at.max(now) + BitRate::from_mbps(100).time_for(Bytes::new(1500));
+            self.down.insert((self.free_at + ms(RTT / 2), self.sent), (self.sent, len));
+            self.sent += len;
+        }
+    }
+}
+
+#[test]
+fn a_download_is_slept_through_and_nothing_is_missed() {
+    let total = 5_000_000;
+    let mut plain = Download::new(StationConfig { mechanism: StationMechanism::AlwaysOn, ..shaped() }, total, 1);
+    let plain_end = plain.run(at(60_000));
+    let mut shaped_one = Download::new(StationConfig { asleep: Asleep::Drop, ..shaped() }, total, 1);
+    let end = shaped_one.run(at(60_000));
+    assert_eq!((plain.has, shaped_one.has, shaped_one.missed), (total, total, 0));
+    let report = shaped_one.station.summary(end);
+    assert_eq!(report.state, Some("saving"));
+    assert!(report.asleep_s > 0.5 * report.seconds, "{report:?}");
+    assert!(report.closed_acks > 1000 && report.own_acks > 60, "{report:?}");
+    let slower = (end - at(0)).as_secs_f64() / (plain_end - at(0)).as_secs_f64();
+    assert!(slower < 1.3, "{slower}");
+    let states = report.asleep_s + report.waking_s + report.idle_s + report.receiving_s + report.transmitting_s;
+    assert!((states - report.seconds).abs() < 1e-9);
+    let saving = report.energy.0.iter().map(|(_, energy)| energy.saving).fold(f64::INFINITY, f64::min);
+    assert!(saving > 0.3, "{saving}");
+}
+
+#[test]
+fn traffic_that_is_not_shaped_keeps_the_radio_awake() {
+    let config = StationConfig { asleep: Asleep::Drop, ..shaped() };
+    let slept = |quiet: Duration| {
+        let mut download = Download::new(StationConfig { quiet, ..config.clone() }, 5_000_000, 1);
+        // A packet of something else every 100 ms.
+        let other = segment(ends(9).reversed(), (1, 1), ACK, 10, (0, 0));
+        for i in 1..50 {
+            download.run(at(100 * i));
+            download.station.receives(at(100 * i), &other, false);
+        }
+        download.station.summary(at(4900)).asleep_s
+    };
+    assert_eq!(slept(ms(1000)), 0.0);
+    assert!(slept(Duration::ZERO) > 1.0);
+}
+
+#[test]
+fn a_connection_that_is_forgotten_is_not_left_closed() {
+    let config = StationConfig { connections: 1, ..shaped() };
+    let mut download = Download::new(config, 5_000_000, 1);
+    let now = download.run(at(1000));
+    assert_eq!(download.station.summary(now).state, Some("saving"));
+    let mut syn = segment(ends(2), (0, 0), SYN, 0, (1, 0));
+    download.station.sends(now, &mut syn);
+    let opened = said(&download.station.poll_output().unwrap()).unwrap();
+    assert!(opened.window > 0);
+    assert_eq!(download.station.summary(now).forgotten_connections, 1);
+    // Released as a whole.
+    let mut download = Download::new(shaped(), 5_000_000, 1);
+    let now = download.run(at(1000));
+    download.station.release(now);
+    assert!(said(&download.station.poll_output().unwrap()).unwrap().window > 0);
+}
+
+#[test]
+fn a_recorded_download_replays() {
+    let path = std::env::temp_dir().join(format!("netlull-{}-station.tape", std::process::id()));
+    let mut download = Download::new(shaped(), 500_000, 1);
+    download.station = Station::new(shaped(), at(0), Some(&path)).unwrap();
+    for (now, side, numbers, flags, stamps) in [
+        (0, Side::Host, (0, 0), SYN, (1000, 0)),
+        (60, Side::Peer, (0, 1), SYN_ACK, (50, 1000)),
+        (60, Side::Host, (1, 1), ACK, (1060, 50)),
+    ] {
+        download.pass(at(now), side, numbers, flags, stamps);
+    }
+    download.run(at(10_000));
+    download.station.finish().unwrap();
+    let replayed = crate::tape::replay(&path).unwrap();
+    assert!(replayed.events > 500 && replayed.difference.is_none(), "{replayed:?}");
+    std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_connection_that_cannot_be_imitated_is_left_alone() {
+    let mut download = Download::new(shaped(), 5_000_000, 1);
+    // Another connection, whose segments are signed (RFC 5925).
+    let connection = ends(2);
+    let signed = |numbers: (u32, u32), flags, stamp| {
+        let signature = TcpOption::Other { kind: 29, data: vec![0; 14] };
+        let options = vec![signature, TcpOption::Timestamps(stamp, 50)];
+        let (seq, ack) = numbers;
+        let spec = TcpSpec { seq, ack, flags, window: WINDOW, options, ..TcpSpec::new(connection) };
+        let mut bytes = Vec::new();
+        build_tcp(&spec, &[], &mut bytes).unwrap();
+        bytes
+    };
+    let station = &mut download.station;
+    station.sends(at(61), &mut signed((0, 0), SYN, 1000));
+    station.receives(at(62), &segment(connection.reversed(), (0, 1), SYN_ACK, 0, (50, 1000)), false);
+    for i in 0..2000_u32 {
+        let now = at(63) + Duration::from_micros(100 * u64::from(i));
+        let mut bytes = signed((1, 1 + i * MSS), ACK, 1063 + i / 10);
+        let before = bytes.clone();
+        station.sends(now, &mut bytes);
+        assert_eq!(bytes, before);
+        let data = segment(connection.reversed(), (1 + i * MSS, 1), ACK, MSS, (51, 1063));
+        assert_eq!(station.receives(now, &data, false), Verdict::Deliver);
+    }
+    assert_eq!((station.next_timeout(), station.poll_output()), (None, None));
+}
