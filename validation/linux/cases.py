@@ -31,7 +31,7 @@ SIZING: dict[str, Any] = {
     "initial_rto": "1 s",
     "receive_buffer": "16 MiB",
 }
-"""With what downloads are sized: the RFCs' TCP, so that sizes stay what they are when the preset gets nearer to Linux."""
+"""With what downloads are sized: the RFCs' TCP, so that they stay what they are when the preset changes."""
 ALGORITHMS = {"reno": "sack", "cubic": "cubic", "bbr": "bbr"}
 """What the kernel calls it, and the scenario."""
 
