@@ -35,6 +35,9 @@ impl Namespace {
     /// # Errors
     /// If there is none of this name.
     pub fn named(name: &str) -> Result<Self> {
+        if name.is_empty() || name.contains('/') {
+            return Err(LiveError::new(format!("network namespace \"{name}\": expected a name as `ip netns` has it")));
+        }
         let path: PathBuf = Path::new(NAMED).join(name);
         let file = File::open(&path).map_err(|error| {
             LiveError::system(

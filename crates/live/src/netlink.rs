@@ -31,6 +31,8 @@ pub mod flag {
     pub const ECHO: u16 = 8;
     /// NLM_F_REPLACE.
     pub const REPLACE: u16 = 0x100;
+    /// NLM_F_EXCL: refused if it is there.
+    pub const EXCLUSIVE: u16 = 0x200;
     /// NLM_F_CREATE.
     pub const CREATE: u16 = 0x400;
 }

@@ -41,16 +41,29 @@ impl Metrics {
     }
 }
 
-/// In the namespace of this thread everything goes through `device`, in place of a default route that there is.
+/// Whether a default route that there is may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It may.
+    Replace,
+    /// It may not.
+    Keep,
+}
+
+/// In the namespace of this thread everything goes through `device`.
 ///
 /// # Errors
-/// If there is no such device, or the kernel refuses.
-pub fn go_through(device: &str, metrics: Metrics) -> Result<()> {
+/// If there is no such device, a default route that is to be kept, or the kernel refuses.
+pub fn go_through(device: &str, metrics: Metrics, existing: Existing) -> Result<()> {
     let refused = |error| LiveError::system(format!("sending everything through {device}"), error);
     let index = nix::net::if_::if_nametoindex(device).map_err(refused)?;
     // struct rtmsg: family, lengths of destination and source, TOS, table, protocol, scope, type, flags.
     let fixed = [AF_INET, 0, 0, 0, RT_TABLE_MAIN, RTPROT_STATIC, RT_SCOPE_LINK, RTN_UNICAST, 0, 0, 0, 0];
-    let message = Message::new(kind::NEW_ROUTE, flag::ACK | flag::CREATE | flag::REPLACE, &fixed)
+    let existing = match existing {
+        Existing::Replace => flag::REPLACE,
+        Existing::Keep => flag::EXCLUSIVE,
+    };
+    let message = Message::new(kind::NEW_ROUTE, flag::ACK | flag::CREATE | existing, &fixed)
         .with(RTA_OIF, &index.to_ne_bytes())
         .with(RTA_METRICS, &metrics.attributes());
     Socket::open()?.ask(message).map(|_| ()).map_err(refused)

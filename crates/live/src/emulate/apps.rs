@@ -50,6 +50,8 @@ pub struct Seen {
     pub windows: Vec<WindowSample>,
     /// By flow: the most that were open at once.
     pub most_open: Vec<u32>,
+    /// Retransmission timeouts of requests, by flow and number, where there were any.
+    pub timeouts: BTreeMap<(u32, usize), u64>,
 }
 
 /// Something that an application does at a time of its own.
@@ -89,6 +91,8 @@ struct Sends {
     closed: bool,
     last: TcpInfo,
     timeouts: u16,
+    /// Of a request, its number in its flow.
+    request: Option<usize>,
 }
 
 /// The applications.
@@ -136,7 +140,7 @@ impl<'a> Applications<'a> {
             listeners: BTreeMap::new(),
             conversations: BTreeMap::new(),
             open: vec![0; flows],
-            seen: Seen { windows: Vec::new(), most_open: vec![0; flows] },
+            seen: Seen { windows: Vec::new(), most_open: vec![0; flows], timeouts: BTreeMap::new() },
             plan,
         };
         let plan = Arc::clone(&applications.plan);
@@ -264,7 +268,7 @@ impl<'a> Applications<'a> {
             Act::Request { flow, number } => {
                 let plan = Arc::clone(&self.plan);
                 if let Traffic::Requests { requests, most_open, .. } = &plan.flows[flow as usize].traffic {
-                    self.request(flow, requests[number].1, *most_open)?;
+                    self.request((flow, number), requests[number].1, *most_open)?;
                     if let Some(&(next, _)) = requests.get(number + 1) {
                         self.at(next, Act::Request { flow, number: number + 1 });
                     }
@@ -289,7 +293,7 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    fn request(&mut self, flow: u32, size: u64, most_open: u32) -> Result<()> {
+    fn request(&mut self, (flow, number): (u32, usize), size: u64, most_open: u32) -> Result<()> {
         if self.open[flow as usize] >= most_open {
             let (name, at) = (&self.plan.flows[flow as usize].name, self.clock.now());
             let message = format!(
@@ -302,7 +306,11 @@ impl<'a> Applications<'a> {
         self.open[flow as usize] += 1;
         let most = &mut self.seen.most_open[flow as usize];
         *most = (*most).max(self.open[flow as usize]);
-        self.opens(flow, Some(size), None).map(|_| ())
+        let socket = self.opens(flow, Some(size), None)?;
+        if let Some(Conversation { role: Role::Sends(sends), .. }) = self.conversations.get_mut(&socket) {
+            sends.request = Some(number);
+        }
+        Ok(())
     }
 
     /// A sender opens its connection.
@@ -323,7 +331,8 @@ impl<'a> Applications<'a> {
         self.wait_for(&sender, EpollFlags::EPOLLOUT | EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
         let number = sender.as_raw_fd();
         let allowed = spacing.map(|_| 0);
-        let sends = Sends { left: size, allowed, spacing, closed: false, last: TcpInfo::default(), timeouts: 0 };
+        let sends =
+            Sends { left: size, allowed, spacing, closed: false, last: TcpInfo::default(), timeouts: 0, request: None };
         let conversation = Conversation { flow, role: Role::Sends(sends), stream: TcpStream::from(sender) };
         self.conversations.insert(number, conversation);
         Ok(number)
@@ -439,6 +448,11 @@ impl<'a> Applications<'a> {
             return;
         }
         sample_one(conversation, &self.gauges, self.clock.now(), &mut self.seen.windows);
+        if let Role::Sends(Sends { request: Some(number), timeouts, .. }) = conversation.role
+            && timeouts > 0
+        {
+            self.seen.timeouts.insert((conversation.flow, number), u64::from(timeouts));
+        }
         let open = &mut self.open[conversation.flow as usize];
         *open = open.saturating_sub(1);
         self.conversations.remove(&number);

@@ -164,12 +164,19 @@ impl Connections {
         }
     }
 
-    /// Every connection of a flow as a request.
+    /// Every connection of a flow as a request; `timeouts` of some of them by flow and number.
     #[must_use]
-    pub fn requests(&self, flow: u32, asked: &[(Instant, u64)]) -> Vec<RequestOutcome> {
+    pub fn requests(
+        &self,
+        (flow, asked): (u32, &[(Instant, u64)]),
+        timeouts: &BTreeMap<(u32, usize), u64>,
+    ) -> Vec<RequestOutcome> {
         // Connections open in the order in which they were asked for.
-        let with_size = self.of_flow(flow).zip(asked);
-        with_size.map(|(known, &(_, size))| known.as_request(size)).collect()
+        let with_size = self.of_flow(flow).zip(asked).enumerate();
+        let request = |(number, (known, &(_, size))): (usize, (&Known, &(Instant, u64)))| {
+            known.as_request(size, timeouts.get(&(flow, number)).copied().unwrap_or(0))
+        };
+        with_size.map(request).collect()
     }
 }
 
@@ -191,8 +198,8 @@ impl Known {
         }
     }
 
-    fn as_request(&self, size: u64) -> RequestOutcome {
+    fn as_request(&self, size: u64, timeouts: u64) -> RequestOutcome {
         let completion: Option<Duration> = self.completed.map(|completed| completed - self.opened);
-        RequestOutcome { start: self.opened, size, completion, retransmissions: self.retransmissions, timeouts: 0 }
+        RequestOutcome { start: self.opened, size, completion, retransmissions: self.retransmissions, timeouts }
     }
 }

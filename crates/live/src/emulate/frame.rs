@@ -25,7 +25,7 @@ pub enum Way {
 /// A packet, from its IP header on.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Its bytes; of datagrams, which nobody reads, only as many as a header has.
+    /// Its bytes; those of datagrams are made up.
     pub bytes: Vec<u8>,
     /// Its size on the wire in bytes, IP header included.
     pub size: u32,

@@ -3,7 +3,7 @@
 use super::world::address;
 use crate::error::{LiveError, Result};
 use crate::namespace::{Namespace, set_sysctl};
-use crate::route::{Metrics, go_through};
+use crate::route::{Existing, Metrics, go_through};
 use crate::system::{bring_up, open_tun, set_up_point_to_point};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
 use std::collections::BTreeMap;
@@ -105,21 +105,22 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
 fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String, String>) -> Result<Host> {
     let name = &plan.nodes[node as usize];
     let in_host = |error| LiveError::system(format!("node {name}"), error);
-    let make = || {
+    let make = |existing| {
         let tun = open_tun(DEVICE)?;
         bring_up("lo")?;
         set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
-        go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics))?;
-        for (name, value) in always().into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
+        go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics), existing)?;
+        let own = if existing == Existing::Replace { always() } else { Vec::new() };
+        for (name, value) in own.into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
             set_sysctl(name, &value)?;
         }
         Ok(tun)
     };
     let (namespace, tun) = match attach.get(name) {
-        None => Namespace::make(make).map_err(in_host)?,
+        None => Namespace::make(|| make(Existing::Replace)).map_err(in_host)?,
         Some(known) => {
             let namespace = Namespace::named(known).map_err(in_host)?;
-            let tun = namespace.inside(make).map_err(in_host)?;
+            let tun = namespace.inside(|| make(Existing::Keep)).map_err(in_host)?;
             (namespace, tun)
         }
     };

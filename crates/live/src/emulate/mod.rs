@@ -123,6 +123,8 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
 /// Emulates a plan; nothing if it was interrupted.
 fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let plan = Arc::new(plan);
+    // Before any thread is started: all of them are to leave signals to the one that waits for them.
+    let signals = block_signals()?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
     let mut hosts = hosts(&plan, &attach)?;
     let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node as usize].as_str()).collect();
@@ -136,7 +138,6 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     // The applications look at the hosts' namespaces, the carrier at their devices: both are files, which are shared.
     let namespaces: Vec<Host> = hosts.iter().map(Host::view).collect::<Result<_>>()?;
     let applications = Applications::new(Arc::clone(&plan), &namespaces, clock, gauges)?;
-    let signals = block_signals()?;
     let (carried, seen) = std::thread::scope(|scope| {
         let applications = scope.spawn(|| {
             let _ = system::run_in_real_time(APPLICATIONS);
@@ -144,15 +145,33 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
             over.store(true, Ordering::Relaxed);
             seen
         });
-        let carrier =
-            Carrier { world, hosts: &mut hosts, clock, lateness: LatenessCounts::default(), capture: capture.as_mut() };
-        let carried = carrier.run(&plan, &signals, &over, arguments.progress);
+        // Whatever becomes of the carrier, the applications are to end.
+        let _ends = SetWhenDropped(&over);
+        let carrier = Carrier {
+            world,
+            hosts: &mut hosts,
+            clock,
+            lateness: LatenessCounts::default(),
+            capture: capture.as_mut(),
+            signals: &signals,
+            over: &over,
+        };
+        let carried = carrier.run(&plan, arguments.progress);
         over.store(true, Ordering::Relaxed);
         (carried, applications.join().unwrap_or_else(|_| Err(LiveError::new("the applications' thread has failed"))))
     });
     capture.map_or(Ok(()), Capture::finish)?;
     let (seen, Some(done)) = (seen?, carried?) else { return Ok(None) };
     Ok(Some(outcome(&plan, done, &seen, arguments.max_lateness)?))
+}
+
+/// Sets a flag when it goes, by return, error or panic.
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Priorities under SCHED_FIFO: packets come before applications.
@@ -175,7 +194,24 @@ struct Carrier<'a> {
     clock: Clock,
     lateness: LatenessCounts,
     capture: Option<&'a mut Capture>,
+    signals: &'a SignalFd,
+    /// Set by the applications when they give up.
+    over: &'a AtomicBool,
 }
+
+/// What came of a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Passed {
+    /// All that was due has happened.
+    All,
+    /// The run is over.
+    Over,
+    /// Somebody wants it to end.
+    Stopped,
+}
+
+/// So many steps at most between two looks at whether somebody wants it to end.
+const STEPS: u32 = 4096;
 
 /// What is left when all has been carried.
 struct Done {
@@ -191,13 +227,13 @@ const SIGNALS: u64 = u64::MAX - 1;
 
 impl Carrier<'_> {
     /// Carries packets until the plan is over; nothing if that was interrupted.
-    fn run(mut self, plan: &Plan, signals: &SignalFd, over: &AtomicBool, progress: bool) -> Result<Option<Done>> {
+    fn run(mut self, plan: &Plan, progress: bool) -> Result<Option<Done>> {
         let refused = |error: nix::errno::Errno| LiveError::system("waiting for packets", error);
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(refused)?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)
             .map_err(refused)?;
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(refused)?;
-        epoll.add(signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS)).map_err(refused)?;
+        epoll.add(self.signals, EpollEvent::new(EpollFlags::EPOLLIN, SIGNALS)).map_err(refused)?;
         for (index, host) in (0..).zip(self.hosts.iter()) {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
@@ -206,26 +242,26 @@ impl Carrier<'_> {
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;
         loop {
-            if self.pass(&mut buffer)? {
-                return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
-            }
-            if over.load(Ordering::Relaxed) {
-                // The applications have given up.
-                return Ok(None);
+            match self.pass(self.clock.now(), &mut buffer)? {
+                Passed::All => {}
+                Passed::Over => {
+                    return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
+                }
+                Passed::Stopped => return self.stopped(),
             }
             let (now, next) = (self.clock.now(), self.world.next());
             if progress && now.saturating_since(told) >= Duration::from_secs(1) {
                 told = now;
                 let share = now.as_secs_f64() / plan.duration.as_secs_f64();
-                println!("progress {:.3}", share.min(1.0));
-                let _ = std::io::stdout().flush();
+                let mut out = std::io::stdout();
+                if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {
+                    // Whoever asked is gone.
+                    return self.stopped();
+                }
             }
-            // A second at most, so that progress is told and the end of the applications is seen.
+            // Now and then even if nothing is due, so that the end of the applications is seen.
             let wait = next.saturating_since(now).min(Duration::from_millis(200)).max(Duration::from_nanos(1));
-            let wait = TimeSpec::new(
-                (wait.as_nanos() / 1_000_000_000).cast_signed(),
-                (wait.as_nanos() % 1_000_000_000).cast_signed(),
-            );
+            let wait = TimeSpec::new(0, wait.as_nanos().cast_signed());
             timer.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty()).map_err(refused)?;
             let ready = match epoll.wait(&mut events, EpollTimeout::NONE) {
                 Ok(ready) => ready,
@@ -237,19 +273,30 @@ impl Carrier<'_> {
                     TIMER => {
                         let _ = timer.wait();
                     }
-                    SIGNALS => return Ok(None),
-                    index => self.takes(usize::try_from(index).unwrap_or(0), None, &mut buffer)?,
+                    SIGNALS => return self.stopped(),
+                    index => self.reads(usize::try_from(index).unwrap_or(0), &mut buffer)?,
                 }
             }
         }
     }
 
-    /// All that is due happens; whether the run is over.
-    fn pass(&mut self, buffer: &mut [u8]) -> Result<bool> {
-        while self.world.next() <= self.clock.now() {
+    /// It ends before its time: recordings are complete up to now.
+    fn stopped(mut self) -> Result<Option<Done>> {
+        self.world.finish()?;
+        Ok(None)
+    }
+
+    /// All that is due by `until` happens.
+    fn pass(&mut self, until: Instant, buffer: &mut [u8]) -> Result<Passed> {
+        let mut steps: u32 = 0;
+        while self.world.next() <= until {
+            steps += 1;
+            if steps.is_multiple_of(STEPS) && matches!(self.signals.read_signal(), Ok(Some(_))) {
+                return Ok(Passed::Stopped);
+            }
             match self.world.step() {
                 Step::Inside => {}
-                Step::Over => return Ok(true),
+                Step::Over => return Ok(Passed::Over),
                 Step::Arrived { host, at, frame } => {
                     self.lateness.add(self.clock.now().saturating_since(at));
                     let Some(index) = self.hosts.iter().position(|known| known.node == host) else { continue };
@@ -258,23 +305,34 @@ impl Carrier<'_> {
                     }
                     self.hosts[index].receives(&frame.bytes)?;
                     // What the packet has provoked is as late as itself: it counts as sent when that arrived.
-                    self.takes(index, Some(at), buffer)?;
+                    while let Some(len) = self.hosts[index].sends(buffer)? {
+                        self.enters(index, at, &buffer[..len]);
+                    }
                 }
             }
         }
-        Ok(false)
+        // The applications have given up.
+        Ok(if self.over.load(Ordering::Relaxed) { Passed::Stopped } else { Passed::All })
     }
 
-    /// Takes what a host sends: at `at`, or now.
-    fn takes(&mut self, index: usize, at: Option<Instant>, buffer: &mut [u8]) -> Result<()> {
-        while let Some(len) = self.hosts[index].sends(buffer)? {
-            let at = at.unwrap_or_else(|| self.clock.now());
-            if let Some(capture) = &mut self.capture {
-                capture.packet(index, at, &buffer[..len]);
+    /// Takes what a host has sent of itself: now, behind everything that was due before.
+    fn reads(&mut self, index: usize, buffer: &mut [u8]) -> Result<()> {
+        loop {
+            let now = self.clock.now();
+            if self.world.next() <= now {
+                // First what is due; the device is still readable in the next turn.
+                return Ok(());
             }
-            self.world.enters(at, self.hosts[index].node, &buffer[..len]);
+            let Some(len) = self.hosts[index].sends(buffer)? else { return Ok(()) };
+            self.enters(index, now, &buffer[..len]);
         }
-        Ok(())
+    }
+
+    fn enters(&mut self, index: usize, at: Instant, bytes: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(index, at, bytes);
+        }
+        self.world.enters(at, self.hosts[index].node, bytes);
     }
 }
 
@@ -300,7 +358,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
         let own: Vec<_> = remains.connections.of_flow(index).collect();
         let largest = own.iter().map(|known| known.largest).max().filter(|&largest| largest > 0);
         let requests = match &flow.traffic {
-            Traffic::Requests { requests, .. } => remains.connections.requests(index, requests),
+            Traffic::Requests { requests, .. } => remains.connections.requests((index, requests), &seen.timeouts),
             Traffic::Tcp { .. } | Traffic::Datagrams { .. } => Vec::new(),
         };
         let single = own.first().filter(|_| matches!(flow.traffic, Traffic::Tcp { .. }));

@@ -283,9 +283,11 @@ impl World {
             return false;
         }
         let Some((frame, more)) = member.proxy.as_mut().and_then(Proxy::next_packet) else { return false };
-        member.station.expects_packet();
+        // What the air loses the radio does not wait for.
         if self.offer_to_link(down, frame) {
-            self.stations.get_mut(index).more.push_back(more);
+            let member = self.stations.get_mut(index);
+            member.station.expects_packet();
+            member.more.push_back(more);
         }
         true
     }

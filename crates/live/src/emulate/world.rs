@@ -44,6 +44,20 @@ fn node_of(address: IpAddr) -> Option<u32> {
     }
 }
 
+/// A datagram of so many bytes, IP header included (RFC 791 section 3.1, RFC 768); its checksums are not computed.
+fn datagram(from: u32, to: u32, size: u32) -> Vec<u8> {
+    const UDP: u8 = 17;
+    let len = u16::try_from(size).unwrap_or(u16::MAX);
+    let mut bytes = vec![0; usize::from(len)];
+    if let Some(header) = bytes.first_chunk_mut::<20>() {
+        (header[0], header[8], header[9]) = (0x45, 64, UDP);
+        header[2..4].copy_from_slice(&len.to_be_bytes());
+        header[12..16].copy_from_slice(&address(from).octets());
+        header[16..20].copy_from_slice(&address(to).octets());
+    }
+    bytes
+}
+
 /// What a step brought.
 #[derive(Debug)]
 pub enum Step {
@@ -316,8 +330,8 @@ impl World {
                 let marked = matches!(netlull_wire::parse(&frame.bytes), Ok(Packet::Tcp(tcp)) if tcp.ecn() == netlull_wire::Ecn::Ce);
                 let count = self.connections.flow_mut(owner.flow);
                 count.marked_packets += u64::from(marked);
-                if frame.bytes.is_empty() {
-                    // A datagram: nobody waits for it.
+                if matches!(self.plan.flows[owner.flow as usize].traffic, Traffic::Datagrams { .. }) {
+                    // Nobody waits for it.
                     count.delivered_bytes += u64::from(frame.size);
                     return;
                 }
@@ -455,7 +469,7 @@ impl World {
         }
     }
 
-    /// A datagram is sent: it has a size, and no bytes that anybody reads.
+    /// A datagram is sent: a header and as many bytes behind it as its size says, which nobody reads.
     fn datagram(&mut self, flow: usize) {
         let plan = Arc::clone(&self.plan);
         let spec = &plan.flows[flow];
@@ -466,7 +480,11 @@ impl World {
             count.sent_packets += 1;
             count.sent_bytes += u64::from(size);
             let owner = Owner { flow: flow as u32, way: Way::Forward, connection: None };
-            self.forward(spec.from, Frame { bytes: Vec::new(), size, to: spec.to, owner: Some(owner) });
+            let frame = Frame { bytes: datagram(spec.from, spec.to, size), size, to: spec.to, owner: Some(owner) };
+            match self.stations.at(spec.from) {
+                Some(index) => self.station_sends(index, frame),
+                None => self.forward(spec.from, frame),
+            }
         }
         self.datagrams_done[flow] += 1;
         self.agenda.set(self.slots.of(Due::Datagram(flow)), self.next_datagram(flow));
@@ -531,6 +549,18 @@ impl World {
         let next = self.plan.marks.get(self.marks.len()).copied();
         self.agenda.set(self.slots.of(Due::Mark), next.unwrap_or(Instant::NEVER));
         next.is_none()
+    }
+}
+
+impl World {
+    /// Recordings end.
+    ///
+    /// # Errors
+    /// If one could not be written.
+    pub fn finish(&mut self) -> Result<()> {
+        self.controllers.iter_mut().try_for_each(Controller::finish)?;
+        let now = self.now;
+        self.stations.members_mut().iter_mut().try_for_each(|member| member.outcome(now).map(|_| ()))
     }
 }
 
