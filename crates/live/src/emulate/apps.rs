@@ -390,6 +390,7 @@ impl<'a> Applications<'a> {
             self.conversations.get_mut(&number)
             && *clamps > 0
             && let Some(tcp) = tcp_of(&self.plan.flows[*flow as usize].traffic)
+            && largest_window(tcp) < EXACT
         {
             *clamps -= 1;
             let _ = window_clamp(stream, tcp);
@@ -513,9 +514,15 @@ fn largest_window(tcp: &TcpPlan) -> libc::c_int {
     i32::try_from(tcp.receive_buffer.as_u64()).unwrap_or(i32::MAX / 4).min(i32::MAX / 4)
 }
 
+/// Windows below this are exact. A larger one hardly ever limits, and a kernel whose window is clamped no longer acknowledges every segment
+/// while it grows: those are left to grow as they do, to more than was asked for.
+const EXACT: libc::c_int = 1 << 20;
+
 /// A buffer that lets the receiver offer that window: the kernel doubles what is asked for, and offers a half of it or more.
 fn receive_buffer(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
-    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, largest_window(tcp))?;
+    let window = largest_window(tcp);
+    let buffer = if window < EXACT { window } else { window.saturating_mul(2) };
+    set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, buffer)?;
     window_clamp(socket, tcp)
 }
 

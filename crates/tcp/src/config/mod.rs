@@ -313,10 +313,13 @@ impl Config {
     /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
     /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
     /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
-    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does.
+    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does; below 1 MiB it clamps the window,
+    /// which then has no room to grow.
     #[must_use]
     pub fn with_linux_6_quick_acks(self) -> Self {
-        let growth = self.receive_buffer.as_u64() / 2 * 3;
+        const EXACT: u64 = 1 << 20;
+        let buffer = self.receive_buffer.as_u64();
+        let growth = if buffer < EXACT { 0 } else { buffer / 2 * 3 };
         let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
         let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
         Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
