@@ -100,6 +100,7 @@ fn plan(algorithms: &[&str], seconds: u64) -> Plan {
             flows: (0..algorithms.len() as u32).collect(),
             ..ProbePlan::default()
         },
+        differences: Vec::new(),
     }
 }
 

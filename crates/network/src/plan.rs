@@ -44,6 +44,8 @@ pub struct Plan {
     pub stations: Vec<StationPlan>,
     /// What to record.
     pub probe: ProbePlan,
+    /// What the scenario asks for and no emulation does, a sentence each.
+    pub differences: Vec<String>,
 }
 
 /// One direction of a link.

@@ -339,7 +339,7 @@ impl Carrier<'_> {
 fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outcome> {
     let Done { mut remains, lateness, scheduling } = done;
     remains.controllers.iter_mut().try_for_each(controller::Controller::finish)?;
-    let mut differences = Vec::new();
+    let mut differences = plan.differences.clone();
     if remains.foreign > 0 {
         differences.push(format!("{} packets were of no flow, and went nowhere", remains.foreign));
     }

@@ -73,6 +73,7 @@ fn plan() -> Plan {
         flows: vec![FlowPlan { name: "f".to_owned(), from: 0, to: 2, traffic }],
         stations: Vec::new(),
         probe: ProbePlan { links: vec![0, 1, 2, 3], flows: vec![0], drops: true, ..ProbePlan::default() },
+        differences: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::engine::random::Stream;
 use crate::net::routing::NextHop;
+use crate::scenario::document::Verify;
 use crate::scenario::{
     Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
     StationMechanism, StationSpec, TcpFlow, TransferSize,
@@ -54,6 +55,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         flows,
         stations: scenario.stations.iter().map(station).collect(),
         probe: probe(scenario),
+        differences: differences(scenario),
     })
 }
 
@@ -264,4 +266,61 @@ fn probe(scenario: &Scenario) -> ProbePlan {
         links: numbers(&probe.links, scenario.links.len()),
         flows: numbers(&probe.flows, scenario.flow_paths().count()),
     }
+}
+
+/// What is not asked of the kernel, or not recorded.
+fn differences(scenario: &Scenario) -> Vec<String> {
+    let mut differences = Vec::new();
+    let tcp = scenario.tcp_flows.iter().map(|flow| (&flow.path.name, &flow.config));
+    let requests = scenario.request_flows.iter().map(|flow| (&flow.path.name, &flow.config));
+    for (name, config) in tcp.chain(requests) {
+        let others = not_asked_for(config);
+        if !others.is_empty() {
+            differences.push(format!(
+                "flow {name}: {} are not asked of the kernel, which does what preset = \"linux-6\" has",
+                others.join(", ")
+            ));
+        }
+        if config.congestion_control == Algorithm::Bbr {
+            differences.push(format!("flow {name}: the kernel's bbr is version 1, the simulator's version 3"));
+        }
+    }
+    let probe = &scenario.probe;
+    let unrecorded = [
+        (probe.segments, "segments"),
+        (probe.events, "events"),
+        (probe.stations, "stations"),
+        (probe.arrivals.is_some(), "arrivals"),
+    ];
+    for (_, table) in unrecorded.into_iter().filter(|(wanted, _)| *wanted) {
+        differences.push(format!("probe.{table}: is not recorded in an emulation"));
+    }
+    if scenario.verify == Verify::Replay {
+        differences.push("verify: no verifier follows the packets of an emulation".to_owned());
+    }
+    if !scenario.stations.is_empty() && !scenario.warm_up.is_zero() {
+        differences.push("warm_up: stations are measured from the start of the run".to_owned());
+    }
+    differences
+}
+
+/// Options of TCP in which a flow is not as the preset `linux-6` and that a kernel cannot be asked for.
+fn not_asked_for(config: &Config) -> Vec<&'static str> {
+    let linux = Config { receive_buffer: config.receive_buffer, ..Config::linux_6() }.with_linux_6_quick_acks();
+    let linux = linux.with_linux_6_algorithm(config.congestion_control);
+    let options = [
+        (config.loss_recovery != linux.loss_recovery, "loss_recovery"),
+        (config.window_reduction != linux.window_reduction, "window_reduction"),
+        (config.delayed_ack != linux.delayed_ack, "delayed_ack"),
+        (config.quick_acks != linux.quick_acks, "quick_acks"),
+        (config.cwnd_unit != linux.cwnd_unit, "cwnd_unit"),
+        (config.hystart != linux.hystart, "hystart"),
+        (config.growth != linux.growth, "growth"),
+        (config.limited_transmit != linux.limited_transmit, "limited_transmit"),
+        (config.initial_rto != linux.initial_rto, "initial_rto"),
+        (config.max_rto != linux.max_rto, "max_rto"),
+        (config.initial_ssthresh != linux.initial_ssthresh, "initial_ssthresh"),
+        (config.reading != linux.reading, "reading"),
+    ];
+    options.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
 }
