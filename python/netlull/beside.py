@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import TYPE_CHECKING
 
 from netlull.compare import Comparison, Options, compare
-from netlull.errors import FieldPathError, InputError
+from netlull.errors import FieldPathError, InputError, NetlullWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,21 @@ def compare_runs(
     """
     if not a or not b:
         raise InputError(f"{names[0] if not a else names[1]}: has no run; expected at least one")
+    _warn_of_other_scenarios(a[0], b[0], names)
     chosen = list(metrics) or [path for path in usual_metrics(a[0]) if _has(b[0], path)]
     return compare(_sweep(a, chosen, names[0]), _sweep(b, chosen, names[1]), (), options, names)
+
+
+_BESIDE_THE_POINT = {"seed", "description", "probe", "verify"}
+"""Fields of a scenario that change no run, or that pairs are made by."""
+
+
+def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> None:
+    fields = sorted((a.scenario.keys() | b.scenario.keys()) - _BESIDE_THE_POINT)
+    others = [field for field in fields if a.scenario.get(field) != b.scenario.get(field)]
+    if others:
+        what = f"{names[0]} and {names[1]} are runs of different scenarios: they differ in {', '.join(others)}"
+        warnings.warn(what, NetlullWarning, stacklevel=3)
 
 
 def usual_metrics(result: Result) -> list[str]:
