@@ -8,6 +8,8 @@ mod flows;
 mod net;
 #[path = "router/packets.rs"]
 mod packets;
+#[path = "router/restored.rs"]
+mod restored;
 #[path = "router/tun.rs"]
 mod tun;
 
@@ -118,7 +120,7 @@ fn an_instance_leaves_everything_as_it_was() {
     assert_eq!(summary["full_rate_bps"], 20_000_000);
     let shown = network.queue();
     assert!(shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b"), "{shown}");
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
     assert!(!status.status.success() && text(&status.stdout).contains("nothing runs"));
@@ -157,7 +159,7 @@ fn a_daemon_that_is_killed_leaves_no_lowered_rate() {
     let _ = instance.wait();
     until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
     until("the watch is gone", || pids(&network).is_empty());
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
 }
 
 #[test]
@@ -209,7 +211,7 @@ fn a_device_that_goes_ends_its_instance() {
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     assert!(text(&ended.stderr).contains("far was removed"), "{}", text(&ended.stderr));
     until("the watch is gone", || pids(&network).is_empty());
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
 }
 
 #[test]

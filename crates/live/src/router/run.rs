@@ -162,7 +162,7 @@ fn say_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
         println!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name);
     }
     println!("{name}: would run {} every {}, beside a watch", name_of(*kind), arguments.period);
-    println!("{name}: would write {}", Place::new(&arguments.state, name).saved().display());
+    println!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display());
     Ok(())
 }
 
@@ -175,7 +175,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     if arguments.dry_run {
         return say_plan(arguments, &plan(arguments, &mut socket)?);
     }
-    let place = Place::new(&arguments.state, &arguments.dev);
+    let place = Place::new(&arguments.state, &arguments.dev)?;
     let _held = place.hold()?;
     // An instance that was killed together with its watch.
     if place.restore(&mut socket)? == Restored::Queue {
@@ -291,7 +291,9 @@ fn serve(
     let recorded = running.driver.finish();
     // The watch goes last of all, when what stood before stands again.
     let restored = place.restore(running.socket);
-    running.guard.dismiss();
+    if restored.is_ok() {
+        running.guard.dismiss();
+    }
     let ended = ended?;
     restored?;
     recorded?;
