@@ -15,7 +15,7 @@ fn a_device_that_was_renamed_gets_its_queue_back() {
     assert!(network.saved().is_some());
     command(&format!("ip -n {router} link set far down"));
     command(&format!("ip -n {router} link set far name away"));
-    command(&format!("ip -n {router} link add far type dummy"));
+    command(&format!("ip -n {router} link add far type veth peer name farther"));
     let ended = instance.end();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     let shown = command(&format!("tc -n {router} qdisc show dev away"));
