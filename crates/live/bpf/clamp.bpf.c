@@ -167,6 +167,7 @@ struct segment {
 	__u8 scale;
 	__u8 scales;
 	__u8 timestamps;
+	__u8 is_signed; // its header is covered by a digest that only its ends can make
 };
 
 #define LOAD(skb, at, to) bpf_skb_load_bytes(skb, at, to, sizeof(*(to)))
@@ -178,7 +179,7 @@ static __always_inline void orient(struct connection *c, enum direction directio
 	__builtin_memcpy(direction == FORWARD ? c->far : c->near, destination, 16);
 }
 
-// RFC 9293 section 3.1, RFC 7323 sections 2.2 and 3.2.
+// RFC 9293 section 3.1, RFC 7323 sections 2.2 and 3.2, RFC 2385 section 3.0 (MD5), RFC 5925 section 2.2 (TCP-AO).
 static __always_inline enum result read_options(struct __sk_buff *skb, struct segment *s, __u32 at, __u32 end)
 {
 	for (int n = 0; n < 40 && at < end; n++) {
@@ -204,6 +205,8 @@ static __always_inline enum result read_options(struct __sk_buff *skb, struct se
 			s->value = bpf_ntohl(stamps[0]);
 			s->echo = bpf_ntohl(stamps[1]);
 			s->timestamps = 1;
+		} else if (kind == 19 || kind == 29) {
+			s->is_signed = 1;
 		}
 		at += length;
 	}
@@ -246,7 +249,8 @@ static __always_inline enum result read_ipv4(struct __sk_buff *skb, struct segme
 	return read_tcp(skb, s, direction, at + header, at + total);
 }
 
-// Extension headers are skipped as RFC 8200 section 4 has them.
+// Extension headers are skipped as RFC 8200 section 4 has them; what follows an authentication header (RFC 4302) is not to be
+// changed, so that it is no segment here.
 static __always_inline enum result read_ipv6(struct __sk_buff *skb, struct segment *s, enum direction direction,
 					     __u32 at)
 {
@@ -265,11 +269,11 @@ static __always_inline enum result read_ipv6(struct __sk_buff *skb, struct segme
 			return read_tcp(skb, s, direction, at, end);
 		if (next == IPPROTO_FRAGMENT)
 			return FRAGMENT;
-		if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS && next != IPPROTO_AH)
+		if (next != IPPROTO_HOPOPTS && next != IPPROTO_ROUTING && next != IPPROTO_DSTOPTS)
 			return OTHER;
 		if (LOAD(skb, at, &extension))
 			return MALFORMED;
-		at += next == IPPROTO_AH ? (extension[1] + 2) * 4 : (extension[1] + 1) * 8;
+		at += (extension[1] + 1) * 8;
 		if (at > end)
 			return MALFORMED;
 		next = extension[0];
@@ -301,15 +305,18 @@ static __always_inline __u64 key_of(const struct connection *c)
 	return hash;
 }
 
-// A handshake passes: what it says of windows. A SYN opens the connection anew.
+// A handshake passes: what it says of windows. A SYN opens the connection anew; of SYN-ACKs the first counts, so that one forged
+// later changes no scale.
 static __always_inline void learn(const struct segment *s, enum direction direction)
 {
-	__u8 seen = direction == FORWARD ? NEAR_SYN : FAR_SYN;
+	__u8 end = direction == FORWARD ? NEAR_SYN : FAR_SYN, seen = end;
 	if (s->scales)
 		seen |= direction == FORWARD ? NEAR_SCALES : FAR_SCALES;
 	struct flow fresh = {.seen = seen};
 	struct flow *known = bpf_map_lookup_elem(&FLOWS, &s->connection);
 	if (known && s->tcp.flags & ACK) {
+		if (known->seen & end)
+			return;
 		known->seen |= seen;
 		if (direction == BACKWARD)
 			known->far_scale = s->scale;
@@ -449,7 +456,7 @@ int backward(struct __sk_buff *skb)
 	if (whole)
 		tell(count, &s, now, key, TOLD_BACKWARD | TOLD_WINDOW | whole, advertised << scale);
 	__u64 window = say->window;
-	if (!window)
+	if (!window || s.is_signed)
 		return PASS;
 	// Rounded up, so that the floor of one MTU holds.
 	__u64 allowed = (window + (1ULL << scale) - 1) >> scale;

@@ -14,7 +14,7 @@ pub struct Namespace {
 /// Where `ip netns` keeps those with a name.
 const NAMED: &str = "/run/netns";
 /// The namespace of the thread that looks.
-const OWN: &str = "/proc/thread-self/ns/net";
+pub const OWN: &str = "/proc/thread-self/ns/net";
 
 impl Namespace {
     /// A new one, in which `inside` is done, in a thread of its own.

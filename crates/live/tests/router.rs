@@ -8,6 +8,8 @@ mod flows;
 mod net;
 #[path = "router/packets.rs"]
 mod packets;
+#[path = "router/restored.rs"]
+mod restored;
 #[path = "router/tun.rs"]
 mod tun;
 
@@ -118,7 +120,7 @@ fn an_instance_leaves_everything_as_it_was() {
     assert_eq!(summary["full_rate_bps"], 20_000_000);
     let shown = network.queue();
     assert!(shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b"), "{shown}");
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
     assert!(!status.status.success() && text(&status.stdout).contains("nothing runs"));
@@ -157,7 +159,7 @@ fn a_daemon_that_is_killed_leaves_no_lowered_rate() {
     let _ = instance.wait();
     until("the queue is as it was", || network.queue().contains("qdisc noqueue"));
     until("the watch is gone", || pids(&network).is_empty());
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
 }
 
 #[test]
@@ -209,7 +211,7 @@ fn a_device_that_goes_ends_its_instance() {
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     assert!(text(&ended.stderr).contains("far was removed"), "{}", text(&ended.stderr));
     until("the watch is gone", || pids(&network).is_empty());
-    assert!(!network.state.join("router-far.json").exists());
+    assert!(network.saved().is_none());
 }
 
 #[test]
@@ -379,7 +381,15 @@ fn windows_are_clamped_where_their_scale_is_known() {
         assert_eq!(packets::window(&bench.through(&with(4))), 512);
         // Timestamps, SACK, an option nobody knows, the end of the list.
         let options = vec![1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2, 253, 4, 0, 0, 0, 0, 0, 0];
-        assert_eq!(packets::window(&bench.through(&Packet { options, ..ack })), 157);
+        assert_eq!(packets::window(&bench.through(&Packet { options, ..ack.clone() })), 157);
+        // Signed headers: TCP-MD5, TCP-AO.
+        for options in [[&[1, 1, 19, 18][..], &[7; 16]].concat(), [&[29, 16, 1, 2][..], &[7; 12]].concat()] {
+            assert_eq!(packets::window(&bench.through(&Packet { options, ..ack.clone() })), 512);
+        }
+        // A SYN-ACK after that of the handshake, at scale 0, which would make the window 512 of 20,000 B allowed.
+        let forged = Packet::new(version, Way::Backward, SYN | ACK, 65_160).scale(0);
+        bench.through(&Packet { sender_port: 1001, ..forged });
+        assert_eq!(bench.window_after(version, 1001, 512), 157, "the scale is that of the first");
     }
     assert!(instance.end().status.success());
 }
@@ -402,8 +412,14 @@ fn headers_of_every_kind_are_read_or_left_alone() {
     assert_eq!(packets::window(&bench.through(&options)), 157);
     // IPv6: destination options (60) of 8 bytes, then of 16: PadN.
     let pad = |length: usize| [&[0, (length / 8 - 1) as u8, 1, (length - 4) as u8][..], &vec![0; length - 4]].concat();
-    let extended = Packet { extensions: vec![(60, pad(8)), (60, pad(16))], ..v6 };
+    let extended = Packet { extensions: vec![(60, pad(8)), (60, pad(16))], ..v6.clone() };
     assert_eq!(packets::window(&bench.through(&extended)), 157);
+    // An authentication header of 24 bytes (RFC 4302): its window is at 40 + 24 + 14.
+    let mut header = vec![0; 24];
+    header[1] = 4;
+    let signed = Packet { extensions: vec![(51, header)], ..v6 }.bytes();
+    let passed = bench.pass(Way::Backward, &signed).expect("the packet passes");
+    assert_eq!(passed[78..80], 512_u16.to_be_bytes());
     // A fragment, the first of several: its checksum is of all of them, so it is left alone.
     let mut fragment = v4.bytes();
     fragment[6] = 0x20;

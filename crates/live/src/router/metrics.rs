@@ -230,11 +230,16 @@ impl Page<'_> {
 pub struct Board(Arc<Mutex<Snapshot>>);
 
 impl Board {
-    /// Shows what is now, unless somebody is reading: the next will be shown.
+    /// Shows what is now, unless somebody is reading: the next will be shown. So what is counted is counted elsewhere, and copied here.
     pub fn show(&self, update: impl FnOnce(&mut Snapshot)) {
         if let Ok(mut snapshot) = self.0.try_lock() {
             update(&mut snapshot);
         }
+    }
+
+    /// Shows what is now, after who is reading: before the loop and after it.
+    pub fn write(&self, update: impl FnOnce(&mut Snapshot)) {
+        update(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// What was shown last.
@@ -327,6 +332,22 @@ mod tests {
         assert!(text.contains("netlull_router_rate_bits_per_second{device=\"eth0\"} 20000000\n"));
         assert!(text.contains("netlull_router_clamped_acknowledgements_total{device=\"eth0\"} 3\n"));
         assert!(!text.contains("round_trip"), "AWM alone has none");
+    }
+
+    #[test]
+    fn the_loop_passes_by_a_reader_and_is_shown_the_next_time() {
+        let board = Board::default();
+        let reader = board.0.lock().unwrap();
+        board.show(|shown| shown.missed = 1);
+        assert_eq!(reader.missed, 0);
+        let end = std::thread::spawn({
+            let board = board.clone();
+            move || board.write(|shown| shown.changes = 7)
+        });
+        drop(reader);
+        end.join().unwrap();
+        board.show(|shown| shown.missed = 2);
+        assert_eq!((board.look().missed, board.look().changes), (2, 7));
     }
 
     #[test]

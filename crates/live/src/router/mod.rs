@@ -42,9 +42,9 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         Task::Status(arguments) => return status::status(arguments),
         Task::Install(arguments) => install::install(arguments)?,
         Task::Uninstall(arguments) => install::uninstall(arguments)?,
-        Task::Watch(arguments) => watch::watch(Place::new(&arguments.state, &arguments.dev))?,
+        Task::Watch(arguments) => watch::watch(Place::new(&arguments.state, &arguments.dev)?)?,
         Task::Restore(arguments) => {
-            let place = Place::new(&arguments.state, &arguments.dev);
+            let place = Place::new(&arguments.state, &arguments.dev)?;
             let _held = place.hold()?;
             let device = &arguments.dev;
             match place.restore(&mut crate::netlink::Socket::open()?)? {

@@ -129,21 +129,9 @@ pub struct Former {
     pub options: Vec<u8>,
 }
 
-/// Queues without classes, whose options are taken as they are shown.
-const RESTORABLE: [&str; 12] = [
-    "pfifo",
-    "bfifo",
-    "pfifo_head_drop",
-    "pfifo_fast",
-    "tbf",
-    "fq",
-    "fq_codel",
-    "codel",
-    "cake",
-    "sfq",
-    "fq_pie",
-    "noqueue",
-];
+/// Queues without classes, whose options are taken as they are shown. TBF is none of them: its inner queue would be lost.
+const RESTORABLE: [&str; 11] =
+    ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "fq", "fq_codel", "codel", "cake", "sfq", "fq_pie", "noqueue"];
 
 impl Former {
     /// Whether it is the daemon's own.
@@ -152,12 +140,12 @@ impl Former {
         self.handle == OURS && self.kind == "tbf"
     }
 
-    /// Whether it can be put back as it was.
+    /// Whether it can be put back as it was; the daemon's own needs not be.
     ///
     /// # Errors
     /// If it may have classes or filters that would be lost.
     pub fn check(&self, device: &str) -> Result<()> {
-        if self.handle == 0 || RESTORABLE.contains(&self.kind.as_str()) {
+        if self.handle == 0 || self.is_ours() || RESTORABLE.contains(&self.kind.as_str()) {
             return Ok(());
         }
         let (kind, known) = (&self.kind, RESTORABLE.join(", "));
@@ -309,6 +297,8 @@ mod tests {
     fn queues_with_classes_are_not_touched() {
         let former = |kind: &str, handle| Former { kind: kind.to_owned(), handle, options: Vec::new() };
         assert!(former("htb", 0x10000).check("eth0").unwrap_err().to_string().starts_with("eth0 has a root qdisc htb"));
+        assert!(former("tbf", 0x10000).check("eth0").is_err(), "its inner queue would be lost");
+        assert!(former("tbf", OURS).check("eth0").is_ok(), "a leftover, behind which another stood");
         assert!(former("fq_codel", 0x80010000).check("eth0").is_ok());
         assert!(former("mq", 0).check("eth0").is_ok(), "the kernel makes it again");
     }

@@ -12,6 +12,7 @@ use super::watch::{self, SILENCE};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::guard::{Guard, Heard};
+use crate::lateness::LatenessCounts;
 use crate::netlink::Socket;
 use netlull_power::{EnergyMeter, PowerModel, Residency, Traffic};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -162,7 +163,7 @@ fn say_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
         println!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name);
     }
     println!("{name}: would run {} every {}, beside a watch", name_of(*kind), arguments.period);
-    println!("{name}: would write {}", Place::new(&arguments.state, name).saved().display());
+    println!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display());
     Ok(())
 }
 
@@ -175,7 +176,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     if arguments.dry_run {
         return say_plan(arguments, &plan(arguments, &mut socket)?);
     }
-    let place = Place::new(&arguments.state, &arguments.dev);
+    let place = Place::new(&arguments.state, &arguments.dev)?;
     let _held = place.hold()?;
     // An instance that was killed together with its watch.
     if place.restore(&mut socket)? == Restored::Queue {
@@ -234,6 +235,8 @@ struct Loop<'a> {
     reading: Reading,
     told_watch: Instant,
     slow: Instant,
+    lateness: LatenessCounts,
+    missed: u64,
 }
 
 /// Puts everything in place, runs until told to end or the device is gone. What stood before is put back by the caller.
@@ -259,7 +262,7 @@ fn serve(
     if rate != plan.bucket.rate {
         qdisc::change(socket, plan.device.index, plan.bucket.at(rate)).map_err(refused)?;
     }
-    board.show(|shown| {
+    board.write(|shown| {
         shown.device.clone_from(name);
         name_of(plan.kind).clone_into(&mut shown.mechanism);
         shown.full_rate = plan.bucket.rate;
@@ -285,13 +288,22 @@ fn serve(
         reading,
         told_watch: start,
         slow: start,
+        lateness: LatenessCounts::default(),
+        missed: 0,
     };
     let ended = running.until_ended(arguments.period, signals, board);
-    running.show_slow(clock.now(), board);
+    let end = clock.now();
+    let account = running.account(end);
+    board.write(|shown| {
+        running.fill(end, shown);
+        account(shown);
+    });
     let recorded = running.driver.finish();
     // The watch goes last of all, when what stood before stands again.
     let restored = place.restore(running.socket);
-    running.guard.dismiss();
+    if restored.is_ok() {
+        running.guard.dismiss();
+    }
     let ended = ended?;
     restored?;
     recorded?;
@@ -326,14 +338,12 @@ impl Loop<'_> {
                 Ok(()) => {}
             }
             self.tell_watch(now, period)?;
-            board.show(|shown| {
-                shown.lateness.add(late);
-                shown.missed += periods - 1;
-                self.fill(now, shown);
-            });
+            self.lateness.add(late);
+            self.missed += periods - 1;
+            board.show(|shown| self.fill(now, shown));
             if now >= self.slow {
                 self.slow = now + SLOW;
-                self.show_slow(now, board);
+                board.show(self.account(now));
             }
         }
     }
@@ -385,6 +395,7 @@ impl Loop<'_> {
         shown.changes = self.driver.changes();
         shown.queue = self.reading;
         shown.raised = self.guard.eased();
+        shown.missed = self.missed;
         shown.one_in = self.sampling.one_in();
         if let Some(gateway) = self.driver.gateway() {
             shown.round_trip = gateway.needs_round_trip().then(|| gateway.round_trip());
@@ -397,8 +408,8 @@ impl Loop<'_> {
         }
     }
 
-    /// What costs more than a glance.
-    fn show_slow(&mut self, now: Instant, board: &Board) {
+    /// What costs more than a glance, to be shown.
+    fn account(&mut self, now: Instant) -> impl FnOnce(&mut metrics::Snapshot) + use<> {
         let counters = self.clamp.as_ref().and_then(|clamp| clamp.counters().ok());
         if let Some(counters) = &counters {
             let untold = counters.untold - self.untold.min(counters.untold);
@@ -413,10 +424,12 @@ impl Loop<'_> {
             Traffic { bits: Bytes::new(self.reading.sent_bytes).as_bits(), packets: self.reading.sent_packets };
         let energy = self.plan.power.energy(&residency, full_rate, traffic).total();
         let full_energy = self.plan.power.energy(&full, full_rate, traffic).total();
-        board.show(|shown| {
+        let lateness = self.lateness.clone();
+        move |shown| {
             shown.counters = counters;
+            shown.lateness = lateness;
             (shown.energy, shown.full_energy) = (energy, full_energy);
-        });
+        }
     }
 }
 

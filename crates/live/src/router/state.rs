@@ -2,6 +2,7 @@
 
 use super::qdisc::{self, Bucket, Device, Former};
 use crate::error::{LiveError, Result};
+use crate::namespace;
 use crate::netlink::Socket;
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where instances leave it.
@@ -31,11 +33,13 @@ pub struct Saved {
     pub mechanism: String,
 }
 
-/// The places of a device's files.
+/// The places of a device's files. Devices of several network namespaces may have the same name.
 #[derive(Clone, Debug)]
 pub struct Place {
     directory: PathBuf,
     device: String,
+    /// The inode of the device's network namespace.
+    namespace: u64,
 }
 
 /// The right to drive a device, as long as it is held.
@@ -56,20 +60,27 @@ pub enum Restored {
 }
 
 impl Place {
-    /// The places for that device.
-    #[must_use]
-    pub fn new(directory: &Path, device: &str) -> Self {
-        Self { directory: directory.to_owned(), device: device.to_owned() }
+    /// The places for that device of this thread's network namespace.
+    ///
+    /// # Errors
+    /// If the system does not tell the namespace: /proc is not mounted.
+    pub fn new(directory: &Path, device: &str) -> Result<Self> {
+        let namespace = std::fs::metadata(namespace::OWN).map_err(|error| LiveError::system(namespace::OWN, error))?;
+        Ok(Self { directory: directory.to_owned(), device: device.to_owned(), namespace: namespace.ino() })
+    }
+
+    fn file(&self, what: &str) -> PathBuf {
+        self.directory.join(format!("router-{}-{}.{what}", self.namespace, self.device))
     }
 
     /// The file that tells what stood there.
     #[must_use]
     pub fn saved(&self) -> PathBuf {
-        self.directory.join(format!("router-{}.json", self.device))
+        self.file("json")
     }
 
     fn lock(&self) -> PathBuf {
-        self.directory.join(format!("router-{}.lock", self.device))
+        self.file("lock")
     }
 
     /// The directory.
@@ -158,32 +169,44 @@ impl Place {
             eprintln!("netlulld: {error}; the kernel's own queue takes the place of what was there");
             None
         });
-        // Another device may have the number by now, or the name.
-        let found = match (Device::find(socket, &self.device), &saved) {
-            (Ok(device), Some(saved)) if device.index == saved.device.index => Some(device.index),
-            (Ok(device), None) => Some(device.index),
-            _ => None,
+        // By its number: it may have another name by now. Should another device have the number, its root is not the daemon's.
+        let index = match &saved {
+            Some(saved) => Some(saved.device.index),
+            None => Device::find(socket, &self.device).ok().map(|device| device.index),
         };
-        let failed = |error: Errno| LiveError::system(format!("putting the queue of {} back", self.device), error);
-        let restored = match found {
-            None if saved.is_none() => Restored::Nothing,
-            None => Restored::Gone,
-            Some(index) => match qdisc::root(socket, index) {
-                Err(Errno::ENODEV) => Restored::Gone,
-                Err(error) => return Err(failed(error)),
-                Ok(root) if !root.is_ours() => Restored::Nothing,
-                Ok(_) => {
-                    qdisc::restore(socket, index, saved.as_ref().map(|saved| &saved.former)).map_err(failed)?;
-                    Restored::Queue
-                }
-            },
+        let restored = match index {
+            None => Ok(Restored::Nothing),
+            Some(index) => self.restore_root(socket, index, saved.map(|saved| saved.former))?,
         };
         match std::fs::remove_file(self.saved()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(LiveError::system(self.saved().display(), error))
             }
-            _ => Ok(restored),
+            _ => restored,
         }
+    }
+
+    /// The outer error: the daemon's queue may still stand there; the inner one: it does not, but the former was refused.
+    fn restore_root(&self, socket: &mut Socket, index: u32, former: Option<Former>) -> Result<Result<Restored>> {
+        let failed = |error: Errno| LiveError::system(format!("putting the queue of {} back", self.device), error);
+        match qdisc::root(socket, index) {
+            Err(Errno::ENODEV) => return Ok(Ok(Restored::Gone)),
+            Err(error) => return Err(failed(error)),
+            Ok(root) if !root.is_ours() => return Ok(Ok(Restored::Nothing)),
+            Ok(_) => {}
+        }
+        let refused = match qdisc::restore(socket, index, former.as_ref()) {
+            Ok(()) => return Ok(Ok(Restored::Queue)),
+            Err(Errno::ENODEV) => return Ok(Ok(Restored::Gone)),
+            Err(error) => error,
+        };
+        // A lowered rate must not stay, whatever else is lost.
+        qdisc::restore(socket, index, None).map_err(failed)?;
+        let kind = former.map_or_else(String::new, |former| former.kind);
+        Ok(Err(LiveError::system(
+            format!("putting the queue {kind} of {} back; the kernel's own stands there now", self.device),
+            refused,
+        )))
     }
 }
 
@@ -199,11 +222,11 @@ mod tests {
     #[test]
     fn one_instance_at_a_time_has_a_device() {
         let directory = directory("lock");
-        let place = Place::new(&directory, "eth0");
+        let place = Place::new(&directory, "eth0").unwrap();
         let held = place.hold().unwrap();
         let why = place.hold().unwrap_err().to_string();
         assert!(why.contains(&format!("pid {}", std::process::id())), "{why}");
-        assert!(Place::new(&directory, "eth1").hold().is_ok(), "another device is another matter");
+        assert!(Place::new(&directory, "eth1").unwrap().hold().is_ok(), "another device is another matter");
         drop(held);
         assert!(place.hold().is_ok());
         std::fs::remove_dir_all(directory).unwrap();
@@ -212,7 +235,7 @@ mod tests {
     #[test]
     fn what_is_saved_is_found_again() {
         let directory = directory("saved");
-        let place = Place::new(&directory, "eth0");
+        let place = Place::new(&directory, "eth0").unwrap();
         let _held = place.hold().unwrap();
         assert_eq!(place.load().unwrap(), None);
         let saved = Saved {

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 /// # Errors
 /// If its state cannot be read.
 pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
-    let place = Place::new(&arguments.device.state, &arguments.device.dev);
+    let place = Place::new(&arguments.device.state, &arguments.device.dev)?;
     let device = &arguments.device.dev;
     let (saved, runs) = (place.load()?, place.is_held()?);
     let Some(saved) = saved.filter(|_| runs) else {

@@ -105,6 +105,12 @@ impl Network {
         })
     }
 
+    /// The file in which an instance has left what is to be undone.
+    pub fn saved(&self) -> Option<std::path::PathBuf> {
+        let files = std::fs::read_dir(&self.state).ok()?;
+        files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|kind| kind == "json"))
+    }
+
     /// What tc shows of the queue before the receiver.
     pub fn queue(&self) -> String {
         command(&format!("tc -n {} -s qdisc show dev far", self.router))
