@@ -14,6 +14,7 @@ mod access;
 mod arguments;
 mod daemon;
 mod message;
+mod outgoing;
 mod queue;
 mod raw;
 mod rules;
