@@ -1,6 +1,7 @@
 //! What can go wrong where packets are real.
 
 use std::fmt;
+use std::io::Write;
 
 /// Something that was asked for cannot be done: a sentence that says what, with which value, and what was expected.
 #[derive(Debug)]
@@ -30,3 +31,8 @@ impl fmt::Display for LiveError {
 }
 
 impl std::error::Error for LiveError {}
+
+/// Says something on standard error, if anybody listens: a terminal that is gone must not end a process that has something to put back.
+pub fn say(text: impl fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "netlulld: {text}");
+}

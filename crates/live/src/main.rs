@@ -1,7 +1,7 @@
 //! `netlulld`: netlull's mechanisms on real packets.
 
 use clap::{Parser, Subcommand};
-use netlull_live::error::Result;
+use netlull_live::error::{Result, say};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     match run(Arguments::parse().command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("netlulld: {error}");
+            say(error);
             ExitCode::FAILURE
         }
     }

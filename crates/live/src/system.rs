@@ -3,11 +3,14 @@
 #![allow(unsafe_code)]
 
 use crate::error::{LiveError, Result};
+use nix::sys::signal::SigSet;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 fn check(doing: &str, result: libc::c_int) -> Result<()> {
     if result < 0 { Err(LiveError::system(doing, io::Error::last_os_error())) } else { Ok(()) }
@@ -142,6 +145,12 @@ pub fn run_in_real_time(priority: i32) -> Result<()> {
     })
 }
 
+/// The program begins with no signal blocked, whatever the thread that starts it has blocked.
+pub fn unblock_signals(command: &mut Command) -> &mut Command {
+    // SAFETY: pthread_sigmask may be called between fork and exec (signal-safety(7)), and nothing else is.
+    unsafe { command.pre_exec(|| Ok(SigSet::empty().thread_set_mask()?)) }
+}
+
 /// Keeps all memory of this process in memory, so that no page fault makes a packet late.
 ///
 /// # Errors
@@ -256,4 +265,27 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
     // SAFETY: TCP writes nothing where MSG_TRUNC is set (tcp(7)), so that no buffer is needed.
     let result = unsafe { libc::recv(socket, std::ptr::null_mut(), most, libc::MSG_TRUNC | libc::MSG_DONTWAIT) };
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result as usize) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use nix::sys::signal::Signal;
+
+    #[test]
+    fn a_program_inherits_no_blocked_signals() {
+        let mut blocked = SigSet::empty();
+        blocked.add(Signal::SIGTERM);
+        let before = blocked.thread_swap_mask(nix::sys::signal::SigmaskHow::SIG_BLOCK).unwrap();
+        let mask = |command: &mut Command| {
+            let output = command.args(["^SigBlk", "/proc/self/status"]).output().unwrap();
+            String::from_utf8(output.stdout).unwrap().split_whitespace().last().map(str::to_owned).unwrap()
+        };
+        let inherited = mask(&mut Command::new("grep"));
+        let unblocked = mask(unblock_signals(&mut Command::new("grep")));
+        before.thread_set_mask().unwrap();
+        assert_ne!(inherited, "0000000000000000");
+        assert_eq!(unblocked, "0000000000000000");
+    }
 }

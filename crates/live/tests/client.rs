@@ -213,6 +213,25 @@ fn it_ends_with_its_device_and_with_its_command() {
 }
 
 #[test]
+fn a_terminal_that_goes_takes_nothing_along() {
+    let Some((_alone, network)) = network() else { return };
+    let status =
+        network.netlulld(&RUN).args(["--", "grep", "-q", "^SigBlk:\\s0*$", "/proc/self/status"]).status().unwrap();
+    assert!(status.success(), "the command has inherited blocked signals");
+    for signal in [Signal::SIGHUP, Signal::SIGKILL] {
+        // Standard error that nobody reads any more.
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut command = network.netlulld(&RUN);
+        let mut daemon = Daemon(command.stdout(Stdio::null()).stderr(writer).spawn().unwrap());
+        drop((command, reader));
+        wait_until("the chains are there", || network.chains() == 4);
+        daemon.signal(signal);
+        wait_until("the chains are gone", || network.chains() == 0);
+        assert_eq!(daemon.0.wait().unwrap().success(), signal == Signal::SIGHUP);
+    }
+}
+
+#[test]
 fn what_is_no_segment_passes() {
     let Some((_alone, network)) = network() else { return };
     let _daemon = Daemon::start(&network);

@@ -214,7 +214,8 @@ def _two_runs(
     if where:
         raise InputError(f'--where "{where[0]}": runs have no axes; expected two sweeps')
     a, b = (Result.load(given) for given in (first, second))
-    found = compare_runs([a], [b], metrics, options, world_names(a, b) or names)
+    with warnings_told():
+        found = compare_runs([a], [b], metrics, options, world_names(a, b) or names)
     return replace(found, notes=(*found.notes, *_notes([a, b])))
 
 

@@ -1,16 +1,16 @@
 //! The loop: packets from the queues to the station, its verdicts back.
 
 use super::access::{Access, Held};
+use super::outgoing::{Leaving, Outgoing};
 use super::queue::{Batch, Queue};
 use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
-use crate::station::{Output, SendVerdict, Sent, Station, StationReport, Verdict};
+use crate::station::{Sent, Station, StationReport, Verdict};
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signalfd::SignalFd;
 use nix::sys::time::{TimeSpec, TimeValLike};
-use std::collections::VecDeque;
 use std::os::fd::AsFd;
 
 /// So many packets of one queue are looked at before the other one's.
@@ -32,10 +32,8 @@ pub(super) struct Datapath {
     batch: Batch,
     /// Whether packets wait in each queue.
     ready: [bool; 2],
-    /// Packets of the host's that wait for the radio.
-    held: VecDeque<(Instant, u32, Vec<u8>)>,
-    /// Packets of the station's that do.
-    outputs: VecDeque<Output>,
+    /// What waits for the radio.
+    outgoing: Outgoing,
     /// Until when a timer that was late waits for packets.
     grace: Option<Instant>,
 }
@@ -66,8 +64,7 @@ impl Datapath {
             access,
             batch: Batch::new(),
             ready: [false; 2],
-            held: VecDeque::new(),
-            outputs: VecDeque::new(),
+            outgoing: Outgoing::default(),
             grace: None,
         }
     }
@@ -79,8 +76,7 @@ impl Datapath {
     pub(super) fn wait(&mut self, latest: Instant, signals: &SignalFd) -> Result<Woken> {
         let due = [
             self.grace.or_else(|| self.station.next_timeout()),
-            self.held.front().map(|(at, ..)| *at),
-            self.outputs.front().map(|output| output.at),
+            self.outgoing.next_timeout(),
             self.access.as_ref().and_then(Access::next_timeout),
         ];
         let due = due.into_iter().flatten().fold(latest, Instant::min);
@@ -99,13 +95,10 @@ impl Datapath {
     /// Does what there is to do, once round.
     pub(super) fn turn(&mut self) {
         self.come();
+        self.leave();
         self.go();
         self.time_out();
-        self.send_outputs();
-        let now = self.clock.now();
-        while let Some((_, id, bytes)) = self.held.pop_front_if(|(at, ..)| *at <= now) {
-            self.going.let_go(id, Some(&bytes));
-        }
+        self.leave();
         self.coming.flush();
         self.going.flush();
     }
@@ -116,7 +109,7 @@ impl Datapath {
         let now = self.clock.now();
         if let Some(access) = &mut self.access {
             // Everything before it has been done at its instant.
-            access.advance(now, &mut self.station, &mut self.outputs);
+            access.advance(now, &mut self.station, &mut self.outgoing.outputs);
             return self.settle();
         }
         let late = self.station.next_timeout().filter(|due| *due + LATE < now && !self.station.is_asleep());
@@ -140,7 +133,7 @@ impl Datapath {
                 if let Some(access) = &mut self.access {
                     let held = Held { id: packet.id, bytes: packet.bytes.to_vec(), checksum: packet.checksum };
                     self.coming.hold();
-                    access.arrives(now, held, &mut self.station, &mut self.outputs);
+                    access.arrives(now, held, &mut self.station, &mut self.outgoing.outputs);
                     continue;
                 }
                 match self.station.receives_with(now, packet.bytes, false, packet.checksum) {
@@ -169,37 +162,48 @@ impl Datapath {
             while let Some(packet) = self.batch.next(&mut self.going) {
                 let (id, bytes, now) = (packet.id, packet.bytes, self.clock.now());
                 if let Some(access) = &mut self.access {
-                    access.advance(now, &mut self.station, &mut self.outputs);
+                    access.advance(now, &mut self.station, &mut self.outgoing.outputs);
                 }
                 let before = first_bytes(bytes);
-                match self.station.sends(now, bytes) {
-                    SendVerdict::Send if first_bytes(bytes) == before => self.going.accept(id),
-                    SendVerdict::Send => self.going.accept_as(id, bytes),
-                    SendVerdict::HoldUntil(at) => {
+                let verdict = self.station.sends(now, bytes);
+                match self.outgoing.waits(now, verdict) {
+                    None if first_bytes(bytes) == before => self.going.accept(id),
+                    None => self.going.accept_as(id, bytes),
+                    Some(at) => {
                         self.going.hold();
-                        self.held.push_back((at, id, bytes.to_vec()));
+                        self.outgoing.hold(at, id, bytes.to_vec());
                     }
                 }
             }
         }
     }
 
-    fn send_outputs(&mut self) {
+    /// What is due leaves.
+    fn leave(&mut self) {
         if self.access.is_none() {
             self.take_outputs();
         }
-        let now = self.clock.now();
-        while let Some(output) = self.outputs.pop_front_if(|output| output.at <= now) {
-            // Without an access point of ours there is nobody to poll or to tell.
-            if let Sent::Packet(bytes) = output.what {
-                self.raw.send(&bytes);
+        self.leave_until(self.clock.now());
+    }
+
+    fn leave_until(&mut self, now: Instant) {
+        while let Some(leaving) = self.outgoing.poll(now) {
+            match leaving {
+                Leaving::Held(id, bytes) => self.going.let_go(id, Some(&bytes)),
+                Leaving::Own(Sent::Packet(bytes)) => {
+                    // What the host has sent before it goes before it: an older window that comes later would stand.
+                    self.going.flush();
+                    self.raw.send(&bytes);
+                }
+                // Without an access point of ours there is nobody to poll or to tell.
+                Leaving::Own(Sent::Poll | Sent::Announce(_)) => {}
             }
         }
     }
 
     fn take_outputs(&mut self) {
         while let Some(output) = self.station.poll_output() {
-            self.outputs.push_back(output);
+            self.outgoing.outputs.push_back(output);
         }
     }
 
@@ -208,14 +212,7 @@ impl Datapath {
         let now = self.clock.now();
         self.station.release(now);
         self.take_outputs();
-        for output in self.outputs.drain(..) {
-            if let Sent::Packet(bytes) = output.what {
-                self.raw.send(&bytes);
-            }
-        }
-        while let Some((_, id, bytes)) = self.held.pop_front() {
-            self.going.let_go(id, Some(&bytes));
-        }
+        self.leave_until(Instant::NEVER);
         self.settle();
         // What still waits goes on as it is, and what is held in an access point, which has the same queue.
         for queue in [&mut self.coming, &mut self.going] {

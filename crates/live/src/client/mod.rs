@@ -14,6 +14,7 @@ mod access;
 mod arguments;
 mod daemon;
 mod message;
+mod outgoing;
 mod queue;
 mod raw;
 mod rules;
@@ -22,7 +23,7 @@ mod table;
 pub use arguments::Arguments;
 
 use crate::clock::Clock;
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, say};
 use crate::guard::{self, Guard, Guarded, Heard};
 use crate::station::{Station, StationReport};
 use access::Access;
@@ -164,10 +165,11 @@ fn run(run: &Run) -> Result<ExitCode> {
     let lock = lock(device)?;
     let rules = rules_of(device, index);
     rules.remove();
+    // Before there are threads that write recordings: a signal comes to any thread that has not blocked it.
+    let signals = signals()?;
     let clock = Clock::start();
     let start = clock.now();
     let station = Station::new(config, start, run.record.as_deref())?;
-    let signals = signals()?;
     let queue = first_queue(index);
     let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
     let queues = [
@@ -197,8 +199,8 @@ struct Changed(Rules);
 
 impl Guarded for Changed {
     fn ease(&mut self) {
-        eprintln!("netlulld: nothing heard for {SILENCE}: packets pass by");
         self.0.remove();
+        say(format_args!("nothing heard for {SILENCE}: packets pass by"));
     }
 
     fn undo(&mut self) -> Result<()> {
@@ -217,10 +219,13 @@ fn access_point(run: &Run, start: Instant) -> Result<Access> {
     Access::new(run.air_rate, start, tape.as_deref())
 }
 
-/// SIGINT, SIGTERM and SIGCHLD come to a descriptor; children do not inherit that.
+/// Signals come to a descriptor from now on, in this thread and those that it starts. Its children inherit that they are blocked: the guard is to
+/// outlive them, and the command's are [unblocked](crate::system::unblock_signals).
 fn signals() -> Result<SignalFd> {
     let mut wanted = SigSet::empty();
-    [Signal::SIGINT, Signal::SIGTERM, Signal::SIGCHLD].into_iter().for_each(|signal| wanted.add(signal));
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD] {
+        wanted.add(signal);
+    }
     let cannot = |error| LiveError::system("signals", error);
     wanted.thread_block().map_err(cannot)?;
     SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(cannot)
@@ -230,7 +235,8 @@ impl Running<'_> {
     /// The loop, until there is a reason to end.
     fn serve(&mut self) -> Result<End> {
         if let Some((program, arguments)) = self.run.run.split_first() {
-            let child = std::process::Command::new(program).args(arguments).spawn();
+            let mut command = std::process::Command::new(program);
+            let child = crate::system::unblock_signals(command.args(arguments)).spawn();
             self.child = Some(child.map_err(|error| LiveError::system(program, error))?);
         }
         // After the command has begun, which inherits how it is scheduled. Who may not is served as any process is.
@@ -287,16 +293,18 @@ impl Running<'_> {
         match self.guard.as_mut().map(Guard::beat) {
             Some(Ok(Heard::Nothing)) => Ok(()),
             Some(Ok(Heard::Eased)) => {
-                eprintln!(
-                    "netlulld: stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
-                );
-                self.rules.install()
+                self.rules.install()?;
+                say(format_args!(
+                    "stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
+                ));
+                Ok(())
             }
             Some(Err(error)) => {
-                eprintln!("netlulld: {error}; another is started");
                 self.guard.take().into_iter().for_each(Guard::dismiss);
                 self.guard = Some(start_guard(&self.run.device, &self.lock)?);
-                self.rules.install()
+                self.rules.install()?;
+                say(format_args!("{error}; another was started"));
+                Ok(())
             }
             None => Ok(()),
         }
@@ -329,7 +337,7 @@ impl Running<'_> {
     }
 
     fn tell(&self, report: StationReport, end: End) -> Result<ExitCode> {
-        eprint!("{}", table::table(&report));
+        let _ = write!(std::io::stderr(), "{}", table::table(&report));
         if let Some(file) = &self.run.report {
             let cannot = |error: String| LiveError::system(file.display(), error);
             let text = serde_json::to_string_pretty(&report).map_err(|error| cannot(error.to_string()))?;
@@ -339,7 +347,7 @@ impl Running<'_> {
             End::Asked | End::Time => ExitCode::SUCCESS,
             End::Command(code) => code,
             End::DeviceGone => {
-                eprintln!("netlulld: --dev {}: is gone; ended", self.run.device.dev);
+                say(format_args!("--dev {}: is gone; ended", self.run.device.dev));
                 ExitCode::SUCCESS
             }
         })

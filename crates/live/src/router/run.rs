@@ -10,7 +10,7 @@ use super::segment::{Sampling, Sighting};
 use super::state::{Place, Restored, Saved};
 use super::watch::{self, SILENCE};
 use crate::clock::Clock;
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, say};
 use crate::guard::{Guard, Heard};
 use crate::lateness::LatenessCounts;
 use crate::netlink::Socket;
@@ -180,7 +180,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let _held = place.hold()?;
     // An instance that was killed together with its watch.
     if place.restore(&mut socket)? == Restored::Queue {
-        eprintln!("netlulld: {}: an earlier instance had left its queue; it has been put back", arguments.dev);
+        say(format_args!("{}: an earlier instance had left its queue; it has been put back", arguments.dev));
     }
     let plan = plan(arguments, &mut socket)?;
     let signals = block_signals()?;
@@ -198,7 +198,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let restored = place.restore(&mut socket);
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
-        (Ended::Gone, _) | (_, Restored::Gone) => eprintln!("netlulld: {device} was removed; nothing is left to drive"),
+        (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; nothing is left to drive")),
         (Ended::Asked, _) => {}
     }
     if arguments.json {
@@ -269,9 +269,9 @@ fn serve(
         shown.power_model.clone_from(&arguments.power);
     });
     if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
-        eprintln!("netlulld: {name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE");
+        say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
     }
-    eprintln!("netlulld: {name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate);
+    say(format_args!("{name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate));
     let mut running = Loop {
         plan,
         socket,

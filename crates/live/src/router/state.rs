@@ -1,7 +1,7 @@
 //! What one instance leaves for others to find: a lock for each device, and what stood at its root before.
 
 use super::qdisc::{self, Bucket, Device, Former};
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, say};
 use crate::namespace;
 use crate::netlink::Socket;
 use nix::errno::Errno;
@@ -166,7 +166,7 @@ impl Place {
     pub fn restore(&self, socket: &mut Socket) -> Result<Restored> {
         // A file that cannot be read must not keep a lowered rate in place: the kernel's own queue is better.
         let saved = self.load().unwrap_or_else(|error| {
-            eprintln!("netlulld: {error}; the kernel's own queue takes the place of what was there");
+            say(format_args!("{error}; the kernel's own queue takes the place of what was there"));
             None
         });
         // By its number: it may have another name by now. Should another device have the number, its root is not the daemon's.

@@ -3,7 +3,7 @@
 
 use super::qdisc;
 use super::state::{Held, Place, Restored, Saved};
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, say};
 use crate::guard::{self, Guard, Guarded};
 use crate::netlink::Socket;
 use netlull_units::Duration;
@@ -46,16 +46,16 @@ impl Guarded for Changed {
     fn ease(&mut self) {
         let Saved { device, bucket, .. } = &self.saved;
         match qdisc::change(&mut self.socket, device.index, *bucket) {
-            Ok(()) => eprintln!("netlulld: {} hangs: full rate", device.name),
+            Ok(()) => say(format_args!("{} hangs: full rate", device.name)),
             // Somebody else's queue, or no device: nothing is lowered.
-            Err(error) => eprintln!("netlulld: {} hangs, its queue is gone: {error}", device.name),
+            Err(error) => say(format_args!("{} hangs, its queue is gone: {error}", device.name)),
         }
     }
 
     fn undo(&mut self) -> Result<()> {
         let Some(_held) = inherit(&self.place) else { return Ok(()) };
         if self.place.restore(&mut self.socket)? == Restored::Queue {
-            eprintln!("netlulld: the instance of {} has died: its queue is as it was before", self.saved.device.name);
+            say(format_args!("the instance of {} has died: its queue is as it was before", self.saved.device.name));
         }
         Ok(())
     }

@@ -1,0 +1,95 @@
+//! What waits to leave the host, its own packets and those in its name, in one order.
+
+use crate::station::{Output, SendVerdict, Sent};
+use netlull_units::Instant;
+use std::collections::VecDeque;
+
+/// Packets that wait for the radio, or for those before them.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    /// The host's: when they go, their number in the queue and what they are.
+    held: VecDeque<(Instant, u32, Vec<u8>)>,
+    /// The station's.
+    pub(super) outputs: VecDeque<Output>,
+}
+
+/// Something that leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// The host's packet of this number, as it is to be.
+    Held(u32, Vec<u8>),
+    /// The station's.
+    Own(Sent),
+}
+
+impl Outgoing {
+    /// When the host's packet goes; `None` if it goes at once, with nothing before it.
+    pub(super) fn waits(&self, now: Instant, verdict: SendVerdict) -> Option<Instant> {
+        match verdict {
+            SendVerdict::Send => self.held.back().map(|(last, ..)| now.max(*last)),
+            SendVerdict::HoldUntil(at) => Some(at),
+        }
+    }
+
+    /// The host's packet waits.
+    pub(super) fn hold(&mut self, at: Instant, id: u32, bytes: Vec<u8>) {
+        self.held.push_back((at, id, bytes));
+    }
+
+    /// When something leaves next.
+    pub(super) fn next_timeout(&self) -> Option<Instant> {
+        let held = self.held.front().map(|(at, ..)| *at);
+        [held, self.outputs.front().map(|output| output.at)].into_iter().flatten().min()
+    }
+
+    /// What leaves by `now`, in the order of its instants.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<Leaving> {
+        let at = self.next_timeout().filter(|at| *at <= now)?;
+        let held = self.held.pop_front_if(|(due, ..)| *due == at);
+        held.map(|(_, id, bytes)| Leaving::Held(id, bytes))
+            .or_else(|| self.outputs.pop_front().map(|output| Leaving::Own(output.what)))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use netlull_units::Duration;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
+
+    fn own(millis: u64) -> Output {
+        Output { at: at(millis), what: Sent::Packet(vec![9]) }
+    }
+
+    #[test]
+    fn a_packet_sent_at_once_goes_behind_those_that_wait() {
+        let mut outgoing = Outgoing::default();
+        assert_eq!(outgoing.waits(at(1), SendVerdict::Send), None);
+        let first = outgoing.waits(at(1), SendVerdict::HoldUntil(at(3))).unwrap();
+        outgoing.hold(first, 1, vec![1]);
+        // The radio is awake, but nobody has looked yet.
+        let second = outgoing.waits(at(4), SendVerdict::Send).unwrap();
+        outgoing.hold(second, 2, vec![2]);
+        assert_eq!((first, second), (at(3), at(4)));
+        let left: Vec<_> = std::iter::from_fn(|| outgoing.poll(at(4))).collect();
+        assert_eq!(left, [Leaving::Held(1, vec![1]), Leaving::Held(2, vec![2])]);
+        assert_eq!(outgoing.waits(at(5), SendVerdict::Send), None);
+    }
+
+    #[test]
+    fn acknowledgements_in_the_hosts_name_keep_their_place_among_its_own() {
+        let mut outgoing = Outgoing::default();
+        outgoing.outputs.extend([own(2), own(5)]);
+        outgoing.hold(at(2), 1, vec![1]);
+        outgoing.hold(at(4), 2, vec![2]);
+        assert_eq!((outgoing.next_timeout(), outgoing.poll(at(1))), (Some(at(2)), None));
+        let ours = Leaving::Own(own(0).what);
+        let left: Vec<_> = std::iter::from_fn(|| outgoing.poll(at(4))).collect();
+        assert_eq!(left, [Leaving::Held(1, vec![1]), ours.clone(), Leaving::Held(2, vec![2])]);
+        assert_eq!((outgoing.next_timeout(), outgoing.poll(at(5))), (Some(at(5)), Some(ours)));
+    }
+}
