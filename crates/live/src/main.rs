@@ -45,6 +45,9 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             say(error);
+            if !nix::unistd::geteuid().is_root() {
+                say("this is no root; netlulld doctor says what is needed and what there is");
+            }
             ExitCode::FAILURE
         }
     }

@@ -61,6 +61,10 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
         Command::Run(run) => self::run(&run),
         Command::Restore(device) => {
+            if let Some(pid) = held_by(&device)? {
+                let what = format!("--dev {}: process {pid} shapes it", device.dev);
+                return Err(LiveError::new(format!("{what}; expected none: end it, and it takes its chains away")));
+            }
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
             println!("{}: {} chains removed", device.dev, rules_of(&device, index).remove());
             Ok(ExitCode::SUCCESS)
@@ -119,6 +123,14 @@ fn lock(device: &Device) -> Result<File> {
     Ok(file)
 }
 
+/// The daemon of a device, if one is alive.
+fn held_by(device: &Device) -> Result<Option<String>> {
+    let path = file_of(device, "lock")?;
+    let held = File::open(&path).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
+    let pid = std::fs::read_to_string(&path).unwrap_or_default().trim().to_owned();
+    Ok((held && !pid.is_empty() && Path::new("/proc").join(&pid).exists()).then_some(pid))
+}
+
 fn status(device: &Device) -> Result<ExitCode> {
     let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
     let chains = if rules_of(device, index).are_installed() { "installed" } else { "not installed" };
@@ -162,6 +174,11 @@ fn run(run: &Run) -> Result<ExitCode> {
     let index = if_nametoindex(device.dev.as_str())
         .map_err(|error| LiveError::system(format!("--dev {}: no such device", device.dev), error))?;
     let config = run.station()?;
+    // Files that cannot be written are told before anything is shaped.
+    for file in [&run.record, &run.report].into_iter().flatten() {
+        let opened = OpenOptions::new().create(true).append(true).open(file);
+        opened.map_err(|error| LiveError::system(format!("writing {}", file.display()), error))?;
+    }
     let lock = lock(device)?;
     let rules = rules_of(device, index);
     rules.remove();

@@ -410,7 +410,9 @@ impl Station {
         let shaper = match self.config.mechanism {
             StationMechanism::ClientShaper(_) => {
                 let file = self.tape.as_ref().filter(|_| (number as usize) < LISTED).map(|tape| numbered(tape, number));
-                Dozer::new(&self.config.mechanism, now, file.as_deref()).ok()
+                // A recording that cannot be begun is no reason not to shape.
+                let recorded = Dozer::new(&self.config.mechanism, now, file.as_deref());
+                recorded.or_else(|_| Dozer::new(&self.config.mechanism, now, None)).ok()
             }
             _ => None,
         };
