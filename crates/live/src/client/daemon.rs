@@ -6,7 +6,7 @@ use super::queue::{Batch, Queue};
 use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
-use crate::station::{Sent, Station, StationReport, Verdict};
+use crate::station::{SendVerdict, Sent, Station, StationReport, Verdict};
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signalfd::SignalFd;
@@ -165,8 +165,15 @@ impl Datapath {
                     access.advance(now, &mut self.station, &mut self.outgoing.outputs);
                 }
                 let before = first_bytes(bytes);
-                let verdict = self.station.sends(now, bytes);
-                match self.outgoing.waits(now, verdict) {
+                let at = match self.station.sends(now, bytes) {
+                    SendVerdict::Send => self.outgoing.behind(now),
+                    SendVerdict::HoldUntil(at) => Some(at),
+                    SendVerdict::Redundant => {
+                        self.going.drop_packet(id);
+                        continue;
+                    }
+                };
+                match at {
                     None if first_bytes(bytes) == before => self.going.accept(id),
                     None => self.going.accept_as(id, bytes),
                     Some(at) => {

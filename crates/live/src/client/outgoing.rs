@@ -1,6 +1,6 @@
 //! What waits to leave the host, its own packets and those in its name, in one order.
 
-use crate::station::{Output, SendVerdict, Sent};
+use crate::station::{Output, Sent};
 use netlull_units::Instant;
 use std::collections::VecDeque;
 
@@ -23,12 +23,9 @@ pub(super) enum Leaving {
 }
 
 impl Outgoing {
-    /// When the host's packet goes; `None` if it goes at once, with nothing before it.
-    pub(super) fn waits(&self, now: Instant, verdict: SendVerdict) -> Option<Instant> {
-        match verdict {
-            SendVerdict::Send => self.held.back().map(|(last, ..)| now.max(*last)),
-            SendVerdict::HoldUntil(at) => Some(at),
-        }
+    /// When a packet of the host's that may go now does, if others are before it.
+    pub(super) fn behind(&self, now: Instant) -> Option<Instant> {
+        self.held.back().map(|(last, ..)| now.max(*last))
     }
 
     /// The host's packet waits.
@@ -68,16 +65,14 @@ mod tests {
     #[test]
     fn a_packet_sent_at_once_goes_behind_those_that_wait() {
         let mut outgoing = Outgoing::default();
-        assert_eq!(outgoing.waits(at(1), SendVerdict::Send), None);
-        let first = outgoing.waits(at(1), SendVerdict::HoldUntil(at(3))).unwrap();
-        outgoing.hold(first, 1, vec![1]);
+        assert_eq!(outgoing.behind(at(1)), None);
+        outgoing.hold(at(3), 1, vec![1]);
         // The radio is awake, but nobody has looked yet.
-        let second = outgoing.waits(at(4), SendVerdict::Send).unwrap();
-        outgoing.hold(second, 2, vec![2]);
-        assert_eq!((first, second), (at(3), at(4)));
+        assert_eq!((outgoing.behind(at(2)), outgoing.behind(at(4))), (Some(at(3)), Some(at(4))));
+        outgoing.hold(at(4), 2, vec![2]);
         let left: Vec<_> = std::iter::from_fn(|| outgoing.poll(at(4))).collect();
         assert_eq!(left, [Leaving::Held(1, vec![1]), Leaving::Held(2, vec![2])]);
-        assert_eq!(outgoing.waits(at(5), SendVerdict::Send), None);
+        assert_eq!(outgoing.behind(at(5)), None);
     }
 
     #[test]

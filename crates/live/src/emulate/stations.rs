@@ -172,6 +172,7 @@ impl World {
             }
             SendVerdict::Send => member.waiting.push_back((self.now, frame)),
             SendVerdict::HoldUntil(at) => member.waiting.push_back((at, frame)),
+            SendVerdict::Redundant => drop(frame),
         }
         self.settle_station(index);
     }

@@ -4,7 +4,7 @@ use super::received::Received;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{PacketView, TcpView};
 use netlull_units::{Bytes, Duration, Instant};
-use netlull_wire::{AckTemplate, Connection, TcpPacket, seq_le, seq_lt};
+use netlull_wire::{AckTemplate, Connection, Flags, TcpPacket, seq_le, seq_lt};
 
 /// The shifts of windows (RFC 7323 section 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) enum Brings {
     Nothing,
 }
 
-/// An acknowledgement that the host has sent.
+/// An acknowledgement that the host has sent, or that was sent in its name.
 #[derive(Clone, Copy, Debug)]
 struct HostAck {
     number: u32,
@@ -110,6 +110,12 @@ const DELAYED_SEGMENTS: u32 = 2;
 /// not taken it. (A host whose buffer is full drops segments that its window had room for.)
 const ANSWERS_WITHIN: Duration = Duration::from_millis(2);
 
+/// A window that is larger by no more than this part of what was offered before is not worth a packet of its own.
+const LARGER_BY: u32 = 4;
+
+/// What a segment that only acknowledges has.
+const ONLY_ACK: Flags = Flags::from_byte(0x10);
+
 /// A connection both of whose ends' numbers are known since its SYN was seen.
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -122,6 +128,8 @@ pub(super) struct Flow {
     /// The number behind the peer's FIN.
     end: Option<u32>,
     host_ack: Option<HostAck>,
+    /// The last that was sent in its name.
+    own_ack: Option<HostAck>,
     /// The latest acknowledgement that has gone out, the host's or one in its name.
     acknowledged: Option<u32>,
     sent_until: Option<u32>,
@@ -157,6 +165,7 @@ impl Flow {
             received: None,
             end: None,
             host_ack: None,
+            own_ack: None,
             acknowledged: None,
             sent_until: None,
             template: None,
@@ -237,6 +246,25 @@ impl Flow {
         if let Some(number) = tcp.ack().filter(|_| !tcp.flags().rst) {
             self.acknowledges(now, number, tcp);
         }
+    }
+
+    /// Whether a segment of the host's does no more than acknowledge what has been acknowledged in its name since its last one: a host delays
+    /// its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). One that repeats the host's own number says that a segment is
+    /// missing (RFC 5681 section 2), and one with selective blocks which.
+    pub(super) fn is_anticipated(&self, tcp: &TcpPacket<'_>) -> bool {
+        let (Some(host), Some(own), Some(number), Some(shift)) =
+            (self.host_ack, self.own_ack, tcp.ack(), self.host_shift())
+        else {
+            return false;
+        };
+        let only_acknowledges =
+            tcp.flags() == ONLY_ACK && tcp.payload_len() == 0 && tcp.options().sack.iter().all(Option::is_none);
+        let edge = number.wrapping_add(u32::from(tcp.window_field()) << shift);
+        let larger = if seq_lt(own.edge, edge) { edge.wrapping_sub(own.edge) } else { 0 };
+        only_acknowledges
+            && seq_lt(host.number, number)
+            && seq_le(number, own.number)
+            && larger <= own.edge.wrapping_sub(own.number) / LARGER_BY
     }
 
     fn acknowledges(&mut self, now: Instant, number: u32, tcp: &TcpPacket<'_>) {
@@ -339,6 +367,7 @@ impl Flow {
         let mut bytes = vec![0; AckTemplate::MAX_LEN];
         let len = template.build(seq, number, field, timestamps, &mut bytes);
         bytes.truncate(len);
+        self.own_ack = Some(HostAck { number, edge: number.wrapping_add(u32::from(field) << shift) });
         if self.acknowledged.is_none_or(|last| seq_lt(last, number)) {
             self.acknowledged = Some(number);
         }

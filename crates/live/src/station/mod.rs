@@ -81,6 +81,8 @@ pub enum SendVerdict {
     Send,
     /// The radio wakes for it; it goes then. Packets leave in the order in which they were given.
     HoldUntil(Instant),
+    /// It is dropped: the radio sleeps, and the peer has had what it says in the host's name already.
+    Redundant,
 }
 
 /// What a station sends beside its host's packets.
@@ -115,6 +117,7 @@ struct Counters {
     polls: u64,
     closed_acks: u64,
     own_acks: u64,
+    redundant_acks: u64,
     unknown_packets: u64,
     bursts: u64,
     resent_opens: u64,
@@ -264,8 +267,12 @@ impl Station {
     /// The host sends a packet, whose window may be rewritten in place; the radio wakes for it.
     pub fn sends(&mut self, now: Instant, bytes: &mut [u8]) -> SendVerdict {
         self.catch_up(now);
-        self.counters.sent_packets += 1;
         let slept = self.radio.is_asleep();
+        if slept && self.is_redundant(now, bytes) {
+            self.counters.redundant_acks += 1;
+            return SendVerdict::Redundant;
+        }
+        self.counters.sent_packets += 1;
         if slept {
             self.radio.wake(now);
         }
@@ -283,6 +290,17 @@ impl Station {
         }
         let (from, _) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
+    }
+
+    /// Whether the peer needs none of what the host says; the window that it offers is learnt, and comes with what is sent next.
+    fn is_redundant(&mut self, now: Instant, bytes: &[u8]) -> bool {
+        let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return false };
+        let Some(entry) = self.flows.find(tcp.connection()) else { return false };
+        let is_redundant = entry.flow.is_anticipated(&tcp);
+        if is_redundant {
+            entry.flow.sent(now, &tcp);
+        }
+        is_redundant
     }
 
     /// The window field that it is to have, if another.

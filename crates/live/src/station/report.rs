@@ -59,6 +59,8 @@ pub struct StationReport {
     pub closed_acks: u64,
     /// Acknowledgements sent in the host's name, open ones and eager ones.
     pub own_acks: u64,
+    /// Acknowledgements of the host's that said nothing beyond those, and for which the radio was not woken.
+    pub redundant_acks: u64,
     /// Connections that were forgotten to make room.
     pub forgotten_connections: u64,
     /// Packets of connections whose SYN was not seen.

@@ -57,6 +57,7 @@ impl Station {
             polls: counters.polls,
             closed_acks: counters.closed_acks,
             own_acks: counters.own_acks,
+            redundant_acks: counters.redundant_acks,
             forgotten_connections: self.flows.forgotten,
             unknown_packets: counters.unknown_packets,
             bursts: counters.bursts,

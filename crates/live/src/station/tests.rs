@@ -152,6 +152,44 @@ fn an_eager_acknowledgement_says_what_the_host_would() {
 }
 
 #[test]
+fn what_was_acknowledged_in_the_hosts_name_does_not_wake_the_radio_again() {
+    // The host has acknowledged two segments itself, all three were in its name, and the radio sleeps.
+    let verdict = |numbers: (u32, u32), flags: Flags, len: u32, window: u16, sack: bool| {
+        let mut script = Script::new(eager(), 7, 9);
+        (0..2).for_each(|i| script.data(at(121), i * MSS, MSS, 110));
+        script.acknowledges(at(121), 2 * MSS, (1121, 110));
+        script.data(at(122), 2 * MSS, MSS, 110);
+        let due = script.timeout();
+        assert_eq!(said(&script.station.poll_output().unwrap()).unwrap().ack, 10 + 3 * MSS);
+        script.station.radio.sleep(due);
+        script.station.radio.settle(due + ms(1));
+        assert!(script.station.is_asleep());
+        let mut options = vec![TcpOption::Timestamps(1170, 110)];
+        if sack {
+            options.push(TcpOption::Sack(vec![(10 + 4 * MSS, 10 + 5 * MSS)]));
+        }
+        let spec =
+            TcpSpec { seq: numbers.0, ack: numbers.1, flags, window, options, ..TcpSpec::new(script.connection) };
+        let mut bytes = Vec::new();
+        build_tcp(&spec, &vec![7; len as usize], &mut bytes).unwrap();
+        let verdict = script.station.sends(due + ms(2), &mut bytes);
+        let is_redundant = verdict == SendVerdict::Redundant;
+        assert_eq!(script.station.is_asleep(), is_redundant);
+        assert_eq!(script.station.summary(due + ms(2)).redundant_acks, u64::from(is_redundant));
+        is_redundant
+    };
+    let last = (108, 10 + 3 * MSS);
+    assert!(verdict(last, ACK, 0, WINDOW, false));
+    assert!(!verdict((108, 10 + 2 * MSS), ACK, 0, WINDOW, false), "a duplicate");
+    assert!(!verdict((108, 10 + 4 * MSS), ACK, 0, WINDOW, false), "more");
+    assert!(!verdict(last, ACK, 0, 2 * WINDOW, false), "a window that was waited for");
+    assert!(!verdict(last, ACK, 0, WINDOW, true), "a segment is missing");
+    assert!(!verdict(last, ACK, 10, WINDOW, false), "data");
+    assert!(!verdict(last, FIN, 0, WINDOW, false) && !verdict(last, RST, 0, WINDOW, false));
+    assert!(!verdict(last, Flags { ece: true, ..ACK }, 0, WINDOW, false), "congestion");
+}
+
+#[test]
 fn what_the_host_has_not_taken_is_not_acknowledged() {
     let next = |script: &mut Script| {
         script.timeout();
