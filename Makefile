@@ -23,7 +23,7 @@ help: ## List the targets.
 run: setup ## Reproduce troubled-marriage-2016 on its quick grid; says where the report is.
 	$(BIN)/netlull reproduce troubled-marriage-2016 --quick --out $(OUT)
 
-test: setup tools $(DAEMON) ## Run all tests, Rust's and Python's.
+test: setup tools ## Run all tests, Rust's and Python's.
 	cargo test --workspace --locked
 	$(BIN)/pytest
 
