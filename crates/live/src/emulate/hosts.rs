@@ -106,14 +106,15 @@ fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String,
     let name = &plan.nodes[node as usize];
     let in_host = |error| LiveError::system(format!("node {name}"), error);
     let make = |existing| {
-        let tun = open_tun(DEVICE)?;
-        bring_up("lo")?;
-        set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
-        go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics), existing)?;
+        // Before there is a device: IPv6 would send of itself as it comes up.
         let own = if existing == Existing::Replace { always() } else { Vec::new() };
         for (name, value) in own.into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
             set_sysctl(name, &value)?;
         }
+        let tun = open_tun(DEVICE)?;
+        bring_up("lo")?;
+        set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
+        go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics), existing)?;
         Ok(tun)
     };
     let (namespace, tun) = match attach.get(name) {
