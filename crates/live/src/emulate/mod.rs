@@ -26,7 +26,7 @@ mod transmitter;
 mod world;
 
 use crate::clock::Clock;
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, say};
 use crate::lateness::LatenessCounts;
 use crate::system;
 use apps::{Applications, Seen, WindowSample};
@@ -110,11 +110,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         .map_err(|error| LiveError::system(arguments.outcome.display(), error))?;
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
-        eprintln!(
-            "netlulld: one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be \
-             trusted. Other work on this machine, or too many packets for it (about 200,000 a second are carried), are the \
-             usual reasons"
-        );
+        say(format_args!(
+            "one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be trusted. Other \
+             work on this machine, or too many packets for one processor, are the usual reasons"
+        ));
         return Ok(ExitCode::from(TOO_LATE));
     }
     Ok(ExitCode::SUCCESS)

@@ -20,6 +20,7 @@ use netlull_network::plan::{Plan, Traffic};
 use netlull_network::probe::{EventTables, FlowSample, LinkSample, Recorder, Table};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
+use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
@@ -161,7 +162,7 @@ pub struct World {
     recorder: Recorder,
     marks: Vec<Mark>,
     /// What has arrived at hosts and was not handed over yet.
-    arrived: Vec<(u32, Frame)>,
+    arrived: VecDeque<(u32, Frame)>,
     /// Events handled, and packets that crossed a link.
     events: u64,
     foreign: u64,
@@ -201,7 +202,7 @@ impl World {
             steps_done: vec![0; links.len()],
             datagrams_done: vec![0; plan.flows.len()],
             marks: Vec::with_capacity(plan.marks.len()),
-            arrived: Vec::new(),
+            arrived: VecDeque::new(),
             links,
             controllers,
             controller_of,
@@ -267,7 +268,7 @@ impl World {
     }
 
     fn take_arrived(&mut self) -> Option<(u32, Frame)> {
-        if self.arrived.is_empty() { None } else { Some(self.arrived.remove(0)) }
+        self.arrived.pop_front()
     }
 
     /// A host sends a packet, at `at` or, if time has gone on, now. What is not of the plan's flows is let go.
@@ -341,7 +342,7 @@ impl World {
                 self.connections.acknowledged(self.now, connection, &tcp);
             }
         }
-        self.arrived.push((node, frame));
+        self.arrived.push_back((node, frame));
     }
 
     /// A packet is offered to a link.

@@ -107,7 +107,7 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
         Err(error) => return Err(LiveError::system(path.display(), error)),
     }
     if arguments.root == Path::new("/") {
-        println!("next: systemctl stop netlull-router-{device}; systemctl daemon-reload");
+        println!("next: systemctl disable --now netlull-router-{device}; systemctl daemon-reload");
     }
     Ok(())
 }
