@@ -44,6 +44,12 @@ receive_buffer = "64 KiB"
 [[station]]
 nodes = ["client"]
 mechanism = { kind = "client_shaper", rtt_from = "open_ack", repair = "as_they_are", margin = "1 ms" }
+[probe]
+interval = "100 ms"
+window = true
+drops = true
+requests = true
+stations = true
 """
 
 
@@ -68,6 +74,14 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     assert (simulated.world, emulated.world) == ("simulated", "emulated")
     for table in ("links", "flows", "stations"):
         assert getattr(simulated, table).column_names == getattr(emulated, table).column_names
+    assert simulated.series_names == emulated.series_names
+    for name in simulated.series_names:
+        assert simulated.series(name).schema.equals(emulated.series(name).schema), name
+    for table in ("radio", "air", "burst"):
+        assert emulated.series(table).num_rows > 10, table
+    kinds = [set(result.series("air")["kind"].to_pylist()) for result in (simulated, emulated)]
+    assert {"data", "closed", "open", "ack"} <= kinds[0] & kinds[1]
+    assert emulated.series("air")["kind"].to_pylist().count("data") == emulated.station("client")["received_packets"]
     download, station = emulated.flow("download"), emulated.station("client")
     assert download["delivered_bytes"] == 1_000_000
     assert download["completion_time_s"] == pytest.approx(simulated.flow("download")["completion_time_s"], rel=0.5)

@@ -28,7 +28,7 @@ CRATES: dict[str, set[str]] = {
     "power": {"units"},
     "mechanism": {"units"},
     "tcp": {"units"},
-    "network": {"units", "mechanism"},
+    "network": {"units", "power", "mechanism"},
     "sim": {"units", "power", "mechanism", "tcp", "network"},
     "wire": {"units"},
     "live": {"units", "power", "mechanism", "network", "wire"},

@@ -5,6 +5,7 @@
 
 pub mod account;
 pub mod buffer;
+pub mod by_name;
 pub mod counters;
 pub mod loss;
 pub mod noise;
@@ -13,3 +14,4 @@ pub mod plan;
 pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod station;

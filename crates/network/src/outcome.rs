@@ -3,7 +3,8 @@
 use crate::account::GatewaySummary;
 use crate::counters::LinkCounters;
 use crate::probe::Table;
-use netlull_mechanism::radio::{Fallback, ShaperState};
+use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};
+use netlull_power::RadioTime;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +135,7 @@ pub struct RequestOutcome {
 #[serde(deny_unknown_fields)]
 pub struct StationOutcome {
     /// What its radio did.
-    pub radio: RadioMark,
+    pub radio: RadioTime,
     /// Packets that its radio received.
     pub received_packets: u64,
     /// Packets that came while its radio did not hear.
@@ -159,24 +160,6 @@ pub struct StationOutcome {
     pub download: Option<DownloadOutcome>,
 }
 
-/// What a radio did between two instants: the five times add up to the time between.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RadioMark {
-    /// Asleep.
-    pub asleep: Duration,
-    /// Waking.
-    pub waking: Duration,
-    /// Awake with nothing on the air for it.
-    pub idle: Duration,
-    /// Receiving and not transmitting.
-    pub receiving: Duration,
-    /// Transmitting.
-    pub transmitting: Duration,
-    /// How often it began to wake.
-    pub wakes: u64,
-}
-
 /// A client's shaper when the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,6 +178,21 @@ pub struct ShaperOutcome {
     pub detection: Duration,
 }
 
+impl ShaperOutcome {
+    /// A shaper now, with the idle times that its station has counted.
+    #[must_use]
+    pub fn of(shaper: &Shaper, early: Duration, detection: Duration) -> Self {
+        Self {
+            state: shaper.state(),
+            fallback: shaper.fallback(),
+            round_trip: shaper.rtt(),
+            resent_opens: shaper.resent_opens(),
+            early,
+            detection,
+        }
+    }
+}
+
 /// The downloads of a station: from the first opening until all data and the end of it were delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -204,7 +202,7 @@ pub struct DownloadOutcome {
     /// When the last was delivered.
     pub over: Instant,
     /// What the radio did meanwhile.
-    pub radio: RadioMark,
+    pub radio: RadioTime,
     /// Packets missed meanwhile.
     pub missed_packets: u64,
 }

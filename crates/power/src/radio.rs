@@ -31,6 +31,7 @@ pub struct RadioPower {
 
 /// How long a radio was in each state: the five add up to the time since the measurement started, to the nanosecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct RadioTime {
     /// Asleep.
     pub asleep: Duration,
@@ -100,6 +101,31 @@ impl RadioTime {
     #[must_use]
     pub fn total(&self) -> Duration {
         self.asleep + self.waking + self.idle + self.receiving + self.transmitting
+    }
+
+    /// What has come since `then`, an earlier state of the same meter.
+    #[must_use]
+    pub fn since(&self, then: &Self) -> Self {
+        Self {
+            asleep: self.asleep.saturating_sub(then.asleep),
+            waking: self.waking.saturating_sub(then.waking),
+            idle: self.idle.saturating_sub(then.idle),
+            receiving: self.receiving.saturating_sub(then.receiving),
+            transmitting: self.transmitting.saturating_sub(then.transmitting),
+            wakes: self.wakes.saturating_sub(then.wakes),
+        }
+    }
+
+    /// The same traffic with a radio that is awake all the time.
+    #[must_use]
+    pub fn awake(&self) -> Self {
+        Self {
+            asleep: Duration::ZERO,
+            waking: Duration::ZERO,
+            idle: self.idle + self.asleep + self.waking,
+            wakes: 0,
+            ..*self
+        }
     }
 }
 

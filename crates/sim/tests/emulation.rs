@@ -6,8 +6,9 @@ use common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
-    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, RadioMark, ShaperOutcome, StationOutcome, System,
+    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, ShaperOutcome, StationOutcome, System,
 };
+use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
 use netlull_sim::scenario::Scenario;
 use netlull_units::{Duration, Instant};
@@ -31,9 +32,9 @@ fn dozer() -> Scenario {
 }
 
 /// Radio: 1 s asleep, 0.5 s waking, 1 s idle, 1 s receiving, 0.5 s transmitting.
-fn radio() -> RadioMark {
+fn radio() -> RadioTime {
     let (whole, half) = (Duration::from_secs(1), Duration::from_millis(500));
-    RadioMark { asleep: whole, waking: half, idle: whole, receiving: whole, transmitting: half, wakes: 10 }
+    RadioTime { asleep: whole, waking: half, idle: whole, receiving: whole, transmitting: half, wakes: 10 }
 }
 
 fn counted(scenario: &Scenario) -> Outcome {
@@ -69,7 +70,7 @@ fn counted(scenario: &Scenario) -> Outcome {
             download: Some(DownloadOutcome {
                 begun: Instant::from_nanos(1_000_000_000),
                 over: Instant::from_nanos(3_000_000_000),
-                radio: RadioMark {
+                radio: RadioTime {
                     waking: Duration::ZERO,
                     idle: Duration::from_millis(500),
                     transmitting: Duration::ZERO,

@@ -1,9 +1,10 @@
 //! What `netlulld client` is told.
 
 use crate::error::{LiveError, Result};
-use crate::station::{Asleep, NamedRadio, StationConfig, StationMechanism};
+use crate::station::{Asleep, StationConfig, StationMechanism};
 use clap::{Args, Subcommand, ValueEnum};
 use netlull_mechanism::radio::{BsdConfig, EagerConfig, PsmConfig};
+use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
 use std::path::PathBuf;

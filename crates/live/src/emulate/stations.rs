@@ -41,6 +41,8 @@ pub struct Member {
     more: VecDeque<bool>,
     /// When the air to it is free for the next of what its access point has to send.
     leaves_at: Instant,
+    /// What its access point had held and refused when it was restarted.
+    base: (u64, u64),
     /// Beacons on the air: from when, until when, whether packets are held.
     beacon: Option<(Instant, Instant, bool)>,
 }
@@ -65,20 +67,35 @@ impl Member {
         config.poll_time = poll_time;
         let name = &plan.nodes[spec.node as usize];
         let file = |what: &str| tapes.map(|folder| folder.join(format!("{name}{what}.tape")));
+        let mut station = Station::new(config, Instant::ZERO, file("").as_deref())?;
+        if plan.probe.stations {
+            station.watch();
+        }
         let proxy = spec.access_point.map(|_| Proxy::new(&access, Instant::ZERO, file(".access-point").as_deref()));
         Ok(Self {
             node: spec.node,
             down: spec.down as usize,
             up: spec.up as usize,
-            station: Station::new(config, Instant::ZERO, file("").as_deref())?,
+            station,
             proxy: proxy.transpose()?,
             beacon_time,
             waiting: VecDeque::new(),
             outputs: Vec::new(),
             more: VecDeque::new(),
             leaves_at: Instant::NEVER,
+            base: (0, 0),
             beacon: None,
         })
+    }
+
+    fn access_counts(&self) -> (u64, u64) {
+        self.proxy.as_ref().map_or((0, 0), Proxy::counts)
+    }
+
+    /// It counts from here on.
+    pub fn restart(&mut self, at: Instant) {
+        self.base = self.access_counts();
+        self.station.restart(at);
     }
 
     /// What it counted; recordings end.
@@ -86,8 +103,12 @@ impl Member {
     /// # Errors
     /// If a recording could not be written.
     pub fn outcome(&mut self, at: Instant) -> Result<StationOutcome> {
-        let (held_packets, refused_packets) = self.proxy.as_ref().map_or((0, 0), Proxy::counts);
-        let outcome = StationOutcome { held_packets, refused_packets, ..self.station.outcome(at) };
+        let (held, refused) = self.access_counts();
+        let outcome = StationOutcome {
+            held_packets: held - self.base.0,
+            refused_packets: refused - self.base.1,
+            ..self.station.outcome(at)
+        };
         self.proxy.iter_mut().try_for_each(Proxy::finish)?;
         self.station.finish()?;
         Ok(outcome)
@@ -239,6 +260,9 @@ impl World {
             if !self.access_point_acts(index) {
                 break;
             }
+        }
+        if let Some(probe) = &mut self.probe {
+            self.stations.get_mut(index).station.tell_probe(u32::try_from(index).unwrap_or(u32::MAX), probe);
         }
         self.arm_station(index);
     }

@@ -17,7 +17,7 @@ use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::rate::{Admission, RateEvent};
 use netlull_network::outcome::{LinkMark, Mark};
 use netlull_network::plan::{Plan, Traffic};
-use netlull_network::probe::{EventTables, FlowSample, LinkSample, Recorder, Table};
+use netlull_network::probe::{EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;
@@ -160,6 +160,7 @@ pub struct World {
     connections: Connections,
     gauges: Arc<[Gauge]>,
     recorder: Recorder,
+    pub(super) probe: Option<StationProbe>,
     marks: Vec<Mark>,
     /// What has arrived at hosts and was not handed over yet.
     arrived: VecDeque<(u32, Frame)>,
@@ -198,6 +199,7 @@ impl World {
             agenda: Agenda::new(slots.count()),
             slots,
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
+            probe: plan.probe.stations.then(StationProbe::default),
             connections: Connections::new(plan.flows.len()),
             steps_done: vec![0; links.len()],
             datagrams_done: vec![0; plan.flows.len()],
@@ -532,6 +534,7 @@ impl World {
         if self.marks.is_empty() {
             self.links.iter_mut().for_each(|link| link.transmitter.restart_meter(now));
             self.controllers.iter_mut().for_each(|controller| controller.restart(now));
+            self.stations.members_mut().iter_mut().for_each(|member| member.restart(now));
         }
         let varies =
             |index: usize, plan: &Plan| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
@@ -592,7 +595,8 @@ impl World {
     /// What is left when it is over.
     #[must_use]
     pub fn remains(self) -> Remains {
-        let tables = self.recorder.into_tables();
+        let mut tables = self.recorder.into_tables();
+        tables.extend(self.probe.into_iter().flat_map(StationProbe::into_tables));
         Remains {
             marks: self.marks,
             links: self.links,

@@ -26,7 +26,7 @@ enum State {
 }
 
 /// A radio that is modelled: its times go by what it is told, not by when somebody has found time to tell it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Radio {
     state: State,
     meter: RadioMeter,
@@ -39,6 +39,8 @@ pub(super) struct Radio {
     under_way: u32,
     /// The latest instant of anything: time does not go back.
     now: Instant,
+    /// Changes of its state that were not told yet, if they are to be told.
+    changes: Option<Vec<(Instant, &'static str)>>,
 }
 
 impl Radio {
@@ -51,12 +53,27 @@ impl Radio {
             sends_until: start,
             under_way: 0,
             now: start,
+            changes: None,
         }
+    }
+
+    /// From now on it keeps what [`changes`](Self::changes) tells.
+    pub(super) fn watch(&mut self) {
+        self.changes.get_or_insert_default();
+    }
+
+    /// Into which states it has gone, and when, since the last time.
+    pub(super) fn changes(&mut self) -> Vec<(Instant, &'static str)> {
+        self.changes.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    fn changed(&mut self, at: Instant, state: &'static str) {
+        self.changes.iter_mut().for_each(|changes| changes.push((at, state)));
     }
 
     /// Where its time has gone up to `now`.
     pub(super) fn times(&self, now: Instant) -> RadioTime {
-        let mut ended = self.clone();
+        let mut ended = Self { changes: None, meter: self.meter.clone(), ..*self };
         ended.settle(now);
         ended.meter.times(ended.now)
     }
@@ -93,11 +110,13 @@ impl Radio {
             self.state = match self.state {
                 State::Waking { then, .. } => {
                     self.meter.awake(at);
+                    self.changed(at, "awake");
                     self.sends_until = self.sends_until.max(at);
                     State::Awake { since: at, then }
                 }
                 State::Awake { .. } | State::Asleep => {
                     self.meter.sleep(at);
+                    self.changed(at, "asleep");
                     State::Asleep
                 }
             };
@@ -117,6 +136,7 @@ impl Radio {
         match &mut self.state {
             State::Asleep => {
                 self.meter.wake(at);
+                self.changed(at, "waking");
                 self.state = State::Waking { until: at + self.wake, then: Then::Stay };
                 self.settle(at);
             }

@@ -1,6 +1,7 @@
 //! What a station is made from.
 
 use netlull_mechanism::radio::{BsdConfig, EagerConfig, PacedGuard, PsmConfig, RepairAcks, RttFrom, ShaperConfig};
+use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
 use serde::{Deserialize, Serialize};
@@ -63,15 +64,6 @@ pub enum Asleep {
     /// They are counted as missed, and reach the host all the same.
     #[default]
     Deliver,
-}
-
-/// A power model of a radio under a name of its own.
-#[derive(Clone, Debug)]
-pub struct NamedRadio {
-    /// What reports call it.
-    pub name: String,
-    /// Its powers.
-    pub power: RadioPower,
 }
 
 /// A station.

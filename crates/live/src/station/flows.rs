@@ -2,8 +2,8 @@
 
 use super::dozer::Dozer;
 use super::flow::Flow;
-use super::report::Snapshot;
 use netlull_mechanism::radio::{Burst, Shaper, ShaperState};
+use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 use netlull_wire::Connection;
 use std::collections::{BTreeMap, BTreeSet};

@@ -25,6 +25,7 @@ mod config;
 mod dozer;
 mod flow;
 mod flows;
+mod note;
 mod outcome;
 mod proxy;
 mod received;
@@ -33,19 +34,21 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Asleep, NamedRadio, StationConfig, StationMechanism};
+pub use config::{Asleep, StationConfig, StationMechanism};
 pub use proxy::{Proxy, ProxyOutput};
-pub use report::{ByName, DownloadReport, RadioReport, ShaperReport, SpanReport, StationReport};
+pub use report::{DownloadReport, ShaperReport, StationReport};
 
 use crate::error::{LiveError, Result};
 use air::Radio;
 use dozer::Dozer;
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
-use netlull_mechanism::radio::{Burst, PacketView, PowerMode, StationAction, StationEvent};
+use netlull_mechanism::radio::{Burst, PacketView, PowerMode, Shaper, StationAction, StationEvent};
+use netlull_network::probe::{AirRow, CLOSED};
+use netlull_network::station::Snapshot;
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
-use report::Snapshot;
+use note::{Note, Notes};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -148,6 +151,9 @@ pub struct Station {
     others: Option<Instant>,
     outputs: VecDeque<Output>,
     counters: Counters,
+    /// From where on its outcome counts.
+    base: (Snapshot, Counters),
+    notes: Notes,
     /// Downloads whose connections are not known any more.
     past: VecDeque<DownloadReport>,
     /// From the first SYN on.
@@ -185,6 +191,8 @@ impl Station {
             others: None,
             outputs: VecDeque::new(),
             counters: Counters::default(),
+            base: (Snapshot { at: start, ..Snapshot::default() }, Counters::default()),
+            notes: Notes::default(),
             past: VecDeque::new(),
             begun: None,
             over: None,
@@ -203,13 +211,15 @@ impl Station {
         self.catch_up(now);
         self.radio.has_come();
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let heard = self.radio.hears(self.radio.began(now, size), now);
+        let from = self.radio.began(now, size);
+        let heard = self.radio.hears(from, now);
         if heard {
             self.counters.received_packets += 1;
             self.counters.received_bytes += u64::from(size);
         } else {
             self.counters.missed_packets += 1;
             self.counters.missed_bytes += u64::from(size);
+            self.note_packet("missed", (from, now), Side::Peer, bytes);
             if self.config.asleep == Asleep::Drop {
                 return Verdict::Missed;
             }
@@ -221,6 +231,9 @@ impl Station {
                 self.receives_segment(now, &tcp, right, more);
             }
             _ => self.receives_other(now, size, more),
+        }
+        if heard {
+            self.note_packet("data", (from, now), Side::Peer, bytes);
         }
         Verdict::Deliver
     }
@@ -283,12 +296,17 @@ impl Station {
                 None
             }
         };
+        let view = self.notes.is_taken().then(|| self.view(Side::Host, bytes));
+        let mut kind = if view.is_some_and(|view| view.is_acknowledgement()) { "ack" } else { "sent" };
         if let Some(field) = window
             && set_window(bytes, field).is_ok()
+            && field == 0
         {
-            self.counters.closed_acks += u64::from(field == 0);
+            self.counters.closed_acks += 1;
+            kind = CLOSED;
         }
-        let (from, _) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        let (from, to) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+        view.into_iter().for_each(|view| self.notes.take(|| Note::Air(AirRow::packet(kind, (from, to), &view))));
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
@@ -335,6 +353,7 @@ impl Station {
         self.catch_up(now);
         if self.radio.hears(from, now) {
             self.counters.beacons += 1;
+            self.note_frame("beacon", (from, now), 0);
             self.tell(now, Who::All, StationEvent::Beacon { buffered });
         }
     }
@@ -540,8 +559,11 @@ impl Station {
 
     /// Sends an acknowledgement in the host's name; what it is.
     fn acknowledge(&mut self, now: Instant, number: u32) -> Option<PacketView> {
-        let (bytes, packet) = self.flows.get(number)?.flow.acknowledgement(now)?;
-        let (at, _) = self.radio.transmits(now, packet.size);
+        let entry = self.flows.get(number)?;
+        let kind = if entry.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" };
+        let (bytes, packet) = entry.flow.acknowledgement(now)?;
+        let (at, to) = self.radio.transmits(now, packet.size);
+        self.notes.take(|| Note::Air(AirRow::packet(kind, (at, to), &packet)));
         self.counters.own_acks += 1;
         self.counters.sent_packets += 1;
         self.outputs.push_back(Output { at: self.leaves(now, at), what: Sent::Packet(bytes) });
@@ -556,11 +578,13 @@ impl Station {
     fn polls(&mut self, now: Instant) {
         let (from, to) = self.radio.transmits(now, POLL_BYTES);
         self.counters.polls += 1;
+        self.note_frame("poll", (from, to), POLL_BYTES);
         self.outputs.push_back(Output { at: (from + self.config.poll_time).max(to), what: Sent::Poll });
     }
 
     fn announces(&mut self, now: Instant, mode: PowerMode) {
-        let (from, _) = self.radio.transmits(now, NULL_BYTES);
+        let (from, to) = self.radio.transmits(now, NULL_BYTES);
+        self.note_frame("null", (from, to), NULL_BYTES);
         self.outputs.push_back(Output { at: from, what: Sent::Announce(mode) });
     }
 
@@ -568,6 +592,7 @@ impl Station {
     fn count_burst(&mut self, who: Who) {
         let Who::Connection(number) = who else { return };
         let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
+        self.notes.take(|| Note::Burst(burst));
         let Burst { opened, first, last, ended, .. } = burst;
         self.counters.bursts += 1;
         self.counters.detection += ended.saturating_since(last);

@@ -1,20 +1,10 @@
 //! A station in numbers, under the names that the simulator's summary has.
 
-use super::config::NamedRadio;
-use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};
-use netlull_power::RadioTime;
-use netlull_units::{Duration, Instant};
-use serde::{Serialize, Serializer};
-
-/// Values under names, in the order of the names' configuration.
-#[derive(Clone, Debug)]
-pub struct ByName<T>(pub Vec<(String, T)>);
-
-impl<T: Serialize> Serialize for ByName<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
-    }
-}
+use netlull_mechanism::radio::{Fallback, Shaper};
+use netlull_network::by_name::ByName;
+use netlull_network::station::{DownloadSummary, RadioSummary};
+use netlull_units::Duration;
+use serde::Serialize;
 
 /// A station since its start.
 #[derive(Clone, Debug, Serialize)]
@@ -80,51 +70,11 @@ pub struct StationReport {
     /// Its RTT.
     pub round_trip_s: Option<f64>,
     /// Energy under each power model of the radio.
-    pub energy: ByName<RadioReport>,
+    pub energy: ByName<RadioSummary>,
     /// Its downloads as one, from the first SYN until all that have begun are delivered; null before.
-    pub download: Option<SpanReport>,
+    pub download: Option<DownloadSummary>,
     /// Each of its downloads, the latest thousand: connections that brought data.
     pub downloads: Vec<DownloadReport>,
-}
-
-/// Energy of a radio in joules.
-#[derive(Clone, Debug, Serialize)]
-pub struct RadioReport {
-    /// Asleep.
-    pub asleep_j: f64,
-    /// Waking.
-    pub waking_j: f64,
-    /// Idle.
-    pub idle_j: f64,
-    /// Receiving.
-    pub receiving_j: f64,
-    /// Transmitting.
-    pub transmitting_j: f64,
-    /// All of it.
-    pub total_j: f64,
-    /// The same traffic with a radio that is awake all the time.
-    pub awake_j: f64,
-    /// 1 - total/awake.
-    pub saving: f64,
-}
-
-/// A time, and what the radio did meanwhile.
-#[derive(Clone, Debug, Serialize)]
-pub struct SpanReport {
-    /// When it began.
-    pub start_s: f64,
-    /// How long it took.
-    pub seconds: f64,
-    /// Packets missed meanwhile.
-    pub missed_packets: u64,
-    /// Asleep meanwhile.
-    pub asleep_s: f64,
-    /// How often the radio woke meanwhile.
-    pub wakes: u64,
-    /// Energy meanwhile under each power model, joules.
-    pub energy_j: ByName<f64>,
-    /// Energy times delay under each power model, joule seconds (client-centered-2004 section IV-A-b).
-    pub energy_delay_js: ByName<f64>,
 }
 
 /// The download of one connection.
@@ -140,7 +90,7 @@ pub struct DownloadReport {
     pub complete: bool,
     /// From its SYN to its end, or until now.
     #[serde(flatten)]
-    pub span: SpanReport,
+    pub span: DownloadSummary,
     /// What its shaper was about, if it has one.
     #[serde(flatten)]
     pub shaper: Option<ShaperReport>,
@@ -164,86 +114,11 @@ pub struct ShaperReport {
 impl ShaperReport {
     pub(super) fn of(shaper: &Shaper) -> Self {
         Self {
-            state: state_name(shaper.state()),
-            fallback: shaper.fallback().map(fallback_name),
+            state: shaper.state().name(),
+            fallback: shaper.fallback().map(Fallback::name),
             round_trip_s: shaper.rtt().map(Duration::as_secs_f64),
             bursts: shaper.bursts(),
             resent_opens: shaper.resent_opens(),
         }
-    }
-}
-
-/// What was so at an instant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Snapshot {
-    pub(super) at: Instant,
-    pub(super) times: RadioTime,
-    pub(super) missed_packets: u64,
-}
-
-/// What lies between two sums of times.
-pub(super) fn between(then: &RadioTime, now: &RadioTime) -> RadioTime {
-    RadioTime {
-        asleep: now.asleep.saturating_sub(then.asleep),
-        waking: now.waking.saturating_sub(then.waking),
-        idle: now.idle.saturating_sub(then.idle),
-        receiving: now.receiving.saturating_sub(then.receiving),
-        transmitting: now.transmitting.saturating_sub(then.transmitting),
-        wakes: now.wakes.saturating_sub(then.wakes),
-    }
-}
-
-pub(super) fn span(radios: &[NamedRadio], begun: &Snapshot, over: &Snapshot) -> SpanReport {
-    let (times, seconds) = (between(&begun.times, &over.times), over.at.saturating_since(begun.at).as_secs_f64());
-    let joules = |radio: &NamedRadio| radio.power.energy(&times).total().as_f64();
-    SpanReport {
-        start_s: begun.at.as_secs_f64(),
-        seconds,
-        missed_packets: over.missed_packets - begun.missed_packets,
-        asleep_s: times.asleep.as_secs_f64(),
-        wakes: times.wakes,
-        energy_j: ByName(radios.iter().map(|radio| (radio.name.clone(), joules(radio))).collect()),
-        energy_delay_js: ByName(radios.iter().map(|radio| (radio.name.clone(), joules(radio) * seconds)).collect()),
-    }
-}
-
-pub(super) fn radio_energy(radio: &NamedRadio, times: &RadioTime) -> RadioReport {
-    let awake = RadioTime {
-        asleep: Duration::ZERO,
-        waking: Duration::ZERO,
-        idle: times.idle + times.asleep + times.waking,
-        wakes: 0,
-        ..*times
-    };
-    let (energy, reference) = (radio.power.energy(times), radio.power.energy(&awake).total().as_f64());
-    let total = energy.total().as_f64();
-    RadioReport {
-        asleep_j: energy.asleep.as_f64(),
-        waking_j: energy.waking.as_f64(),
-        idle_j: energy.idle.as_f64(),
-        receiving_j: energy.receiving.as_f64(),
-        transmitting_j: energy.transmitting.as_f64(),
-        total_j: total,
-        awake_j: reference,
-        saving: if reference > 0.0 { 1.0 - total / reference } else { 0.0 },
-    }
-}
-
-fn state_name(state: ShaperState) -> &'static str {
-    match state {
-        ShaperState::Initial => "initial",
-        ShaperState::Saving => "saving",
-        ShaperState::Recovery => "recovery",
-        ShaperState::Standard(_) => "standard",
-        ShaperState::Ended => "ended",
-    }
-}
-
-fn fallback_name(why: Fallback) -> &'static str {
-    match why {
-        Fallback::NoTimestamps => "no_timestamps",
-        Fallback::BadBursts => "bad_bursts",
-        Fallback::Saturated => "saturated",
-        Fallback::Paced => "paced",
     }
 }

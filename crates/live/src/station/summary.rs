@@ -1,13 +1,17 @@
 //! What a station has to report.
 
 use super::flows::Entry;
-use super::report::{self, Snapshot};
-use super::{ByName, DownloadReport, ShaperReport, Station, StationMechanism, StationReport};
+use super::{DownloadReport, ShaperReport, Station, StationMechanism, StationReport};
+use netlull_network::station::{DownloadSummary, RadioSummary, Snapshot};
 use netlull_units::Instant;
 
 impl Station {
     pub(super) fn snapshot(&self, now: Instant) -> Snapshot {
         Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.missed_packets }
+    }
+
+    fn span(&self, begun: &Snapshot, over: &Snapshot) -> DownloadSummary {
+        DownloadSummary::of(&self.config.radios, &over.since(begun))
     }
 
     pub(super) fn download(&self, now: Instant, entry: &Entry) -> DownloadReport {
@@ -20,7 +24,7 @@ impl Station {
             peer: end(entry.flow.connection.to),
             bytes: entry.bytes,
             complete: entry.over.is_some(),
-            span: report::span(&self.config.radios, &entry.begun, &entry.over.unwrap_or_else(|| self.snapshot(now))),
+            span: self.span(&entry.begun, &entry.over.unwrap_or_else(|| self.snapshot(now))),
             shaper: entry.shaper().map(ShaperReport::of),
         }
     }
@@ -35,7 +39,6 @@ impl Station {
         let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(|entry| self.download(now, entry))).collect();
         let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
         let resent: u64 = self.flows.entries().filter_map(Entry::shaper).map(|shaper| shaper.resent_opens()).sum();
-        let radios = &self.config.radios;
         StationReport {
             mechanism: self.config.mechanism.kind(),
             wake_time_s: self.config.wake.as_secs_f64(),
@@ -67,13 +70,13 @@ impl Station {
             state: largest.map(|shaper| shaper.state),
             fallback: largest.and_then(|shaper| shaper.fallback),
             round_trip_s: largest.and_then(|shaper| shaper.round_trip_s),
-            energy: ByName(radios.iter().map(|r| (r.name.clone(), report::radio_energy(r, &times))).collect()),
+            energy: RadioSummary::of(&self.config.radios, &times),
             download: self
                 .begun
                 .as_ref()
                 .zip(self.over.as_ref())
                 .filter(|_| all_over)
-                .map(|(begun, over)| report::span(radios, begun, over)),
+                .map(|(begun, over)| self.span(begun, over)),
             downloads,
         }
     }

@@ -37,6 +37,14 @@ pub struct PacketView {
     pub segment: Option<TcpView>,
 }
 
+impl PacketView {
+    /// Whether it is a segment that carries nothing but its acknowledgement.
+    #[must_use]
+    pub fn is_acknowledgement(&self) -> bool {
+        self.segment.is_some_and(|tcp| tcp.len == 0 && !tcp.fin && tcp.kind == SegmentKind::Other)
+    }
+}
+
 /// A TCP segment as one of its ends reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]

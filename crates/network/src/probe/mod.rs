@@ -5,5 +5,5 @@ mod stations;
 mod tables;
 
 pub use requests::{RequestRow, RequestTable};
-pub use stations::{AirRow, StationProbe};
+pub use stations::{AirRow, CLOSED, StationProbe};
 pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table, Word, ssthresh};

@@ -1,14 +1,12 @@
 //! What stations do: tables `radio`, `air` and `burst`.
 
 use super::tables::{Column, Table, Word};
-use netlull_mechanism::radio::Burst;
+use netlull_mechanism::radio::{Burst, PacketView};
 use netlull_units::{Bytes, Duration, Instant};
 
 /// Something on the air for a station, or from it.
 #[derive(Clone, Copy, Debug)]
 pub struct AirRow {
-    /// Index of the station.
-    pub station: u32,
     /// What it is.
     pub kind: &'static str,
     /// When its first bit is on the air.
@@ -23,8 +21,29 @@ pub struct AirRow {
     pub window: Option<Bytes>,
 }
 
+impl AirRow {
+    /// A packet as its station reads it.
+    #[must_use]
+    pub fn packet(kind: &'static str, (from, to): (Instant, Instant), view: &PacketView) -> Self {
+        let tcp = view.segment;
+        let pure = tcp.is_some_and(|tcp| tcp.len == 0);
+        let seq = tcp.map_or(0, |tcp| if pure { tcp.acknowledged.unwrap_or(tcp.seq) } else { tcp.seq });
+        let window = tcp.filter(|_| pure).map(|tcp| if kind == CLOSED { Bytes::new(0) } else { tcp.window });
+        Self { kind, from, to, seq, size: view.size, window }
+    }
+
+    /// A frame that is no packet.
+    #[must_use]
+    pub fn frame(kind: &'static str, (from, to): (Instant, Instant), size: u32) -> Self {
+        Self { kind, from, to, seq: 0, size, window: None }
+    }
+}
+
+/// What table `air` calls an acknowledgement whose window was made 0.
+pub const CLOSED: &str = "closed";
+
 /// Collects the three tables.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct StationProbe {
     radio_time: Vec<f64>,
     radio_station: Vec<u32>,
@@ -53,9 +72,9 @@ impl StationProbe {
 
     /// Something is, or was, on the air.
     #[allow(clippy::cast_precision_loss)]
-    pub fn air(&mut self, row: &AirRow) {
+    pub fn air(&mut self, station: u32, row: &AirRow) {
         self.air_from.push(row.from.as_secs_f64());
-        self.air_station.push(row.station);
+        self.air_station.push(station);
         self.air_to.push(row.to.as_secs_f64());
         self.air_kind.push(Word::Borrowed(row.kind));
         self.air_seq.push(u64::from(row.seq));

@@ -245,5 +245,10 @@ fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
         }
         tables.push(table.into_table());
     }
+    tables.sort_by_key(|table| ORDER.iter().position(|known| *known == table.name));
     tables
 }
+
+/// The order in which a simulated run has its tables.
+const ORDER: [&str; 12] =
+    ["rate", "link", "flow", "window", "drop", "segment", "event", "gateway", "request", "radio", "air", "burst"];

@@ -27,10 +27,8 @@ pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
 pub use rerouting::{NapSummary, RoutingSummary};
-pub use stations::{DownloadSummary, RadioSummary, StationSummary};
-pub use summary::{
-    ByName, EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary,
-};
+pub use stations::StationSummary;
+pub use summary::{EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 
 use crate::probe::CaptureWriter;

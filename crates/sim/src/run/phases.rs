@@ -1,10 +1,11 @@
 //! Parts of a run, each measured on its own: counters as they stand where one begins and ends.
 
 use super::parts::Baseline;
-use super::summary::{ByName, EnergySummary, NetworkSummary, energy, ledgers, ratio, since};
+use super::summary::{EnergySummary, NetworkSummary, energy, ledgers, ratio, since};
 use super::world::World;
 use crate::net::link::LinkCounters;
 use crate::scenario::{PhaseSpec, Scenario};
+use netlull_network::by_name::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;

@@ -11,6 +11,7 @@ use crate::net::packet::LinkId;
 use crate::probe::{Column, Table};
 use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
 use netlull_network::account::GatewaySummary;
+use netlull_network::by_name::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -152,30 +153,6 @@ pub struct Residence {
     pub seconds: f64,
     /// In transitions to it.
     pub transition_seconds: f64,
-}
-
-/// Entries by name, in the order of the scenario; a map when serialised.
-#[derive(Clone, Debug)]
-pub struct ByName<T>(pub Vec<(String, T)>);
-
-impl<T> ByName<T> {
-    /// The entry of this name.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&T> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<T: Serialize> Serialize for ByName<T> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
-    }
 }
 
 /// Energy under one model, of a link or of several. Joules; an ideal model without a stated power has 1 W at its maximum rate.

@@ -12,8 +12,8 @@ pub use error::ScenarioError;
 pub use quantity::{BufferSize, Quantity, TransferSize};
 pub use read::read_document;
 pub use resolve::{
-    AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, NamedRadio,
-    Nap, PhaseSpec, ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationMechanism, StationSpec,
+    AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, Nap,
+    PhaseSpec, ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationMechanism, StationSpec,
     TcpFlow, Writes,
 };
 

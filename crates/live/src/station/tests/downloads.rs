@@ -1,6 +1,7 @@
 //! Whole downloads.
 
 use super::*;
+use netlull_network::probe::{Column, StationProbe, Table};
 use std::collections::BTreeMap;
 
 /// A sender that sends what its windows allow at once, over a path of 60 ms, to a host that acknowledges every second segment.
@@ -247,4 +248,57 @@ fn a_connection_that_cannot_be_imitated_is_left_alone() {
         assert_eq!(station.receives(now, &data, false), Verdict::Deliver);
     }
     assert_eq!((station.next_timeout(), station.poll_output()), (None, None));
+}
+
+/// A column of a table.
+fn column(tables: &[Table], table: &str, name: &str) -> Column {
+    let table = tables.iter().find(|known| known.name == table).unwrap();
+    table.columns.iter().find(|(known, _)| known == name).unwrap().1.clone()
+}
+
+fn floats(tables: &[Table], table: &str, name: &str) -> Vec<f64> {
+    let Column::Float(values) = column(tables, table, name) else { panic!("{table}.{name}") };
+    values
+}
+
+fn words(tables: &[Table], table: &str, name: &str) -> Vec<String> {
+    let Column::Text(values) = column(tables, table, name) else { panic!("{table}.{name}") };
+    values.iter().map(|word| word.to_string()).collect()
+}
+
+#[test]
+fn what_is_told_while_it_is_watched_is_what_is_counted() {
+    let mut watched = Download::new(StationConfig { asleep: Asleep::Drop, ..shaped() }, 2_000_000, 1);
+    watched.station.watch();
+    let unwatched = watched.station.outcome(at(60));
+    watched.station.restart(at(60));
+    let end = watched.run(at(60_000));
+    let (mut probe, outcome) = (StationProbe::default(), watched.station.outcome(end));
+    watched.station.tell_probe(0, &mut probe);
+    let tables = probe.into_tables();
+    // Asleep and waking: the sums of the times between the changes.
+    let (times, states) = (floats(&tables, "radio", "time_s"), words(&tables, "radio", "state"));
+    let spent = |state: &str| -> f64 {
+        let ends = times.iter().skip(1).copied().chain([end.as_secs_f64()]);
+        times.iter().zip(ends).zip(&states).filter(|(_, known)| *known == state).map(|((from, to), _)| to - from).sum()
+    };
+    assert!((spent("asleep") - outcome.radio.asleep.as_secs_f64()).abs() < 1e-9);
+    assert!((spent("waking") - outcome.radio.waking.as_secs_f64()).abs() < 1e-9);
+    assert_eq!(states.iter().filter(|state| *state == "waking").count() as u64, outcome.radio.wakes);
+    // Received: what was on the air, none of it at once with another.
+    let kinds = words(&tables, "air", "kind");
+    let count = |kind: &str| kinds.iter().filter(|known| *known == kind).count() as u64;
+    assert_eq!((count("data"), count("missed")), (outcome.received_packets, outcome.missed_packets));
+    assert_eq!(count("closed"), outcome.closed_acks);
+    assert!(count("open") > 20, "{kinds:?}");
+    let (from, to) = (floats(&tables, "air", "time_s"), floats(&tables, "air", "end_s"));
+    assert!(from.iter().zip(&to).all(|(from, to)| from < to));
+    let Column::Count(seqs) = column(&tables, "air", "seq") else { panic!("seq") };
+    let last = kinds.iter().zip(&seqs).filter(|(kind, _)| *kind == "data").map(|(_, seq)| *seq).max();
+    assert_eq!(last, Some(u64::from(1 + 2_000_000 - 2_000_000 % MSS)), "the peer's numbers, raw");
+    assert_eq!(floats(&tables, "burst", "time_s").len() as u64, outcome.bursts);
+    // Counts begin where it was restarted, and both halves make the whole.
+    let whole = watched.station.summary(end);
+    assert_eq!(unwatched.received_packets + outcome.received_packets, whole.received_packets);
+    assert_eq!(unwatched.radio.total() + outcome.radio.total(), end - at(0));
 }

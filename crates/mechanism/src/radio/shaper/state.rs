@@ -36,6 +36,18 @@ pub enum ShaperState {
 }
 
 impl ShaperState {
+    /// Its name: initial, saving, recovery, standard or ended.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Saving => "saving",
+            Self::Recovery => "recovery",
+            Self::Standard(_) => "standard",
+            Self::Ended => "ended",
+        }
+    }
+
     /// Why windows are left alone, if they are.
     pub(super) fn fallback(self) -> Option<Fallback> {
         match self {
@@ -57,6 +69,19 @@ pub enum Fallback {
     Saturated,
     /// Bursts are spread out by their sender (beyond the paper).
     Paced,
+}
+
+impl Fallback {
+    /// Its name: no_timestamps, bad_bursts, saturated or paced.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoTimestamps => "no_timestamps",
+            Self::BadBursts => "bad_bursts",
+            Self::Saturated => "saturated",
+            Self::Paced => "paced",
+        }
+    }
 }
 
 /// Where the download is between one open ACK and the next.

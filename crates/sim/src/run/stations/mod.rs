@@ -15,7 +15,7 @@ mod parts;
 mod summary;
 
 pub(super) use parts::Station;
-pub use summary::{DownloadSummary, RadioSummary, StationSummary};
+pub use summary::StationSummary;
 pub(super) use summary::{stations, summaries};
 
 use super::control::{header, window_field};
@@ -26,6 +26,8 @@ use crate::probe::AirRow;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
+use netlull_network::probe::CLOSED;
+use netlull_network::station::Snapshot;
 use netlull_tcp::{Flags, State};
 use netlull_units::{Bytes, Duration, Instant};
 use parts::{Air, Frame, Heard, Then};
@@ -115,7 +117,7 @@ impl World {
         let view = self.view(packet);
         let Station { acknowledging, machine, .. } = &mut self.stations[index];
         let kind = match acknowledging {
-            Some(shown) if shown.is_none() && is_acknowledgement(&view) => {
+            Some(shown) if shown.is_none() && view.is_acknowledgement() => {
                 *shown = Some(view);
                 machine.acknowledgement()
             }
@@ -134,12 +136,12 @@ impl World {
     fn shape(&mut self, index: usize, packet: &mut Packet, view: &PacketView) -> &'static str {
         let window = self.tell_station(index, StationEvent::Sending { packet: *view });
         let Some(window) = window else {
-            return if is_acknowledgement(view) { "ack" } else { "sent" };
+            return if view.is_acknowledgement() { "ack" } else { "sent" };
         };
         let shift = self.window_shift(packet.agent as usize ^ 1);
         packet.segment.window = window_field(window, shift, packet.segment.window);
         self.stations[index].counters.closed_acks += u64::from(packet.segment.window == 0);
-        if packet.segment.window == 0 { "closed" } else { "ack" }
+        if packet.segment.window == 0 { CLOSED } else { "ack" }
     }
 
     /// A frame for the radio to send: at once, or when it is awake.
@@ -428,7 +430,7 @@ impl World {
     }
 
     /// What is so at a station now; of a packet that is on the air to it what has come so far.
-    fn snapshot(&self, index: usize) -> parts::Snapshot {
+    fn snapshot(&self, index: usize) -> Snapshot {
         let (now, station) = (self.now, &self.stations[index]);
         let head = self.links[station.down as usize].head_arrives();
         let coming = head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < now);
@@ -466,27 +468,17 @@ impl World {
     }
 
     fn record_air(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), view: &PacketView) {
-        let tcp = view.segment;
-        let pure = tcp.is_some_and(|tcp| tcp.len == 0);
-        let seq = tcp.map_or(0, |tcp| if pure { tcp.acknowledged.unwrap_or(tcp.seq) } else { tcp.seq });
-        let window = tcp.filter(|_| pure).map(|tcp| if kind == "closed" { Bytes::new(0) } else { tcp.window });
-        self.record(index, kind, times, (seq, view.size, window));
+        self.record(index, || AirRow::packet(kind, times, view));
     }
 
     fn record_frame(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), size: u32) {
-        self.record(index, kind, times, (0, size, None));
+        self.record(index, || AirRow::frame(kind, times, size));
     }
 
     #[allow(clippy::cast_possible_truncation)]
-    fn record(
-        &mut self,
-        index: usize,
-        kind: &'static str,
-        (from, to): (Instant, Instant),
-        (seq, size, window): (u32, u32, Option<Bytes>),
-    ) {
+    fn record(&mut self, index: usize, row: impl FnOnce() -> AirRow) {
         if let Some(probe) = &mut self.observers.stations {
-            probe.air(&AirRow { station: index as u32, kind, from, to, seq, size, window });
+            probe.air(index as u32, &row());
         }
     }
 
@@ -503,9 +495,4 @@ impl World {
 /// When the first bit of a packet is on the air whose last bit is at `ends`, `took` later.
 fn began(ends: Instant, took: Duration) -> Instant {
     Instant::ZERO + (ends - Instant::ZERO).saturating_sub(took)
-}
-
-/// A segment that carries nothing but its acknowledgement.
-fn is_acknowledgement(view: &PacketView) -> bool {
-    view.segment.is_some_and(|tcp| tcp.len == 0 && !tcp.fin && tcp.kind == SegmentKind::Other)
 }

@@ -6,7 +6,8 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
 };
-use netlull_power::{RadioMeter, RadioTime};
+use netlull_network::station::Snapshot;
+use netlull_power::RadioMeter;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
 use std::collections::VecDeque;
 
@@ -175,14 +176,6 @@ pub(in crate::run) struct StationCounters {
     pub early: Duration,
     /// From the last packets of bursts until they were judged over.
     pub detection: Duration,
-}
-
-/// What was so at an instant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::run) struct Snapshot {
-    pub at: Instant,
-    pub times: RadioTime,
-    pub missed_packets: u64,
 }
 
 /// The downloads of a station: from the first opening until all are delivered.

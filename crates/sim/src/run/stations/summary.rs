@@ -1,12 +1,12 @@
 //! Stations in numbers.
 
-use super::parts::{Dozer, Station};
-use crate::run::summary::ByName;
+use super::parts::Station;
 use crate::run::world::World;
-use crate::scenario::{NamedRadio, Scenario, StationSpec};
-use netlull_mechanism::radio::{Fallback, ShaperState};
-use netlull_network::outcome::{DownloadOutcome, RadioMark, ShaperOutcome, StationOutcome};
-use netlull_power::RadioTime;
+use crate::scenario::{Scenario, StationSpec};
+use netlull_mechanism::radio::Fallback;
+use netlull_network::by_name::ByName;
+use netlull_network::outcome::{ShaperOutcome, StationOutcome};
+use netlull_network::station::{DownloadSummary, RadioSummary};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -70,124 +70,6 @@ pub struct StationSummary {
     pub download: Option<DownloadSummary>,
 }
 
-/// Energy of a radio in joules.
-#[derive(Clone, Debug, Serialize)]
-pub struct RadioSummary {
-    /// Asleep.
-    pub asleep_j: f64,
-    /// Waking.
-    pub waking_j: f64,
-    /// Idle.
-    pub idle_j: f64,
-    /// Receiving.
-    pub receiving_j: f64,
-    /// Transmitting.
-    pub transmitting_j: f64,
-    /// All of it.
-    pub total_j: f64,
-    /// The same traffic with a radio that is awake all the time.
-    pub awake_j: f64,
-    /// 1 - total/awake.
-    pub saving: f64,
-}
-
-/// Downloads as a whole.
-#[derive(Clone, Debug, Serialize)]
-pub struct DownloadSummary {
-    /// When the first opened.
-    pub start_s: f64,
-    /// From then until all data and the end of it were delivered.
-    pub seconds: f64,
-    /// Packets missed meanwhile.
-    pub missed_packets: u64,
-    /// Asleep meanwhile.
-    pub asleep_s: f64,
-    /// How often the radio woke meanwhile.
-    pub wakes: u64,
-    /// Energy meanwhile under each power model, joules.
-    pub energy_j: ByName<f64>,
-    /// Energy times delay under each power model, joule seconds (client-centered-2004 section IV-A-b).
-    pub energy_delay_js: ByName<f64>,
-}
-
-/// What lies between two sums of times.
-fn between(then: &RadioTime, now: &RadioTime) -> RadioMark {
-    RadioMark {
-        asleep: now.asleep.saturating_sub(then.asleep),
-        waking: now.waking.saturating_sub(then.waking),
-        idle: now.idle.saturating_sub(then.idle),
-        receiving: now.receiving.saturating_sub(then.receiving),
-        transmitting: now.transmitting.saturating_sub(then.transmitting),
-        wakes: now.wakes - then.wakes,
-    }
-}
-
-fn radio_time(mark: &RadioMark) -> RadioTime {
-    let RadioMark { asleep, waking, idle, receiving, transmitting, wakes } = *mark;
-    RadioTime { asleep, waking, idle, receiving, transmitting, wakes }
-}
-
-fn radio_energy(radio: &NamedRadio, times: &RadioTime) -> RadioSummary {
-    let awake = RadioTime {
-        asleep: Duration::ZERO,
-        waking: Duration::ZERO,
-        idle: times.idle + times.asleep + times.waking,
-        wakes: 0,
-        ..*times
-    };
-    let (energy, reference) = (radio.power.energy(times), radio.power.energy(&awake).total().as_f64());
-    let total = energy.total().as_f64();
-    RadioSummary {
-        asleep_j: energy.asleep.as_f64(),
-        waking_j: energy.waking.as_f64(),
-        idle_j: energy.idle.as_f64(),
-        receiving_j: energy.receiving.as_f64(),
-        transmitting_j: energy.transmitting.as_f64(),
-        total_j: total,
-        awake_j: reference,
-        saving: if reference > 0.0 { 1.0 - total / reference } else { 0.0 },
-    }
-}
-
-/// The downloads of a station, unless they had begun before the measurement.
-fn download(download: &DownloadOutcome, spec: &StationSpec, measured: Instant) -> Option<DownloadSummary> {
-    if download.begun < measured {
-        return None;
-    }
-    let (times, seconds) = (radio_time(&download.radio), (download.over - download.begun).as_secs_f64());
-    let joules = |radio: &NamedRadio| radio.power.energy(&times).total().as_f64();
-    Some(DownloadSummary {
-        start_s: download.begun.as_secs_f64(),
-        seconds,
-        missed_packets: download.missed_packets,
-        asleep_s: times.asleep.as_secs_f64(),
-        wakes: times.wakes,
-        energy_j: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio))).collect()),
-        energy_delay_js: ByName(
-            spec.radios.iter().map(|radio| (radio.name.clone(), joules(radio) * seconds)).collect(),
-        ),
-    })
-}
-
-fn state_name(state: ShaperState) -> &'static str {
-    match state {
-        ShaperState::Initial => "initial",
-        ShaperState::Saving => "saving",
-        ShaperState::Recovery => "recovery",
-        ShaperState::Standard(_) => "standard",
-        ShaperState::Ended => "ended",
-    }
-}
-
-fn fallback_name(why: Fallback) -> &'static str {
-    match why {
-        Fallback::NoTimestamps => "no_timestamps",
-        Fallback::BadBursts => "bad_bursts",
-        Fallback::Saturated => "saturated",
-        Fallback::Paced => "paced",
-    }
-}
-
 /// All stations of a run that is over.
 pub(in crate::run) fn stations(world: &World, scenario: &Scenario) -> Vec<StationSummary> {
     let outcomes: Vec<StationOutcome> = world.stations.iter().map(|station| outcome(world, station)).collect();
@@ -207,20 +89,10 @@ pub(in crate::run) fn summaries(
 /// What a simulated station counted.
 fn outcome(world: &World, station: &Station) -> StationOutcome {
     let (now, then) = (&station.counters, &station.base);
-    let shaper = match &station.machine {
-        Dozer::Shaper(shaper) => Some(ShaperOutcome {
-            state: shaper.state(),
-            fallback: shaper.fallback(),
-            round_trip: shaper.rtt(),
-            resent_opens: shaper.resent_opens(),
-            early: now.early.saturating_sub(then.early),
-            detection: now.detection.saturating_sub(then.detection),
-        }),
-        _ => None,
-    };
+    let (early, detection) = (now.early.saturating_sub(then.early), now.detection.saturating_sub(then.detection));
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
     StationOutcome {
-        radio: between(&station.base_at.times, &station.meter.times(world.now)),
+        radio: station.meter.times(world.now).since(&station.base_at.times),
         received_packets: now.received_packets - then.received_packets,
         missed_packets: now.missed_packets - then.missed_packets,
         missed_bytes: now.missed_bytes - then.missed_bytes,
@@ -230,13 +102,8 @@ fn outcome(world: &World, station: &Station) -> StationOutcome {
         polls: now.polls - then.polls,
         closed_acks: now.closed_acks - then.closed_acks,
         bursts: now.bursts - then.bursts,
-        shaper,
-        download: ends.map(|(begun, over)| DownloadOutcome {
-            begun: begun.at,
-            over: over.at,
-            radio: between(&begun.times, &over.times),
-            missed_packets: over.missed_packets - begun.missed_packets,
-        }),
+        shaper: station.machine.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
+        download: ends.map(|(begun, over)| over.since(begun)),
     }
 }
 
@@ -246,7 +113,7 @@ fn station_summary(
     spec: &StationSpec,
     measured: Instant,
 ) -> StationSummary {
-    let (times, shaper) = (radio_time(&outcome.radio), outcome.shaper.as_ref());
+    let (times, shaper) = (&outcome.radio, outcome.shaper.as_ref());
     StationSummary {
         name: scenario.nodes[spec.node].clone(),
         access_point: scenario.nodes[spec.access].clone(),
@@ -270,10 +137,15 @@ fn station_summary(
         resent_opens: shaper.map(|shaper| shaper.resent_opens),
         early_s: shaper.map(|shaper| shaper.early.as_secs_f64()),
         detection_s: shaper.map(|shaper| shaper.detection.as_secs_f64()),
-        state: shaper.map(|shaper| state_name(shaper.state)),
-        fallback: shaper.and_then(|shaper| shaper.fallback).map(fallback_name),
+        state: shaper.map(|shaper| shaper.state.name()),
+        fallback: shaper.and_then(|shaper| shaper.fallback).map(Fallback::name),
         round_trip_s: shaper.and_then(|shaper| shaper.round_trip).map(Duration::as_secs_f64),
-        energy: ByName(spec.radios.iter().map(|radio| (radio.name.clone(), radio_energy(radio, &times))).collect()),
-        download: outcome.download.as_ref().and_then(|over| download(over, spec, measured)),
+        energy: RadioSummary::of(&spec.radios, times),
+        // Not of downloads that had begun before the measurement.
+        download: outcome
+            .download
+            .as_ref()
+            .filter(|download| download.begun >= measured)
+            .map(|download| DownloadSummary::of(&spec.radios, download)),
     }
 }

@@ -31,7 +31,7 @@ use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
-pub use station::{AccessSpec, NamedRadio, StationMechanism, StationSpec};
+pub use station::{AccessSpec, StationMechanism, StationSpec};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

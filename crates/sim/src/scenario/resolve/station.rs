@@ -15,6 +15,7 @@ use netlull_mechanism::radio::{
     AccessPointConfig, BsdConfig, EagerConfig, PacedGuard, Polling, PsmConfig, RepairAcks, Requests, RttFrom,
     ShaperConfig,
 };
+use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -35,15 +36,6 @@ pub struct StationSpec {
     pub radios: Vec<NamedRadio>,
     /// What lets its radio sleep.
     pub mechanism: StationMechanism,
-}
-
-/// A radio under a name.
-#[derive(Clone, Debug)]
-pub struct NamedRadio {
-    /// Name in results.
-    pub name: String,
-    /// The model.
-    pub power: RadioPower,
 }
 
 /// What lets a station's radio sleep, with its parameters.

@@ -1,0 +1,27 @@
+//! Entries by name.
+
+use serde::{Serialize, Serializer};
+
+/// Entries by name, in the order of what they were made from; a map when serialised.
+#[derive(Clone, Debug)]
+pub struct ByName<T>(pub Vec<(String, T)>);
+
+impl<T> ByName<T> {
+    /// The entry of this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, entry)| entry)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<T: Serialize> Serialize for ByName<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, entry)| (name, entry)))
+    }
+}
