@@ -1,7 +1,5 @@
 //! What holds for a gateway whatever passes it and whatever it is configured to.
 
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic")]
-
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{
     AwmConfig, CEarthConfig, FlowCountConfig, Gateway, GatewayAction, GatewayConfig, GatewayEvent, Pace,

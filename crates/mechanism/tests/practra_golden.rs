@@ -1,11 +1,9 @@
 //! A burst on an idle link, event by event, against a table that a reviewer can read.
 //!
-//! To accept a change of behaviour on purpose: `NETLULL_ACCEPT=1 cargo test -p netlull-mechanism --test practra_golden`,
+//! To accept a change of behaviour on purpose: `NETLULL_ACCEPT=1 cargo test -p netlull-mechanism --test all practra_golden`,
 //! and read the difference.
 
-mod common;
-
-use common::{Line, Link, at_us};
+use crate::common::{Line, Link, at_us};
 use netlull_mechanism::rate::{PractRa, PractRaConfig, RateAction, RateEvent, RateSet};
 use netlull_units::{BitRate, Instant};
 use std::fmt::Write;

@@ -1,10 +1,6 @@
 //! What holds for practRA whatever arrives and whatever it is configured to.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-mod common;
-
-use common::{Link, at_us};
+use crate::common::{Link, at_us};
 use netlull_mechanism::Machine;
 use netlull_mechanism::rate::{
     Admission, ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, QueueView, RateAction,

@@ -1,7 +1,5 @@
 //! What holds between an access point and a station that dozes, whatever comes, is lost and is sent.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
-
 use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessAction, AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, PacketView, Polling, PowerMode, Psm,

@@ -1,17 +1,6 @@
 //! What holds for the shaper whatever the path loses and delays, and whatever it is configured to.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::cast_precision_loss,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "a test may panic, and its numbers are small"
-)]
-
-mod download;
-
-use download::{Download, Probe, Setting, readings};
+use crate::download::{Download, Probe, Setting, readings};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{

@@ -1,7 +1,5 @@
 //! Plans of sleep hold what they promise on random graphs, checked by slow and plain computations of their own.
 
-#![allow(clippy::unwrap_used, clippy::cast_precision_loss, reason = "a test may panic")]
-
 use netlull_mechanism::topology::{
     Demand, Graph, LoadAwareConfig, SleepPlan, Step, Verdict, algebraic_connectivity, connectivity_without_each,
     edge_betweenness, esacon, estop, load_aware,

@@ -1,7 +1,5 @@
 //! The meter and the models against a brute-force integral that shares none of their code.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use netlull_power::{
     BelowFloor, EnergyMeter, IdealModel, PowerModel, Residency, Scaling, Traffic, TransitionPower, saving,
 };

@@ -1,7 +1,5 @@
 //! The radio's meter against a brute-force count of nanoseconds that shares none of its code.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use netlull_power::{RadioMeter, RadioPower, RadioTime};
 use netlull_units::{Duration, Instant};
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! Links and endpoints that run ahead of the run's time: whatever the network, nothing shows it.
 
-mod common;
-
-use common::{in_words, scenario};
+use crate::common::{in_words, scenario};
 use netlull_sim::run::{Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -155,7 +153,7 @@ proptest! {
             json["flow"].as_array_mut().expect("a list").push(flow);
         }
         json["probe"] = json!({ "interval": format!("{bin_us} us"), "window": true, "drops": true, "segments": true, "events": true, "requests": true });
-        common::outcome(json);
+        crate::common::outcome(json);
     }
 }
 

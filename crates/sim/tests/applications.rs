@@ -1,8 +1,6 @@
 //! Applications that stop, or write at a rate of their own: what TCP carries of it, when, and what is refused.
 
-mod common;
-
-use common::{close, floats, flow, outcome, scenario, table, words};
+use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use serde_json::{Value, json};
 
 /// One or more flows over 10 Mb/s and 50 ms, with fast links of no delay beside.

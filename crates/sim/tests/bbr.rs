@@ -1,8 +1,6 @@
 //! BBR on the dumb-bell: 10 Mb/s and 50 ms, a bandwidth-delay product of 62,500 B or 41.7 packets of 1500 B.
 
-mod common;
-
-use common::{flow, link, outcome};
+use crate::common::{flow, link, outcome};
 use netlull_sim::run::RunOutcome;
 use serde_json::json;
 

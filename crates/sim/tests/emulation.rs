@@ -1,8 +1,6 @@
 //! What an emulation counted becomes the summary that a simulated run has.
 
-mod common;
-
-use common::{close, scenario};
+use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{

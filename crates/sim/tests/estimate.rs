@@ -1,7 +1,5 @@
 //! How long runs are expected to take: arithmetic on what scenarios say.
-mod common;
-
-use common::{close, outcome, scenario};
+use crate::common::{close, outcome, scenario};
 use serde_json::{Value, json};
 
 fn hops(json: &Value) -> f64 {

@@ -1,8 +1,6 @@
 //! Gateways that steer TCP's windows, and EARTH, in the simulator.
 
-mod common;
-
-use common::{floats, outcome, scenario, table};
+use crate::common::{floats, outcome, scenario, table};
 use netlull_sim::run::{RunOutcome, Unwatched, run};
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! Links: serialisation, queues, drops, rate changes, against arithmetic and queueing theory.
 
-mod common;
-
-use common::{close, floats, flow, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use serde_json::{Value, json};
 
 fn one_link(duration: &str, link: Value, flows: Value) -> Value {

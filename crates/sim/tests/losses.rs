@@ -1,8 +1,6 @@
 //! Losses: by number and at random, through whole runs.
 
-mod common;
-
-use common::{close, flow, link, outcome, scenario};
+use crate::common::{close, flow, link, outcome, scenario};
 use serde_json::{Value, json};
 
 /// Two nodes and a TCP transfer of 30 segments over 10 Mb/s; the ways there and back lose as they are told.

@@ -1,8 +1,6 @@
 //! Noise of links, through whole runs.
 
-mod common;
-
-use common::{close, flow, in_words, link, outcome, scenario};
+use crate::common::{close, flow, in_words, link, outcome, scenario};
 use netlull_sim::run::RunOutcome;
 use serde_json::{Value, json};
 

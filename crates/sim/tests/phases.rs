@@ -1,8 +1,6 @@
 //! Parts of a run, measured on their own.
 
-mod common;
-
-use common::{close, in_words, link, outcome, scenario};
+use crate::common::{close, in_words, link, outcome, scenario};
 use netlull_sim::run::{LinkPhase, RunOutcome};
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! What TCP's senders did: the tables `segment` and `event`.
 
-mod common;
-
-use common::{close, floats, flow, outcome, table, words};
+use crate::common::{close, floats, flow, outcome, table, words};
 use netlull_sim::run::RunOutcome;
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! Queue management through whole runs: RED and CoDel against arithmetic, against drop-tail, and with ECN.
 
-mod common;
-
-use common::{close, floats, flow, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::engine::random::Stream;
 use netlull_sim::engine::schedule::Schedule;
 use netlull_sim::net::buffer::Buffer;

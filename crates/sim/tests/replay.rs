@@ -1,8 +1,6 @@
 //! Arrivals that are recorded at a link, and replayed as datagrams.
 
-mod common;
-
-use common::{close, floats, flow, in_words, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, in_words, link, outcome, scenario, table};
 use netlull_sim::run::{Monitor, RunError, RunOutcome, Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};

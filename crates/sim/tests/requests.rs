@@ -1,8 +1,6 @@
 //! Requests: connections that come, ask for a random amount and go, through whole runs.
 
-mod common;
-
-use common::{close, floats, flow, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::run::{RunError, Unwatched, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! Links that sleep and wake, routers that learn of it, packets that are lost in between.
 
-mod common;
-
-use common::{close, floats, flow, link, outcome, scenario, table};
+use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::run::{RoutingSummary, RunOutcome};
 use proptest::prelude::*;
 use serde_json::{Value, json};

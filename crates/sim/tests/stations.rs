@@ -1,9 +1,7 @@
 //! Wireless stations in whole runs: radios that sleep, the client's shaper, power-saving mode, bounded slowdown. Every run is verified packet by
 //! packet, and again by its ledger alone.
 
-mod common;
-
-use common::{close, floats, flow, outcome, scenario, table, words};
+use crate::common::{close, floats, flow, outcome, scenario, table, words};
 use netlull_sim::run::{RunOutcome, StationSummary};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -202,7 +200,7 @@ fn an_access_point_does_not_overflow_the_queue_of_the_air() {
     let mut json = datagrams("server", "client", "10 Mb/s", &json!({ "kind": "psm" }));
     json["link"][1]["buffer"] = "20 packets".into();
     let outcome = outcome(json);
-    assert_eq!((station(&outcome).missed_packets, common::link(&outcome, "ap-client").dropped_packets), (0, 0));
+    assert_eq!((station(&outcome).missed_packets, crate::common::link(&outcome, "ap-client").dropped_packets), (0, 0));
     assert_eq!(station(&outcome).received_packets, flow(&outcome, "d").packets_sent);
 }
 

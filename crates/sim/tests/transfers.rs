@@ -1,8 +1,6 @@
 //! TCP over links: whole transfers, the dumb-bell, conservation on any scenario, captures.
 
-mod common;
-
-use common::{close, flow, link, outcome, scenario, table};
+use crate::common::{close, flow, link, outcome, scenario, table};
 use netlull_sim::probe::CaptureWriter;
 use netlull_sim::run::{Monitor, RunError, Unwatched, run};
 use proptest::prelude::*;
@@ -137,7 +135,7 @@ fn the_window_table_follows_slow_start() {
     );
     json["probe"] = json!({ "window": true });
     let run = outcome(json);
-    let cwnd = common::floats(table(&run, "window"), "cwnd_bytes");
+    let cwnd = crate::common::floats(table(&run, "window"), "cwnd_bytes");
     // 1460 less 12 bytes of timestamps; in slow start each acknowledgement adds one segment.
     let starts: Vec<f64> = cwnd.iter().skip_while(|c| **c < 2.0 * 1448.0).copied().take(4).collect();
     assert_eq!(starts, [2.0, 3.0, 4.0, 5.0].map(|n| n * 1448.0));

@@ -2,11 +2,9 @@
 //! its users: every byte once and in order, no stall, no window overrun, no acknowledgement taken back, both ends
 //! closed in the end. All algorithms, recoveries and options are mixed.
 
-mod support;
-
+use crate::support::{HEAD, Scene, World, fuzz_input};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{HEAD, Scene, World, fuzz_input};
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]

@@ -1,10 +1,6 @@
 //! Every packet script of `validation/rfc/scripts` passes, and a script that is wrong does not.
 
-#![allow(clippy::unwrap_used)]
-
-mod packet_script;
-
-use packet_script::Script;
+use crate::packet_script::Script;
 use std::path::PathBuf;
 
 fn scripts() -> Vec<PathBuf> {

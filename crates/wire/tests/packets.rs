@@ -1,10 +1,8 @@
 //! Random packets, right, cut, changed and made up: read as etherparse reads them, rewritten without a trace.
 
-mod support;
-
+use crate::support::{Input, Kind, fuzz_input, judge, judge_built, judge_input};
 use netlull_wire::{Packet, parse, set_window, verify_checksums};
 use proptest::prelude::*;
-use support::{Input, Kind, fuzz_input, judge, judge_built, judge_input};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]

@@ -1,7 +1,5 @@
 //! The smallest link that can drive a rate controller: a FIFO with one transmitter.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use netlull_mechanism::Machine;
 use netlull_mechanism::rate::{Admission, PractRa, QueueView, RateAction, RateEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};

@@ -1,7 +1,5 @@
 //! The smallest download that can drive a station's machine: a window sender, a path that loses and delays, a host and its radio.
 
-#![allow(dead_code, reason = "each test file uses its part")]
-
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps, spread};
 use netlull_mechanism::radio::{

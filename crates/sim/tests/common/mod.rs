@@ -1,6 +1,4 @@
 //! What the tests share: from JSON to an outcome.
-#![allow(dead_code, clippy::panic)]
-
 use netlull_sim::probe::{Column, Table};
 use netlull_sim::run::{FlowSummary, LinkSummary, RunOutcome, Unwatched, run};
 use netlull_sim::scenario::{Scenario, ScenarioError, read_document};

@@ -1,0 +1,21 @@
+//! The simulator from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod ahead;
+mod applications;
+mod bbr;
+mod common;
+mod emulation;
+mod estimate;
+mod gateways;
+mod links;
+mod losses;
+mod noise;
+mod phases;
+mod probes;
+mod queues;
+mod replay;
+mod requests;
+mod sleep;
+mod stations;
+mod transfers;

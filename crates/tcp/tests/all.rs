@@ -1,0 +1,11 @@
+//! TCP from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod bottleneck;
+mod closed_windows;
+mod linux_golden;
+mod lossy_path;
+mod ns2_golden;
+mod packet_script;
+mod packet_scripts;
+mod support;

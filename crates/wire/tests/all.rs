@@ -1,0 +1,6 @@
+//! Packets from outside. One program holds every test of this folder: each of its own would be linked with everything again.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+
+mod headers;
+mod packets;
+mod support;
