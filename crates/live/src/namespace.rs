@@ -83,6 +83,16 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| Err(failed())))
 }
 
+/// A value below `/proc/sys/net/` of the namespace of this thread.
+///
+/// # Errors
+/// If the system has no such value.
+pub fn sysctl(name: &str) -> Result<String> {
+    let path = Path::new("/proc/sys/net").join(name);
+    let text = std::fs::read_to_string(&path).map_err(|error| LiveError::system(path.display(), error))?;
+    Ok(text.trim().to_owned())
+}
+
 /// Sets a value below `/proc/sys/net/` of the namespace of this thread.
 ///
 /// # Errors

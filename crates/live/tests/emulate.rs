@@ -4,7 +4,7 @@
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
-use netlull_live::namespace::Namespace;
+use netlull_live::namespace::{Namespace, sysctl};
 use netlull_live::system::open_tun;
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
@@ -444,4 +444,51 @@ fn an_emulation_that_is_killed_leaves_nothing_behind() {
         assert_eq!(devices(), before);
         assert!(!folder.file("outcome.json").exists(), "{signal}");
     }
+}
+
+/// A namespace with a name, gone with it.
+struct Named(String);
+
+impl Named {
+    fn new() -> Self {
+        let name = format!("nl-attach-{}", std::process::id());
+        assert!(Command::new("ip").args(["netns", "add", &name]).status().unwrap().success());
+        Self(name)
+    }
+
+    /// What it has of TCP.
+    fn values(&self) -> Vec<String> {
+        let read =
+            || ["timestamps", "window_scaling", "sack", "ecn"].map(|name| sysctl(&format!("ipv4/tcp_{name}")).unwrap());
+        Namespace::named(&self.0).unwrap().inside(|| Ok(read().to_vec())).unwrap()
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["netns", "delete", &self.0]).status();
+    }
+}
+
+#[test]
+fn a_namespace_that_was_there_gets_back_what_it_had() {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(|error| error.into_inner());
+    if !possible() {
+        return;
+    }
+    let (named, folder) = (Named::new(), Folder::new("attached"));
+    let before = named.values();
+    let mut plan = plan(&["reno"], 2);
+    let Traffic::Tcp { tcp, .. } = &mut plan.flows[0].traffic else { panic!("no TCP") };
+    (tcp.timestamps, tcp.sack) = (false, false);
+    let outcome = folder.emulate(&plan, &["--attach", &format!("A={}", named.0)]);
+    assert!(outcome.flows[0].completed.is_some());
+    assert_eq!(outcome.flows[0].segment_bytes, Some(1460), "without timestamps");
+    assert_eq!(named.values(), before);
+    // Nor is anything changed by one that cannot begin: the device is there already.
+    let taken = Command::new("ip").args(["-n", &named.0, "link", "add", "netlull", "type", "veth"]).status().unwrap();
+    assert!(taken.success());
+    let output = folder.command(&plan).args(["--attach", &format!("A={}", named.0)]).output().unwrap();
+    assert!(!output.status.success());
+    assert_eq!(named.values(), before);
 }

@@ -1,8 +1,8 @@
 //! The applications of the emulation's hosts: they open connections, write, read and close, and read TCP_INFO now and then.
 
+use super::address::{FIRST_PORT, address};
 use super::gauge::Gauge;
 use super::hosts::Host;
-use super::world::{FIRST_PORT, address};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::system::{self, TcpInfo, set_option, tcp_info};

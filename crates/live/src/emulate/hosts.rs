@@ -1,8 +1,8 @@
 //! The emulation's hosts: a network namespace each, with a TUN device through which everything goes.
 
-use super::world::address;
+use super::address::address;
 use crate::error::{LiveError, Result};
-use crate::namespace::{Namespace, set_sysctl};
+use crate::namespace::{Namespace, set_sysctl, sysctl};
 use crate::route::{Existing, Metrics, go_through};
 use crate::system::{bring_up, open_tun, set_up_point_to_point};
 use netlull_network::plan::{Plan, TcpPlan, Traffic};
@@ -23,6 +23,24 @@ pub struct Host {
     /// Where its sockets are.
     pub namespace: Namespace,
     tun: File,
+    /// What its namespace had before, where that is not ours: put back at the end.
+    before: Vec<Setting>,
+}
+
+/// A value below `/proc/sys/net/`.
+type Setting = (&'static str, String);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        if !self.before.is_empty() {
+            // Nobody is left to be told of an error; a namespace that is gone needs nothing.
+            let _ = self.namespace.inside(|| set(&self.before));
+        }
+    }
+}
+
+fn set(values: &[Setting]) -> Result<()> {
+    values.iter().try_for_each(|(name, value)| set_sysctl(name, value))
 }
 
 impl Host {
@@ -32,7 +50,7 @@ impl Host {
     /// If the system has no room for more open files.
     pub fn view(&self) -> Result<Self> {
         let tun = self.tun.try_clone().map_err(|error| LiveError::system("a second look at a host", error))?;
-        Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun })
+        Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun, before: Vec::new() })
     }
 
     /// Gives its kernel a packet.
@@ -105,27 +123,39 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
 fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String, String>) -> Result<Host> {
     let name = &plan.nodes[node as usize];
     let in_host = |error| LiveError::system(format!("node {name}"), error);
-    let make = |existing| {
-        // Before there is a device: IPv6 would send of itself as it comes up.
-        let own = if existing == Existing::Replace { always() } else { Vec::new() };
-        for (name, value) in own.into_iter().chain(tcp.map(kernel_values).into_iter().flatten()) {
-            set_sysctl(name, &value)?;
-        }
+    let device = |existing| {
         let tun = open_tun(DEVICE)?;
         bring_up("lo")?;
         set_up_point_to_point(DEVICE, address(node), plan.mtu, ROOM)?;
         go_through(DEVICE, tcp.map_or_else(Metrics::default, metrics), existing)?;
         Ok(tun)
     };
-    let (namespace, tun) = match attach.get(name) {
-        None => Namespace::make(|| make(Existing::Replace)).map_err(in_host)?,
-        Some(known) => {
-            let namespace = Namespace::named(known).map_err(in_host)?;
-            let tun = namespace.inside(|| make(Existing::Keep)).map_err(in_host)?;
-            (namespace, tun)
+    let asked = tcp.map(kernel_values).unwrap_or_default();
+    let make = || {
+        // Before there is a device: IPv6 would send of itself as it comes up.
+        set(&always())?;
+        set(&asked)?;
+        Ok((device(Existing::Replace)?, Vec::new()))
+    };
+    let take = || {
+        let before: Vec<Setting> = asked.iter().map(|&(name, _)| Ok((name, sysctl(name)?))).collect::<Result<_>>()?;
+        match set(&asked).and_then(|()| device(Existing::Keep)) {
+            Ok(tun) => Ok((tun, before)),
+            Err(error) => {
+                set(&before)?;
+                Err(error)
+            }
         }
     };
-    Ok(Host { node, namespace, tun })
+    let (namespace, (tun, before)) = match attach.get(name) {
+        None => Namespace::make(make).map_err(in_host)?,
+        Some(known) => {
+            let namespace = Namespace::named(known).map_err(in_host)?;
+            let made = namespace.inside(take).map_err(in_host)?;
+            (namespace, made)
+        }
+    };
+    Ok(Host { node, namespace, tun, before })
 }
 
 /// What a host's route tells TCP.
@@ -134,12 +164,12 @@ fn metrics(tcp: &TcpPlan) -> Metrics {
 }
 
 /// What is one for all connections of a host.
-fn host_wide(tcp: &TcpPlan) -> (Vec<(&'static str, String)>, Metrics) {
+fn host_wide(tcp: &TcpPlan) -> (Vec<Setting>, Metrics) {
     (kernel_values(tcp), metrics(tcp))
 }
 
 /// What makes one run like another: nothing is remembered of connections before, and windows may grow to any plan's buffer.
-fn always() -> Vec<(&'static str, String)> {
+fn always() -> Vec<Setting> {
     vec![
         ("ipv4/tcp_no_metrics_save", "1".to_owned()),
         ("ipv4/tcp_rmem", "4096 1048576 1073741823".to_owned()),
@@ -149,7 +179,7 @@ fn always() -> Vec<(&'static str, String)> {
 }
 
 /// What a namespace's TCP is told for all its connections.
-fn kernel_values(tcp: &TcpPlan) -> Vec<(&'static str, String)> {
+fn kernel_values(tcp: &TcpPlan) -> Vec<Setting> {
     let switch = |on: bool| u8::from(on).to_string();
     vec![
         // With random offsets, as by default, or not at all.

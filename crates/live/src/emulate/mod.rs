@@ -10,6 +10,7 @@
 //! if that is allowed. What a packet provokes at once, such as an acknowledgement, has the virtual time of that packet, so that being late by
 //! some microseconds does not add up.
 
+mod address;
 mod agenda;
 mod apps;
 mod capture;
@@ -19,6 +20,7 @@ mod frame;
 mod gauge;
 mod hosts;
 mod link;
+mod slots;
 mod stations;
 #[cfg(test)]
 mod tests;
@@ -146,9 +148,12 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
         });
         // Whatever becomes of the carrier, the applications are to end.
         let _ends = SetWhenDropped(&over);
+        let mut places = vec![None; plan.nodes.len()];
+        hosts.iter().enumerate().for_each(|(index, host)| places[host.node as usize] = Some(index));
         let carrier = Carrier {
             world,
             hosts: &mut hosts,
+            places,
             clock,
             lateness: LatenessCounts::default(),
             capture: capture.as_mut(),
@@ -190,6 +195,8 @@ fn block_signals() -> Result<SignalFd> {
 struct Carrier<'a> {
     world: World,
     hosts: &'a mut [Host],
+    /// By node: which of them that is.
+    places: Vec<Option<usize>>,
     clock: Clock,
     lateness: LatenessCounts,
     capture: Option<&'a mut Capture>,
@@ -298,7 +305,7 @@ impl Carrier<'_> {
                 Step::Over => return Ok(Passed::Over),
                 Step::Arrived { host, at, frame } => {
                     self.lateness.add(self.clock.now().saturating_since(at));
-                    let Some(index) = self.hosts.iter().position(|known| known.node == host) else { continue };
+                    let Some(index) = self.places[host as usize] else { continue };
                     if let Some(capture) = &mut self.capture {
                         capture.packet(index, at, &frame.bytes);
                     }

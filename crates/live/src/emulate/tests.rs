@@ -1,9 +1,10 @@
 //! The world in virtual time, without hosts: packets go in at instants, and come out at instants that can be worked out by hand.
 
+use super::address::{FIRST_PORT, address};
 use super::frame::Frame;
 use super::gauge::Gauge;
 use super::transmitter::{RateChange, Transmitter};
-use super::world::{FIRST_PORT, Remains, Step, World, address};
+use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
 use netlull_mechanism::rate::QueueCount;
 use netlull_network::buffer::Buffer;

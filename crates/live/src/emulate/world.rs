@@ -4,12 +4,14 @@
 //! then ([`World::step`]) and hands over to a host what has arrived there. All times are virtual: a packet departs when the one before it
 //! has been sent, however late the driver is.
 
-use super::agenda::{Agenda, Slot};
+use super::address::{FIRST_PORT, datagram, node_of};
+use super::agenda::Agenda;
 use super::connections::Connections;
 use super::controller::{Controller, view};
 use super::frame::{Frame, Owner, Way};
 use super::gauge::Gauge;
 use super::link::{Departed, Link, Offered};
+use super::slots::{Due, Slots};
 use super::stations::Stations;
 use super::transmitter::RateChange;
 use crate::error::Result;
@@ -21,43 +23,8 @@ use netlull_network::probe::{EventTables, FlowSample, LinkSample, Recorder, Stat
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::Arc;
-
-/// Ports at which the flows' receivers listen: this one and those behind it.
-pub const FIRST_PORT: u16 = 10_000;
-
-/// The address of a node.
-#[must_use]
-#[allow(clippy::cast_possible_truncation)]
-pub fn address(node: u32) -> Ipv4Addr {
-    Ipv4Addr::new(10, 200, (node >> 8) as u8, node as u8)
-}
-
-fn node_of(address: IpAddr) -> Option<u32> {
-    match address {
-        IpAddr::V4(v4) => match v4.octets() {
-            [10, 200, high, low] => Some(u32::from(high) << 8 | u32::from(low)),
-            _ => None,
-        },
-        IpAddr::V6(_) => None,
-    }
-}
-
-/// A datagram of so many bytes, IP header included (RFC 791 section 3.1, RFC 768); its checksums are not computed.
-fn datagram(from: u32, to: u32, size: u32) -> Vec<u8> {
-    const UDP: u8 = 17;
-    let len = u16::try_from(size).unwrap_or(u16::MAX);
-    let mut bytes = vec![0; usize::from(len)];
-    if let Some(header) = bytes.first_chunk_mut::<20>() {
-        (header[0], header[8], header[9]) = (0x45, 64, UDP);
-        header[2..4].copy_from_slice(&len.to_be_bytes());
-        header[12..16].copy_from_slice(&address(from).octets());
-        header[16..20].copy_from_slice(&address(to).octets());
-    }
-    bytes
-}
 
 /// What a step brought.
 #[derive(Debug)]
@@ -75,70 +42,6 @@ pub enum Step {
     },
     /// The run is over.
     Over,
-}
-
-/// Slots in the order in which they are handled at one instant, as the simulator does.
-#[derive(Clone, Copy, Debug)]
-struct Slots {
-    links: u32,
-    controllers: u32,
-    stations: u32,
-    flows: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
-    Departure(usize),
-    Delivery(usize),
-    Controller(usize),
-    Capacity(usize),
-    Station(usize),
-    Datagram(usize),
-    Bin,
-    Mark,
-}
-
-impl Slots {
-    fn count(self) -> usize {
-        (3 * self.links + self.controllers + self.stations + self.flows + 2) as usize
-    }
-
-    #[allow(clippy::cast_possible_truncation)]
-    fn of(self, due: Due) -> Slot {
-        let capacities = 2 * self.links + self.controllers;
-        let stations = capacities + self.links;
-        let datagrams = stations + self.stations;
-        match due {
-            Due::Departure(link) => link as Slot,
-            Due::Delivery(link) => self.links + link as Slot,
-            Due::Controller(index) => 2 * self.links + index as Slot,
-            Due::Capacity(link) => capacities + link as Slot,
-            Due::Station(index) => stations + index as Slot,
-            Due::Datagram(flow) => datagrams + flow as Slot,
-            Due::Bin => datagrams + self.flows,
-            Due::Mark => datagrams + self.flows + 1,
-        }
-    }
-
-    fn due(self, slot: Slot) -> Due {
-        type Make = fn(usize) -> Due;
-        let parts: [(u32, Make); 6] = [
-            (self.links, Due::Departure),
-            (self.links, Due::Delivery),
-            (self.controllers, Due::Controller),
-            (self.links, Due::Capacity),
-            (self.stations, Due::Station),
-            (self.flows, Due::Datagram),
-        ];
-        let mut rest = slot;
-        for (size, make) in parts {
-            if rest < size {
-                return make(rest as usize);
-            }
-            rest -= size;
-        }
-        if rest == 0 { Due::Bin } else { Due::Mark }
-    }
 }
 
 /// The network.

@@ -1,0 +1,38 @@
+//! What nodes are called in packets.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Ports at which the flows' receivers listen: this one and those behind it.
+pub const FIRST_PORT: u16 = 10_000;
+
+/// The address of a node.
+#[must_use]
+#[allow(clippy::cast_possible_truncation)]
+pub fn address(node: u32) -> Ipv4Addr {
+    Ipv4Addr::new(10, 200, (node >> 8) as u8, node as u8)
+}
+
+/// Whose address it is, if it is one of these.
+pub(super) fn node_of(address: IpAddr) -> Option<u32> {
+    match address {
+        IpAddr::V4(v4) => match v4.octets() {
+            [10, 200, high, low] => Some(u32::from(high) << 8 | u32::from(low)),
+            _ => None,
+        },
+        IpAddr::V6(_) => None,
+    }
+}
+
+/// A datagram of so many bytes, IP header included (RFC 791 section 3.1, RFC 768); its checksums are not computed.
+pub(super) fn datagram(from: u32, to: u32, size: u32) -> Vec<u8> {
+    const UDP: u8 = 17;
+    let len = u16::try_from(size).unwrap_or(u16::MAX);
+    let mut bytes = vec![0; usize::from(len)];
+    if let Some(header) = bytes.first_chunk_mut::<20>() {
+        (header[0], header[8], header[9]) = (0x45, 64, UDP);
+        header[2..4].copy_from_slice(&len.to_be_bytes());
+        header[12..16].copy_from_slice(&address(from).octets());
+        header[16..20].copy_from_slice(&address(to).octets());
+    }
+    bytes
+}
