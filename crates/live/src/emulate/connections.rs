@@ -2,6 +2,7 @@
 
 use super::frame::{Owner, Way};
 use netlull_network::outcome::{FlowMark, RequestOutcome};
+use netlull_network::probe::{Load, Sums, Timed};
 use netlull_units::{Duration, Instant};
 use netlull_wire::{Connection, TcpPacket, seq_le, seq_lt};
 use std::collections::BTreeMap;
@@ -23,8 +24,14 @@ pub struct Known {
     shifts: [Option<u8>; 2],
     /// Number of the sender's SYN.
     initial: u32,
-    /// Behind the last data that was sent.
+    /// Behind the last data that was sent: its number, and its offset in the stream.
     sent_to: u32,
+    sent: u64,
+    /// The same of what its sender has heard to be acknowledged.
+    heard_to: u32,
+    heard: u64,
+    /// Its round trips.
+    timed: Timed,
     /// Behind the last data, once a FIN was sent.
     ends: Option<u32>,
     /// Data that the receiver has acknowledged, bytes.
@@ -102,7 +109,7 @@ impl Connections {
             known
         };
         if let Some(number) = number {
-            self.look(number, way, tcp);
+            self.look(now, number, way, tcp);
         }
         if way == Way::Forward {
             let count = &mut self.flows[flow as usize];
@@ -112,7 +119,7 @@ impl Connections {
         Owner { flow, way, connection: number }
     }
 
-    fn look(&mut self, number: u32, way: Way, tcp: &TcpPacket<'_>) {
+    fn look(&mut self, now: Instant, number: u32, way: Way, tcp: &TcpPacket<'_>) {
         let known = &mut self.known[number as usize];
         let count = &mut self.flows[known.flow as usize];
         let (flags, options, len) = (tcp.flags(), tcp.options(), tcp.payload_len());
@@ -132,8 +139,10 @@ impl Connections {
                         known.retransmissions += 1;
                         count.retransmissions += 1;
                     } else {
+                        known.sent += u64::from(end.wrapping_sub(known.sent_to));
                         known.sent_to = end;
                     }
+                    known.timed.sent(now, u64::from(number), known.sent);
                 }
                 if flags.fin {
                     known.ends = Some(end);
@@ -157,11 +166,32 @@ impl Connections {
     /// A segment has come back to its sender's host.
     pub fn acknowledged(&mut self, now: Instant, number: u32, tcp: &TcpPacket<'_>) {
         let known = &mut self.known[number as usize];
+        if let Some(ack) = tcp.ack().filter(|_| !tcp.flags().syn) {
+            // Of what was sent: a FIN has a number, but is no data.
+            let to = if seq_lt(known.sent_to, ack) { known.sent_to } else { ack };
+            if seq_lt(known.heard_to, to) {
+                known.heard += u64::from(to.wrapping_sub(known.heard_to));
+                known.heard_to = to;
+                known.timed.acknowledged(now, known.heard);
+            }
+        }
         if let (None, Some(ends), Some(ack)) = (known.completed, known.ends, tcp.ack())
             && seq_le(ends, ack)
         {
             known.completed = Some(now);
         }
+    }
+
+    /// What the connections of some flows, by number, have under way, and their round trips since the last bin.
+    pub fn loads(&self, flows: &[bool], sums: &mut Sums) {
+        for known in self.known.iter().filter(|known| flows[known.flow as usize]) {
+            sums.add(Load::of(known.sent, known.heard), Some(&known.timed));
+        }
+    }
+
+    /// Another bin of round trips begins.
+    pub fn restart_times(&mut self) {
+        self.known.iter_mut().for_each(|known| known.timed.restart());
     }
 
     /// Every connection of a flow as a request; `timeouts` of some of them by flow and number.
@@ -192,6 +222,10 @@ impl Known {
             shifts: [None; 2],
             initial: syn.seq(),
             sent_to: first,
+            sent: 0,
+            heard_to: first,
+            heard: 0,
+            timed: Timed::default(),
             ends: None,
             delivered: 0,
             delivered_to: first,

@@ -7,6 +7,7 @@ use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKi
 use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
 use netlull_network::account::{Account, GatewaySummary};
 use netlull_network::plan::{ControlPlan, InService, MechanismPlan};
+use netlull_network::probe::{GatewaySample, GatewayTruth};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::TcpPacket;
 use std::path::Path;
@@ -157,6 +158,13 @@ impl Controller {
     pub fn summary(&self, now: Instant) -> Option<GatewaySummary> {
         let Kind::Gateway(gateway) = &self.kind else { return None };
         Some(gateway.1.summarise(now, gateway.0.machine()))
+    }
+
+    /// What a gateway suggests and estimates now, beside what is true.
+    #[must_use]
+    pub fn sample(&self, truth: GatewayTruth) -> Option<GatewaySample> {
+        let Kind::Gateway(gateway) = &self.kind else { return None };
+        Some(GatewaySample::of(gateway.0.machine(), truth))
     }
 
     /// The recording ends.

@@ -25,6 +25,7 @@ mod stations;
 #[cfg(test)]
 mod tests;
 mod transmitter;
+mod truth;
 mod world;
 
 use crate::clock::Clock;

@@ -13,6 +13,7 @@ use netlull_network::loss::LossModel;
 use netlull_network::plan::{
     ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, TcpPlan, Traffic,
 };
+use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
@@ -229,6 +230,46 @@ fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
     assert!((157..=158).contains(&seen[1]), "{seen:?}");
     assert_eq!(seen[2], 5);
     assert_eq!(fields(false), [500, 5]);
+}
+
+#[test]
+fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
+    let mut plan = plan();
+    let awm = AwmConfig { initial_window: Bytes::new(20_000), ..AwmConfig::new(Bytes::new(4000)) };
+    let (flows, round_trip) = (FlowCountConfig::Fixed(3.0), RoundTripConfig::Fixed(MS(80)));
+    let (queue, link_rate) = (QueueCount::Waiting, BitRate::from_mbps(10));
+    let gateway = GatewayConfig { awm, steers: true, c_earth: None, flows, round_trip, queue, link_rate };
+    let mechanism = MechanismPlan::Gateway(Box::new(gateway));
+    plan.links[1].control =
+        Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+    plan.probe.interval = Some(MS(100));
+    let mut world = world(plan);
+    world.enters(at(0), 0, &data(0, 0, SYN));
+    // Two segments, acknowledged at A 100 and 95 ms after they were sent; then one that is not.
+    world.enters(at(5_000), 0, &data(1, 1000, Flags::default()));
+    world.enters(at(10_000), 0, &data(1001, 1000, Flags::default()));
+    // Two links back: 32 us and 20 ms each.
+    let answered = at(105_000 - 2 * (32 + 20_000));
+    while world.next() < answered {
+        world.step();
+    }
+    world.enters(answered, 2, &ack(2001, 500, false));
+    while world.next() < at(250_000) {
+        world.step();
+    }
+    world.enters(at(250_000), 0, &data(2001, 1000, Flags::default()));
+    let _ = arrivals(&mut world);
+    let tables = world.remains().tables;
+    let table = tables.iter().find(|table| table.name == "gateway").unwrap();
+    let column = |name: &str| table.columns.iter().find(|(known, _)| known == name).unwrap().1.clone();
+    let (Column::Count(active), Column::Count(seen)) = (column("active_flows"), column("seen_flows")) else { panic!() };
+    // Bins end at 0.1 to 0.9 s, and at 1 s if that is before the end.
+    assert_eq!(active[..9], [1, 0, 1, 1, 1, 1, 1, 1, 1]);
+    assert_eq!(seen[..9], [1, 0, 1, 0, 0, 0, 0, 0, 0]);
+    let (Column::Float(trips), Column::Float(flows)) = (column("true_round_trip_s"), column("flows")) else { panic!() };
+    assert!((trips[1] - 0.0975).abs() < 1e-4, "{trips:?}");
+    assert!(trips[0].is_nan() && trips[2].is_nan());
+    assert!(flows.iter().all(|flows| (flows - 3.0).abs() < f64::EPSILON), "as it was told, whatever is true");
 }
 
 #[test]

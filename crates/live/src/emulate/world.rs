@@ -14,6 +14,7 @@ use super::link::{Departed, Link, Offered};
 use super::slots::{Due, Slots};
 use super::stations::Stations;
 use super::transmitter::RateChange;
+use super::truth::GatewayProbe;
 use crate::error::Result;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::rate::{Admission, RateEvent};
@@ -64,6 +65,7 @@ pub struct World {
     gauges: Arc<[Gauge]>,
     recorder: Recorder,
     pub(super) probe: Option<StationProbe>,
+    gateways: Option<GatewayProbe>,
     marks: Vec<Mark>,
     /// What has arrived at hosts and was not handed over yet.
     arrived: VecDeque<(u32, Frame)>,
@@ -103,6 +105,7 @@ impl World {
             slots,
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
             probe: plan.probe.stations.then(StationProbe::default),
+            gateways: GatewayProbe::new(&plan),
             connections: Connections::new(plan.flows.len()),
             steps_done: vec![0; links.len()],
             datagrams_done: vec![0; plan.flows.len()],
@@ -267,6 +270,7 @@ impl World {
             Some(index) if self.controllers[index].reads_segments() => frame.tcp().and_then(|tcp| view(&tcp)),
             _ => None,
         };
+        self.gateways.iter_mut().for_each(|probe| probe.offered(link, &frame));
         let (admission, gone) = match self.links[link].offer(now, frame) {
             Offered::Taken => (Some(Admission::Accepted), None),
             Offered::Dropped(frame) => (Some(Admission::Dropped), Some(frame)),
@@ -428,6 +432,9 @@ impl World {
             };
             self.recorder.flow(self.now, index, sample);
         }
+        if let Some(probe) = &mut self.gateways {
+            probe.sample(self.now, &self.controllers, &mut self.connections);
+        }
         self.agenda.set(self.slots.of(Due::Bin), self.recorder.next_bin(self.now));
     }
 
@@ -499,6 +506,7 @@ impl World {
     #[must_use]
     pub fn remains(self) -> Remains {
         let mut tables = self.recorder.into_tables();
+        tables.extend(self.gateways.map(GatewayProbe::into_table));
         tables.extend(self.probe.into_iter().flat_map(StationProbe::into_tables));
         Remains {
             marks: self.marks,

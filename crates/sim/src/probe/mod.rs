@@ -1,15 +1,13 @@
 //! What a run records over time: columns, written only for the probes asked for. Recording never changes a run.
 
 mod arrivals;
-mod gateways;
 mod pcapng;
 mod senders;
 
 pub use arrivals::{ArrivalProbe, Naming};
-pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use netlull_network::probe::{
-    AirRow, Column, EventTables, FlowSample, LinkSample, Recorder, RequestRow, RequestTable, StationProbe, Table, Word,
-    ssthresh,
+    AirRow, Column, EventTables, FlowSample, GatewaySample, GatewayTable, GatewayTruth, LinkSample, Recorder,
+    RequestRow, RequestTable, StationProbe, Table, Word, ssthresh,
 };
 pub use pcapng::{CaptureError, CaptureWriter, Host};
 pub use senders::{SenderProbe, SenderTables};

@@ -1,6 +1,7 @@
 //! Table `gateway`: what gateways suggest and estimate, and what is true, at the ends of bins.
 
 use super::{Column, Table};
+use netlull_mechanism::gateway::Gateway;
 use netlull_units::Instant;
 
 /// A gateway at one instant.
@@ -12,8 +13,18 @@ pub struct GatewaySample {
     pub flows: f64,
     /// RTT in seconds; NaN of AWM alone, which has none.
     pub round_trip: f64,
-    /// What the simulator knows.
+    /// What no estimator sees.
     pub truth: GatewayTruth,
+}
+
+impl GatewaySample {
+    /// What a gateway suggests and estimates now, beside what is true.
+    #[must_use]
+    pub fn of(gateway: &Gateway, truth: GatewayTruth) -> Self {
+        let steers = |value: f64| if gateway.steers() { value } else { f64::NAN };
+        let round_trip = if gateway.needs_round_trip() { gateway.round_trip().as_secs_f64() } else { f64::NAN };
+        Self { window: steers(gateway.window()), flows: steers(gateway.flows()), round_trip, truth }
+    }
 }
 
 /// What N and RTT are estimates of. Only connections whose data crosses the link count.
