@@ -98,6 +98,15 @@ def tables(evidence):
 NOTES = {"figures": ("What a study says in words.",)}
 """
 
+FIRST = """
+
+_all = figures
+
+
+def figures(evidence):
+    yield next(_all(evidence))
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -106,6 +115,9 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in (("few-scenario.toml", SCENARIO), ("few-sweep.toml", SWEEP), ("few.py", MODULE)):
         (copy / name).write_text(text, encoding="utf-8")
+    # Of the paper's own figures the first is enough.
+    with (copy / "figures.py").open("a", encoding="utf-8") as figures:
+        figures.write(FIRST)
     paper = copy / "paper.toml"
     own = paper.read_text(encoding="utf-8").partition("[[study]]")[0]
     paper.write_text(own + STUDY, encoding="utf-8")
