@@ -159,13 +159,17 @@ class Judgement(Generic[R]):
         if self.entry is None:
             return f"{_measures(self.misses)}: NOT EXPLAINED"
         if self.unexplained:
-            beyond = (f"{one.measure} {one.found:.3g} {units[one.measure]}" for one in self.unexplained)
+            beyond = (f"{one.measure} {_number(one.found)} {units[one.measure]}" for one in self.unexplained)
             return f"NOT EXPLAINED, beyond `{self.entry.pattern}`: {', '.join(beyond)}"
         return f"{_measures(self.misses)}: {'open' if self.entry.is_open else 'explained'}, `{self.entry.pattern}`"
 
 
 def _measures(deviations: Iterable[Deviation]) -> str:
     return ", ".join(deviation.measure for deviation in deviations)
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def judge(rows: Iterable[R], known: Sequence[Explanation]) -> list[Judgement[R]]:
@@ -211,7 +215,7 @@ def _cells(entry: Explanation, judged: Sequence[Judgement[R]], units: Mapping[st
     largest = []
     for measure, bound in entry.up_to.items():
         found = max((miss.found for one in off for miss in one.misses if miss.measure == measure), default=0.0)
-        largest.append(f"{measure} {found:.3g} of {bound:g} {units[measure]}")
+        largest.append(f"{measure} {_number(found)} of {bound:g} {units[measure]}")
     return [f"`{entry.pattern}`", f"{len(off)} of {len(own)}", ", ".join(largest), entry.why]
 
 
@@ -282,6 +286,7 @@ def report(
 def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -> int:
     """0 if every case is within tolerance or as far off as is explained."""
     given = _parser(comparison).parse_args(arguments)
+    known = explanations(comparison.folder / "explained.toml", comparison.units)
     every = comparison.quick if given.quick else comparison.cases
     chosen = [case for case in every if not given.names or any(fnmatch(case.name, name) for name in given.names)]
     stored = read(comparison.stored, comparison.stored_as)
@@ -298,7 +303,6 @@ def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -
     # Their order is kept: the longest are not all at the end.
     in_parallel(comparison.simulate, list(dict.fromkeys(one for case in there for one in comparison.needs(case))))
     rows = [comparison.row(case, stored) for case in there]
-    known = explanations(comparison.folder / "explained.toml", comparison.units)
     judged = judge(rows, known)
     text = report(comparison, judged, known, comparison.summary(judged, stored))
     print(text, end="")
