@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -113,6 +114,11 @@ def test_what_is_explained_is_as_far_off_as_its_entry_says(compared: Compared) -
     assert "| lossy-1 | 4 | time, drops: open, `lossy-*` |" in said
 
 
+def test_quick_and_names_choose_cases(compared: Compared) -> None:
+    assert "\n1 compared\n" in compared(IN_BOUNDS, "--quick")[1]
+    assert "\n3 compared\n" in compared(IN_BOUNDS, "slow-*", "good")[1]
+
+
 def test_what_is_open_is_listed_apart(compared: Compared) -> None:
     _, said = compared(IN_BOUNDS)
     explained, still_open = said.split("## Out of tolerance, explained")[1].split("## Out of tolerance, open")
@@ -217,22 +223,43 @@ def test_the_table_of_the_grid_is_what_the_command_prints(grid: subprocess.Compl
     assert grid.stdout == (LINUX / "results.md").read_text(), "run validation/linux/run.py --store"
 
 
-@pytest.mark.parametrize("folder", ["client", "gateway"])
-def test_what_real_senders_did_is_compared_with_the_simulator(folder: str) -> None:
-    done = run(f"{folder}/run.py", "--quick")
-    assert done.returncode == 0, done.stdout[-6000:] + done.stderr
-    assert "NOT EXPLAINED" not in done.stdout
+@pytest.fixture(scope="module")
+def gateways() -> subprocess.CompletedProcess[str]:
+    """What the comparison of gateways before real senders prints, all of it."""
+    return run("gateway/run.py")
 
 
-def test_awm_steadies_the_queue_of_real_senders_as_expected() -> None:
-    done = run("gateway/run.py", "awm/*")
-    lines = [line for line in done.stdout.splitlines() if line.startswith(("- reno", "- cubic"))]
-    assert len(lines) == 4, done.stdout + done.stderr
+def test_gateways_before_real_senders_are_as_simulated_or_explained(
+    gateways: subprocess.CompletedProcess[str],
+) -> None:
+    assert gateways.returncode == 0, gateways.stdout[-6000:] + gateways.stderr
+    assert "NOT EXPLAINED" not in gateways.stdout
+    assert gateways.stdout == (LINUX / "gateway" / "results.md").read_text(), "run gateway/run.py --store"
+
+
+def test_awm_steadies_the_queue_of_real_senders_as_expected(gateways: subprocess.CompletedProcess[str]) -> None:
+    lines = [line for line in gateways.stdout.splitlines() if line.startswith(("- reno", "- cubic"))]
+    assert len(lines) == 4, gateways.stdout + gateways.stderr
     assert all(line.endswith(": expected.") for line in lines), lines
 
 
-def test_no_packet_is_missed_on_a_clean_path_with_real_senders() -> None:
-    done = run("client/run.py", "*-clean/*")
-    lines = [line for line in done.stdout.splitlines() if "without noise and loss" in line]
-    assert [line.partition(",")[0] for line in lines] == ["- reno", "- cubic"], done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def clients() -> subprocess.CompletedProcess[str]:
+    """What the comparison of the client with real senders prints: sites and paths of each kind of explanation."""
+    return run("client/run.py", "jriver/*", "stanford/*", "120ms-0%/*", "60ms-1%/*", "*-clean/*")
+
+
+def test_the_client_with_real_senders_is_as_simulated_or_explained(clients: subprocess.CompletedProcess[str]) -> None:
+    assert clients.returncode == 0, clients.stdout[-6000:] + clients.stderr
+    assert "NOT EXPLAINED" not in clients.stdout
+    # The rows stand in the table of all cases, too.
+    stored = set((LINUX / "client" / "results.md").read_text().splitlines())
+    rows = [line for line in clients.stdout.splitlines() if re.match(r"\| [^`| ]+/[^`| ]+/[^`| ]+ \|", line)]
+    assert len(rows) == 9 + 9 + 20 + 8 + 24 + 1  # with the head
+    assert [row for row in rows if row not in stored] == [], "run client/run.py --store"
+
+
+def test_no_packet_is_missed_on_a_clean_path_with_real_senders(clients: subprocess.CompletedProcess[str]) -> None:
+    lines = [line for line in clients.stdout.splitlines() if "without noise and loss" in line]
+    assert [line.partition(",")[0] for line in lines] == ["- reno", "- cubic"], clients.stdout + clients.stderr
     assert all(line.endswith("30ms 0, 60ms 0, 90ms 0, 120ms 0.") for line in lines), lines

@@ -85,6 +85,7 @@ def uplink_rates(comparison: str) -> list[int]:
     return [round(1e6 * (1 + spread * (7 * home % HOMES - 12) / 12)) for home in range(1, HOMES + 1)]
 
 
+@functools.cache
 def scenario(case: str, comparison: str) -> netlull.Scenario:
     """An experiment of the paper's sweep, whose requests are recorded."""
     from netlull import Sweep
