@@ -172,9 +172,16 @@ def numbers_of(result: netlull.Result) -> Numbers:
     }
 
 
+@functools.cache
+def drawn(case: str, comparison: str, seed: int) -> netlull.Result:
+    """A run as the experiment draws it."""
+    return scenario(case, comparison).run(seed=seed)
+
+
 def run_netlull(case: str, comparison: str, seed: int) -> Numbers:
     """The measures of one run."""
-    result = scenario(case, comparison).run(seed=seed)
+    # What is set alike begins with the transfers of the plain comparison.
+    result = drawn(case, "plain" if comparison == "alike" else comparison, seed)
     if comparison == "alike":
         result = in_whole_segments(case, transfers(result)).run(seed=seed)
     return numbers_of(result)
