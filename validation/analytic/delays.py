@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from law import MSS_BYTES, PACKET_BYTES, Law, Row, tcp_pair
+
+if TYPE_CHECKING:
+    import netlull
 
 
 def vegas() -> Law:
@@ -49,16 +53,11 @@ def dctcp() -> Law:
         scenario = tcp_pair(6, link, {"congestion_control": "dctcp"}, flows, warm_up="2 s", probe=probe)
         result = scenario.run(seed=1)
         lengths = [
-            row["queue_packets"]
-            for row in result.series("link").to_pylist()
-            if row["link"] == "a-b" and row["time_s"] > 2
+            queue for time, link, queue in rows_of(result, "link", "queue_packets") if link == "a-b" and time > 2
         ]
-        first = result.series("window").to_pylist()[0]["flow"]
-        changes = [
-            (row["time_s"], row["cwnd_bytes"] / MSS_BYTES)
-            for row in result.series("window").to_pylist()
-            if row["flow"] == first and row["time_s"] > 2
-        ]
+        windows = list(rows_of(result, "window", "cwnd_bytes"))
+        first = windows[0][1]
+        changes = [(time, cwnd / MSS_BYTES) for time, flow, cwnd in windows if flow == first and time > 2]
         share, period_s = saw_tooth(changes)
         x = path + threshold
         rtt_s = x * 8 * PACKET_BYTES / 1e9
@@ -75,6 +74,15 @@ def dctcp() -> Law:
         ]
     reason = "g / 2 in alpha, a packet of each flow in queues, a round trip in cycles"
     return Law("dctcp", "DCTCP: the square-root law of its saw-tooth", "packets, 1, round trips", rows, reason)
+
+
+def rows_of(
+    result: netlull.Result, table: Literal["link", "window"], column: str
+) -> Iterator[tuple[float, str, float]]:
+    """Time in s, link or flow, and a column of a table of a run, row by row."""
+    found = result.series(table)
+    name = "flow" if table == "window" else table
+    return zip(*(found[one].to_pylist() for one in ("time_s", name, column)), strict=True)
 
 
 def saw_tooth(changes: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -98,11 +106,7 @@ def bbr() -> Law:
         probe = {"interval": "1 ms"}
         result = tcp_pair(70, link, options, warm_up="10 s", probe=probe).run(seed=1)
         product = rate_mbps * 1e6 * rtt_s / 8 / PACKET_BYTES
-        longest = max(
-            row["queue_packets"]
-            for row in result.series("link").to_pylist()
-            if row["link"] == "a-b" and row["time_s"] > 10
-        )
+        longest = max(q for time, link, q in rows_of(result, "link", "queue_packets") if link == "a-b" and time > 10)
         case = f"{rate_mbps} Mb/s, {rtt_s * 1e3:g} ms"
         goodput = result.metric("flow.t.goodput_bps") / (rate_mbps * 1e6) * PACKET_BYTES / MSS_BYTES
         rows.append(Row(f"{case}: share of the rate", goodput, 1.0, 0.01 + (0.2 + rtt_s) / 2 / 5))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from harness import SENDERS
+
 from netlull import Bernoulli, Link, Probe, Scenario, Tcp, TcpOptions
 
 __all__ = ["QUICK", "REPEATED", "Case", "cases"]
@@ -32,8 +34,6 @@ SIZING: dict[str, Any] = {
     "receive_buffer": "16 MiB",
 }
 """With what downloads are sized: the RFCs' TCP, so that they stay what they are when the preset changes."""
-ALGORITHMS = {"reno": "sack", "cubic": "cubic", "bbr": "bbr"}
-"""What the kernel calls it, and the scenario."""
 
 
 @dataclass(frozen=True, order=True)
@@ -59,7 +59,7 @@ class Case:
 
     @property
     def judged(self) -> bool:
-        """BBR is shown and not judged: Linux has version 1, netlull version 3."""
+        """BBR does not count: Linux has version 1, netlull version 3."""
         return self.control != "bbr"
 
     def scenario(self) -> Scenario:
@@ -84,7 +84,7 @@ class Case:
                 Link("client", "server", rate, delay, "unlimited"),
             ],
             flows=[Tcp("download", "server", "client", size)],
-            tcp=TcpOptions(congestion_control=ALGORITHMS[self.control], **tcp),
+            tcp=TcpOptions(congestion_control=SENDERS[self.control], **tcp),
             probe=Probe("50 ms", window=True),
         )
 
@@ -92,7 +92,7 @@ class Case:
 def cases() -> list[Case]:
     """56 points: all rates and round trips at 1 BDP, then buffers and losses around 20 Mb/s and 40 ms, then corners."""
     found: set[Case] = set()
-    for control in ALGORITHMS:
+    for control in SENDERS:
         for rate in (5, 20, 50):
             found |= {Case(control, rate, rtt, 1, 0) for rtt in (10, 40, 100)}
         found |= {Case(control, 20, 40, buffer, loss) for buffer in (0.5, 1, 2) for loss in (0, 0.001, 0.01)}

@@ -1,40 +1,37 @@
 """Compares netlull with Linux's TCP in an emulation: `python validation/linux/run.py [CASE ...]`.
 
 Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table, and exits 1 if a
-case is out of tolerance and explained.toml does not say why. With `--emulate` the kernel does it again, in real time
-(root and netlulld; 10 minutes), and `--store` writes stored/emulated.json and results.md. `--quick`: six cases.
+case is out of tolerance and explained.toml does not say why, or not by so much. With `--emulate` the kernel does it
+again, in real time (root and netlulld; 10 minutes), and `--store` writes stored/emulated.json and results.md.
+`--quick`: six cases.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
+import functools
 import math
 import statistics
 import sys
-import tomllib
+from argparse import Namespace
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+import harness
 from cases import QUICK, REPEATED, SEED, Case, cases
+from harness import Comparison, Deviation, Judgement
 
-from netlull import EmulationError, EmulationLate, Result, Scenario
+if TYPE_CHECKING:
+    from netlull import Result, Scenario
 
-HERE = Path(__file__).parent
-STORED = HERE / "stored" / "emulated.json"
-RESULTS = HERE / "results.md"
-EXPLAINED = HERE / "explained.toml"
-COMPLETION = 0.03
-RETRANSMISSIONS = 0.10
+COMPLETION = 3.0
+"""Tolerance, in percent; retransmissions have one in percent and one in packets."""
+RETRANSMISSIONS = 10.0
 RETRANSMISSIONS_LEAST = 3
 SAMPLES = 100
 REPEATS = 5
-ATTEMPTS = 3
-"""A run that was late on a busy machine is tried again."""
 METRICS = ("completion_time_s", "goodput_bps", "retransmissions", "segment_bytes")
 
 
@@ -50,8 +47,9 @@ class Measured:
     cwnd_segments: float
     """The mean of `window`."""
     window: Sequence[float]
-    """Segments at `SAMPLES` instants spread over the simulated download; NaN before and after."""
+    """Segments, to a tenth, at `SAMPLES` instants spread over the simulated download; NaN before and after."""
     late_s: float = 0.0
+    """99 % of packets were at most so late."""
     kernel: str = ""
 
 
@@ -70,7 +68,7 @@ def measured(result: Result, size: float, instants: Sequence[float]) -> Measured
         goodput,
         values["retransmissions"],
         statistics.mean(known) if known else math.nan,
-        window,
+        [round(value, 1) for value in window],
         account["lateness"]["p99_s"] if account else 0.0,
         account["system"]["kernel"] if account else "",
     )
@@ -93,49 +91,38 @@ def distance(a: Sequence[float], b: Sequence[float]) -> float:
     return sum(abs(x - y) for x, y in pairs) / mean if mean else math.nan
 
 
-def simulated(case: Case) -> tuple[Scenario, float, list[float], Measured]:
-    """The scenario, the size of its download, the instants of samples and what the simulator says."""
+@dataclass(frozen=True)
+class Simulated:
+    """A case as the simulator runs it, and what the emulation of it needs."""
+
+    scenario: Scenario
+    size: float
+    """Of its download, in bytes."""
+    instants: Sequence[float]
+    """Of the samples."""
+    run: Measured
+
+
+@functools.cache
+def simulated(case: Case) -> Simulated:
+    """What the simulator says."""
     scenario = case.scenario()
     size = float(str(scenario.to_dict()["flow"][0]["size"]).split()[0])
     result = scenario.run(SEED)
     end = result.flow("download")["completion_time_s"] or result.summary["duration_s"]
     instants = [(index + 0.5) * end / SAMPLES for index in range(SAMPLES)]
-    return scenario, size, instants, measured(result, size, instants)
+    return Simulated(scenario, size, instants, measured(result, size, instants))
 
 
-def emulate(case: Case, times: int, max_lateness: str | None) -> list[dict[str, Any]]:
-    """What the kernel does with it, so many times."""
-    scenario, size, instants, _ = simulated(case)
-    return [as_stored(measured(_punctual(scenario, max_lateness), size, instants)) for _ in range(times)]
+def emulate(case: Case, given: Namespace) -> list[Measured]:
+    """What the kernel does with it, five times where the spread is wanted."""
+    it = simulated(case)
 
+    def once() -> Measured:
+        result = harness.punctual(case.name, lambda: it.scenario.emulate(SEED, max_lateness=given.max_lateness))
+        return measured(result, it.size, it.instants)
 
-def _punctual(scenario: Scenario, max_lateness: str | None) -> Result:
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return scenario.emulate(SEED, max_lateness=max_lateness)
-        except EmulationLate as late:
-            if attempt == ATTEMPTS:
-                raise
-            print(f"{scenario.name}: {late}; again", file=sys.stderr)
-    raise AssertionError
-
-
-def as_stored(one: Measured) -> dict[str, Any]:
-    """With as many digits as mean something."""
-    whole = {key: _number(value) for key, value in vars(one).items() if key not in {"window", "kernel"}}
-    window = [None if math.isnan(value) else round(value, 1) for value in one.window]
-    return {**whole, "window": window, "kernel": one.kernel}
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(f"{value:.6g}")
-
-
-def from_stored(document: Mapping[str, Any]) -> Measured:
-    """Null is NaN."""
-    values = {key: math.nan if value is None else value for key, value in document.items() if key != "window"}
-    window = [math.nan if value is None else value for value in document["window"]]
-    return Measured(**{**values, "window": window})
+    return [once() for _ in range(REPEATS if case in REPEATED and not given.quick else 1)]
 
 
 @dataclass(frozen=True)
@@ -150,29 +137,27 @@ class Row:
 
     @property
     def completion(self) -> float:
-        """How much longer the kernel took, as a share of its time."""
-        return self.sim.completion_s / self.real.completion_s - 1
+        """How much longer the simulator took, in percent of the kernel's time."""
+        return 100 * (self.sim.completion_s / self.real.completion_s - 1)
 
     @property
-    def misses(self) -> list[str]:
-        """What is out of tolerance."""
-        missed = []
-        if not abs(self.completion) <= COMPLETION:
-            missed.append("completion")
-        allowed = max(RETRANSMISSIONS * self.real.retransmissions, RETRANSMISSIONS_LEAST)
-        if not abs(self.sim.retransmissions - self.real.retransmissions) <= allowed:
-            missed.append("retransmissions")
-        return missed
+    def deviations(self) -> list[Deviation]:
+        """What is judged."""
+        allowed = max(RETRANSMISSIONS / 100 * self.real.retransmissions, RETRANSMISSIONS_LEAST)
+        differ = abs(self.sim.retransmissions - self.real.retransmissions)
+        return [
+            Deviation("completion", abs(self.completion), COMPLETION),
+            Deviation("retransmissions", differ, allowed),
+        ]
 
-    def cells(self, reason: str) -> list[str]:
+    def cells(self) -> list[str]:
         """As the table has them."""
         sim, real = self.sim, self.real
-        verdict = "ok" if not self.misses else f"{' and '.join(self.misses)}: {reason or 'NOT EXPLAINED'}"
         return [
             self.case.name,
             f"{sim.completion_s:.3f}",
             f"{real.completion_s:.3f}",
-            f"{100 * self.completion:+.1f}",
+            f"{self.completion:+.1f}",
             f"{sim.goodput_bps / 1e6:.2f}",
             f"{real.goodput_bps / 1e6:.2f}",
             f"{sim.retransmissions:.0f}",
@@ -181,97 +166,51 @@ class Row:
             f"{real.cwnd_segments:.1f}",
             f"{100 * distance(sim.window, real.window):.0f}",
             "" if self.sd is None else f"{100 * self.sd:.2f}",
-            verdict if self.case.judged else f"not judged: {reason}".rstrip(": "),
         ]
 
 
 COLUMNS = (
     *("case", "sim [s]", "Linux [s]", "differ [%]", "sim [Mb/s]", "Linux [Mb/s]", "sim retr", "Linux retr"),
-    *("sim cwnd", "Linux cwnd", "windows differ [%]", "repeats sd [%]", "verdict"),
+    *("sim cwnd", "Linux cwnd", "windows differ [%]", "repeats sd [%]"),
 )
 
 
-def explanations() -> list[tuple[str, str]]:
-    """Patterns of cases and why they differ; the first that fits counts."""
-    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("case", [])
-    return [(entry["name"], " ".join(entry["why"].split())) for entry in entries]
-
-
-def reason_of(case: Case, known: Sequence[tuple[str, str]]) -> str:
-    """Why it differs; empty if nobody has said."""
-    return next((why for pattern, why in known if fnmatch(case.name, pattern)), "")
-
-
-def compare(case: Case, runs: Sequence[Mapping[str, Any]]) -> Row:
+def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
     """The first of the kernel's runs is compared, the others give the spread."""
-    real = [from_stored(run) for run in runs]
-    times = [one.completion_s for one in real]
+    times = [one.completion_s for one in stored[case.name]]
     spread = statistics.stdev(times) / statistics.mean(times) if len(times) > 1 else None
-    return Row(case, simulated(case)[-1], real[0], spread)
+    return Row(case, simulated(case).run, stored[case.name][0], spread)
 
 
-def report(rows: Sequence[Row], known: Sequence[tuple[str, str]]) -> str:
-    """The table in Markdown, and below it what it comes to."""
-    lines = [f"| {' | '.join(COLUMNS)} |", f"|---|{'---:|' * (len(COLUMNS) - 2)}---|"]
-    lines += [f"| {' | '.join(row.cells(reason_of(row.case, known)))} |" for row in rows]
-    judged = [row for row in rows if row.case.judged]
-    close = [row for row in judged if "completion" not in row.misses]
-    both = [row for row in judged if not row.misses]
-    late = max(row.real.late_s for row in rows)
-    kernels = ", ".join(sorted({row.real.kernel for row in rows}))
-    lines += [
-        "",
-        f"Within {100 * COMPLETION:g} % in completion time: {len(close)} of {len(judged)} judged; also within "
-        f"{100 * RETRANSMISSIONS:g} % or {RETRANSMISSIONS_LEAST} in retransmissions: {len(both)}.",
-        f"Linux {kernels}; 99 % of packets were at most {late * 1e6:.0f} us late.",
+def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
+    """What the table comes to."""
+    missed = [{deviation.measure for deviation in one.misses} for one in rows if one.row.case.judged]
+    close = sum("completion" not in measures for measures in missed)
+    return [
+        f"Within {COMPLETION:g} % in completion time: {close} of {len(missed)} judged; also within "
+        f"{RETRANSMISSIONS:g} % or {RETRANSMISSIONS_LEAST} in retransmissions: {sum(not one for one in missed)}."
     ]
-    return "\n".join(lines) + "\n"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """0 if every case that is judged is within tolerance or explained."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="CASE", help="patterns such as 'cubic-*'; default all")
-    parser.add_argument("--quick", action="store_true", help="six cases")
-    parser.add_argument("--emulate", action="store_true", help="emulate first, in real time")
-    parser.add_argument("--max-lateness", metavar="TIME", help="of 99 in 100 packets; default netlulld's")
-    parser.add_argument("--store", action="store_true", help="write what was emulated, and results.md")
-    given = parser.parse_args(arguments)
-    chosen = [case for case in (QUICK if given.quick else cases()) if _wanted(case, given.names)]
-    stored: dict[str, list[dict[str, Any]]] = json.loads(STORED.read_text()) if STORED.exists() else {}
-    if given.emulate:
-        try:
-            for number, case in enumerate(chosen, start=1):
-                repeats = REPEATS if case in REPEATED and not given.quick else 1
-                print(f"{number}/{len(chosen)} {case.name}", file=sys.stderr)
-                stored[case.name] = emulate(case, repeats, given.max_lateness)
-                if given.store:
-                    _store(stored)
-        except EmulationError as error:
-            print(f"cannot emulate: {error}", file=sys.stderr)
-            return 1
-    rows = [compare(case, stored[case.name]) for case in chosen if case.name in stored]
-    if not rows:
-        print("nothing is stored of these cases; expected --emulate", file=sys.stderr)
-        return 1
-    known = explanations()
-    text = report(rows, known)
-    print(text, end="")
-    if given.store and len(chosen) == len(cases()):
-        RESULTS.write_text(text, encoding="utf-8")
-    unexplained = [row for row in rows if row.case.judged and row.misses and not reason_of(row.case, known)]
-    return 1 if unexplained else 0
-
-
-def _wanted(case: Case, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch(case.name, pattern) for pattern in patterns)
-
-
-def _store(stored: Mapping[str, Any]) -> None:
-    STORED.parent.mkdir(exist_ok=True)
-    lines = (f"{json.dumps(name)}: {json.dumps(runs)}" for name, runs in sorted(stored.items()))
-    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
+COMPARISON = Comparison(
+    folder=Path(__file__).parent,
+    description=__doc__,
+    cases=cases(),
+    quick=QUICK,
+    quick_is="six cases",
+    example="cubic-*",
+    jobs=None,
+    writes="and results.md",
+    units={"completion": "%", "retransmissions": "packets"},
+    columns=COLUMNS,
+    words=1,
+    needs=lambda case: (case,),
+    simulate=simulated,
+    emulate=emulate,
+    stored_as=Measured,
+    row=row,
+    summary=summary,
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(harness.main(COMPARISON))

@@ -85,6 +85,7 @@ def uplink_rates(comparison: str) -> list[int]:
     return [round(1e6 * (1 + spread * (7 * home % HOMES - 12) / 12)) for home in range(1, HOMES + 1)]
 
 
+@functools.cache
 def scenario(case: str, comparison: str) -> netlull.Scenario:
     """An experiment of the paper's sweep, whose requests are recorded."""
     from netlull import Sweep
@@ -171,9 +172,16 @@ def numbers_of(result: netlull.Result) -> Numbers:
     }
 
 
+@functools.cache
+def drawn(case: str, comparison: str, seed: int) -> netlull.Result:
+    """A run as the experiment draws it."""
+    return scenario(case, comparison).run(seed=seed)
+
+
 def run_netlull(case: str, comparison: str, seed: int) -> Numbers:
     """The measures of one run."""
-    result = scenario(case, comparison).run(seed=seed)
+    # What is set alike begins with the transfers of the plain comparison.
+    result = drawn(case, "plain" if comparison == "alike" else comparison, seed)
     if comparison == "alike":
         result = in_whole_segments(case, transfers(result)).run(seed=seed)
     return numbers_of(result)

@@ -12,13 +12,17 @@ import itertools
 import sys
 import tempfile
 import tomllib
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
 from run import megabits, milliseconds, network
+
+if TYPE_CHECKING:
+    import netlull
 
 STORED = HERE / "stored" / "traces"
 MSS_BYTES = 1460
@@ -259,7 +263,7 @@ def aligned_starts(case: Case, drops: Sequence[int], wanted: Sequence[float]) ->
     for _ in range(ALIGNMENTS):
         # A handshake takes what the queue makes of it.
         early = scenario(case, drops, starts) | {"duration": f"{START_S + wanted[-1] + 5} s"}
-        late = [sends[0].time - time for sends, time in zip(sends_of(early), wanted, strict=True)]
+        late = [first - time for first, time in zip(first_sends_of(early), wanted, strict=True)]
         starts = [start - by for start, by in zip(starts, late, strict=True)]
         if max(map(abs, late)) < ALIGNED_S:
             break
@@ -271,26 +275,44 @@ def index_of(flow: object) -> int:
     return int(str(flow).removeprefix("flow"))
 
 
+def rows_of(result: netlull.Result, table: str, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Some columns of a table of a run, row by row."""
+    found = result.series(table)
+    return zip(*(found[name].to_pylist() for name in columns), strict=True)
+
+
+def first_sends_of(document: Mapping[str, Any]) -> list[float]:
+    """Runs a scenario, and says when each flow sends its first data (s from `START_S`)."""
+    from netlull import Scenario
+
+    result = Scenario.from_dict(dict(document)).run(seed=1)
+    firsts: dict[int, float] = {}
+    for time, flow in rows_of(result, "segment", "time_s", "flow"):
+        firsts.setdefault(index_of(flow), time - START_S)
+        if len(firsts) == len(document["flow"]):
+            break
+    return [firsts[flow] for flow in range(len(firsts))]
+
+
 def sends_of(document: Mapping[str, Any], inflated: bool = False) -> Trace:
     """Runs a scenario through the public API; the window is congestion control's, or `inflated` by recovery."""
     from netlull import Scenario
 
     result = Scenario.from_dict(dict(document)).run(seed=1)
-    changes = [
-        (row["time_s"], index_of(row["flow"]), row["event"] == "fast_retransmit")
-        for row in result.series("event").to_pylist()
-        if row["event"] in {"fast_retransmit", "recovered", "timeout"}
-    ]
+    changes = deque(
+        (time, index_of(flow), event == "fast_retransmit")
+        for time, flow, event in rows_of(result, "event", "time_s", "flow", "event")
+        if event in {"fast_retransmit", "recovered", "timeout"}
+    )
     trace: Trace = [[] for _ in document["flow"]]
     recovering = [False] * len(trace)
-    for row in result.series("segment").to_pylist():
-        while changes and changes[0][0] <= row["time_s"]:
-            _, flow, recovering_now = changes.pop(0)
+    window = "cwnd_bytes" if inflated else "control_cwnd_bytes"
+    for time, name, cwnd, offset in rows_of(result, "segment", "time_s", "flow", window, "offset_bytes"):
+        while changes and changes[0][0] <= time:
+            _, flow, recovering_now = changes.popleft()
             recovering[flow] = recovering_now
-        flow = index_of(row["flow"])
-        window = row["cwnd_bytes" if inflated else "control_cwnd_bytes"] / MSS_BYTES
-        time, segment = row["time_s"] - START_S, row["offset_bytes"] // MSS_BYTES + 1
-        trace[flow].append(Send(time, segment, window, recovering[flow]))
+        flow = index_of(name)
+        trace[flow].append(Send(time - START_S, offset // MSS_BYTES + 1, cwnd / MSS_BYTES, recovering[flow]))
     return trace
 
 

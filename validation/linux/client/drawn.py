@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paths import LIVE, LOSSES, ROUND_TRIPS, SENDERS, SITES, Case, emulated_path
+from harness import SENDERS
+from paths import LIVE, LOSSES, ROUND_TRIPS, SITES, Case, emulated_path
 
 from netlull.plot import COLOURS, figure, legend_above, styled
 

@@ -1,24 +1,20 @@
-"""Runs a case in either world, and keeps what the kernel did: stored/emulated.json."""
+"""Runs a case in either world."""
 
 from __future__ import annotations
 
-import json
+import functools
 import statistics
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from threading import Lock
+from argparse import Namespace
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bottlenecks import SETTLED_S, Case
+import harness
+from bottlenecks import SEED, SETTLED_S, Case
 
-from netlull import EmulationLate, Result
+if TYPE_CHECKING:
+    from netlull import Result
 
-STORED = Path(__file__).parent / "stored" / "emulated.json"
 PACKET_KB = 1.5
-ATTEMPTS = 3
-"""A run that was late on a busy machine is tried again."""
 
 
 @dataclass(frozen=True)
@@ -72,68 +68,13 @@ def measured(result: Result, seed: int) -> Measured:
     )
 
 
-def simulate(case: Case, seeds: Iterable[int]) -> list[Measured]:
-    """In the simulator."""
-    scenario = case.scenario()
-    return [measured(scenario.run(seed), seed) for seed in seeds]
+@functools.cache
+def simulated(case: Case) -> Measured:
+    """By the simulator."""
+    return measured(case.scenario().run(SEED), SEED)
 
 
-def emulate(case: Case, seed: int, max_lateness: str | None) -> Measured:
+def emulate(case: Case, given: Namespace) -> list[Measured]:
     """By the kernel."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            return measured(case.scenario().emulate(seed, max_lateness=max_lateness), seed)
-        except EmulationLate as late:
-            if attempt == ATTEMPTS:
-                raise
-            print(f"{case.name}: {late}; again", file=sys.stderr)
-    raise AssertionError
-
-
-def emulate_all(
-    chosen: Sequence[Case],
-    seeds: Sequence[int],
-    jobs: int,
-    max_lateness: str | None,
-    stored: dict[str, list[Measured]],
-    *,
-    write_each: bool,
-) -> None:
-    """All of them, some at a time; `stored` is kept but for what is emulated again, and may be written after each."""
-    lock, left = Lock(), [(case, seed) for seed in seeds for case in chosen]
-
-    def one(at: tuple[int, tuple[Case, int]]) -> None:
-        number, (case, seed) = at
-        found = emulate(case, seed, max_lateness)
-        with lock:
-            others = [run for run in stored.get(case.name, []) if run.seed != seed]
-            stored[case.name] = sorted([*others, found], key=lambda run: run.seed)
-            print(f"{number}/{len(left)} {case.name} seed {seed}", file=sys.stderr)
-            if write_each:
-                write(stored)
-
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, enumerate(left, start=1)))
-
-
-def read() -> dict[str, list[Measured]]:
-    """What is stored, by the names of cases."""
-    if not STORED.exists():
-        return {}
-    document = json.loads(STORED.read_text(encoding="utf-8"))
-    return {name: [Measured(**run) for run in runs] for name, runs in document.items()}
-
-
-def write(stored: Mapping[str, Sequence[Measured]]) -> None:
-    """With as many digits as mean something."""
-    STORED.parent.mkdir(exist_ok=True)
-    documents = {
-        name: [{key: _digits(value) for key, value in asdict(run).items()} for run in runs]
-        for name, runs in stored.items()
-    }
-    lines = (f"{json.dumps(name)}: {json.dumps(runs)}" for name, runs in sorted(documents.items()))
-    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-def _digits(value: float | str) -> float | str:
-    return float(f"{value:.6g}") if isinstance(value, float) else value
+    emulation = functools.partial(case.scenario().emulate, SEED, max_lateness=given.max_lateness)
+    return [measured(harness.punctual(case.name, emulation), SEED)]
