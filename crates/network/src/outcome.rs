@@ -3,6 +3,7 @@
 use crate::account::GatewaySummary;
 use crate::counters::LinkCounters;
 use crate::probe::Table;
+use crate::station::StationCounts;
 use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};
 use netlull_power::RadioTime;
 use netlull_units::{BitRate, Duration, Instant};
@@ -136,24 +137,8 @@ pub struct RequestOutcome {
 pub struct StationOutcome {
     /// What its radio did.
     pub radio: RadioTime,
-    /// Packets that its radio received.
-    pub received_packets: u64,
-    /// Packets that came while its radio did not hear.
-    pub missed_packets: u64,
-    /// Their bytes on the wire.
-    pub missed_bytes: u64,
-    /// Packets that its access point held for it.
-    pub held_packets: u64,
-    /// Packets for which its access point had no room.
-    pub refused_packets: u64,
-    /// Beacons that it heard.
-    pub beacons: u64,
-    /// Polls that it sent.
-    pub polls: u64,
-    /// Acknowledgements with a window of 0.
-    pub closed_acks: u64,
-    /// Bursts that its shaper judged over.
-    pub bursts: u64,
+    /// Packets and frames.
+    pub counts: StationCounts,
     /// Its shaper, if it has one.
     pub shaper: Option<ShaperOutcome>,
     /// Its downloads; `None` until all TCP flows to it are delivered.

@@ -4,7 +4,7 @@ use crate::by_name::ByName;
 use crate::outcome::DownloadOutcome;
 use netlull_power::{RadioPower, RadioTime};
 use netlull_units::Instant;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A power model of a radio under a name of its own.
 #[derive(Clone, Debug)]
@@ -13,6 +13,78 @@ pub struct NamedRadio {
     pub name: String,
     /// The model.
     pub power: RadioPower,
+}
+
+/// What a station, its radio and its access point counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationCounts {
+    /// Packets that its radio received.
+    pub received_packets: u64,
+    /// Packets that came while its radio did not hear.
+    pub missed_packets: u64,
+    /// Their bytes on the wire.
+    pub missed_bytes: u64,
+    /// Packets that its access point held for it.
+    pub held_packets: u64,
+    /// Packets for which its access point had no room.
+    pub refused_packets: u64,
+    /// Beacons that it heard.
+    pub beacons: u64,
+    /// Polls that it sent.
+    pub polls: u64,
+    /// Acknowledgements with a window of 0.
+    pub closed_acks: u64,
+    /// Bursts that its shapers judged over.
+    pub bursts: u64,
+}
+
+impl StationCounts {
+    /// What has come since `then`.
+    #[must_use]
+    pub fn since(&self, then: &Self) -> Self {
+        Self {
+            received_packets: self.received_packets - then.received_packets,
+            missed_packets: self.missed_packets - then.missed_packets,
+            missed_bytes: self.missed_bytes - then.missed_bytes,
+            held_packets: self.held_packets - then.held_packets,
+            refused_packets: self.refused_packets - then.refused_packets,
+            beacons: self.beacons - then.beacons,
+            polls: self.polls - then.polls,
+            closed_acks: self.closed_acks - then.closed_acks,
+            bursts: self.bursts - then.bursts,
+        }
+    }
+}
+
+/// Where a radio's time has gone, in seconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RadioSeconds {
+    /// Asleep.
+    pub asleep_s: f64,
+    /// Waking.
+    pub waking_s: f64,
+    /// Awake with nothing on the air for it.
+    pub idle_s: f64,
+    /// Receiving and not transmitting.
+    pub receiving_s: f64,
+    /// Transmitting.
+    pub transmitting_s: f64,
+    /// How often it woke.
+    pub wakes: u64,
+}
+
+impl From<&RadioTime> for RadioSeconds {
+    fn from(times: &RadioTime) -> Self {
+        Self {
+            asleep_s: times.asleep.as_secs_f64(),
+            waking_s: times.waking.as_secs_f64(),
+            idle_s: times.idle.as_secs_f64(),
+            receiving_s: times.receiving.as_secs_f64(),
+            transmitting_s: times.transmitting.as_secs_f64(),
+            wakes: times.wakes,
+        }
+    }
 }
 
 /// Energy of a radio in joules.

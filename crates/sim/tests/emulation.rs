@@ -6,6 +6,7 @@ use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
     DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, ShaperOutcome, StationOutcome, System,
 };
+use netlull_network::station::StationCounts;
 use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
 use netlull_sim::scenario::Scenario;
@@ -56,7 +57,7 @@ fn counted(scenario: &Scenario) -> Outcome {
         flows: vec![FlowOutcome::default()],
         stations: vec![StationOutcome {
             radio: radio(),
-            missed_packets: 3,
+            counts: StationCounts { missed_packets: 3, ..StationCounts::default() },
             shaper: Some(ShaperOutcome {
                 state: ShaperState::Standard(Fallback::Paced),
                 fallback: Some(Fallback::Paced),
@@ -90,7 +91,10 @@ fn a_stations_energy_is_made_from_the_times_of_its_radio() {
     let scenario = dozer();
     let summary = emulated(&scenario, &counted(&scenario)).expect("an outcome of this scenario").summary;
     let station = &summary.stations[0];
-    assert_eq!((station.name.as_str(), station.mechanism, station.missed_packets), ("client", "client_shaper", 3));
+    assert_eq!(
+        (station.name.as_str(), station.mechanism, station.counts.missed_packets),
+        ("client", "client_shaper", 3)
+    );
     assert_eq!((station.state, station.fallback), (Some("standard"), Some("paced")));
     close(station.round_trip_s.expect("an RTT"), 0.06, 1e-12);
     assert_eq!(station.resent_opens, Some(2));

@@ -51,8 +51,8 @@ fn a_radio_that_is_always_awake_by_hand() {
         "station": [{ "nodes": ["client"] }]
     }));
     let station = station(&outcome);
-    assert_eq!((station.received_packets, station.missed_packets, station.wakes), (100, 0, 0));
-    close(station.receiving_s, 0.1, 1e-6);
+    assert_eq!((station.counts.received_packets, station.counts.missed_packets, station.radio.wakes), (100, 0, 0));
+    close(station.radio.receiving_s, 0.1, 1e-6);
     close(station.energy.get(WAVELAN).expect("a radio").total_j, 1.3296, 1e-6);
     assert!(station.download.is_none(), "datagrams are no download");
 }
@@ -62,12 +62,12 @@ fn the_shaper_makes_bursts_and_misses_nothing_on_a_steady_path() {
     let (shaped, eager) =
         (outcome(download(&json!({ "kind": "client_shaper" }))), outcome(download(&json!({ "kind": "eager" }))));
     let client = station(&shaped);
-    assert_eq!((client.missed_packets, client.resent_opens), (0, Some(0)));
+    assert_eq!((client.counts.missed_packets, client.resent_opens), (0, Some(0)));
     assert!(
-        client.bursts > 50 && client.wakes == client.bursts - 1,
+        client.counts.bursts > 50 && client.radio.wakes == client.counts.bursts - 1,
         "{} bursts, {} wakes",
-        client.bursts,
-        client.wakes
+        client.counts.bursts,
+        client.radio.wakes
     );
     // From the open acknowledgement to the last bit of the first segment that it releases: twice 29.5 ms, a segment of 1500 B at 100 and at
     // 20 Mb/s, 0.12 and 0.6 ms, and an acknowledgement of 52 B at 20 and at 100 Mb/s, 25 us.
@@ -128,13 +128,13 @@ fn power_saving_mode_has_round_trips_of_whole_beacon_periods() {
         outcome(json)
     };
     let ideal = psm(json!({ "beacon_time": "0 s" }));
-    assert_eq!((station(&ideal).missed_packets, station(&ideal).refused_packets), (0, 0));
+    assert_eq!((station(&ideal).counts.missed_packets, station(&ideal).counts.refused_packets), (0, 0));
     // At most a window of 45 segments of 1448 B a beacon period: 4.5 MB take at least 69 of them.
     assert!((6.9..8.0).contains(&seconds(&ideal)), "{}", seconds(&ideal));
     // One poll for a burst, or one for each packet.
     let each = psm(json!({ "poll": "one" }));
-    assert!(station(&ideal).polls < 80);
-    assert_eq!(station(&each).polls, station(&each).received_packets);
+    assert!(station(&ideal).counts.polls < 80);
+    assert_eq!(station(&each).counts.polls, station(&each).counts.received_packets);
     assert!(energy(&each) > energy(&ideal));
 }
 
@@ -144,7 +144,7 @@ fn bounded_slowdown_does_not_sleep_during_a_download_with_short_round_trips() {
     let outcome = outcome(download(&json!({ "kind": "bsd" })));
     let over = station(&outcome).download.as_ref().expect("over").clone();
     assert_eq!((over.wakes, over.missed_packets), (0, 0));
-    assert!(over.asleep_s == 0.0 && station(&outcome).asleep_s > 20.0);
+    assert!(over.asleep_s == 0.0 && station(&outcome).radio.asleep_s > 20.0);
 }
 
 /// Datagrams of 1500 B at a constant rate, one way or the other, for a second of two, over an air of 20 Mb/s.
@@ -167,7 +167,7 @@ fn each_way_over_the_air_has_its_own_rate() {
     // 10 Mb/s for 1 s at 20 Mb/s: half a second of transmitting, whatever comes down at 1 Mb/s.
     let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
     json["link"][1]["rate"] = "1 Mb/s".into();
-    close(station(&outcome(json)).transmitting_s, 0.5, 1e-3);
+    close(station(&outcome(json)).radio.transmitting_s, 0.5, 1e-3);
 }
 
 #[test]
@@ -175,11 +175,11 @@ fn what_the_stations_own_queue_drops_is_not_transmitted_and_what_the_air_loses_i
     // 40 Mb/s into 20 Mb/s with a queue of 10 packets: the air is busy for the second, and 6 ms longer, for 10 packets of 0.6 ms.
     let mut json = datagrams("client", "server", "40 Mb/s", &Value::Null);
     json["link"][2]["buffer"] = "10 packets".into();
-    close(station(&outcome(json)).transmitting_s, 1.006, 2e-3);
+    close(station(&outcome(json)).radio.transmitting_s, 1.006, 2e-3);
     // A tenth of 10 Mb/s is lost: half a second of transmitting all the same.
     let mut json = datagrams("client", "server", "10 Mb/s", &Value::Null);
     json["link"][2]["loss"] = json!({ "kind": "bernoulli", "probability": 0.1 });
-    close(station(&outcome(json)).transmitting_s, 0.5, 1e-3);
+    close(station(&outcome(json)).radio.transmitting_s, 0.5, 1e-3);
 }
 
 #[test]
@@ -190,8 +190,8 @@ fn a_station_that_dozes_off_hears_what_its_access_point_had_begun_to_send() {
         json!({ "kind": "cbr", "name": "r", "from": "client", "to": "server", "rate": "1600 b/s", "packet": "100 B" });
     json["flow"].as_array_mut().expect("flows").push(request);
     let outcome = outcome(json);
-    assert_eq!(station(&outcome).missed_packets, 0);
-    assert!(station(&outcome).held_packets > 0 && station(&outcome).asleep_s > 0.1);
+    assert_eq!(station(&outcome).counts.missed_packets, 0);
+    assert!(station(&outcome).counts.held_packets > 0 && station(&outcome).radio.asleep_s > 0.1);
 }
 
 #[test]
@@ -200,8 +200,11 @@ fn an_access_point_does_not_overflow_the_queue_of_the_air() {
     let mut json = datagrams("server", "client", "10 Mb/s", &json!({ "kind": "psm" }));
     json["link"][1]["buffer"] = "20 packets".into();
     let outcome = outcome(json);
-    assert_eq!((station(&outcome).missed_packets, crate::common::link(&outcome, "ap-client").dropped_packets), (0, 0));
-    assert_eq!(station(&outcome).received_packets, flow(&outcome, "d").packets_sent);
+    assert_eq!(
+        (station(&outcome).counts.missed_packets, crate::common::link(&outcome, "ap-client").dropped_packets),
+        (0, 0)
+    );
+    assert_eq!(station(&outcome).counts.received_packets, flow(&outcome, "d").packets_sent);
 }
 
 #[test]
@@ -211,9 +214,13 @@ fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
     json["warm_up"] = "0.3001 s".into();
     let outcome = outcome(json);
     let s = station(&outcome);
-    close(s.asleep_s + s.waking_s + s.idle_s + s.receiving_s + s.transmitting_s, 1.6999, 1e-9);
+    close(
+        s.radio.asleep_s + s.radio.waking_s + s.radio.idle_s + s.radio.receiving_s + s.radio.transmitting_s,
+        1.6999,
+        1e-9,
+    );
     // 2500 packets of 0.6 ms each are 1.5 s, of which 0.3001 s, less the first packet's way, were before.
-    close(s.receiving_s, 1.2, 1e-3);
+    close(s.radio.receiving_s, 1.2, 1e-3);
 }
 
 #[test]

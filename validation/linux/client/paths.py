@@ -10,9 +10,8 @@ from harness import SENDERS
 
 from netlull import Scenario, site
 
-LINUX: Mapping[str, object] = {"preset": "linux-6", "min_rto": "1 s", "window_scaling": False}
-"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md). The kernel is asked for this least RTO,
-too; 200 ms is its own."""
+LINUX: Mapping[str, object] = {"preset": "linux-6", "window_scaling": False}
+"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
 
 SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
 """Fig. 5, in the paper's order."""

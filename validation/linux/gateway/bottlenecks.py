@@ -9,9 +9,8 @@ from harness import SENDERS
 
 from netlull import Scenario
 
-LINUX: Mapping[str, object] = {"preset": "linux-6", "min_rto": "1 s"}
-"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md). The kernel is asked for this least RTO,
-too; 200 ms is its own."""
+LINUX: Mapping[str, object] = {"preset": "linux-6"}
+"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
 JUDGED = ("reno", "cubic")
 """Linux's bbr is version 1, netlull's version 3: shown."""
 FLOWS = (4, 20)

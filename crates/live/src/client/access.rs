@@ -216,9 +216,15 @@ mod tests {
         let fates: Vec<_> = std::iter::from_fn(|| access.poll_fate()).collect();
         assert_eq!(fates, [(1, Verdict::Deliver), (2, Verdict::Deliver)]);
         let report = station.summary(at(150_000));
-        assert_eq!((report.beacons, report.polls, report.received_packets, report.missed_packets), (1, 1, 2, 0));
+        assert_eq!(
+            (report.counts.beacons, report.counts.polls, report.counts.received_packets, report.counts.missed_packets),
+            (1, 1, 2, 0)
+        );
         // Awake from 100 ms to 103.5 ms, and for what it announces at the start: 28 B, 28 us.
-        assert!((report.idle_s + report.receiving_s + report.transmitting_s - 0.003_528).abs() < 1e-6, "{report:?}");
+        assert!(
+            (report.radio.idle_s + report.radio.receiving_s + report.radio.transmitting_s - 0.003_528).abs() < 1e-6,
+            "{report:?}"
+        );
         assert_eq!((access.counts(), outputs.len()), ((2, 0), 0));
     }
 

@@ -7,6 +7,7 @@ use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::station::{SendVerdict, Sent, Station, StationReport, Verdict};
+use netlull_network::station::StationCounts;
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::signalfd::SignalFd;
@@ -239,7 +240,9 @@ impl Datapath {
     /// The station in numbers, with its access point.
     pub(super) fn report(&self, now: Instant) -> StationReport {
         let (held_packets, refused_packets) = self.access.as_ref().map_or((0, 0), Access::counts);
-        StationReport { held_packets, refused_packets, ..self.station.summary(now) }
+        let mut report = self.station.summary(now);
+        report.counts = StationCounts { held_packets, refused_packets, ..report.counts };
+        report
     }
 
     /// How long since the clock began.

@@ -15,13 +15,15 @@ pub(super) fn table(report: &StationReport) -> String {
 }
 
 fn write_table(text: &mut String, report: &StationReport) -> std::fmt::Result {
-    let StationReport { mechanism, seconds, asleep_s, received_packets, missed_packets, .. } = report;
+    let StationReport { mechanism, seconds, .. } = report;
+    let (asleep_s, counts) = (report.radio.asleep_s, &report.counts);
+    let (received_packets, missed_packets) = (counts.received_packets, counts.missed_packets);
     let part = if *seconds > 0.0 { 100.0 * asleep_s / seconds } else { 0.0 };
     writeln!(text, "{mechanism}: {seconds:.3} s, radio asleep for {asleep_s:.3} s ({part:.0} %)")?;
     writeln!(
         text,
         "{received_packets} packets received, {missed_packets} missed; {} bursts, {} acknowledgements closed, {} sent in the host's name",
-        report.bursts, report.closed_acks, report.own_acks
+        counts.bursts, counts.closed_acks, report.own_acks
     )?;
     for (name, energy) in &report.energy.0 {
         let saving = 100.0 * energy.saving;

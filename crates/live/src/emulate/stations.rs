@@ -104,11 +104,9 @@ impl Member {
     /// If a recording could not be written.
     pub fn outcome(&mut self, at: Instant) -> Result<StationOutcome> {
         let (held, refused) = self.access_counts();
-        let outcome = StationOutcome {
-            held_packets: held - self.base.0,
-            refused_packets: refused - self.base.1,
-            ..self.station.outcome(at)
-        };
+        let mut outcome = self.station.outcome(at);
+        outcome.counts.held_packets = held - self.base.0;
+        outcome.counts.refused_packets = refused - self.base.1;
         self.proxy.iter_mut().try_for_each(Proxy::finish)?;
         self.station.finish()?;
         Ok(outcome)

@@ -45,7 +45,7 @@ use flow::{Brings, Side};
 use flows::{Entry, Flows};
 use netlull_mechanism::radio::{Burst, PacketView, PowerMode, Shaper, StationAction, StationEvent};
 use netlull_network::probe::{AirRow, CLOSED};
-use netlull_network::station::Snapshot;
+use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
 use note::{Note, Notes};
@@ -111,18 +111,12 @@ pub enum Sent {
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counters {
-    received_packets: u64,
+    counts: StationCounts,
     received_bytes: u64,
-    missed_packets: u64,
-    missed_bytes: u64,
     sent_packets: u64,
-    beacons: u64,
-    polls: u64,
-    closed_acks: u64,
     own_acks: u64,
     redundant_acks: u64,
     unknown_packets: u64,
-    bursts: u64,
     resent_opens: u64,
     early: Duration,
     detection: Duration,
@@ -214,11 +208,11 @@ impl Station {
         let from = self.radio.began(now, size);
         let heard = self.radio.hears(from, now);
         if heard {
-            self.counters.received_packets += 1;
+            self.counters.counts.received_packets += 1;
             self.counters.received_bytes += u64::from(size);
         } else {
-            self.counters.missed_packets += 1;
-            self.counters.missed_bytes += u64::from(size);
+            self.counters.counts.missed_packets += 1;
+            self.counters.counts.missed_bytes += u64::from(size);
             self.note_packet("missed", (from, now), Side::Peer, bytes);
             if self.config.asleep == Asleep::Drop {
                 return Verdict::Missed;
@@ -302,7 +296,7 @@ impl Station {
             && set_window(bytes, field).is_ok()
             && field == 0
         {
-            self.counters.closed_acks += 1;
+            self.counters.counts.closed_acks += 1;
             kind = CLOSED;
         }
         let (from, to) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
@@ -352,7 +346,7 @@ impl Station {
     pub fn hears_beacon(&mut self, from: Instant, now: Instant, buffered: bool) {
         self.catch_up(now);
         if self.radio.hears(from, now) {
-            self.counters.beacons += 1;
+            self.counters.counts.beacons += 1;
             self.note_frame("beacon", (from, now), 0);
             self.tell(now, Who::All, StationEvent::Beacon { buffered });
         }
@@ -577,7 +571,7 @@ impl Station {
 
     fn polls(&mut self, now: Instant) {
         let (from, to) = self.radio.transmits(now, POLL_BYTES);
-        self.counters.polls += 1;
+        self.counters.counts.polls += 1;
         self.note_frame("poll", (from, to), POLL_BYTES);
         self.outputs.push_back(Output { at: (from + self.config.poll_time).max(to), what: Sent::Poll });
     }
@@ -594,7 +588,7 @@ impl Station {
         let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
         self.notes.take(|| Note::Burst(burst));
         let Burst { opened, first, last, ended, .. } = burst;
-        self.counters.bursts += 1;
+        self.counters.counts.bursts += 1;
         self.counters.detection += ended.saturating_since(last);
         if let Some(since) = self.radio.awake_since() {
             self.counters.early += first.saturating_since(since.max(opened));

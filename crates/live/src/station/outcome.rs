@@ -22,15 +22,7 @@ impl Station {
         let largest = known().max_by_key(|entry| entry.bytes);
         StationOutcome {
             radio: self.radio.times(now).since(&since.times),
-            received_packets: counters.received_packets - base.received_packets,
-            missed_packets: counters.missed_packets - base.missed_packets,
-            missed_bytes: counters.missed_bytes - base.missed_bytes,
-            held_packets: 0,
-            refused_packets: 0,
-            beacons: counters.beacons - base.beacons,
-            polls: counters.polls - base.polls,
-            closed_acks: counters.closed_acks - base.closed_acks,
-            bursts: counters.bursts - base.bursts,
+            counts: counters.counts.since(&base.counts),
             shaper: largest.and_then(Entry::shaper).map(|shaper| ShaperOutcome::of(shaper, early, detection)),
             download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
         }

@@ -2,7 +2,7 @@
 
 use netlull_mechanism::radio::{Fallback, Shaper};
 use netlull_network::by_name::ByName;
-use netlull_network::station::{DownloadSummary, RadioSummary};
+use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, StationCounts};
 use netlull_units::Duration;
 use serde::Serialize;
 
@@ -15,38 +15,16 @@ pub struct StationReport {
     pub wake_time_s: f64,
     /// How long all of it took.
     pub seconds: f64,
-    /// Asleep.
-    pub asleep_s: f64,
-    /// Waking.
-    pub waking_s: f64,
-    /// Awake with nothing on the air for it.
-    pub idle_s: f64,
-    /// Receiving and not transmitting.
-    pub receiving_s: f64,
-    /// Transmitting.
-    pub transmitting_s: f64,
-    /// How often it woke.
-    pub wakes: u64,
-    /// Packets that its radio received.
-    pub received_packets: u64,
-    /// Their bytes.
+    /// Where its radio's time went.
+    #[serde(flatten)]
+    pub radio: RadioSeconds,
+    /// Packets and frames.
+    #[serde(flatten)]
+    pub counts: StationCounts,
+    /// Bytes of the packets that its radio received.
     pub received_bytes: u64,
-    /// Packets that came while its radio did not hear.
-    pub missed_packets: u64,
-    /// Their bytes.
-    pub missed_bytes: u64,
     /// Packets that the host sent, or that were sent in its name.
     pub sent_packets: u64,
-    /// Packets that its access point held.
-    pub held_packets: u64,
-    /// Packets that its access point had no room for.
-    pub refused_packets: u64,
-    /// Beacons that it heard.
-    pub beacons: u64,
-    /// Polls that it sent.
-    pub polls: u64,
-    /// Acknowledgements with a window of 0.
-    pub closed_acks: u64,
     /// Acknowledgements sent in the host's name, open ones and eager ones.
     pub own_acks: u64,
     /// Acknowledgements of the host's that said nothing beyond those, and for which the radio was not woken.
@@ -55,8 +33,6 @@ pub struct StationReport {
     pub forgotten_connections: u64,
     /// Packets of connections whose SYN was not seen.
     pub unknown_packets: u64,
-    /// Bursts that its shapers judged over.
-    pub bursts: u64,
     /// Open acknowledgements sent again. Null without a shaper.
     pub resent_opens: Option<u64>,
     /// Idle before the first packets of bursts: awake too early. Null without a shaper.

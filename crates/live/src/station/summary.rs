@@ -7,7 +7,7 @@ use netlull_units::Instant;
 
 impl Station {
     pub(super) fn snapshot(&self, now: Instant) -> Snapshot {
-        Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.missed_packets }
+        Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.counts.missed_packets }
     }
 
     fn span(&self, begun: &Snapshot, over: &Snapshot) -> DownloadSummary {
@@ -43,27 +43,14 @@ impl Station {
             mechanism: self.config.mechanism.kind(),
             wake_time_s: self.config.wake.as_secs_f64(),
             seconds: now.saturating_since(self.start).as_secs_f64(),
-            asleep_s: times.asleep.as_secs_f64(),
-            waking_s: times.waking.as_secs_f64(),
-            idle_s: times.idle.as_secs_f64(),
-            receiving_s: times.receiving.as_secs_f64(),
-            transmitting_s: times.transmitting.as_secs_f64(),
-            wakes: times.wakes,
-            received_packets: counters.received_packets,
+            radio: (&times).into(),
+            counts: counters.counts,
             received_bytes: counters.received_bytes,
-            missed_packets: counters.missed_packets,
-            missed_bytes: counters.missed_bytes,
             sent_packets: counters.sent_packets,
-            held_packets: 0,
-            refused_packets: 0,
-            beacons: counters.beacons,
-            polls: counters.polls,
-            closed_acks: counters.closed_acks,
             own_acks: counters.own_acks,
             redundant_acks: counters.redundant_acks,
             forgotten_connections: self.flows.forgotten,
             unknown_packets: counters.unknown_packets,
-            bursts: counters.bursts,
             resent_opens: shapes.then_some(counters.resent_opens + resent),
             early_s: shapes.then(|| counters.early.as_secs_f64()),
             detection_s: shapes.then(|| counters.detection.as_secs_f64()),

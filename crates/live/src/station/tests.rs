@@ -309,8 +309,11 @@ fn a_station_with_psm_and_its_proxy() {
     }
     station.handle_timeout(at(103));
     let report = station.summary(at(150));
-    assert_eq!((report.beacons, report.polls, report.received_packets, report.missed_packets), (1, 1, 2, 0));
-    assert!(report.asleep_s > 0.14, "{report:?}");
+    assert_eq!(
+        (report.counts.beacons, report.counts.polls, report.counts.received_packets, report.counts.missed_packets),
+        (1, 1, 2, 0)
+    );
+    assert!(report.radio.asleep_s > 0.14, "{report:?}");
 }
 
 #[test]

@@ -41,8 +41,8 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
     };
     let mut kept_at_nodes = vec![0; scenario.nodes.len()];
     for station in &world.stations {
-        lost_at_nodes[station.node as usize] += station.counters.missed_packets;
-        lost_at_nodes[station.access_node as usize] += station.counters.refused_packets;
+        lost_at_nodes[station.node as usize] += station.counters.counts.missed_packets;
+        lost_at_nodes[station.access_node as usize] += station.counters.counts.refused_packets;
         for (node, packet) in station.kept() {
             kept_at_nodes[node as usize] += 1;
             agents[world.requests.flow_agent(packet.agent)].held += 1;
@@ -73,11 +73,11 @@ fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station
         name: scenario.nodes[spec.node].clone(),
         times: station.meter.times(world.now),
         came: world.links[spec.down].counters(world.now).delivered_packets,
-        received: station.counters.received_packets,
-        missed: station.counters.missed_packets,
+        received: station.counters.counts.received_packets,
+        missed: station.counters.counts.missed_packets,
         down: AirLedger {
             rate: scenario.links[spec.down].rate,
-            packets: station.counters.received_packets + station.counters.beacons,
+            packets: station.counters.counts.received_packets + station.counters.counts.beacons,
             bytes: station.counters.received_bytes,
             beacons: station.beacons_heard(),
         },

@@ -157,11 +157,15 @@ fn a_download_is_slept_through_and_nothing_is_missed() {
     assert_eq!((plain.has, shaped_one.has, shaped_one.missed), (total, total, 0));
     let report = shaped_one.station.summary(end);
     assert_eq!(report.state, Some("saving"));
-    assert!(report.asleep_s > 0.5 * report.seconds, "{report:?}");
-    assert!(report.closed_acks > 1000 && report.own_acks > 60, "{report:?}");
+    assert!(report.radio.asleep_s > 0.5 * report.seconds, "{report:?}");
+    assert!(report.counts.closed_acks > 1000 && report.own_acks > 60, "{report:?}");
     let slower = (end - at(0)).as_secs_f64() / (plain_end - at(0)).as_secs_f64();
     assert!(slower < 1.3, "{slower}");
-    let states = report.asleep_s + report.waking_s + report.idle_s + report.receiving_s + report.transmitting_s;
+    let states = report.radio.asleep_s
+        + report.radio.waking_s
+        + report.radio.idle_s
+        + report.radio.receiving_s
+        + report.radio.transmitting_s;
     assert!((states - report.seconds).abs() < 1e-9);
     let saving = report.energy.0.iter().map(|(_, energy)| energy.saving).fold(f64::INFINITY, f64::min);
     assert!(saving > 0.3, "{saving}");
@@ -178,7 +182,7 @@ fn traffic_that_is_not_shaped_keeps_the_radio_awake() {
             download.run(at(100 * i));
             download.station.receives(at(100 * i), &other, false);
         }
-        download.station.summary(at(4900)).asleep_s
+        download.station.summary(at(4900)).radio.asleep_s
     };
     assert_eq!(slept(ms(1000)), 0.0);
     assert!(slept(Duration::ZERO) > 1.0);
@@ -288,17 +292,17 @@ fn what_is_told_while_it_is_watched_is_what_is_counted() {
     // Received: what was on the air, none of it at once with another.
     let kinds = words(&tables, "air", "kind");
     let count = |kind: &str| kinds.iter().filter(|known| *known == kind).count() as u64;
-    assert_eq!((count("data"), count("missed")), (outcome.received_packets, outcome.missed_packets));
-    assert_eq!(count("closed"), outcome.closed_acks);
+    assert_eq!((count("data"), count("missed")), (outcome.counts.received_packets, outcome.counts.missed_packets));
+    assert_eq!(count("closed"), outcome.counts.closed_acks);
     assert!(count("open") > 20, "{kinds:?}");
     let (from, to) = (floats(&tables, "air", "time_s"), floats(&tables, "air", "end_s"));
     assert!(from.iter().zip(&to).all(|(from, to)| from < to));
     let Column::Count(seqs) = column(&tables, "air", "seq") else { panic!("seq") };
     let last = kinds.iter().zip(&seqs).filter(|(kind, _)| *kind == "data").map(|(_, seq)| *seq).max();
     assert_eq!(last, Some(u64::from(1 + 2_000_000 - 2_000_000 % MSS)), "the peer's numbers, raw");
-    assert_eq!(floats(&tables, "burst", "time_s").len() as u64, outcome.bursts);
+    assert_eq!(floats(&tables, "burst", "time_s").len() as u64, outcome.counts.bursts);
     // Counts begin where it was restarted, and both halves make the whole.
     let whole = watched.station.summary(end);
-    assert_eq!(unwatched.received_packets + outcome.received_packets, whole.received_packets);
+    assert_eq!(unwatched.counts.received_packets + outcome.counts.received_packets, whole.counts.received_packets);
     assert_eq!(unwatched.radio.total() + outcome.radio.total(), end - at(0));
 }

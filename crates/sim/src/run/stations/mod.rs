@@ -140,7 +140,7 @@ impl World {
         };
         let shift = self.window_shift(packet.agent as usize ^ 1);
         packet.segment.window = window_field(window, shift, packet.segment.window);
-        self.stations[index].counters.closed_acks += u64::from(packet.segment.window == 0);
+        self.stations[index].counters.counts.closed_acks += u64::from(packet.segment.window == 0);
         if packet.segment.window == 0 { CLOSED } else { "ack" }
     }
 
@@ -179,7 +179,7 @@ impl World {
             Frame::Poll => {
                 let (from, to) = self.frame_on_air(index, POLL_BYTES);
                 let station = &mut self.stations[index];
-                station.counters.polls += 1;
+                station.counters.counts.polls += 1;
                 station.polled_at = (from + station.poll_time).max(to);
                 self.record_frame(index, "poll", (from, to), POLL_BYTES);
             }
@@ -279,11 +279,11 @@ impl World {
             AccessAction::Hold => {
                 let station = &mut self.stations[index];
                 station.held.push_back(*packet);
-                station.counters.held_packets += 1;
+                station.counters.counts.held_packets += 1;
             }
             AccessAction::Refuse => {
                 let station = &mut self.stations[index];
-                station.counters.refused_packets += 1;
+                station.counters.counts.refused_packets += 1;
                 let down = station.down;
                 self.count_drop(now, down, packet);
             }
@@ -340,7 +340,7 @@ impl World {
     fn hear_beacon(&mut self, index: usize, heard: Heard) {
         let station = &mut self.stations[index];
         station.heard = None;
-        station.counters.beacons += 1;
+        station.counters.counts.beacons += 1;
         station.meter.received(heard.from, heard.until);
         self.record_frame(index, "beacon", (heard.from, heard.until), 0);
         self.tell_station(index, StationEvent::Beacon { buffered: heard.buffered });
@@ -358,14 +358,14 @@ impl World {
             Air::Asleep | Air::Waking { .. } => false,
         };
         if !hears {
-            station.counters.missed_packets += 1;
-            station.counters.missed_bytes += u64::from(packet.size);
+            station.counters.counts.missed_packets += 1;
+            station.counters.counts.missed_bytes += u64::from(packet.size);
             let down = station.down;
             self.record_air(index, "missed", (from, now), &view);
             self.count_drop(now, down, packet);
             return Attended::Taken;
         }
-        station.counters.received_packets += 1;
+        station.counters.counts.received_packets += 1;
         station.counters.received_bytes += u64::from(packet.size);
         station.meter.received(from, now);
         self.record_air(index, "data", (from, now), &view);

@@ -6,7 +6,7 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
 };
-use netlull_network::station::Snapshot;
+use netlull_network::station::{Snapshot, StationCounts};
 use netlull_power::RadioMeter;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
 use std::collections::VecDeque;
@@ -148,30 +148,14 @@ pub(super) enum Due {
 /// Counts since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::run) struct StationCounters {
-    /// Packets that the radio received.
-    pub received_packets: u64,
-    /// Their bytes.
+    /// What summaries tell.
+    pub counts: StationCounts,
+    /// Bytes of the packets that the radio received.
     pub received_bytes: u64,
     /// Polls and null frames transmitted.
     pub frames: u64,
     /// Their bytes.
     pub frame_bytes: u64,
-    /// Packets that came while it did not hear.
-    pub missed_packets: u64,
-    /// Their bytes.
-    pub missed_bytes: u64,
-    /// Packets that the access point held.
-    pub held_packets: u64,
-    /// Packets for which it had no room.
-    pub refused_packets: u64,
-    /// Beacons heard.
-    pub beacons: u64,
-    /// Polls sent.
-    pub polls: u64,
-    /// Acknowledgements sent with a window of 0.
-    pub closed_acks: u64,
-    /// Bursts that the shaper judged over.
-    pub bursts: u64,
     /// From when the radio was awake, or asked for a burst, to the first packet, all bursts together.
     pub early: Duration,
     /// From the last packets of bursts until they were judged over.
@@ -329,11 +313,11 @@ impl Station {
     /// The burst that the shaper has judged over since the last look.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
         let shaper = self.machine.shaper()?;
-        if shaper.bursts() <= self.counters.bursts {
+        if shaper.bursts() <= self.counters.counts.bursts {
             return None;
         }
         let burst = *shaper.last_burst()?;
-        self.counters.bursts = shaper.bursts();
+        self.counters.counts.bursts = shaper.bursts();
         self.counters.detection += burst.ended.saturating_since(burst.last);
         if let Air::Awake { since, .. } = self.air {
             self.counters.early += burst.first.saturating_since(since.max(burst.opened));
@@ -349,7 +333,7 @@ impl Station {
         {
             meter.received(from, now);
         }
-        Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.missed_packets }
+        Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.counts.missed_packets }
     }
 
     pub(super) fn download_begins(&mut self, snapshot: Snapshot) {
@@ -372,7 +356,7 @@ impl Station {
 
     /// How long beacons were heard.
     pub fn beacons_heard(&self) -> Duration {
-        self.beacon_time.saturating_mul(self.counters.beacons)
+        self.beacon_time.saturating_mul(self.counters.counts.beacons)
     }
 
     /// Packets that are at the station's radio or at its access point, on no link.

@@ -6,7 +6,7 @@ use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::radio::Fallback;
 use netlull_network::by_name::ByName;
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
-use netlull_network::station::{DownloadSummary, RadioSummary};
+use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, StationCounts};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -21,36 +21,12 @@ pub struct StationSummary {
     pub mechanism: &'static str,
     /// How long its radio takes to wake.
     pub wake_time_s: f64,
-    /// Asleep.
-    pub asleep_s: f64,
-    /// Waking.
-    pub waking_s: f64,
-    /// Awake with nothing on the air for it.
-    pub idle_s: f64,
-    /// Receiving and not transmitting.
-    pub receiving_s: f64,
-    /// Transmitting.
-    pub transmitting_s: f64,
-    /// How often it woke.
-    pub wakes: u64,
-    /// Packets that its radio received.
-    pub received_packets: u64,
-    /// Packets that came while its radio did not hear.
-    pub missed_packets: u64,
-    /// Their bytes on the wire.
-    pub missed_bytes: u64,
-    /// Packets that its access point held for it.
-    pub held_packets: u64,
-    /// Packets for which its access point had no room.
-    pub refused_packets: u64,
-    /// Beacons that it heard.
-    pub beacons: u64,
-    /// Polls that it sent.
-    pub polls: u64,
-    /// Acknowledgements with a window of 0.
-    pub closed_acks: u64,
-    /// Bursts that its shaper judged over.
-    pub bursts: u64,
+    /// Where its radio's time went.
+    #[serde(flatten)]
+    pub radio: RadioSeconds,
+    /// Packets and frames.
+    #[serde(flatten)]
+    pub counts: StationCounts,
     /// Open acknowledgements sent again, since the start.
     pub resent_opens: Option<u64>,
     /// Idle before the first packets of bursts: awake too early. Null without a shaper.
@@ -93,15 +69,7 @@ fn outcome(world: &World, station: &Station) -> StationOutcome {
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
     StationOutcome {
         radio: station.meter.times(world.now).since(&station.base_at.times),
-        received_packets: now.received_packets - then.received_packets,
-        missed_packets: now.missed_packets - then.missed_packets,
-        missed_bytes: now.missed_bytes - then.missed_bytes,
-        held_packets: now.held_packets - then.held_packets,
-        refused_packets: now.refused_packets - then.refused_packets,
-        beacons: now.beacons - then.beacons,
-        polls: now.polls - then.polls,
-        closed_acks: now.closed_acks - then.closed_acks,
-        bursts: now.bursts - then.bursts,
+        counts: now.counts.since(&then.counts),
         shaper: station.machine.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
         download: ends.map(|(begun, over)| over.since(begun)),
     }
@@ -119,21 +87,8 @@ fn station_summary(
         access_point: scenario.nodes[spec.access].clone(),
         mechanism: spec.mechanism.kind(),
         wake_time_s: spec.wake.as_secs_f64(),
-        asleep_s: times.asleep.as_secs_f64(),
-        waking_s: times.waking.as_secs_f64(),
-        idle_s: times.idle.as_secs_f64(),
-        receiving_s: times.receiving.as_secs_f64(),
-        transmitting_s: times.transmitting.as_secs_f64(),
-        wakes: times.wakes,
-        received_packets: outcome.received_packets,
-        missed_packets: outcome.missed_packets,
-        missed_bytes: outcome.missed_bytes,
-        held_packets: outcome.held_packets,
-        refused_packets: outcome.refused_packets,
-        beacons: outcome.beacons,
-        polls: outcome.polls,
-        closed_acks: outcome.closed_acks,
-        bursts: outcome.bursts,
+        radio: times.into(),
+        counts: outcome.counts,
         resent_opens: shaper.map(|shaper| shaper.resent_opens),
         early_s: shaper.map(|shaper| shaper.early.as_secs_f64()),
         detection_s: shaper.map(|shaper| shaper.detection.as_secs_f64()),
