@@ -49,6 +49,11 @@ fn settings_go_over_what_is_written() {
 fn what_is_wrong_is_named() {
     let why = |kind, text: &str| written(kind, text).unwrap_err().to_string();
     assert!(why(Kind::Awm, "tarket = \"1 kB\"").contains("tarket"));
+    let both = why(Kind::GRouter, "min_rat = \"1 Mb/s\"\nmin_rate = \"1 Mb/s\"\nround_trip = { kind = \"printed\" }");
+    assert!(
+        both.starts_with("unknown field `min_rat`, expected one of target, queue, beta, ") && both.contains("min_rate")
+    );
+    assert!(why(Kind::Awm, "min_rate = \"1 Mb/s\"").starts_with("unknown field `min_rate`"), "that is C-EARTH's");
     assert!(why(Kind::Awm, "target = \"1 kilo\"").contains("1 kilo"));
     assert!(why(Kind::CEarth, "min_rate = \"1 Mb/s\"").contains("round_trip"));
     assert!(why(Kind::Awm, "target = \"0 B\"").starts_with("target is 0 B"));
