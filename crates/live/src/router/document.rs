@@ -327,12 +327,15 @@ fn gateway(table: Table, steers: Steers, link: LinkFacts) -> Result<MechanismCon
         steers: windows.is_some(),
         // What a gateway does not have, nobody asks it for.
         flows: windows.as_ref().map_or(FlowCountConfig::Fixed(1.0), |windows| windows.flows.config()),
-        awm: windows.map_or(plain, |windows| AwmConfig {
-            beta: windows.beta,
-            floor: windows.floor.unwrap_or(link.mtu),
-            initial_window: windows.initial_window,
-            ..plain
-        }),
+        awm: match windows {
+            None => plain,
+            Some(windows) => AwmConfig {
+                beta: windows.beta,
+                floor: windows.floor.unwrap_or(link.mtu),
+                initial_window: windows.initial_window,
+                ..plain
+            },
+        },
         round_trip: rate.as_ref().map_or(RoundTripConfig::Fixed(one_second()), |rate| rate.round_trip.config()),
         c_earth: rate.map(|rate| CEarthConfig {
             initial: rate.initial_rate,

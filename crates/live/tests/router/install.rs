@@ -82,7 +82,7 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
     let root = Root::new("refused");
     for (options, why) in [
         ("--mechanism awm --metrics 0.0.0.0:9464", "metrics is 0.0.0.0:9464; expected an address of loopback"),
-        ("--mechanism awm --config /etc/netlull/none.toml", "etc/netlull: No such file"),
+        ("--mechanism awm --config /etc/netlull/none.toml", "etc/netlull/none.toml: No such file"),
         ("--mechanism awm --set tarket=1kB", "unknown field `tarket`"),
         ("--mechanism g-router --set min_rate=1Mb/s", "missing field `round_trip`"),
         ("--mechanism awm --set target=1", "expected"),

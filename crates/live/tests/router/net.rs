@@ -44,8 +44,10 @@ pub fn command(line: &str) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
-/// What tc shows of [`Network::put_bfifo`].
-pub const BFIFO: &str = "qdisc bfifo 9: root refcnt 2 limit 77777b";
+/// Whether what tc shows is the queue of [`Network::put_bfifo`].
+pub fn is_bfifo(shown: &str) -> bool {
+    shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b")
+}
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
@@ -131,7 +133,7 @@ impl Network {
             .any(|text| serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|saved| saved["pid"] == pid))
     }
 
-    /// Puts a queue before the receiver that can be told from any other: [`BFIFO`].
+    /// Puts a queue before the receiver that can be told from any other.
     pub fn put_bfifo(&self) {
         command(&format!("tc -n {} qdisc add dev far root handle 9: bfifo limit 77777", self.router));
     }

@@ -1,6 +1,6 @@
 //! What stood at the root comes back where that is harder than usual.
 
-use super::net::{BFIFO, Network, command};
+use super::net::{Network, command, is_bfifo};
 use super::{EARTH, Instance, LINK, pids, router, text, until};
 use netlull_live::netlink::Socket;
 use netlull_live::router::qdisc::{self, Device};
@@ -18,7 +18,7 @@ fn a_device_that_was_renamed_gets_its_queue_back() {
     let ended = instance.end();
     assert!(ended.status.success(), "{}", text(&ended.stderr));
     let shown = command(&format!("tc -n {router} qdisc show dev away"));
-    assert!(shown.contains(BFIFO), "{shown}");
+    assert!(is_bfifo(&shown), "{shown}");
     assert!(network.saved().is_none());
 }
 

@@ -27,7 +27,7 @@ struct Spell {
 }
 
 /// A few time constants of AWM with [`AWM`]'s beta (0.6 s), a few sawteeth of four flows.
-const SHORT: Spell = Spell { settle: ms(3000), time: ms(3000) };
+const SHORT: Spell = Spell { settle: ms(2000), time: ms(3000) };
 /// That of the figures in docs/models/g-router.md.
 const LONG: Spell = Spell { settle: ms(7000), time: ms(9000) };
 
@@ -96,28 +96,35 @@ fn in_time(control: &str, mechanism: &str, spell: Spell) -> Option<(Watched, ser
 
 const AWM: &str = "--mechanism awm --set beta=1Mb/s";
 
-#[test]
-fn awm_steadies_the_queue_of_real_senders() {
+fn awm_steadies_the_queue(control: &'static str) {
     if !can_run() {
         return;
     }
-    for control in ["reno", "cubic"] {
-        let without = std::thread::spawn(move || case(control, None, SHORT).0);
-        let with = in_time(control, AWM, SHORT);
-        let without = without.join().unwrap();
-        let Some((with, summary)) = with else { continue };
-        let gain = without.deviation / with.deviation;
-        println!("{control}: queue sd {:.1} -> {:.1} kB", without.deviation / 1e3, with.deviation / 1e3);
-        // Where nothing else runs the gain is 5 to 8 and nothing is dropped (docs/models/g-router.md); a processor that is taken away for
-        // milliseconds costs some of it.
-        assert!(gain > 1.3, "{control}: {without:?} against {with:?}");
-        assert!(2 * with.drops <= without.drops, "{control}: {without:?} against {with:?}");
-        assert!((with.mean / 75_000.0 - 1.0).abs() < 0.4, "{control}: near the target of half the buffer: {with:?}");
-        assert!(with.megabits_per_second > 15.0, "{control}: the link stays full: {with:?}");
-        assert!(summary["rewritten"].as_u64().unwrap() > 1000);
-        assert!((3.0..5.0).contains(&summary["flows"].as_f64().unwrap()), "{summary}");
-        assert_eq!(summary["untold"], 0);
-    }
+    let without = std::thread::spawn(move || case(control, None, SHORT).0);
+    let with = in_time(control, AWM, SHORT);
+    let without = without.join().unwrap();
+    let Some((with, summary)) = with else { return };
+    let gain = without.deviation / with.deviation;
+    println!("{control}: queue sd {:.1} -> {:.1} kB", without.deviation / 1e3, with.deviation / 1e3);
+    // Where nothing else runs the gain is 5 to 8 and nothing is dropped (docs/models/g-router.md); a processor that is taken away for
+    // milliseconds costs some of it.
+    assert!(gain > 1.3, "{without:?} against {with:?}");
+    assert!(2 * with.drops <= without.drops.max(20), "{without:?} against {with:?}");
+    assert!((with.mean / 75_000.0 - 1.0).abs() < 0.4, "near the target of half the buffer: {with:?}");
+    assert!(with.megabits_per_second > 15.0, "the link stays full: {with:?}");
+    assert!(summary["rewritten"].as_u64().unwrap() > 1000);
+    assert!((3.0..5.0).contains(&summary["flows"].as_f64().unwrap()), "{summary}");
+    assert_eq!(summary["untold"], 0);
+}
+
+#[test]
+fn awm_steadies_the_queue_of_reno() {
+    awm_steadies_the_queue("reno");
+}
+
+#[test]
+fn awm_steadies_the_queue_of_cubic() {
+    awm_steadies_the_queue("cubic");
 }
 
 /// Once per RTT, RTT by timestamps.
