@@ -257,12 +257,12 @@ struct QueueDocument {
 /// What one has that lowers windows.
 #[derive(Debug, Deserialize)]
 struct WindowsDocument {
-    #[serde(default = "beta", deserialize_with = "quantity")]
-    beta: BitRate,
+    #[serde(default, deserialize_with = "some_quantity")]
+    beta: Option<BitRate>,
     #[serde(default, deserialize_with = "some_quantity")]
     floor: Option<Bytes>,
-    #[serde(default = "initial_window", deserialize_with = "quantity")]
-    initial_window: Bytes,
+    #[serde(default, deserialize_with = "some_quantity")]
+    initial_window: Option<Bytes>,
     #[serde(default)]
     flows: FlowsDocument,
 }
@@ -275,14 +275,13 @@ struct RateDocument {
     min_rate: BitRate,
     #[serde(default, deserialize_with = "some_quantity")]
     initial_rate: Option<BitRate>,
-    #[serde(default = "gamma")]
-    gamma: f64,
+    gamma: Option<f64>,
     #[serde(default)]
     pace: PaceReading,
-    #[serde(default = "granularity", deserialize_with = "quantity")]
-    granularity: BitRate,
-    #[serde(default, deserialize_with = "quantity")]
-    transition: Duration,
+    #[serde(default, deserialize_with = "some_quantity")]
+    granularity: Option<BitRate>,
+    #[serde(default, deserialize_with = "some_quantity")]
+    transition: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -298,6 +297,30 @@ impl From<PaceReading> for Pace {
         match reading {
             PaceReading::RoundTrip => Self::RoundTrip,
             PaceReading::Event => Self::Event,
+        }
+    }
+}
+
+impl WindowsDocument {
+    fn awm(&self, plain: AwmConfig, mtu: Bytes) -> AwmConfig {
+        AwmConfig {
+            beta: self.beta.unwrap_or(plain.beta),
+            floor: self.floor.unwrap_or(mtu),
+            initial_window: self.initial_window.unwrap_or(plain.initial_window),
+            ..plain
+        }
+    }
+}
+
+impl RateDocument {
+    fn c_earth(&self, plain: CEarthConfig) -> CEarthConfig {
+        CEarthConfig {
+            initial: self.initial_rate,
+            gamma: self.gamma.unwrap_or(plain.gamma),
+            pace: self.pace.into(),
+            granularity: self.granularity.unwrap_or(plain.granularity),
+            transition: self.transition.unwrap_or(plain.transition),
+            ..plain
         }
     }
 }
@@ -322,29 +345,17 @@ fn gateway(table: Table, steers: Steers, link: LinkFacts) -> Result<MechanismCon
             "round_trip.kind is \"printed\"; expected fixed, handshake or timestamps: equation (7) is of AWM's window",
         ));
     }
-    let plain = AwmConfig::new(common.target.at(link.mtu));
+    let target = common.target.at(link.mtu);
     let config = GatewayConfig {
         steers: windows.is_some(),
         // What a gateway does not have, nobody asks it for.
         flows: windows.as_ref().map_or(FlowCountConfig::Fixed(1.0), |windows| windows.flows.config()),
-        awm: match windows {
-            None => plain,
-            Some(windows) => AwmConfig {
-                beta: windows.beta,
-                floor: windows.floor.unwrap_or(link.mtu),
-                initial_window: windows.initial_window,
-                ..plain
-            },
-        },
         round_trip: rate.as_ref().map_or(RoundTripConfig::Fixed(one_second()), |rate| rate.round_trip.config()),
-        c_earth: rate.map(|rate| CEarthConfig {
-            initial: rate.initial_rate,
-            gamma: rate.gamma,
-            pace: rate.pace.into(),
-            granularity: rate.granularity,
-            transition: rate.transition,
-            ..CEarthConfig::new(rate.min_rate, link.rate)
-        }),
+        awm: match windows {
+            None => AwmConfig::new(target),
+            Some(windows) => windows.awm(AwmConfig::new(target), link.mtu),
+        },
+        c_earth: rate.map(|rate| rate.c_earth(CEarthConfig::new(rate.min_rate, link.rate))),
         queue: common.queue.into(),
         link_rate: link.rate,
     };
@@ -509,22 +520,6 @@ impl EarthDocument {
         config.validate().map_err(refused)?;
         Ok(MechanismConfig::Earth(config))
     }
-}
-
-fn beta() -> BitRate {
-    BitRate::from_bps(10_000)
-}
-
-fn initial_window() -> Bytes {
-    Bytes::new(65_535)
-}
-
-fn gamma() -> f64 {
-    0.95
-}
-
-fn granularity() -> BitRate {
-    BitRate::from_bps(1000)
 }
 
 fn one_second() -> Duration {

@@ -34,6 +34,63 @@ fn a_scenarios_controller_is_understood() {
 }
 
 #[test]
+fn every_parameter_of_the_g_router_comes_where_it_belongs() {
+    let text = r#"
+        target = "60 kB"
+        queue = "waiting_and_in_service"
+        beta = "2 Mb/s"
+        floor = "500 B"
+        initial_window = "10 kB"
+        flows = { kind = "fixed", count = 4.0 }
+        round_trip = { kind = "handshake", initial = "80 ms" }
+        min_rate = "1 Mb/s"
+        initial_rate = "5 Mb/s"
+        gamma = 0.5
+        pace = "event"
+        granularity = "10 kb/s"
+        transition = "3 ms"
+    "#;
+    let Ok(MechanismConfig::Gateway(config)) = written(Kind::GRouter, text) else { panic!() };
+    let c_earth = CEarthConfig {
+        min: BitRate::from_mbps(1),
+        max: BitRate::from_mbps(20),
+        initial: Some(BitRate::from_mbps(5)),
+        gamma: 0.5,
+        pace: Pace::Event,
+        granularity: BitRate::from_bps(10_000),
+        transition: Duration::from_millis(3),
+    };
+    let awm = AwmConfig {
+        target: Bytes::new(60_000),
+        beta: BitRate::from_mbps(2),
+        floor: Bytes::new(500),
+        initial_window: Bytes::new(10_000),
+    };
+    let expected = GatewayConfig {
+        awm: awm.clone(),
+        steers: true,
+        c_earth: Some(c_earth.clone()),
+        flows: FlowCountConfig::Fixed(4.0),
+        round_trip: RoundTripConfig::Handshake { initial: Duration::from_millis(80) },
+        queue: QueueCount::WaitingAndInService,
+        link_rate: LINK.rate,
+    };
+    assert_eq!(*config, expected);
+    // Its halves alone.
+    let without = |names: &[&str]| {
+        text.lines()
+            .filter(|line| !names.iter().any(|name| line.trim().starts_with(name)))
+            .fold(String::new(), |all, line| all + line + "\n")
+    };
+    let windows = without(&["round_trip", "min_rate", "initial_rate", "gamma", "pace", "granularity", "transition"]);
+    let Ok(MechanismConfig::Gateway(config)) = written(Kind::Awm, &windows) else { panic!() };
+    assert_eq!((config.awm, config.c_earth, config.steers), (awm, None, true));
+    let rate = without(&["beta", "floor", "initial_window", "flows"]);
+    let Ok(MechanismConfig::Gateway(config)) = written(Kind::CEarth, &rate) else { panic!() };
+    assert_eq!((config.c_earth, config.steers, config.queue), (Some(c_earth), false, QueueCount::WaitingAndInService));
+}
+
+#[test]
 fn settings_go_over_what_is_written() {
     let mut table: Table = "target = \"10 kB\"".parse().unwrap();
     for assignment in ["target=60 kB", "beta=\"2 Mb/s\"", "flows.kind=fixed", "flows.count=4"] {
