@@ -70,6 +70,12 @@ impl Instance {
         command(&format!("kill -{signal} {}", self.0.as_ref().unwrap().id()));
     }
 
+    /// The pid of its watch.
+    fn watch(&self, network: &Network) -> String {
+        let pid = self.0.as_ref().unwrap().id().to_string();
+        pids(network).into_iter().find(|other| *other != pid).unwrap()
+    }
+
     /// Waits for its end.
     fn wait(mut self) -> Output {
         self.0.take().unwrap().wait_with_output().unwrap()
@@ -199,8 +205,7 @@ fn what_a_crash_has_left_is_undone_and_undone_once() {
     let crash = || {
         let instance = Instance::start(&network, EARTH);
         until("the rate is low", || network.queue().contains("rate 1Mbit"));
-        let pid = instance.0.as_ref().unwrap().id().to_string();
-        let watch = pids(&network).into_iter().find(|other| *other != pid).unwrap();
+        let watch = instance.watch(&network);
         command(&format!("kill -STOP {watch}"));
         // Not with its output, of which the watch holds an end.
         drop(instance);

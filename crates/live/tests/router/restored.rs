@@ -41,6 +41,33 @@ fn a_queue_that_is_refused_leaves_the_kernels_own() {
 }
 
 #[test]
+fn a_queue_that_somebody_has_put_in_place_is_left_alone() {
+    let Some(network) = Network::for_test() else { return };
+    let instance = Instance::start(&network, EARTH);
+    command(&format!("tc -n {} qdisc replace dev far root handle 9: bfifo limit 77777", network.router));
+    let ended = instance.wait();
+    assert!(!ended.status.success());
+    let said = text(&ended.stderr);
+    assert!(said.contains("somebody has replaced the queue of far; it is left alone"), "{said}");
+    assert!(is_bfifo(&network.queue()), "{}", network.queue());
+    assert!(network.saved().is_none());
+    until("the watch is gone", || pids(&network).is_empty());
+}
+
+#[test]
+fn an_instance_does_not_go_on_without_its_watch() {
+    let Some(network) = Network::for_test() else { return };
+    network.put_bfifo();
+    let instance = Instance::start(&network, EARTH);
+    command(&format!("kill -KILL {}", instance.watch(&network)));
+    let ended = instance.wait();
+    assert!(!ended.status.success());
+    assert!(text(&ended.stderr).contains("the guard is gone"), "{}", text(&ended.stderr));
+    assert!(is_bfifo(&network.queue()), "{}", network.queue());
+    assert!(network.saved().is_none());
+}
+
+#[test]
 fn devices_of_two_namespaces_may_have_the_same_name() {
     let (Some(mut one), Some(other)) = (Network::for_test(), Network::for_test()) else { return };
     let own = std::mem::replace(&mut one.state, other.state.clone());
