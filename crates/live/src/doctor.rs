@@ -1,6 +1,6 @@
 //! What this machine can do of what netlull asks for: each thing is tried, nothing is left behind.
 
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, tell};
 use crate::namespace::Namespace;
 use crate::system::{open_tun, run_in_real_time};
 use serde::Serialize;
@@ -63,18 +63,18 @@ pub fn checks() -> Vec<Check> {
 /// Says what this machine can do.
 ///
 /// # Errors
-/// None but of writing JSON.
+/// If it cannot be written.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let checks = checks();
     if arguments.json {
         let report =
             serde_json::to_string_pretty(&Report { checks }).map_err(|error| LiveError::system("doctor", error))?;
-        println!("{report}");
+        tell(report)?;
         return Ok(ExitCode::SUCCESS);
     }
     for Check { name, ok, needed_for, message } in &checks {
         let (sign, needed) = (if *ok { "yes" } else { "NO " }, needed_for.join(", "));
-        println!("{sign}  {name}: {message} (needed for {needed})");
+        tell(format_args!("{sign}  {name}: {message} (needed for {needed})"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! What can go wrong where packets are real.
 
 use std::fmt;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 /// Something that was asked for cannot be done: a sentence that says what, with which value, and what was expected.
 #[derive(Debug)]
@@ -31,6 +31,17 @@ impl fmt::Display for LiveError {
 }
 
 impl std::error::Error for LiveError {}
+
+/// Writes lines to standard output. A reader that has gone has seen what it wanted: that is no error.
+///
+/// # Errors
+/// If they cannot be written for another reason, such as a full disk.
+pub fn tell(text: impl fmt::Display) -> Result<()> {
+    match writeln!(std::io::stdout(), "{text}") {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(LiveError::system("standard output", error)),
+        _ => Ok(()),
+    }
+}
 
 /// Says something on standard error, if anybody listens: a terminal that is gone must not end a process that has something to put back.
 pub fn say(text: impl fmt::Display) {

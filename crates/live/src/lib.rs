@@ -10,6 +10,8 @@
 //!
 //! What decides is a machine of `netlull-mechanism` or a struct that takes times and bytes; what touches the system is kept thin, around it.
 
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))] // They panic when nobody reads: `error::tell` and `say` do not.
+
 pub mod client;
 pub mod clock;
 pub mod doctor;

@@ -19,6 +19,8 @@ pub mod kind {
     pub const DELETE_QDISC: u16 = 37;
     /// RTM_GETQDISC.
     pub const GET_QDISC: u16 = 38;
+    /// RTM_GETTFILTER.
+    pub const GET_FILTER: u16 = 46;
 }
 
 /// Flags of messages.
@@ -33,11 +35,14 @@ pub mod flag {
     pub const REPLACE: u16 = 0x100;
     /// NLM_F_EXCL: refused if it is there.
     pub const EXCLUSIVE: u16 = 0x200;
+    /// NLM_F_DUMP: all there is.
+    pub const DUMP: u16 = 0x300;
     /// NLM_F_CREATE.
     pub const CREATE: u16 = 0x400;
 }
 
 const ERROR: u16 = 2;
+const DONE: u16 = 3;
 const HEADER: usize = 16;
 /// NLA_F_NESTED and NLA_F_NET_BYTEORDER are no part of an attribute's type.
 const TYPE_MASK: u16 = 0x3fff;
@@ -124,22 +129,24 @@ enum Answer<'a> {
     Refused(Errno),
 }
 
-/// The first answer to the message of that number in what was received; others are of messages before.
-fn answer(mut bytes: &[u8], sequence: u32) -> Option<Answer<'_>> {
-    while let Some(body) = bytes.get(HEADER..(word(bytes, 0) as usize)) {
-        let kind = u16::from_ne_bytes(*bytes[4..].first_chunk()?);
-        if word(bytes, 8) == sequence {
-            return Some(match kind {
-                ERROR => match i32::from_ne_bytes(*body.first_chunk()?) {
-                    0 => Answer::Done,
-                    error => Answer::Refused(Errno::from_raw(-error)),
-                },
-                _ => Answer::Data(body),
-            });
+/// The answers to the message of that number in what was received; others are of messages before.
+fn answers(mut bytes: &[u8], sequence: u32) -> impl Iterator<Item = Answer<'_>> {
+    std::iter::from_fn(move || {
+        while let Some(body) = bytes.get(HEADER..(word(bytes, 0) as usize)) {
+            let (kind, number) = (u16::from_ne_bytes(*bytes[4..].first_chunk()?), word(bytes, 8));
+            bytes = bytes.get((word(bytes, 0) as usize).next_multiple_of(4)..).unwrap_or_default();
+            if number == sequence {
+                return Some(match kind {
+                    ERROR | DONE => match i32::from_ne_bytes(*body.first_chunk()?) {
+                        0 => Answer::Done,
+                        error => Answer::Refused(Errno::from_raw(-error)),
+                    },
+                    _ => Answer::Data(body),
+                });
+            }
         }
-        bytes = bytes.get((word(bytes, 0) as usize).next_multiple_of(4)..)?;
-    }
-    None
+        None
+    })
 }
 
 /// A socket to the kernel's rtnetlink.
@@ -166,23 +173,46 @@ impl Socket {
     /// # Errors
     /// What the kernel says.
     pub fn ask(&mut self, message: Message) -> std::result::Result<&[u8], Errno> {
-        self.sequence = self.sequence.wrapping_add(1);
-        send(self.fd.as_raw_fd(), &message.finish(self.sequence), MsgFlags::empty())?;
+        self.send(message)?;
         loop {
             let length = recv(self.fd.as_raw_fd(), &mut self.buffer, MsgFlags::empty())?;
-            match answer(&self.buffer[..length], self.sequence) {
+            match answers(&self.buffer[..length], self.sequence).next() {
                 None => {}
                 Some(Answer::Done) => return Ok(&[]),
                 Some(Answer::Refused(error)) => return Err(error),
                 // Found again, for the borrow of a loop's turn ends with it.
                 Some(Answer::Data(_)) => {
-                    return Ok(match answer(&self.buffer[..length], self.sequence) {
+                    return Ok(match answers(&self.buffer[..length], self.sequence).next() {
                         Some(Answer::Data(body)) => body,
                         _ => &[],
                     });
                 }
             }
         }
+    }
+
+    /// Asks for all there is of something, with [`flag::DUMP`]; gives the answers without their headers.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub fn ask_all(&mut self, message: Message) -> std::result::Result<Vec<Vec<u8>>, Errno> {
+        self.send(message)?;
+        let mut all = Vec::new();
+        loop {
+            let length = recv(self.fd.as_raw_fd(), &mut self.buffer, MsgFlags::empty())?;
+            for answer in answers(&self.buffer[..length], self.sequence) {
+                match answer {
+                    Answer::Data(body) => all.push(body.to_vec()),
+                    Answer::Done => return Ok(all),
+                    Answer::Refused(error) => return Err(error),
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, message: Message) -> nix::Result<usize> {
+        self.sequence = self.sequence.wrapping_add(1);
+        send(self.fd.as_raw_fd(), &message.finish(self.sequence), MsgFlags::empty())
     }
 }
 
@@ -209,9 +239,19 @@ mod tests {
         let mut error = (-19_i32).to_ne_bytes().to_vec();
         error.extend([0; 16]);
         received.extend(Message::new(ERROR, 0, &error).finish(5));
-        assert_eq!(answer(&received, 5), Some(Answer::Refused(Errno::ENODEV)));
-        assert_eq!(answer(&received, 4), Some(Answer::Data(&[1; 20])));
-        assert_eq!(answer(&received, 6), None);
-        assert_eq!(answer(&received[..10], 4), None);
+        let first = |bytes, number| answers(bytes, number).next();
+        assert_eq!(first(&received, 5), Some(Answer::Refused(Errno::ENODEV)));
+        assert_eq!(first(&received, 4), Some(Answer::Data(&[1; 20])));
+        assert_eq!(first(&received, 6), None);
+        assert_eq!(first(&received[..10], 4), None);
+    }
+
+    #[test]
+    fn a_dump_has_several_answers_and_an_end() {
+        let mut received = Message::new(44, 0, &[1; 20]).finish(7);
+        received.extend(Message::new(44, 0, &[2; 20]).finish(7));
+        received.extend(Message::new(DONE, 0, &[0; 4]).finish(7));
+        let all: Vec<_> = answers(&received, 7).collect();
+        assert_eq!(all, [Answer::Data(&[1; 20]), Answer::Data(&[2; 20]), Answer::Done]);
     }
 }

@@ -23,7 +23,7 @@ mod table;
 pub use arguments::Arguments;
 
 use crate::clock::Clock;
-use crate::error::{LiveError, Result, say};
+use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{self, Guard, Guarded, Heard};
 use crate::station::{Station, StationReport};
 use access::Access;
@@ -66,7 +66,7 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
                 return Err(LiveError::new(format!("{what}; expected none: end it, and it takes its chains away")));
             }
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
-            println!("{}: {} chains removed", device.dev, rules_of(&device, index).remove());
+            tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()))?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Status(device) => status(&device),
@@ -137,13 +137,13 @@ fn status(device: &Device) -> Result<ExitCode> {
     let lock = file_of(device, "lock")?;
     let held = File::open(&lock).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)));
     if !held {
-        println!("{}: no daemon; chains are {chains}", device.dev);
+        tell(format_args!("{}: no daemon; chains are {chains}", device.dev))?;
         return Ok(ExitCode::from(3));
     }
     let pid = std::fs::read_to_string(&lock).unwrap_or_default();
-    println!("{}: process {}; chains are {chains}", device.dev, pid.trim());
+    tell(format_args!("{}: process {}; chains are {chains}", device.dev, pid.trim()))?;
     if let Ok(state) = std::fs::read_to_string(file_of(device, "state")?) {
-        println!("{state}");
+        tell(state)?;
     }
     Ok(ExitCode::SUCCESS)
 }

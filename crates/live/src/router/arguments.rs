@@ -1,6 +1,7 @@
 //! `netlulld router` as it is typed.
 
 use super::document::Kind;
+use super::site::absolute;
 use super::state::DIRECTORY;
 use clap::{Args, Subcommand, ValueEnum};
 use netlull_units::{BitRate, Bytes, Duration};
@@ -121,7 +122,7 @@ pub(super) struct UninstallArguments {
 impl RunArguments {
     /// The options as they would be typed again; files by their absolute paths.
     pub(super) fn words(&self) -> Vec<String> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or(path.clone()).display().to_string();
+        let absolute = |path: &PathBuf| absolute(path).display().to_string();
         let mut words = Vec::new();
         let mut add = |name: &str, value: String| words.extend([format!("--{name}"), value]);
         add("dev", self.dev.clone());
@@ -148,6 +149,9 @@ impl RunArguments {
             add("metrics", address.to_string());
         }
         add("state", absolute(&self.state));
+        if self.json {
+            words.push("--json".to_owned());
+        }
         words
     }
 }

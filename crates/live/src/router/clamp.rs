@@ -156,17 +156,8 @@ impl Clamp {
                 *sum += count;
             }
         }
-        let [
-            forward_packets,
-            backward_packets,
-            acknowledgements,
-            rewritten,
-            unknown_scale,
-            malformed,
-            fragments,
-            told,
-            untold,
-        ] = sum;
+        let [forward_packets, backward_packets, acknowledgements, rewritten, ..] = sum;
+        let [.., unknown_scale, malformed, fragments, told, untold] = sum;
         Ok(Counters {
             forward_packets,
             backward_packets,

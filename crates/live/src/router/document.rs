@@ -9,7 +9,7 @@ use netlull_mechanism::rate::{
     ArrivalCount, EarthConfig, Evaluate, ForecastStart, PractRaConfig, QueueCount, RateSet, Reach,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;
 use std::str::FromStr;
@@ -53,9 +53,9 @@ pub fn mechanism(kind: Kind, mut table: Table, link: LinkFacts) -> Result<Mechan
         table.insert("target".to_owned(), Value::String(Bytes::new(link.buffer.as_u64() / 2).to_string()));
     }
     match kind {
-        Kind::Awm => read::<AwmDocument>(table)?.config(link),
-        Kind::GRouter => read::<GRouterDocument>(table)?.config(link),
-        Kind::CEarth => read::<CEarthDocument>(table)?.config(link),
+        Kind::Awm => gateway(table, Steers::Windows, link),
+        Kind::GRouter => gateway(table, Steers::Both, link),
+        Kind::CEarth => gateway(table, Steers::Rate, link),
         Kind::Practra => read::<PractraDocument>(table)?.config(link),
         Kind::Earth => read::<EarthDocument>(table)?.config(link),
     }
@@ -246,71 +246,42 @@ impl RoundTripDocument {
     }
 }
 
+/// What every gateway has.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AwmDocument {
+struct QueueDocument {
     target: Length,
-    #[serde(default = "beta", deserialize_with = "quantity")]
-    beta: BitRate,
-    #[serde(default, deserialize_with = "some_quantity")]
-    floor: Option<Bytes>,
-    #[serde(default = "initial_window", deserialize_with = "quantity")]
-    initial_window: Bytes,
-    #[serde(default)]
-    flows: FlowsDocument,
     #[serde(default)]
     queue: QueueReading,
 }
 
+/// What one has that lowers windows.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CEarthDocument {
-    target: Length,
+struct WindowsDocument {
+    #[serde(default, deserialize_with = "some_quantity")]
+    beta: Option<BitRate>,
+    #[serde(default, deserialize_with = "some_quantity")]
+    floor: Option<Bytes>,
+    #[serde(default, deserialize_with = "some_quantity")]
+    initial_window: Option<Bytes>,
+    #[serde(default)]
+    flows: FlowsDocument,
+}
+
+/// What one has that drives the rate.
+#[derive(Debug, Deserialize)]
+struct RateDocument {
     round_trip: RoundTripDocument,
     #[serde(deserialize_with = "quantity")]
     min_rate: BitRate,
     #[serde(default, deserialize_with = "some_quantity")]
     initial_rate: Option<BitRate>,
-    #[serde(default = "gamma")]
-    gamma: f64,
+    gamma: Option<f64>,
     #[serde(default)]
     pace: PaceReading,
-    #[serde(default = "granularity", deserialize_with = "quantity")]
-    granularity: BitRate,
-    #[serde(default, deserialize_with = "quantity")]
-    transition: Duration,
-    #[serde(default)]
-    queue: QueueReading,
-}
-
-/// Both tables in one, as scenarios have it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GRouterDocument {
-    target: Length,
-    #[serde(default = "beta", deserialize_with = "quantity")]
-    beta: BitRate,
     #[serde(default, deserialize_with = "some_quantity")]
-    floor: Option<Bytes>,
-    #[serde(default = "initial_window", deserialize_with = "quantity")]
-    initial_window: Bytes,
-    #[serde(default)]
-    flows: FlowsDocument,
-    round_trip: RoundTripDocument,
-    #[serde(deserialize_with = "quantity")]
-    min_rate: BitRate,
+    granularity: Option<BitRate>,
     #[serde(default, deserialize_with = "some_quantity")]
-    initial_rate: Option<BitRate>,
-    #[serde(default = "gamma")]
-    gamma: f64,
-    #[serde(default)]
-    pace: PaceReading,
-    #[serde(default = "granularity", deserialize_with = "quantity")]
-    granularity: BitRate,
-    #[serde(default, deserialize_with = "quantity")]
-    transition: Duration,
-    #[serde(default)]
-    queue: QueueReading,
+    transition: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -330,89 +301,113 @@ impl From<PaceReading> for Pace {
     }
 }
 
-impl AwmDocument {
-    fn config(self, link: LinkFacts) -> Result<MechanismConfig> {
-        let awm = AwmConfig {
-            target: self.target.at(link.mtu),
-            beta: self.beta,
-            floor: self.floor.unwrap_or(link.mtu),
-            initial_window: self.initial_window,
-        };
-        checked(GatewayConfig {
-            awm,
-            steers: true,
-            c_earth: None,
-            flows: self.flows.config(),
-            // Nobody asks for it.
-            round_trip: RoundTripConfig::Fixed(one_second()),
-            queue: self.queue.into(),
-            link_rate: link.rate,
-        })
+impl WindowsDocument {
+    fn awm(&self, plain: AwmConfig, mtu: Bytes) -> AwmConfig {
+        AwmConfig {
+            beta: self.beta.unwrap_or(plain.beta),
+            floor: self.floor.unwrap_or(mtu),
+            initial_window: self.initial_window.unwrap_or(plain.initial_window),
+            ..plain
+        }
     }
 }
 
-impl CEarthDocument {
-    fn c_earth(&self, link: LinkFacts) -> CEarthConfig {
+impl RateDocument {
+    fn c_earth(&self, plain: CEarthConfig) -> CEarthConfig {
         CEarthConfig {
             initial: self.initial_rate,
-            gamma: self.gamma,
+            gamma: self.gamma.unwrap_or(plain.gamma),
             pace: self.pace.into(),
-            granularity: self.granularity,
-            transition: self.transition,
-            ..CEarthConfig::new(self.min_rate, link.rate)
+            granularity: self.granularity.unwrap_or(plain.granularity),
+            transition: self.transition.unwrap_or(plain.transition),
+            ..plain
         }
-    }
-
-    fn config(self, link: LinkFacts) -> Result<MechanismConfig> {
-        if matches!(self.round_trip, RoundTripDocument::Printed {}) {
-            return Err(LiveError::new(
-                "round_trip.kind is \"printed\"; expected fixed, handshake or timestamps: equation (7) is of AWM's window",
-            ));
-        }
-        checked(GatewayConfig {
-            awm: AwmConfig::new(self.target.at(link.mtu)),
-            steers: false,
-            c_earth: Some(self.c_earth(link)),
-            // Nobody asks for it.
-            flows: FlowCountConfig::Fixed(1.0),
-            round_trip: self.round_trip.config(),
-            queue: self.queue.into(),
-            link_rate: link.rate,
-        })
     }
 }
 
-impl GRouterDocument {
-    fn config(self, link: LinkFacts) -> Result<MechanismConfig> {
-        let awm = AwmConfig {
-            target: self.target.at(link.mtu),
-            beta: self.beta,
-            floor: self.floor.unwrap_or(link.mtu),
-            initial_window: self.initial_window,
-        };
-        let c_earth = CEarthConfig {
-            initial: self.initial_rate,
-            gamma: self.gamma,
-            pace: self.pace.into(),
-            granularity: self.granularity,
-            transition: self.transition,
-            ..CEarthConfig::new(self.min_rate, link.rate)
-        };
-        checked(GatewayConfig {
-            awm,
-            steers: true,
-            c_earth: Some(c_earth),
-            flows: self.flows.config(),
-            round_trip: self.round_trip.config(),
-            queue: self.queue.into(),
-            link_rate: link.rate,
-        })
-    }
+/// Which of a gateway's parts there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Steers {
+    Windows,
+    Rate,
+    Both,
 }
 
-fn checked(config: GatewayConfig) -> Result<MechanismConfig> {
+/// A gateway's parameters, of which each part takes those that are its own.
+fn gateway(table: Table, steers: Steers, link: LinkFacts) -> Result<MechanismConfig> {
+    let mut fields = Fields { left: table, known: Vec::new() };
+    let common: QueueDocument = fields.part()?;
+    let windows: Option<WindowsDocument> = (steers != Steers::Rate).then(|| fields.part()).transpose()?;
+    let rate: Option<RateDocument> = (steers != Steers::Windows).then(|| fields.part()).transpose()?;
+    fields.finish()?;
+    if let (None, Some(RateDocument { round_trip: RoundTripDocument::Printed {}, .. })) = (&windows, &rate) {
+        return Err(LiveError::new(
+            "round_trip.kind is \"printed\"; expected fixed, handshake or timestamps: equation (7) is of AWM's window",
+        ));
+    }
+    let target = common.target.at(link.mtu);
+    let config = GatewayConfig {
+        steers: windows.is_some(),
+        // What a gateway does not have, nobody asks it for.
+        flows: windows.as_ref().map_or(FlowCountConfig::Fixed(1.0), |windows| windows.flows.config()),
+        round_trip: rate.as_ref().map_or(RoundTripConfig::Fixed(one_second()), |rate| rate.round_trip.config()),
+        awm: match windows {
+            None => AwmConfig::new(target),
+            Some(windows) => windows.awm(AwmConfig::new(target), link.mtu),
+        },
+        c_earth: rate.map(|rate| rate.c_earth(CEarthConfig::new(rate.min_rate, link.rate))),
+        queue: common.queue.into(),
+        link_rate: link.rate,
+    };
     Gateway::new(&config, Instant::ZERO).map_err(refused)?;
     Ok(MechanismConfig::Gateway(Box::new(config)))
+}
+
+/// A table that several parts read: serde's `flatten` would let names pass that nobody knows.
+struct Fields {
+    left: Table,
+    known: Vec<&'static str>,
+}
+
+impl Fields {
+    /// Takes the fields of a part.
+    fn part<D: DeserializeOwned>(&mut self) -> Result<D> {
+        D::deserialize(self).map_err(|error| LiveError::new(error.message()))
+    }
+
+    /// Whether everything is taken.
+    fn finish(self) -> Result<()> {
+        match self.left.keys().next() {
+            None => Ok(()),
+            Some(name) => {
+                Err(LiveError::new(format!("unknown field `{name}`, expected one of {}", self.known.join(", "))))
+            }
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for &mut Fields {
+    type Error = toml::de::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> std::result::Result<V::Value, Self::Error> {
+        self.known.extend(fields);
+        let part: Table = fields.iter().filter_map(|&field| self.left.remove_entry(field)).collect();
+        Value::Table(part).deserialize_struct(name, fields, visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> std::result::Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("a part of a table is a struct"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -525,22 +520,6 @@ impl EarthDocument {
         config.validate().map_err(refused)?;
         Ok(MechanismConfig::Earth(config))
     }
-}
-
-fn beta() -> BitRate {
-    BitRate::from_bps(10_000)
-}
-
-fn initial_window() -> Bytes {
-    Bytes::new(65_535)
-}
-
-fn gamma() -> f64 {
-    0.95
-}
-
-fn granularity() -> BitRate {
-    BitRate::from_bps(1000)
 }
 
 fn one_second() -> Duration {

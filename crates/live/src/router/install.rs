@@ -1,7 +1,9 @@
 //! The systemd unit of an instance.
 
 use super::arguments::{InstallArguments, RunArguments, UninstallArguments};
-use crate::error::{LiveError, Result};
+use super::plan::check_for_unit;
+use super::site::{STAYS, Site};
+use crate::error::{LiveError, Result, tell};
 use std::path::{Path, PathBuf};
 
 /// A unit's place under a root directory.
@@ -18,7 +20,8 @@ fn place(root: &Path, device: &str) -> Result<PathBuf> {
 
 /// A word as systemd reads it in a command line (systemd.syntax(7), systemd.service(5)).
 fn quoted(word: &str) -> String {
-    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
+    let escaped =
+        word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$").replace('\n', "\\n");
     let is_plain =
         !escaped.is_empty() && escaped.chars().all(|char| char.is_ascii_alphanumeric() || "/.:=_-%$".contains(char));
     if is_plain { escaped } else { format!("\"{escaped}\"") }
@@ -29,31 +32,32 @@ fn unit(program: &Path, run: &RunArguments) -> String {
     let program = quoted(&program.display().to_string());
     let words: Vec<_> = run.words().iter().map(|word| quoted(word)).collect();
     let (device, words) = (quoted(&run.dev), words.join(" "));
-    let state = quoted(&run.state.display().to_string());
     format!(
         "\
 [Unit]
 Description=netlull gateway on {name}
 Documentation=https://github.com/netlull/netlull
 After=network.target
+# A device that is not there yet is waited for: see Restart.
+StartLimitIntervalSec=0
 
 [Service]
 ExecStart={program} router run {words}
-ExecStopPost={program} router restore --dev {device} --state {state}
+ExecStopPost={program} router restore --dev {device}
 # The watch outlives a daemon that is killed, and puts its queue back; systemd's own way is ExecStopPost.
 KillMode=mixed
 Restart=on-failure
 RestartSec=2
 RuntimeDirectory=netlull
 RuntimeDirectoryPreserve=yes
+# Recordings ({STAYS}): nothing else is writable.
+StateDirectory=netlull
 User=root
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 AmbientCapabilities=CAP_NET_ADMIN CAP_BPF CAP_NET_RAW CAP_SYS_NICE
 NoNewPrivileges=yes
 ProtectSystem=strict
 ProtectHome=read-only
-PrivateTmp=yes
-ReadWritePaths=-/var/lib/netlull
 RestrictAddressFamilies=AF_NETLINK AF_UNIX AF_INET AF_INET6
 LockPersonality=yes
 LimitRTPRIO=10
@@ -68,24 +72,28 @@ WantedBy=multi-user.target
 /// Writes the unit, or says what it would be.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If an option is one that [`super::run`] would refuse, or the unit's sandbox; or it cannot be written.
 pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     let (root, run) = (&arguments.root, &arguments.run);
     let path = place(root, &run.dev)?;
+    check_for_unit(run, root)?;
     let program = std::env::current_exe().map_err(|error| LiveError::system("where this program is", error))?;
+    let is_this_system = root == Path::new("/");
+    if is_this_system {
+        Site::Unit { root }.check_program(&program)?;
+    }
     let text = unit(&program, run);
     if run.dry_run {
-        println!("would write {}:\n{text}", path.display());
-        return Ok(());
+        return tell(format_args!("would write {}:\n{text}", path.display()));
     }
     let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(cannot)?;
     }
     std::fs::write(&path, text).map_err(cannot)?;
-    println!("{}", path.display());
-    if root == Path::new("/") {
-        println!("next: systemctl daemon-reload && systemctl enable --now netlull-router-{}", run.dev);
+    tell(path.display())?;
+    if is_this_system {
+        tell(format_args!("next: systemctl daemon-reload && systemctl enable --now netlull-router-{}", run.dev))?;
     }
     Ok(())
 }
@@ -98,16 +106,16 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
     let device = &arguments.device.dev;
     let path = place(&arguments.root, device)?;
     if arguments.dry_run {
-        println!("would remove {}", path.display());
-        return Ok(());
+        return tell(format_args!("would remove {}", path.display()));
     }
-    match std::fs::remove_file(&path) {
-        Ok(()) => println!("{} removed", path.display()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => println!("{} is not there", path.display()),
+    let done = match std::fs::remove_file(&path) {
+        Ok(()) => "removed",
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is not there",
         Err(error) => return Err(LiveError::system(path.display(), error)),
-    }
+    };
+    tell(format_args!("{} {done}", path.display()))?;
     if arguments.root == Path::new("/") {
-        println!("next: systemctl disable --now netlull-router-{device}; systemctl daemon-reload");
+        tell(format_args!("next: systemctl disable --now netlull-router-{device}; systemctl daemon-reload"))?;
     }
     Ok(())
 }
@@ -122,6 +130,7 @@ mod tests {
         assert_eq!(quoted("/usr/bin/netlulld"), "/usr/bin/netlulld");
         assert_eq!(quoted("20 Mb/s"), "\"20 Mb/s\"");
         assert_eq!(quoted("a\"b%c$"), "\"a\\\"b%%c$$\"");
+        assert_eq!(quoted("a\nb"), "\"a\\nb\"", "a line ends a unit's assignment");
         assert_eq!(quoted(""), "\"\"");
     }
 

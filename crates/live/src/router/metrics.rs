@@ -249,16 +249,24 @@ impl Board {
     }
 }
 
+/// Whether metrics may be served at that address.
+///
+/// # Errors
+/// If it is not one of loopback.
+pub fn check(address: SocketAddr) -> Result<()> {
+    if address.ip().is_loopback() {
+        return Ok(());
+    }
+    let expected = "expected an address of loopback, such as 127.0.0.1:9464";
+    Err(LiveError::new(format!("metrics is {address}; {expected}")))
+}
+
 /// Serves a board's text at that address, in a thread of its own; gives the address, with the port that was taken for port 0.
 ///
 /// # Errors
 /// If the address is not one of loopback, or is taken.
 pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
-    if !address.ip().is_loopback() {
-        return Err(LiveError::new(format!(
-            "metrics is {address}; expected an address of loopback, such as 127.0.0.1:9464"
-        )));
-    }
+    check(address)?;
     let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
     let listener = TcpListener::bind(address).map_err(cannot)?;
     let taken = listener.local_addr().map_err(cannot)?;

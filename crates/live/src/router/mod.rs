@@ -10,7 +10,7 @@
 //! ```
 //!
 //! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `state`, `watch`,
-//! `metrics` touch the system; `run` puts them together.
+//! `metrics` touch the system; `plan` checks what was asked for, `run` puts everything together.
 
 mod arguments;
 pub mod clamp;
@@ -18,16 +18,18 @@ pub mod document;
 pub mod driver;
 mod install;
 pub mod metrics;
+mod plan;
 pub mod qdisc;
 mod run;
 pub mod segment;
+mod site;
 pub mod state;
 mod status;
 pub mod watch;
 
 pub use arguments::Arguments;
 
-use crate::error::Result;
+use crate::error::{Result, tell};
 use arguments::Task;
 use state::{Place, Restored};
 use std::process::ExitCode;
@@ -47,11 +49,12 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             let place = Place::new(&arguments.state, &arguments.dev)?;
             let _held = place.hold()?;
             let device = &arguments.dev;
-            match place.restore(&mut crate::netlink::Socket::open()?)? {
-                Restored::Nothing => println!("{device}: nothing to restore"),
-                Restored::Queue => println!("{device}: its queue is as it was before"),
-                Restored::Gone => println!("{device}: is gone, its queue with it"),
-            }
+            let done = match place.restore(&mut crate::netlink::Socket::open()?)? {
+                Restored::Nothing => "nothing to restore",
+                Restored::Queue => "its queue is as it was before",
+                Restored::Gone => "is gone, its queue with it",
+            };
+            tell(format_args!("{device}: {done}"))?;
         }
     }
     Ok(ExitCode::SUCCESS)

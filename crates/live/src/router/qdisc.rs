@@ -12,10 +12,11 @@ const ROOT: u32 = u32::MAX;
 /// The handle of the daemon's own queue, `6e6c:`, by which its leftovers are known.
 pub const OURS: u32 = 0x6e6c_0000;
 
-/// TCA_KIND, TCA_OPTIONS, TCA_STATS2.
+/// TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STAB.
 const KIND: u16 = 1;
 const OPTIONS: u16 = 2;
 const STATISTICS: u16 = 7;
+const SIZE_TABLE: u16 = 8;
 /// Within TCA_STATS2: TCA_STATS_BASIC, TCA_STATS_QUEUE.
 const BASIC: u16 = 1;
 const QUEUE: u16 = 3;
@@ -45,12 +46,23 @@ impl Device {
     /// # Errors
     /// If there is none, or its packets begin with something else than an Ethernet or an IP header.
     pub fn find(socket: &mut Socket, name: &str) -> Result<Self> {
+        Self::look(socket, name)?.ok_or_else(|| LiveError::system(format!("device \"{name}\""), Errno::ENODEV.desc()))
+    }
+
+    /// The device of that name, if there is one.
+    ///
+    /// # Errors
+    /// If its packets begin with something else than an Ethernet or an IP header, or the name cannot be one.
+    pub fn look(socket: &mut Socket, name: &str) -> Result<Option<Self>> {
         // struct ifinfomsg; IFLA_IFNAME is 3, IFLA_MTU 4.
         let mut text = name.as_bytes().to_vec();
         text.push(0);
         let message = Message::new(kind::GET_LINK, 0, &[0; 16]).with(3, &text);
-        let found =
-            socket.ask(message).map_err(|error| LiveError::system(format!("device \"{name}\""), error.desc()))?;
+        let found = match socket.ask(message) {
+            Ok(found) => found,
+            Err(Errno::ENODEV) => return Ok(None),
+            Err(error) => return Err(LiveError::system(format!("device \"{name}\""), error.desc())),
+        };
         let (index, layer) = (word(found, 4), word(found, 0) >> 16);
         let mtu = found.get(16..).and_then(|attributes| find(attributes, 4)).map_or(1500, |mtu| word(mtu, 0));
         let link_header = match layer {
@@ -63,7 +75,13 @@ impl Device {
                 return Err(LiveError::new(message));
             }
         };
-        Ok(Self { name: name.to_owned(), index, mtu, link_header })
+        Ok(Some(Self { name: name.to_owned(), index, mtu, link_header }))
+    }
+
+    /// A device that is not there yet, taken for Ethernet of 1500 B.
+    #[must_use]
+    pub fn ethernet(name: &str) -> Self {
+        Self { name: name.to_owned(), index: 0, mtu: 1500, link_header: 14 }
     }
 }
 
@@ -134,24 +152,77 @@ const RESTORABLE: [&str; 11] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "fq", "fq_codel", "codel", "cake", "sfq", "fq_pie", "noqueue"];
 
 impl Former {
+    /// As the kernel shows it.
+    fn read(shown: &[u8]) -> Self {
+        let attributes = attributes(shown);
+        let kind = find(attributes, KIND).map_or_else(|| "noqueue".to_owned(), text);
+        let options = find(attributes, OPTIONS).unwrap_or_default().to_vec();
+        Self { kind, handle: word(shown, 8), options }
+    }
+
     /// Whether it is the daemon's own.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         self.handle == OURS && self.kind == "tbf"
     }
 
-    /// Whether it can be put back as it was; the daemon's own needs not be.
+    /// Whether it can be put back as it was, with what is attached to it; the daemon's own needs not be.
     ///
     /// # Errors
-    /// If it may have classes or filters that would be lost.
-    pub fn check(&self, device: &str) -> Result<()> {
-        if self.handle == 0 || self.is_ours() || RESTORABLE.contains(&self.kind.as_str()) {
+    /// If something would be lost.
+    pub fn check(&self, device: &str, attached: &[String]) -> Result<()> {
+        if self.is_ours() {
             return Ok(());
         }
-        let (kind, known) = (&self.kind, RESTORABLE.join(", "));
-        let message = format!("{device} has a root qdisc {kind}, which could not be put back; expected one of {known}");
-        Err(LiveError::new(message))
+        let kind = &self.kind;
+        if self.handle != 0 && !RESTORABLE.contains(&kind.as_str()) {
+            let (lost, known) = ("whose classes, filters and inner queues would be lost", RESTORABLE.join(", "));
+            return Err(LiveError::new(format!("{device} has a root qdisc {kind}, {lost}; expected one of {known}")));
+        }
+        if !attached.is_empty() {
+            let lost = attached.join(", ");
+            let message =
+                format!("{device} has a root qdisc {kind} with {lost}, which would be lost; expected it alone");
+            return Err(LiveError::new(message));
+        }
+        Ok(())
     }
+}
+
+/// What stands at a device's root, if it can be put back as it was.
+///
+/// # Errors
+/// If it cannot, or the kernel does not tell.
+pub fn former(socket: &mut Socket, device: &Device) -> Result<Former> {
+    let refused = |error: Errno| LiveError::system(format!("the queue of {}", device.name), error);
+    let shown = socket.ask(ask_for_root(device.index)).map_err(refused)?;
+    let (former, has_sizes) = (Former::read(shown), find(attributes(shown), SIZE_TABLE).is_some());
+    let mut attached = filters(socket, device.index).map_err(refused)?;
+    if has_sizes {
+        attached.push("a size table (stab)".to_owned());
+    }
+    former.check(&device.name, &attached)?;
+    Ok(former)
+}
+
+/// The kinds of filters at a device's root, each once.
+///
+/// # Errors
+/// What the kernel says: ENODEV if the device is gone.
+pub fn filters(socket: &mut Socket, index: u32) -> std::result::Result<Vec<String>, Errno> {
+    // struct tcmsg: the parent 0 is the root.
+    let fixed: Vec<u8> = [0, index, 0, 0, 0].iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let shown = socket.ask_all(Message::new(kind::GET_FILTER, flag::DUMP, &fixed))?;
+    let mut kinds: Vec<_> = shown
+        .iter()
+        .map(|filter| {
+            find(attributes(filter), KIND)
+                .map_or_else(|| "a filter".to_owned(), |name| format!("filter {}", text(name)))
+        })
+        .collect();
+    kinds.sort();
+    kinds.dedup();
+    Ok(kinds)
 }
 
 /// struct tcmsg.
@@ -159,17 +230,26 @@ fn place(index: u32, handle: u32) -> Vec<u8> {
     [0, index, handle, ROOT, 0].iter().flat_map(|word| word.to_ne_bytes()).collect()
 }
 
+fn ask_for_root(index: u32) -> Message {
+    Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0))
+}
+
+/// The attributes behind a struct tcmsg.
+fn attributes(shown: &[u8]) -> &[u8] {
+    shown.get(20..).unwrap_or_default()
+}
+
+/// Text that ends with a zero byte.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
+}
+
 /// The queue at a device's root.
 ///
 /// # Errors
 /// What the kernel says: ENODEV if the device is gone.
 pub fn root(socket: &mut Socket, index: u32) -> std::result::Result<Former, Errno> {
-    let shown = socket.ask(Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0)))?;
-    let attributes = shown.get(20..).unwrap_or_default();
-    let name = find(attributes, KIND).unwrap_or(b"noqueue\0");
-    let kind = String::from_utf8_lossy(name).trim_end_matches('\0').to_owned();
-    let options = find(attributes, OPTIONS).unwrap_or_default().to_vec();
-    Ok(Former { kind, handle: word(shown, 8), options })
+    socket.ask(ask_for_root(index)).map(Former::read)
 }
 
 /// Puts a bucket at a device's root, in place of what is there.
@@ -218,11 +298,11 @@ pub fn restore(socket: &mut Socket, index: u32, former: Option<&Former>) -> std:
 /// # Errors
 /// What the kernel says: ENODEV if the device is gone; ENOENT if somebody has put another queue in the bucket's place.
 pub fn read(socket: &mut Socket, index: u32) -> std::result::Result<Reading, Errno> {
-    let shown = socket.ask(Message::new(kind::GET_QDISC, flag::ECHO | flag::ACK, &place(index, 0)))?;
+    let shown = socket.ask(ask_for_root(index))?;
     if word(shown, 8) != OURS {
         return Err(Errno::ENOENT);
     }
-    let statistics = shown.get(20..).and_then(|attributes| find(attributes, STATISTICS)).ok_or(Errno::EPROTO)?;
+    let statistics = find(attributes(shown), STATISTICS).ok_or(Errno::EPROTO)?;
     let basic = find(statistics, BASIC).ok_or(Errno::EPROTO)?;
     let queue = find(statistics, QUEUE).ok_or(Errno::EPROTO)?;
     Ok(Reading {
@@ -293,13 +373,27 @@ mod tests {
         assert!(serde_json::from_str::<Former>(&text.replace("0080ff", "0080f")).is_err());
     }
 
+    fn checked(kind: &str, handle: u32, attached: &[&str]) -> Result<()> {
+        let attached: Vec<_> = attached.iter().map(|&what| what.to_owned()).collect();
+        Former { kind: kind.to_owned(), handle, options: Vec::new() }.check("eth0", &attached)
+    }
+
     #[test]
     fn queues_with_classes_are_not_touched() {
-        let former = |kind: &str, handle| Former { kind: kind.to_owned(), handle, options: Vec::new() };
-        assert!(former("htb", 0x10000).check("eth0").unwrap_err().to_string().starts_with("eth0 has a root qdisc htb"));
-        assert!(former("tbf", 0x10000).check("eth0").is_err(), "its inner queue would be lost");
-        assert!(former("tbf", OURS).check("eth0").is_ok(), "a leftover, behind which another stood");
-        assert!(former("fq_codel", 0x80010000).check("eth0").is_ok());
-        assert!(former("mq", 0).check("eth0").is_ok(), "the kernel makes it again");
+        let why = checked("htb", 0x10000, &[]).unwrap_err().to_string();
+        assert!(why.starts_with("eth0 has a root qdisc htb, whose classes, filters and inner queues would be lost"));
+        assert!(checked("tbf", 0x10000, &[]).is_err(), "its inner queue would be lost");
+        assert!(checked("tbf", OURS, &[]).is_ok(), "a leftover, behind which another stood");
+        assert!(checked("fq_codel", 0x80010000, &[]).is_ok());
+        assert!(checked("mq", 0, &[]).is_ok(), "the kernel makes it again");
+    }
+
+    #[test]
+    fn queues_with_filters_are_not_touched() {
+        let why = checked("fq_codel", 0x10000, &["filter flower", "filter u32"]).unwrap_err().to_string();
+        let expected =
+            "eth0 has a root qdisc fq_codel with filter flower, filter u32, which would be lost; expected it alone";
+        assert_eq!(why, expected);
+        assert!(checked("fq_codel", 0, &["filter u32"]).is_err(), "the kernel makes the queue again, not its filters");
     }
 }

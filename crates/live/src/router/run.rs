@@ -2,19 +2,19 @@
 
 use super::arguments::RunArguments;
 use super::clamp::{Clamp, Orders};
-use super::document::{self, Kind, LinkFacts};
-use super::driver::{Driver, MechanismConfig, Reading};
+use super::driver::{Driver, Reading};
 use super::metrics::{self, Board};
-use super::qdisc::{self, Bucket, Device, Former};
+use super::plan::{Plan, name_of, needs_programs, plan, tell_plan};
+use super::qdisc;
 use super::segment::{Sampling, Sighting};
 use super::state::{Place, Restored, Saved};
 use super::watch::{self, SILENCE};
 use crate::clock::Clock;
-use crate::error::{LiveError, Result, say};
+use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{Guard, Heard};
 use crate::lateness::LatenessCounts;
 use crate::netlink::Socket;
-use netlull_power::{EnergyMeter, PowerModel, Residency, Traffic};
+use netlull_power::{EnergyMeter, Residency, Traffic};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use nix::errno::Errno;
 use nix::sys::signal::{SigSet, Signal};
@@ -24,7 +24,6 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use serde_json::json;
 use std::os::fd::AsFd;
 use std::time::Duration as StdDuration;
-use toml::Table;
 
 /// The priority among real-time processes: above nothing but ordinary ones.
 const PRIORITY: i32 = 5;
@@ -35,136 +34,10 @@ const SLOW: Duration = Duration::from_millis(250);
 /// In one period at most so many segments are taken from the ring.
 const MOST_SEGMENTS: usize = 20_000;
 
-/// What is to be done, checked.
-struct Plan {
-    device: Device,
-    back: Device,
-    bucket: Bucket,
-    former: Former,
-    kind: Kind,
-    mechanism: MechanismConfig,
-    power: PowerModel,
-}
-
 /// Why the loop has ended.
 enum Ended {
     Asked,
     Gone,
-}
-
-fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Awm => "awm",
-        Kind::GRouter => "g_router",
-        Kind::CEarth => "c_earth",
-        Kind::Practra => "practra",
-        Kind::Earth => "earth",
-    }
-}
-
-/// The mechanism, by its name or by what the file says, and its parameters.
-fn read_config(arguments: &RunArguments) -> Result<(Kind, Table)> {
-    let mut table = match &arguments.config {
-        None => Table::new(),
-        Some(file) => {
-            let cannot = |error: &dyn std::fmt::Display| LiveError::system(file.display(), error);
-            let text = std::fs::read_to_string(file).map_err(|error| cannot(&error))?;
-            text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?
-        }
-    };
-    for assignment in &arguments.set {
-        document::set(&mut table, assignment)?;
-    }
-    let written = match table.get("kind") {
-        None => None,
-        Some(kind) => {
-            let text = kind.as_str().unwrap_or_default();
-            let parsed = <Kind as clap::ValueEnum>::from_str(text, false);
-            Some(parsed.map_err(|_| {
-                LiveError::new(format!("kind is {kind}; expected awm, g_router, c_earth, practra or earth"))
-            })?)
-        }
-    };
-    let kind = match (arguments.mechanism, written) {
-        (Some(named), Some(written)) if named != written => {
-            let (named, written) = (name_of(named), name_of(written));
-            return Err(LiveError::new(format!(
-                "mechanism is {named}; expected {written}, which the configuration has"
-            )));
-        }
-        (Some(kind), _) | (None, Some(kind)) => kind,
-        (None, None) => {
-            return Err(LiveError::new("mechanism is not given; expected --mechanism, or kind in --config"));
-        }
-    };
-    Ok((kind, table))
-}
-
-fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan> {
-    let device = Device::find(socket, &arguments.dev)?;
-    let back = match &arguments.ack_dev {
-        Some(name) => Device::find(socket, name)?,
-        None => device.clone(),
-    };
-    if arguments.rate.as_bps() < 8000 {
-        return Err(LiveError::new(format!("rate is {}; expected at least 8 kb/s", arguments.rate)));
-    }
-    let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
-    if arguments.period < shortest || arguments.period > longest {
-        return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
-    }
-    let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
-    let (kind, table) = read_config(arguments)?;
-    let mtu = Bytes::new(u64::from(device.mtu));
-    let mechanism =
-        document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
-    let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
-        let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
-        LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
-    })?;
-    let former = qdisc::root(socket, device.index)
-        .map_err(|error| LiveError::system(format!("the queue of {}", device.name), error))?;
-    former.check(&device.name)?;
-    Ok(Plan { device, back, bucket, former, kind, mechanism, power })
-}
-
-/// Whether the eBPF programs have anything to do.
-fn needs_programs(mechanism: &MechanismConfig) -> bool {
-    matches!(mechanism, MechanismConfig::Gateway(_))
-}
-
-fn say_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
-    if needs_programs(&plan.mechanism) {
-        Clamp::check(&plan.device, &plan.back)?;
-    }
-    let Plan { device, back, bucket, former, kind, .. } = plan;
-    if arguments.json {
-        let said = json!({
-            "dry_run": true,
-            "device": device.name,
-            "ack_device": back.name,
-            "former_qdisc": former.kind,
-            "rate": bucket.rate.to_string(),
-            "burst_bytes": bucket.burst,
-            "limit_bytes": bucket.limit,
-            "mechanism": name_of(*kind),
-            "programs": needs_programs(&plan.mechanism),
-            "loop": arguments.period.to_string(),
-            "state": arguments.state,
-            "metrics": arguments.metrics,
-        });
-        println!("{said}");
-        return Ok(());
-    }
-    let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
-    println!("{name}: would put tbf 6e6c: at the root in place of {}: {rate}, {limit} B, burst {burst} B", former.kind);
-    if needs_programs(&plan.mechanism) {
-        println!("{name}: would attach eBPF program forward to what leaves; the kernel takes it");
-        println!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name);
-    }
-    println!("{name}: would run {} every {}, beside a watch", name_of(*kind), arguments.period);
-    println!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display());
-    Ok(())
 }
 
 /// `netlulld router run`.
@@ -174,7 +47,7 @@ fn say_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
 pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let mut socket = Socket::open()?;
     if arguments.dry_run {
-        return say_plan(arguments, &plan(arguments, &mut socket)?);
+        return tell_plan(arguments, &plan(arguments, &mut socket)?);
     }
     let place = Place::new(&arguments.state, &arguments.dev)?;
     let _held = place.hold()?;
@@ -202,7 +75,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         (Ended::Asked, _) => {}
     }
     if arguments.json {
-        println!("{}", json!(board.look().summary()));
+        tell(json!(board.look().summary()))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::arguments::StatusArguments;
 use super::qdisc;
 use super::state::{Place, Saved};
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, tell};
 use crate::netlink::Socket;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 /// Shows it; fails where nothing runs.
 ///
 /// # Errors
-/// If its state cannot be read.
+/// If its state cannot be read, or not be shown.
 pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let place = Place::new(&arguments.device.state, &arguments.device.dev)?;
     let device = &arguments.device.dev;
@@ -21,21 +21,23 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let Some(saved) = saved.filter(|_| runs) else {
         let leftover = place.saved().exists();
         if arguments.json {
-            println!("{}", json!({ "device": device, "running": false, "leftover": leftover }));
+            tell(json!({ "device": device, "running": false, "leftover": leftover }))?;
         } else if leftover {
-            println!("{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`");
+            tell(format_args!(
+                "{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`"
+            ))?;
         } else {
-            println!("{device}: nothing runs");
+            tell(format_args!("{device}: nothing runs"))?;
         }
         return Ok(ExitCode::FAILURE);
     };
     let inside = saved.metrics.and_then(ask);
     let shown = show(&saved, inside.as_ref())?;
     if arguments.json {
-        println!("{shown}");
+        tell(shown)?;
     } else if let Value::Object(fields) = shown {
         for (name, value) in fields {
-            println!("{name:<22} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            tell(format_args!("{name:<22} {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! A recording through the same machine again.
 
 use super::{FORMAT, Header, Line, Taped};
-use crate::error::{LiveError, Result};
+use crate::error::{LiveError, Result, tell};
 use netlull_mechanism::gateway::Gateway;
 use netlull_mechanism::radio::{AccessPoint, Bsd, Eager, Psm, Shaper};
 use netlull_mechanism::rate::{Earth, PractRa};
@@ -105,17 +105,17 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
 /// `netlulld replay`: says what came of it; fails where a decision differs.
 ///
 /// # Errors
-/// Those of [`replay`].
+/// Those of [`replay`], and if nothing can be written.
 pub fn replay_command(file: &Path) -> Result<ExitCode> {
     let Replayed { kind, name, events, actions, difference } = replay(file)?;
     match difference {
         None => {
-            println!("{name} ({kind}): {events} events, {actions} actions, all as recorded");
+            tell(format_args!("{name} ({kind}): {events} events, {actions} actions, all as recorded"))?;
             Ok(ExitCode::SUCCESS)
         }
         Some(Difference { line, recorded, replayed }) => {
-            println!("{name} ({kind}): line {line} differs after {events} events");
-            println!("recorded: {recorded}\nreplayed: {replayed}");
+            tell(format_args!("{name} ({kind}): line {line} differs after {events} events"))?;
+            tell(format_args!("recorded: {recorded}\nreplayed: {replayed}"))?;
             Ok(ExitCode::FAILURE)
         }
     }

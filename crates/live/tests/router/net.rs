@@ -1,12 +1,13 @@
 //! Networks of namespaces for tests: sender ─ router ─ receiver, with a delay where it is wanted.
 
-use super::tun;
+use netlull_live::system::open_tun;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sched::{CloneFlags, setns};
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -43,6 +44,11 @@ pub fn command(line: &str) -> String {
     String::from_utf8_lossy(&done.stdout).into_owned()
 }
 
+/// Whether what tc shows is the queue of [`Network::put_bfifo`].
+pub fn is_bfifo(shown: &str) -> bool {
+    shown.contains("qdisc bfifo 9:") && shown.contains("limit 77777b")
+}
+
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The namespaces of one test; they go with it.
@@ -51,13 +57,18 @@ pub struct Network {
     pub router: String,
     pub receiver: String,
     /// What the instances of this network leave.
-    pub state: std::path::PathBuf,
+    pub state: PathBuf,
     delay: Option<Delay>,
 }
 
 /// Addresses: the sender has 10.77.1.1 and fd77:1::1, the receiver 10.77.2.1 and fd77:2::1; the router .2 and ::2 on both sides,
 /// its device to the sender is `near`, that to the receiver `far`.
 impl Network {
+    /// A network without delay; `None`, with the reason printed, where there can be none.
+    pub fn for_test() -> Option<Self> {
+        can_run().then(|| Self::new(None))
+    }
+
     /// A network; packets take `delay` between sender and router, each way.
     #[allow(clippy::disallowed_methods)]
     pub fn new(delay: Option<Duration>) -> Self {
@@ -106,9 +117,25 @@ impl Network {
     }
 
     /// The file in which an instance has left what is to be undone.
-    pub fn saved(&self) -> Option<std::path::PathBuf> {
-        let files = std::fs::read_dir(&self.state).ok()?;
-        files.map(|file| file.unwrap().path()).find(|path| path.extension().is_some_and(|kind| kind == "json"))
+    pub fn saved(&self) -> Option<PathBuf> {
+        self.all_saved().next()
+    }
+
+    fn all_saved(&self) -> impl Iterator<Item = PathBuf> + use<> {
+        let files = std::fs::read_dir(&self.state).into_iter().flatten();
+        files.map(|file| file.unwrap().path()).filter(|path| path.extension().is_some_and(|kind| kind == "json"))
+    }
+
+    /// Whether the instance with that pid has said what is to be undone.
+    pub fn is_driven_by(&self, pid: u32) -> bool {
+        self.all_saved()
+            .filter_map(|file| std::fs::read(file).ok())
+            .any(|text| serde_json::from_slice::<serde_json::Value>(&text).is_ok_and(|saved| saved["pid"] == pid))
+    }
+
+    /// Puts a queue before the receiver that can be told from any other.
+    pub fn put_bfifo(&self) {
+        command(&format!("tc -n {} qdisc add dev far root handle 9: bfifo limit 77777", self.router));
     }
 
     /// What tc shows of the queue before the receiver.
@@ -137,7 +164,7 @@ impl Delay {
     fn new(delay: Duration, one: (&str, &str), other: (&str, &str)) -> Self {
         let open = |(namespace, device): (&str, &str)| {
             let device = device.to_owned();
-            Arc::new(Network::inside(namespace, move || tun::open(&device)).join().unwrap())
+            Arc::new(Network::inside(namespace, move || open_tun(&device).unwrap()).join().unwrap())
         };
         let (one, other) = (open(one), open(other));
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,0 +1,199 @@
+//! What an instance is to do: what its options say, and what its device allows, checked before anything is changed.
+
+use super::arguments::RunArguments;
+use super::clamp::Clamp;
+use super::document::{self, Kind, LinkFacts};
+use super::driver::MechanismConfig;
+use super::metrics;
+use super::qdisc::{self, Bucket, Device, Former};
+use super::site::Site;
+use super::state::Place;
+use crate::error::{LiveError, Result, say, tell};
+use crate::netlink::Socket;
+use netlull_power::PowerModel;
+use netlull_units::{Bytes, Duration};
+use serde_json::json;
+use std::path::Path;
+use toml::Table;
+
+/// What is to be done, checked.
+pub(super) struct Plan {
+    pub(super) device: Device,
+    pub(super) back: Device,
+    pub(super) bucket: Bucket,
+    pub(super) former: Former,
+    pub(super) kind: Kind,
+    pub(super) mechanism: MechanismConfig,
+    pub(super) power: PowerModel,
+}
+
+pub(super) fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Awm => "awm",
+        Kind::GRouter => "g_router",
+        Kind::CEarth => "c_earth",
+        Kind::Practra => "practra",
+        Kind::Earth => "earth",
+    }
+}
+
+/// The mechanism, by its name or by what the file says, and its parameters.
+fn read_config(arguments: &RunArguments, site: Site<'_>) -> Result<(Kind, Table)> {
+    let mut table = match &arguments.config {
+        None => Table::new(),
+        Some(file) => {
+            let file = site.readable(file)?;
+            let cannot = |error: &dyn std::fmt::Display| LiveError::system(file.display(), error);
+            let text = std::fs::read_to_string(&file).map_err(|error| cannot(&error))?;
+            text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?
+        }
+    };
+    for assignment in &arguments.set {
+        document::set(&mut table, assignment)?;
+    }
+    let written = match table.get("kind") {
+        None => None,
+        Some(kind) => {
+            let text = kind.as_str().unwrap_or_default();
+            let parsed = <Kind as clap::ValueEnum>::from_str(text, false);
+            Some(parsed.map_err(|_| {
+                LiveError::new(format!("kind is {kind}; expected awm, g_router, c_earth, practra or earth"))
+            })?)
+        }
+    };
+    let kind = match (arguments.mechanism, written) {
+        (Some(named), Some(written)) if named != written => {
+            let (named, written) = (name_of(named), name_of(written));
+            return Err(LiveError::new(format!(
+                "mechanism is {named}; expected {written}, which the configuration has"
+            )));
+        }
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => {
+            return Err(LiveError::new("mechanism is not given; expected --mechanism, or kind in --config"));
+        }
+    };
+    Ok((kind, table))
+}
+
+/// What the options say.
+struct Options {
+    bucket: Bucket,
+    kind: Kind,
+    mechanism: MechanismConfig,
+    power: PowerModel,
+}
+
+impl Options {
+    /// All of them, for that device. Nothing is changed, nothing is opened but the configuration.
+    fn check(arguments: &RunArguments, device: &Device, site: Site<'_>) -> Result<Self> {
+        if arguments.rate.as_bps() < 8000 {
+            return Err(LiveError::new(format!("rate is {}; expected at least 8 kb/s", arguments.rate)));
+        }
+        let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
+        if arguments.period < shortest || arguments.period > longest {
+            return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
+        }
+        let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
+        let (kind, table) = read_config(arguments, site)?;
+        let mtu = Bytes::new(u64::from(device.mtu));
+        let mechanism =
+            document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
+        let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
+            let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
+            LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
+        })?;
+        if let Some(address) = arguments.metrics {
+            metrics::check(address)?;
+        }
+        if let Some(file) = &arguments.record {
+            site.check_record(file)?;
+        }
+        site.check_state(&arguments.state)?;
+        Ok(Self { bucket, kind, mechanism, power })
+    }
+}
+
+/// What an instance that starts now is to do.
+///
+/// # Errors
+/// If an option says what cannot be, a device is not there, or its queue could not be put back.
+pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan> {
+    let device = Device::find(socket, &arguments.dev)?;
+    let back = match &arguments.ack_dev {
+        Some(name) => Device::find(socket, name)?,
+        None => device.clone(),
+    };
+    let Options { bucket, kind, mechanism, power } = Options::check(arguments, &device, Site::Here)?;
+    let former = qdisc::former(socket, &device)?;
+    Ok(Plan { device, back, bucket, former, kind, mechanism, power })
+}
+
+/// Checks what a unit's instance is to do. A device that is not there yet, as at boot, is no error.
+///
+/// # Errors
+/// As [`plan`] has, or if the unit would not be allowed to read or write a file.
+pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()> {
+    let mut socket = Socket::open()?;
+    let mut look = |name: &str| -> Result<Option<Device>> {
+        // The devices of another system are not those of this one.
+        let found = if root == Path::new("/") { Device::look(&mut socket, name)? } else { None };
+        if found.is_none() {
+            say(format_args!("{name} is not here: what is said of it is checked as for Ethernet of 1500 B"));
+        }
+        Ok(found)
+    };
+    let device = look(&arguments.dev)?;
+    if let Some(name) = &arguments.ack_dev {
+        look(name)?;
+    }
+    let there = device.as_ref().cloned().unwrap_or_else(|| Device::ethernet(&arguments.dev));
+    Options::check(arguments, &there, Site::Unit { root })?;
+    if let Some(device) = device {
+        qdisc::former(&mut socket, &device)?;
+    }
+    Ok(())
+}
+
+/// Whether the eBPF programs have anything to do.
+pub(super) fn needs_programs(mechanism: &MechanismConfig) -> bool {
+    matches!(mechanism, MechanismConfig::Gateway(_))
+}
+
+/// Says what would be done.
+///
+/// # Errors
+/// If the kernel does not take the programs.
+pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
+    if needs_programs(&plan.mechanism) {
+        Clamp::check(&plan.device, &plan.back)?;
+    }
+    let Plan { device, back, bucket, former, kind, .. } = plan;
+    if arguments.json {
+        return tell(json!({
+            "dry_run": true,
+            "device": device.name,
+            "ack_device": back.name,
+            "former_qdisc": former.kind,
+            "rate": bucket.rate.to_string(),
+            "burst_bytes": bucket.burst,
+            "limit_bytes": bucket.limit,
+            "mechanism": name_of(*kind),
+            "programs": needs_programs(&plan.mechanism),
+            "loop": arguments.period.to_string(),
+            "state": arguments.state,
+            "metrics": arguments.metrics,
+        }));
+    }
+    let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
+    let (former, mechanism, period) = (&former.kind, name_of(*kind), arguments.period);
+    tell(format_args!(
+        "{name}: would put tbf 6e6c: at the root in place of {former}: {rate}, {limit} B, burst {burst} B"
+    ))?;
+    if needs_programs(&plan.mechanism) {
+        tell(format_args!("{name}: would attach eBPF program forward to what leaves; the kernel takes it"))?;
+        tell(format_args!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name))?;
+    }
+    tell(format_args!("{name}: would run {mechanism} every {period}, beside a watch"))?;
+    tell(format_args!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display()))
+}
