@@ -30,6 +30,7 @@ class ClientShaper:
     repair: str | None = None
     paced_share: float | None = None
     paced_bursts: int | None = None
+    paced_from: str | None = None
 
 
 @dataclass(frozen=True)

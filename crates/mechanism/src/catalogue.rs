@@ -218,6 +218,13 @@ const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
             "those in a row, after which windows are left alone",
             "own",
         ),
+        parameter(
+            "paced_from",
+            "bursts | slow_start",
+            "bursts",
+            "which packets show that a sender paces: those of bursts alone, or of the rounds of slow start too",
+            "own",
+        ),
     ],
 };
 
@@ -509,7 +516,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_tells_the_stations_defaults() {
-        use crate::radio::{EagerConfig, RepairAcks, RttFrom, ShaperConfig};
+        use crate::radio::{EagerConfig, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
         use netlull_units::Duration;
         let default = |of: &MechanismInfo, name| of.parameters.iter().find(|p| p.name == name).unwrap().default;
         let span = |of, name| default(of, name).parse::<Duration>().unwrap();
@@ -521,7 +528,8 @@ mod tests {
         assert_eq!(number("patience"), f64::from(built.patience));
         assert_eq!(number("saturated_bursts"), f64::from(built.saturated_bursts));
         assert_eq!((built.eager, built.rtt_from, built.repair), (true, RttFrom::AnyEcho, RepairAcks::Closed));
-        assert_eq!(built.paced, None);
+        assert_eq!((built.paced, PacedFrom::default()), (None, PacedFrom::Bursts));
+        assert_eq!(default(&CLIENT_SHAPER, "paced_from"), "bursts");
         let eager = EagerConfig::default();
         assert_eq!((span(&EAGER, "least_wait"), span(&EAGER, "longest_wait")), (eager.least_wait, eager.longest_wait));
     }

@@ -1,6 +1,8 @@
 //! What a station is made from.
 
-use netlull_mechanism::radio::{BsdConfig, EagerConfig, PacedGuard, PsmConfig, RepairAcks, RttFrom, ShaperConfig};
+use netlull_mechanism::radio::{
+    BsdConfig, EagerConfig, PacedFrom, PacedGuard, PsmConfig, RepairAcks, RttFrom, ShaperConfig,
+};
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
 use serde::{Deserialize, Serialize};
@@ -40,7 +42,8 @@ impl StationMechanism {
     ///
     /// The guard gives up after two bursts that take more than half of the round trip, and twice their time on the air. Linux's reno and
     /// cubic send what an open ACK allows at once, so that a burst takes its time on the slowest link; bbr's takes the whole round trip, and
-    /// each one of them lets it believe in a slower path. One such burst may be an accident.
+    /// each one of them lets it believe in a slower path. One such burst may be an accident. Rounds of slow start count, so that bbr is known
+    /// before a window is closed: after a window was closed for long bbr takes the pause for its path, and a download loses up to a second.
     #[must_use]
     pub const fn live_shaper(air_rate: BitRate, wake: Duration) -> Self {
         Self::ClientShaper(ShaperConfig {
@@ -48,7 +51,7 @@ impl StationMechanism {
             margin: Duration::from_millis(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,
-            paced: Some(PacedGuard { share: 0.5, bursts: 2 }),
+            paced: Some(PacedGuard { share: 0.5, bursts: 2, from: PacedFrom::SlowStart }),
             ..ShaperConfig::new(air_rate, wake)
         })
     }

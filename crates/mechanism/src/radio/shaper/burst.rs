@@ -32,16 +32,8 @@ pub struct Burst {
     pub state: ShaperState,
 }
 
-impl Burst {
-    /// Whether it took longer than `span`, and longer than twice what its bytes take at `rate`.
-    pub(super) fn is_spread(&self, span: Duration, rate: BitRate) -> bool {
-        let took = self.last.saturating_since(self.first);
-        took > span && took > rate.time_for(Bytes::new(self.bytes)).saturating_mul(2)
-    }
-}
-
-/// A burst that arrives.
-#[derive(Clone, Copy, Debug)]
+/// A burst, or a round of slow start, that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arriving {
     pub(super) opened: Instant,
     pub(super) first: Instant,
@@ -73,6 +65,16 @@ impl Arriving {
         if order == Order::Broken {
             self.order = Order::Broken;
         }
+    }
+
+    /// From its first packet to its last.
+    pub(super) fn took(&self) -> Duration {
+        self.last.saturating_since(self.first)
+    }
+
+    /// What its bytes take at `rate`.
+    pub(super) fn air_time(&self, rate: BitRate) -> Duration {
+        rate.time_for(Bytes::new(self.bytes))
     }
 }
 

@@ -110,6 +110,9 @@ pub struct ClientShaperDocument {
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     pub paced_bursts: u32,
+    /// Which packets show that a sender paces.
+    #[serde(default, skip_serializing_if = "PacedFromReading::is_default")]
+    pub paced_from: PacedFromReading,
 }
 
 /// Which data tells the shaper the RTT.
@@ -121,6 +124,24 @@ pub enum RttFromReading {
     AnyEcho,
     /// Only what echoes the last open acknowledgement, or what was sent after it.
     OpenAck,
+}
+
+/// Which packets show the shaper that a sender paces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PacedFromReading {
+    /// Those of bursts.
+    #[default]
+    Bursts,
+    /// Those of the rounds of slow start, too: so many of them in a row that are spread while they grow, and no window is ever closed.
+    SlowStart,
+}
+
+impl PacedFromReading {
+    /// Whether it can be left out.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The shaper's acknowledgements while a packet is missing.
