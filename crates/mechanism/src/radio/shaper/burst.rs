@@ -67,14 +67,10 @@ impl Arriving {
         }
     }
 
-    /// From its first packet to its last.
-    pub(super) fn took(&self) -> Duration {
-        self.last.saturating_since(self.first)
-    }
-
-    /// What its bytes take at `rate`.
-    pub(super) fn air_time(&self, rate: BitRate) -> Duration {
-        rate.time_for(Bytes::new(self.bytes))
+    /// Whether it took longer than `span`, and longer than twice what its bytes take at `rate`.
+    pub(super) fn is_spread(&self, span: Duration, rate: BitRate) -> bool {
+        let took = self.last.saturating_since(self.first);
+        took > span && took > rate.time_for(Bytes::new(self.bytes)).saturating_mul(2)
     }
 }
 

@@ -49,9 +49,8 @@ pub enum PacedFrom {
 pub struct PacedGuard {
     /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than twice what its bytes take on the air.
     pub share: f64,
-    /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. A round
-    /// is spread if it takes longer than `share` has it, and longer than 1.25 times what its bytes take on the air. The first of those in a
-    /// row has to have grown: what an application writes as slowly as that does not grow.
+    /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. The
+    /// first of those has to have grown: what an application writes as slowly as that does not grow.
     pub bursts: u32,
     /// Whether rounds of slow start count.
     #[cfg_attr(feature = "serde", serde(default))]

@@ -296,16 +296,15 @@ impl Shaper {
             SlowStart::Grown(round) => (round, true),
             SlowStart::Over(round) => (round, self.streaks.spread > 0),
         };
-        let least = round.air_time(self.config.air_rate).saturating_mul(5) / 4;
-        let spread = counts && self.is_spread(round, least);
+        let spread = counts && self.is_spread(round);
         grow(&mut self.streaks.spread, spread);
     }
 
-    /// Whether it took longer than the guard's part of the round trip, and longer than `least`.
-    fn is_spread(&self, arriving: &Arriving, least: Duration) -> bool {
+    /// Whether it took longer than the guard's part of the round trip.
+    fn is_spread(&self, arriving: &Arriving) -> bool {
         let (Some(guard), Some(rtt)) = (self.config.paced, self.rtt()) else { return false };
         let span = Duration::from_secs_f64(rtt.as_secs_f64() * guard.share).unwrap_or(Duration::MAX);
-        arriving.took() > span.max(least)
+        arriving.is_spread(span, self.config.air_rate)
     }
 
     fn spread_for_long(&self) -> bool {
@@ -403,8 +402,7 @@ impl Shaper {
         let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
         grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
         // The first is what slow start left behind, as smooth as any stream.
-        let least = burst.air_time(self.config.air_rate).saturating_mul(2);
-        let spread = self.bursts > 1 && self.is_spread(burst, least);
+        let spread = self.bursts > 1 && self.is_spread(burst);
         grow(&mut self.streaks.spread, spread);
     }
 

@@ -134,14 +134,13 @@ mod tests {
                 let now = at(100 * u64::from(round) + packet);
                 match rounds.received(now, 1000, round, Some(round)) {
                     SlowStart::GoesOn => {}
-                    SlowStart::Grown(of) => told.push((true, of.packets, of.took())),
-                    SlowStart::Over(of) => told.push((false, of.packets, of.took())),
+                    SlowStart::Grown(of) => told.push((true, of.packets, of.last)),
+                    SlowStart::Over(of) => told.push((false, of.packets, of.last)),
                 }
             }
             rounds.sent(round + 1);
         }
-        let ms = Duration::from_millis;
-        assert_eq!(told, [(true, 4, ms(3)), (true, 6, ms(5)), (false, 6, ms(5))], "of the first round nothing is told");
+        assert_eq!(told, [(true, 4, at(103)), (true, 6, at(205)), (false, 6, at(305))], "of the first nothing is told");
     }
 
     #[test]

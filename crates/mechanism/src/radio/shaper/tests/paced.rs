@@ -79,9 +79,8 @@ fn the_last_round_of_slow_start_counts_if_one_that_has_grown_was_spread() {
 
 #[test]
 fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
-    // 1.25 times the 14.3 and 21.9 ms that 17 and 26 packets take at 10 Mb/s are 17.9 and 27.4 ms, more than 16 and 25. At 12 Mb/s these are
-    // 14.9 and 22.8 ms.
-    for (mbps, state) in [(10, ShaperState::Initial), (12, ShaperState::Standard(Fallback::Paced))] {
+    // Twice the 8.9 and 13.7 ms that 17 and 26 packets take at 16 Mb/s are more than 16 and 25 ms; at 18 Mb/s twice that is 15.9 and 24.3 ms.
+    for (mbps, state) in [(16, ShaperState::Initial), (18, ShaperState::Standard(Fallback::Paced))] {
         let config = ShaperConfig { air_rate: BitRate::from_mbps(mbps), ..guarded(PacedFrom::SlowStart) };
         assert_eq!(slow_start(&config, &[11, 17, 26]).shaper.state(), state, "{mbps} Mb/s");
     }
