@@ -208,9 +208,10 @@ const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
             "paced_share",
             "above 0",
             "none: paced senders are not looked for",
-            "a burst that takes longer than this part of RTT, and twice its time on the air, is spread",
+            "a burst that takes longer than this part of RTT, and paced_stretch times its time on the air, is spread",
             "own",
         ),
+        parameter("paced_stretch", "above 0", "2", "see paced_share; for rounds of slow start always 2", "own"),
         parameter(
             "paced_bursts",
             "bursts",
@@ -516,7 +517,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_tells_the_stations_defaults() {
-        use crate::radio::{EagerConfig, PacedFrom, RepairAcks, RttFrom, ShaperConfig};
+        use crate::radio::{EagerConfig, PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
         use netlull_units::Duration;
         let default = |of: &MechanismInfo, name| of.parameters.iter().find(|p| p.name == name).unwrap().default;
         let span = |of, name| default(of, name).parse::<Duration>().unwrap();
@@ -530,6 +531,7 @@ mod tests {
         assert_eq!((built.eager, built.rtt_from, built.repair), (true, RttFrom::AnyEcho, RepairAcks::Closed));
         assert_eq!((built.paced, PacedFrom::default()), (None, PacedFrom::Bursts));
         assert_eq!(default(&CLIENT_SHAPER, "paced_from"), "bursts");
+        assert_eq!(number("paced_stretch"), PacedGuard::STRETCH);
         let eager = EagerConfig::default();
         assert_eq!((span(&EAGER, "least_wait"), span(&EAGER, "longest_wait")), (eager.least_wait, eager.longest_wait));
     }

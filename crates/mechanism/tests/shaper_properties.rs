@@ -23,7 +23,12 @@ use proptest::prelude::*;
 
 fn configs() -> impl Strategy<Value = ShaperConfig> {
     let from = prop_oneof![Just(PacedFrom::Bursts), Just(PacedFrom::SlowStart)];
-    let guard = (0.1_f64..1.0, 1_u32..4, from).prop_map(|(share, bursts, from)| PacedGuard { share, bursts, from });
+    let guard = (0.1_f64..1.0, 1.0_f64..3.0, 1_u32..4, from).prop_map(|(share, stretch, bursts, from)| PacedGuard {
+        share,
+        stretch,
+        bursts,
+        from,
+    });
     let guard = prop::option::of(guard);
     let counts = (1_u32..6, 0.3_f64..50.0, 1_u32..5);
     (1_u64..100, 0_u64..20, 1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(

@@ -67,10 +67,11 @@ impl Arriving {
         }
     }
 
-    /// Whether it took longer than `span`, and longer than twice what its bytes take at `rate`.
-    pub(super) fn is_spread(&self, span: Duration, rate: BitRate) -> bool {
+    /// Whether it took longer than `span`, and longer than `stretch` times what its bytes take at `rate`.
+    pub(super) fn is_spread(&self, span: Duration, stretch: f64, rate: BitRate) -> bool {
         let took = self.last.saturating_since(self.first);
-        took > span && took > rate.time_for(Bytes::new(self.bytes)).saturating_mul(2)
+        let air = rate.time_for(Bytes::new(self.bytes)).as_secs_f64();
+        took > span && Duration::from_secs_f64(stretch * air).is_some_and(|least| took > least)
     }
 }
 

@@ -47,14 +47,28 @@ pub enum PacedFrom {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacedGuard {
-    /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than twice what its bytes take on the air.
+    /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than `stretch` times what its bytes take
+    /// on the air.
     pub share: f64,
+    /// Of bursts; for rounds of slow start it is [`PacedGuard::STRETCH`].
+    #[cfg_attr(feature = "serde", serde(default = "PacedGuard::stretch"))]
+    pub stretch: f64,
     /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. The
     /// first of those has to have grown: what an application writes as slowly as that does not grow.
     pub bursts: u32,
     /// Whether rounds of slow start count.
     #[cfg_attr(feature = "serde", serde(default))]
     pub from: PacedFrom,
+}
+
+impl PacedGuard {
+    /// Twice the time on the air.
+    pub const STRETCH: f64 = 2.0;
+
+    #[cfg(feature = "serde")]
+    fn stretch() -> f64 {
+        Self::STRETCH
+    }
 }
 
 /// What the shaper needs to know, and the readings of its paper.
@@ -128,8 +142,9 @@ impl ShaperConfig {
         some("patience", self.patience)?;
         positive("saturation", self.saturation)?;
         some("saturated_bursts", self.saturated_bursts)?;
-        if let Some(PacedGuard { share, bursts, .. }) = self.paced {
+        if let Some(PacedGuard { share, stretch, bursts, .. }) = self.paced {
             positive("paced_share", share)?;
+            positive("paced_stretch", stretch)?;
             some("paced_bursts", bursts)?;
         }
         Ok(())

@@ -296,15 +296,16 @@ impl Shaper {
             SlowStart::Grown(round) => (round, true),
             SlowStart::Over(round) => (round, self.streaks.spread > 0),
         };
-        let spread = counts && self.is_spread(round);
+        // Not `stretch`: a round of a sender that does not pace has gaps, an open ACK releases a burst without any.
+        let spread = counts && self.is_spread(round, PacedGuard::STRETCH);
         grow(&mut self.streaks.spread, spread);
     }
 
     /// Whether it took longer than the guard's part of the round trip.
-    fn is_spread(&self, arriving: &Arriving) -> bool {
+    fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
         let (Some(guard), Some(rtt)) = (self.config.paced, self.rtt()) else { return false };
         let span = Duration::from_secs_f64(rtt.as_secs_f64() * guard.share).unwrap_or(Duration::MAX);
-        arriving.is_spread(span, self.config.air_rate)
+        arriving.is_spread(span, stretch, self.config.air_rate)
     }
 
     fn spread_for_long(&self) -> bool {
@@ -402,7 +403,8 @@ impl Shaper {
         let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
         grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
         // The first is what slow start left behind, as smooth as any stream.
-        let spread = self.bursts > 1 && self.is_spread(burst);
+        let stretch = self.config.paced.map_or(PacedGuard::STRETCH, |guard| guard.stretch);
+        let spread = self.bursts > 1 && self.is_spread(burst, stretch);
         grow(&mut self.streaks.spread, spread);
     }
 

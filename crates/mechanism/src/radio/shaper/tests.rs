@@ -548,8 +548,11 @@ fn wrong_values_are_named() {
     assert_eq!(field(ShaperConfig { patience: 0, ..config() }), "patience");
     assert_eq!(field(ShaperConfig { saturation: 0.0, ..config() }), "saturation");
     assert_eq!(field(ShaperConfig { saturated_bursts: 0, ..config() }), "saturated_bursts");
-    let paced =
-        |share, bursts| ShaperConfig { paced: Some(PacedGuard { share, bursts, from: PacedFrom::Bursts }), ..config() };
-    assert_eq!(field(paced(f64::INFINITY, 1)), "paced_share");
-    assert_eq!(field(paced(0.5, 0)), "paced_bursts");
+    let paced = |share, stretch, bursts| ShaperConfig {
+        paced: Some(PacedGuard { share, stretch, bursts, from: PacedFrom::Bursts }),
+        ..config()
+    };
+    assert_eq!(field(paced(f64::INFINITY, 2.0, 1)), "paced_share");
+    assert_eq!(field(paced(0.5, 0.0, 1)), "paced_stretch");
+    assert_eq!(field(paced(0.5, 2.0, 0)), "paced_bursts");
 }

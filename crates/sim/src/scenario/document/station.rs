@@ -106,6 +106,9 @@ pub struct ClientShaperDocument {
     /// Guard against paced senders: a burst that takes longer than this share of the RTT is spread. Without it there is no guard, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paced_share: Option<f64>,
+    /// And longer than so many times what its bytes take on the air; above 0.
+    #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
+    pub paced_stretch: f64,
     /// So many spread bursts in a row end shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
@@ -293,6 +296,15 @@ fn default_held() -> u32 {
 
 fn default_saturation() -> f64 {
     0.9
+}
+
+fn default_stretch() -> f64 {
+    netlull_mechanism::radio::PacedGuard::STRETCH
+}
+
+#[allow(clippy::float_cmp, reason = "what was not written is exactly the default")]
+fn is_default_stretch(stretch: &f64) -> bool {
+    *stretch == default_stretch()
 }
 
 fn default_true() -> bool {

@@ -308,6 +308,7 @@ fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<Shap
         },
         paced: document.paced_share.map(|share| PacedGuard {
             share,
+            stretch: document.paced_stretch,
             bursts: document.paced_bursts,
             from: match document.paced_from {
                 PacedFromReading::Bursts => PacedFrom::Bursts,

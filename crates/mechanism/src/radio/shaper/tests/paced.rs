@@ -4,7 +4,7 @@ use super::*;
 
 /// Two in a row that take more than a quarter of the 60 ms.
 fn guarded(from: PacedFrom) -> ShaperConfig {
-    ShaperConfig { paced: Some(PacedGuard { share: 0.25, bursts: 2, from }), ..config() }
+    ShaperConfig { paced: Some(PacedGuard { share: 0.25, stretch: 2.0, bursts: 2, from }), ..config() }
 }
 
 #[test]
@@ -83,5 +83,20 @@ fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
     for (mbps, state) in [(16, ShaperState::Initial), (18, ShaperState::Standard(Fallback::Paced))] {
         let config = ShaperConfig { air_rate: BitRate::from_mbps(mbps), ..guarded(PacedFrom::SlowStart) };
         assert_eq!(slow_start(&config, &[11, 17, 26]).shaper.state(), state, "{mbps} Mb/s");
+    }
+}
+
+#[test]
+fn bursts_may_have_to_be_less_stretched_to_be_spread() {
+    // 17 packets take 16 ms; at 14 Mb/s on the air 10.2 ms: 1.57 times that.
+    for (stretch, state) in [(1.6, ShaperState::Saving), (1.5, ShaperState::Standard(Fallback::Paced))] {
+        let paced = Some(PacedGuard { share: 0.25, stretch, bursts: 2, from: PacedFrom::Bursts });
+        let mut script = Script::saving(&ShaperConfig { paced, air_rate: BitRate::from_mbps(14), ..config() });
+        for opened in [188, 267] {
+            script.flight_after(opened, 17);
+            script.timeout(opened + 79);
+            script.opened(opened + 79);
+        }
+        assert_eq!(script.shaper.state(), state, "{stretch} times");
     }
 }
