@@ -13,8 +13,8 @@ __all__ = ["AccessPoint", "Bsd", "ClientShaper", "Doze", "Eager", "Psm", "Radio"
 class ClientShaper:
     """The client's shaper of client-centered-2004: it closes the window of all but the last packet of a burst.
 
-    `least_wait` and `margin` are times, `growth`, `saturation` and `paced_share` are ratios, the rest counts and
-    readings by name.
+    `least_wait` and `margin` are times, `growth`, `saturation`, `paced_share` and `paced_stretch` are ratios, the rest
+    counts and readings by name.
     """
 
     kind: ClassVar[str] = "client_shaper"
@@ -29,7 +29,9 @@ class ClientShaper:
     rtt_from: str | None = None
     repair: str | None = None
     paced_share: float | None = None
+    paced_stretch: float | None = None
     paced_bursts: int | None = None
+    paced_from: str | None = None
 
 
 @dataclass(frozen=True)

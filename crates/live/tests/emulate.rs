@@ -8,7 +8,7 @@ use netlull_live::namespace::{Namespace, sysctl};
 use netlull_live::system::open_tun;
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
-use netlull_mechanism::radio::{PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+use netlull_mechanism::radio::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
 use netlull_mechanism::rate::{PractRaConfig, QueueCount, RateSet};
 use netlull_network::buffer::Buffer;
 use netlull_network::outcome::Outcome;
@@ -310,7 +310,7 @@ fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
             margin: MS(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,
-            paced: Some(PacedGuard { share: 0.5, bursts: 3 }),
+            paced: Some(PacedGuard { share: 0.5, stretch: 2.0, bursts: 3, from: PacedFrom::Bursts }),
             ..ShaperConfig::new(BitRate::from_mbps(20), wake)
         });
         plan.stations = vec![StationPlan { node: 2, access: 1, down: 1, up: 2, wake, mechanism, access_point: None }];

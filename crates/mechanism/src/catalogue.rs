@@ -208,14 +208,22 @@ const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
             "paced_share",
             "above 0",
             "none: paced senders are not looked for",
-            "a burst that takes longer than this part of RTT, and twice its time on the air, is spread",
+            "a burst that takes longer than this part of RTT, and paced_stretch times its time on the air, is spread",
             "own",
         ),
+        parameter("paced_stretch", "above 0", "2", "see paced_share; for rounds of slow start always 2", "own"),
         parameter(
             "paced_bursts",
             "bursts",
             "with paced_share",
             "those in a row, after which windows are left alone",
+            "own",
+        ),
+        parameter(
+            "paced_from",
+            "bursts | slow_start",
+            "bursts",
+            "which packets show that a sender paces: those of bursts alone, or of the rounds of slow start too",
             "own",
         ),
     ],
@@ -509,7 +517,7 @@ mod tests {
 
     #[test]
     fn the_catalogue_tells_the_stations_defaults() {
-        use crate::radio::{EagerConfig, RepairAcks, RttFrom, ShaperConfig};
+        use crate::radio::{EagerConfig, PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
         use netlull_units::Duration;
         let default = |of: &MechanismInfo, name| of.parameters.iter().find(|p| p.name == name).unwrap().default;
         let span = |of, name| default(of, name).parse::<Duration>().unwrap();
@@ -521,7 +529,9 @@ mod tests {
         assert_eq!(number("patience"), f64::from(built.patience));
         assert_eq!(number("saturated_bursts"), f64::from(built.saturated_bursts));
         assert_eq!((built.eager, built.rtt_from, built.repair), (true, RttFrom::AnyEcho, RepairAcks::Closed));
-        assert_eq!(built.paced, None);
+        assert_eq!((built.paced, PacedFrom::default()), (None, PacedFrom::Bursts));
+        assert_eq!(default(&CLIENT_SHAPER, "paced_from"), "bursts");
+        assert_eq!(number("paced_stretch"), PacedGuard::STRETCH);
         let eager = EagerConfig::default();
         assert_eq!((span(&EAGER, "least_wait"), span(&EAGER, "longest_wait")), (eager.least_wait, eager.longest_wait));
     }

@@ -4,13 +4,21 @@ use crate::download::{Download, Probe, Setting, readings};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{
-    Eager, EagerConfig, PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction, StationEvent, TcpView,
+    Eager, EagerConfig, PacedFrom, PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction,
+    StationEvent, TcpView,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 fn configs() -> impl Strategy<Value = ShaperConfig> {
-    let guard = prop::option::of((0.1_f64..1.0, 1_u32..4).prop_map(|(share, bursts)| PacedGuard { share, bursts }));
+    let from = prop_oneof![Just(PacedFrom::Bursts), Just(PacedFrom::SlowStart)];
+    let guard = (0.1_f64..1.0, 1.0_f64..3.0, 1_u32..4, from).prop_map(|(share, stretch, bursts, from)| PacedGuard {
+        share,
+        stretch,
+        bursts,
+        from,
+    });
+    let guard = prop::option::of(guard);
     let counts = (1_u32..6, 0.3_f64..50.0, 1_u32..5);
     (1_u64..100, 0_u64..20, 1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(
         |(rate, wake, least, growth, (patience, saturation, saturated_bursts), bits, paced)| {

@@ -1,6 +1,8 @@
 //! What a station is made from.
 
-use netlull_mechanism::radio::{BsdConfig, EagerConfig, PacedGuard, PsmConfig, RepairAcks, RttFrom, ShaperConfig};
+use netlull_mechanism::radio::{
+    BsdConfig, EagerConfig, PacedFrom, PacedGuard, PsmConfig, RepairAcks, RttFrom, ShaperConfig,
+};
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
@@ -39,9 +41,10 @@ impl StationMechanism {
     /// something is missing, the guard against senders that pace, a margin of 1 ms, the tick of Linux's timestamps, and a least silence of 5 ms,
     /// more than the tick of 4 ms (HZ=250) for which a sender, or what carries its packets, may be kept from running.
     ///
-    /// The guard gives up after two bursts that take more than half of the round trip, and twice their time on the air. Linux's reno and
+    /// The guard gives up after two bursts that take more than half of the round trip, and 1.5 times their time on the air. Linux's reno and
     /// cubic send what an open ACK allows at once, so that a burst takes its time on the slowest link; bbr's takes the whole round trip, and
-    /// each one of them lets it believe in a slower path. One such burst may be an accident.
+    /// each one of them lets it believe in a slower path. One such burst may be an accident. Rounds of slow start count, so that bbr is known
+    /// before a window is closed: after a window was closed for long bbr takes the pause for its path, and a download loses up to a second.
     #[must_use]
     pub const fn live_shaper(air_rate: BitRate, wake: Duration) -> Self {
         Self::ClientShaper(ShaperConfig {
@@ -49,7 +52,7 @@ impl StationMechanism {
             margin: Duration::from_millis(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,
-            paced: Some(PacedGuard { share: 0.5, bursts: 2 }),
+            paced: Some(PacedGuard { share: 0.5, stretch: 1.5, bursts: 2, from: PacedFrom::SlowStart }),
             ..ShaperConfig::new(air_rate, wake)
         })
     }

@@ -22,7 +22,7 @@ pub use access_point::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig
 pub use bsd::{Bsd, BsdConfig, Requests};
 pub use eager::{Eager, EagerConfig};
 pub use psm::{Psm, PsmConfig};
-pub use shaper::{Burst, Fallback, PacedGuard, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
+pub use shaper::{Burst, Fallback, PacedFrom, PacedGuard, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
 
 use crate::gateway::{SegmentKind, Timestamps};
 use netlull_units::Bytes;

@@ -35,8 +35,9 @@ pub use sleep::{
     SleepDocument, ThresholdDocument, UpdateDocument,
 };
 pub use station::{
-    AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PollReading, PsmDocument, RadioDocument,
-    RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument, StationMechanismDocument,
+    AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PacedFromReading, PollReading, PsmDocument,
+    RadioDocument, RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
+    StationMechanismDocument,
 };
 pub use tcp::{
     CwndUnitReading, EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackCompressionReading,

@@ -32,16 +32,8 @@ pub struct Burst {
     pub state: ShaperState,
 }
 
-impl Burst {
-    /// Whether it took longer than `span`, and longer than twice what its bytes take at `rate`.
-    pub(super) fn is_spread(&self, span: Duration, rate: BitRate) -> bool {
-        let took = self.last.saturating_since(self.first);
-        took > span && took > rate.time_for(Bytes::new(self.bytes)).saturating_mul(2)
-    }
-}
-
-/// A burst that arrives.
-#[derive(Clone, Copy, Debug)]
+/// A burst, or a round of slow start, that arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arriving {
     pub(super) opened: Instant,
     pub(super) first: Instant,
@@ -73,6 +65,13 @@ impl Arriving {
         if order == Order::Broken {
             self.order = Order::Broken;
         }
+    }
+
+    /// Whether it took longer than `span`, and longer than `stretch` times what its bytes take at `rate`.
+    pub(super) fn is_spread(&self, span: Duration, stretch: f64, rate: BitRate) -> bool {
+        let took = self.last.saturating_since(self.first);
+        let air = rate.time_for(Bytes::new(self.bytes)).as_secs_f64();
+        took > span && Duration::from_secs_f64(stretch * air).is_some_and(|least| took > least)
     }
 }
 

@@ -29,14 +29,46 @@ pub enum RepairAcks {
     AsTheyAre,
 }
 
+/// Which packets say that a sender paces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+pub enum PacedFrom {
+    /// Those of the bursts that open ACKs have released.
+    #[default]
+    Bursts,
+    /// Those of the rounds of slow start, and of bursts. A sender that does not pace answers each acknowledgement at once, so that a round of
+    /// slow start comes as fast as the slowest link lets it. One that paces holds back what it might send: while it doubles what it sends a
+    /// round, its packets come spread over more than half of the round trip. Then no window is ever closed.
+    SlowStart,
+}
+
 /// Beyond the paper: gives up on a sender that paces, whose bursts are none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacedGuard {
-    /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than twice what its bytes take on the air.
+    /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than `stretch` times what its bytes take
+    /// on the air.
     pub share: f64,
-    /// After so many spread bursts in a row windows are left alone.
+    /// Of bursts; for rounds of slow start it is [`PacedGuard::STRETCH`].
+    #[cfg_attr(feature = "serde", serde(default = "PacedGuard::stretch"))]
+    pub stretch: f64,
+    /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. The
+    /// first of those has to have grown: what an application writes as slowly as that does not grow.
     pub bursts: u32,
+    /// Whether rounds of slow start count.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub from: PacedFrom,
+}
+
+impl PacedGuard {
+    /// Twice the time on the air.
+    pub const STRETCH: f64 = 2.0;
+
+    #[cfg(feature = "serde")]
+    fn stretch() -> f64 {
+        Self::STRETCH
+    }
 }
 
 /// What the shaper needs to know, and the readings of its paper.
@@ -110,8 +142,9 @@ impl ShaperConfig {
         some("patience", self.patience)?;
         positive("saturation", self.saturation)?;
         some("saturated_bursts", self.saturated_bursts)?;
-        if let Some(PacedGuard { share, bursts }) = self.paced {
+        if let Some(PacedGuard { share, stretch, bursts, .. }) = self.paced {
             positive("paced_share", share)?;
+            positive("paced_stretch", stretch)?;
             some("paced_bursts", bursts)?;
         }
         Ok(())

@@ -11,7 +11,7 @@ mod state;
 mod tests;
 
 pub use burst::Burst;
-pub use config::{PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+pub use config::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
 pub use state::{Fallback, ShaperState};
 
 use super::spacing::Spacing;
@@ -263,11 +263,14 @@ impl Shaper {
     /// Data in the state Initial: without timestamps for good, otherwise until slow start is over.
     fn slow_start(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
         let Some(echo) = echo(segment) else {
-            self.state = ShaperState::Standard(Fallback::NoTimestamps);
-            self.fallback = self.state.fallback();
+            self.leave_alone(Fallback::NoTimestamps);
             return;
         };
-        if let SlowStart::Over { packets } = self.rounds.received(echo, self.round_trip.newest())
+        let round = self.rounds.received(now, bytes, echo, self.round_trip.newest());
+        self.count_round(&round);
+        if self.spread_for_long() {
+            self.leave_alone(Fallback::Paced);
+        } else if let SlowStart::Over(Arriving { packets, .. }) = round
             && self.rtt().is_some()
         {
             // What is under way comes as smoothly as before; acknowledgements that are closed release nothing after it, so it ends in a
@@ -276,6 +279,37 @@ impl Shaper {
             self.expected = expected_after(packets);
             self.phase = Phase::Burst(Arriving::begin(now, now, bytes, order));
         }
+    }
+
+    fn leave_alone(&mut self, why: Fallback) {
+        self.state = ShaperState::Standard(why);
+        self.fallback = Some(why);
+    }
+
+    /// Rounds of slow start that are spread. What an application writes as slowly is spread too, but does not grow.
+    fn count_round(&mut self, round: &SlowStart) {
+        if self.config.paced.is_none_or(|guard| guard.from != PacedFrom::SlowStart) {
+            return;
+        }
+        let (round, counts) = match round {
+            SlowStart::GoesOn => return,
+            SlowStart::Grown(round) => (round, true),
+            SlowStart::Over(round) => (round, self.streaks.spread > 0),
+        };
+        // Not `stretch`: a round of a sender that does not pace has gaps, an open ACK releases a burst without any.
+        let spread = counts && self.is_spread(round, PacedGuard::STRETCH);
+        grow(&mut self.streaks.spread, spread);
+    }
+
+    /// Whether it took longer than the guard's part of the round trip.
+    fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
+        let (Some(guard), Some(rtt)) = (self.config.paced, self.rtt()) else { return false };
+        let span = Duration::from_secs_f64(rtt.as_secs_f64() * guard.share).unwrap_or(Duration::MAX);
+        arriving.is_spread(span, stretch, self.config.air_rate)
+    }
+
+    fn spread_for_long(&self) -> bool {
+        self.config.paced.is_some_and(|guard| self.streaks.spread >= guard.bursts)
     }
 
     /// The first data that an open ACK has released.
@@ -339,7 +373,7 @@ impl Shaper {
             if !burst.intact {
                 self.spacing.missed(self.longest_wait());
             }
-            self.count(&burst);
+            self.count(arriving, burst.intact);
             self.state = self.judge(burst.intact);
             self.fallback = self.state.fallback();
         }
@@ -361,29 +395,26 @@ impl Shaper {
         self.freed.is_none_or(|freed| freed + self.round_trip() + self.config.least_wait <= now)
     }
 
-    fn count(&mut self, burst: &Burst) {
-        let grow = |streak: &mut u32, holds: bool| *streak = if holds { streak.saturating_add(1) } else { 0 };
+    fn count(&mut self, burst: &Arriving, intact: bool) {
         let rtt = self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT);
-        grow(&mut self.streaks.bad, !burst.intact);
+        grow(&mut self.streaks.bad, !intact);
         // W >= 90 % of air rate x RTT, W being what this burst has brought (section III-B.2; in bytes: reading).
         let product = self.config.air_rate.as_f64() * rtt.as_secs_f64();
         let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
         grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
-        if let Some(PacedGuard { share, .. }) = self.config.paced {
-            let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);
-            // The first is what slow start left behind, as smooth as any stream.
-            grow(&mut self.streaks.spread, self.bursts > 1 && burst.is_spread(span, self.config.air_rate));
-        }
+        // The first is what slow start left behind, as smooth as any stream.
+        let stretch = self.config.paced.map_or(PacedGuard::STRETCH, |guard| guard.stretch);
+        let spread = self.bursts > 1 && self.is_spread(burst, stretch);
+        grow(&mut self.streaks.spread, spread);
     }
 
     /// The state after a burst.
     fn judge(&self, intact: bool) -> ShaperState {
-        let spread_for_long = self.config.paced.is_some_and(|guard| self.streaks.spread >= guard.bursts);
         if self.streaks.bad >= self.config.patience {
             ShaperState::Standard(Fallback::BadBursts)
         } else if self.streaks.saturated >= self.config.saturated_bursts {
             ShaperState::Standard(Fallback::Saturated)
-        } else if spread_for_long {
+        } else if self.spread_for_long() {
             ShaperState::Standard(Fallback::Paced)
         } else if intact {
             ShaperState::Saving
@@ -517,6 +548,11 @@ impl Stream {
     fn has_hole(&self) -> bool {
         matches!(self, Self::Of { sequence, .. } if sequence.has_hole())
     }
+}
+
+/// One more in a row, or none.
+fn grow(streak: &mut u32, holds: bool) {
+    *streak = if holds { streak.saturating_add(1) } else { 0 };
 }
 
 fn echo(segment: &TcpView) -> Option<u32> {

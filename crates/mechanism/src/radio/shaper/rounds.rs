@@ -1,6 +1,8 @@
 //! Whether slow start is over (client-centered-2004 section III-B.5).
 
+use super::burst::{Arriving, Order};
 use super::sequence::is_after;
+use netlull_units::Instant;
 
 /// Rounds of packets, told apart by the timestamps that they echo.
 ///
@@ -8,8 +10,8 @@ use super::sequence::is_after;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
     growth: f64,
-    /// Packets of this round.
-    packets: u32,
+    /// This round; `None` before there is data.
+    round: Option<Arriving>,
     /// Packets of the round before.
     before: Option<u32>,
     mark: Mark,
@@ -28,16 +30,17 @@ enum Mark {
 /// What a packet says of slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SlowStart {
+    /// It belongs to a round, or ends the first one, with which nothing compares.
     GoesOn,
-    /// It is over: so many packets came in the last round.
-    Over {
-        packets: u32,
-    },
+    /// It ends a round that has grown.
+    Grown(Arriving),
+    /// It ends a round that has not grown enough: slow start is over.
+    Over(Arriving),
 }
 
 impl Rounds {
     pub(super) fn new(growth: f64) -> Self {
-        Self { growth, packets: 0, before: None, mark: Mark::NoRound }
+        Self { growth, round: None, before: None, mark: Mark::NoRound }
     }
 
     /// The host acknowledges, with this TSval.
@@ -49,26 +52,37 @@ impl Rounds {
         }
     }
 
-    /// A packet of data has come that echoes this; `newest` is the latest TSval sent.
-    pub(super) fn received(&mut self, echo: u32, newest: Option<u32>) -> SlowStart {
-        match self.mark {
-            Mark::NoRound => self.mark = Mark::Awaited { behind: newest },
-            Mark::Sent(mark) if !is_after(mark, echo) => {
-                let packets = self.packets;
-                let grown = self.before.is_none_or(|before| f64::from(packets) >= self.growth * f64::from(before));
-                (self.before, self.packets, self.mark) = (Some(packets), 1, Mark::Awaited { behind: newest });
-                return if grown { SlowStart::GoesOn } else { SlowStart::Over { packets } };
-            }
-            Mark::Awaited { .. } | Mark::Sent(_) => {}
+    /// A packet of data of so many bytes has come that echoes this; `newest` is the latest TSval sent.
+    pub(super) fn received(&mut self, now: Instant, bytes: u32, echo: u32, newest: Option<u32>) -> SlowStart {
+        let ends = match self.mark {
+            Mark::NoRound => true,
+            Mark::Awaited { .. } => false,
+            Mark::Sent(mark) => !is_after(mark, echo),
+        };
+        if let Some(round) = self.round.as_mut().filter(|_| !ends) {
+            round.add(now, bytes, Order::Kept);
+            return SlowStart::GoesOn;
         }
-        self.packets = self.packets.saturating_add(1);
-        SlowStart::GoesOn
+        self.mark = Mark::Awaited { behind: newest };
+        let Some(round) = self.round.replace(Arriving::begin(now, now, bytes, Order::Kept)) else {
+            return SlowStart::GoesOn;
+        };
+        match self.before.replace(round.packets) {
+            None => SlowStart::GoesOn,
+            Some(before) if f64::from(round.packets) >= self.growth * f64::from(before) => SlowStart::Grown(round),
+            Some(_) => SlowStart::Over(round),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_units::Duration;
+
+    fn at(millis: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(millis)
+    }
 
     /// Rounds of these sizes, an acknowledgement for every second packet; the round at whose end slow start is over.
     fn over_after(growth: f64, sizes: &[u32]) -> Option<usize> {
@@ -77,7 +91,8 @@ mod tests {
         for (index, &size) in sizes.iter().enumerate() {
             let first_of_round = clock;
             for packet in 0..size {
-                if rounds.received(echo, Some(clock)) != SlowStart::GoesOn {
+                if let SlowStart::Over(round) = rounds.received(at(0), 1500, echo, Some(clock)) {
+                    assert_eq!((round.packets, round.bytes), (sizes[index - 1], 1500 * u64::from(sizes[index - 1])));
                     return Some(index - 1);
                 }
                 if packet % 2 == 1 || packet + 1 == size {
@@ -94,17 +109,38 @@ mod tests {
     fn a_value_sent_before_the_round_does_not_end_it() {
         // A clock of 10 ms: an acknowledgement of the round has the value of one before it, which data echoes already.
         let mut rounds = Rounds::new(1.5);
-        rounds.received(1, Some(2));
+        let received = |rounds: &mut Rounds, millis, echo, newest| rounds.received(at(millis), 1500, echo, newest);
+        received(&mut rounds, 1, 1, Some(2));
         rounds.sent(2);
-        rounds.received(2, Some(2));
+        received(&mut rounds, 2, 2, Some(2));
         rounds.sent(3);
-        rounds.received(2, Some(3));
+        received(&mut rounds, 3, 2, Some(3));
         // That were 3 packets; the next round has as many, less than 4.5.
-        assert_eq!(rounds.received(3, Some(3)), SlowStart::GoesOn);
+        assert_eq!(received(&mut rounds, 11, 3, Some(3)), SlowStart::GoesOn);
         rounds.sent(4);
-        rounds.received(3, Some(4));
-        rounds.received(3, Some(4));
-        assert_eq!(rounds.received(4, Some(4)), SlowStart::Over { packets: 3 });
+        received(&mut rounds, 12, 3, Some(4));
+        received(&mut rounds, 13, 3, Some(4));
+        let over = received(&mut rounds, 21, 4, Some(4));
+        let SlowStart::Over(Arriving { first, last, packets, bytes, .. }) = over else { panic!("{over:?}") };
+        assert_eq!((first, last, packets, bytes), (at(11), at(13), 3, 4500));
+    }
+
+    #[test]
+    fn a_round_that_has_grown_is_told_when_it_is_over() {
+        let mut rounds = Rounds::new(1.5);
+        let mut told = Vec::new();
+        for (round, packets) in (0_u32..).zip([2, 4, 6, 6, 1]) {
+            for packet in 0..packets {
+                let now = at(100 * u64::from(round) + packet);
+                match rounds.received(now, 1000, round, Some(round)) {
+                    SlowStart::GoesOn => {}
+                    SlowStart::Grown(of) => told.push((true, of.packets, of.last)),
+                    SlowStart::Over(of) => told.push((false, of.packets, of.last)),
+                }
+            }
+            rounds.sent(round + 1);
+        }
+        assert_eq!(told, [(true, 4, at(103)), (true, 6, at(205)), (false, 6, at(305))], "of the first nothing is told");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use netlull_units::Instant;
 ///      │                 a packet missing (C2)  │  │                │
 ///      │                                        ▼  │                │
 ///      │                                    Recovery ───────────────┘
-///      │ no timestamps                          │  │
+///      │ no timestamps, or spread rounds        │  │
 ///      ▼                                        │  │ bad bursts in a row (C4)
 ///   Standard(why) ◄─────────────────────────────┴──┘ saturated bursts in a row (C5), or spread ones
 ///
@@ -67,7 +67,7 @@ pub enum Fallback {
     BadBursts,
     /// The wireless link is saturated (section III-B.2).
     Saturated,
-    /// Bursts are spread out by their sender (beyond the paper).
+    /// Bursts, or rounds of slow start, are spread out by their sender (beyond the paper).
     Paced,
 }
 

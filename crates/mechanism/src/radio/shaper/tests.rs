@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod paced;
+
 use super::super::{PacketView, StationAction as Act, StationEvent, TcpView};
 use super::*;
 use crate::gateway::Timestamps;
@@ -525,36 +527,6 @@ fn while_the_sender_repairs_windows_may_be_left_as_they_are() {
 }
 
 #[test]
-fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
-    let guarded = ShaperConfig { paced: Some(PacedGuard { share: 0.25, bursts: 2 }), ..config() };
-    let mut script = Script::saving(&guarded);
-    // 17 packets take 16 ms, more than a quarter of 60 ms, and more than twice the 7.2 ms that 17 x 1052 B take at 20 Mb/s.
-    script.flight_after(188, 17);
-    assert_eq!(script.timeout(267), [ACKNOWLEDGE, Act::Sleep]);
-    script.opened(267);
-    script.flight_after(267, 17);
-    assert_eq!(script.timeout(346), [ACKNOWLEDGE]);
-    assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Paced));
-    // What slow start left under way is spread by its nature, and does not count.
-    let mut script = Script::new(&guarded);
-    script.flight(60, 17, 0);
-    script.flight(121, 17, 61);
-    script.flight(182, 17, 122);
-    assert_eq!(script.timeout(201), [ACKNOWLEDGE, Act::Sleep]);
-    script.opened(201);
-    script.flight_after(201, 17);
-    assert_eq!(script.timeout(280), [ACKNOWLEDGE, Act::Sleep]);
-    // At 10 Mb/s they take 14.3 ms: they are not spread, they cannot come faster.
-    let slow = ShaperConfig { air_rate: BitRate::from_mbps(10), ..guarded };
-    let mut script = Script::saving(&slow);
-    script.flight_after(188, 17);
-    script.timeout(267);
-    script.opened(267);
-    script.flight_after(267, 17);
-    assert_eq!(script.timeout(346), [ACKNOWLEDGE, Act::Sleep]);
-}
-
-#[test]
 fn other_connections_pass_untouched() {
     let mut script = Script::saving(&config());
     script.flight_after(188, 3);
@@ -576,7 +548,11 @@ fn wrong_values_are_named() {
     assert_eq!(field(ShaperConfig { patience: 0, ..config() }), "patience");
     assert_eq!(field(ShaperConfig { saturation: 0.0, ..config() }), "saturation");
     assert_eq!(field(ShaperConfig { saturated_bursts: 0, ..config() }), "saturated_bursts");
-    let paced = |share, bursts| ShaperConfig { paced: Some(PacedGuard { share, bursts }), ..config() };
-    assert_eq!(field(paced(f64::INFINITY, 1)), "paced_share");
-    assert_eq!(field(paced(0.5, 0)), "paced_bursts");
+    let paced = |share, stretch, bursts| ShaperConfig {
+        paced: Some(PacedGuard { share, stretch, bursts, from: PacedFrom::Bursts }),
+        ..config()
+    };
+    assert_eq!(field(paced(f64::INFINITY, 2.0, 1)), "paced_share");
+    assert_eq!(field(paced(0.5, 0.0, 1)), "paced_stretch");
+    assert_eq!(field(paced(0.5, 2.0, 0)), "paced_bursts");
 }

@@ -106,10 +106,16 @@ pub struct ClientShaperDocument {
     /// Guard against paced senders: a burst that takes longer than this share of the RTT is spread. Without it there is no guard, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paced_share: Option<f64>,
+    /// And longer than so many times what its bytes take on the air; above 0.
+    #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
+    pub paced_stretch: f64,
     /// So many spread bursts in a row end shaping.
     #[serde(default = "default_three")]
     #[schemars(range(min = 1))]
     pub paced_bursts: u32,
+    /// Which packets show that a sender paces.
+    #[serde(default, skip_serializing_if = "PacedFromReading::is_default")]
+    pub paced_from: PacedFromReading,
 }
 
 /// Which data tells the shaper the RTT.
@@ -121,6 +127,24 @@ pub enum RttFromReading {
     AnyEcho,
     /// Only what echoes the last open acknowledgement, or what was sent after it.
     OpenAck,
+}
+
+/// Which packets show the shaper that a sender paces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PacedFromReading {
+    /// Those of bursts.
+    #[default]
+    Bursts,
+    /// Those of the rounds of slow start, too: so many of them in a row that are spread while they grow, and no window is ever closed.
+    SlowStart,
+}
+
+impl PacedFromReading {
+    /// Whether it can be left out.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// The shaper's acknowledgements while a packet is missing.
@@ -272,6 +296,15 @@ fn default_held() -> u32 {
 
 fn default_saturation() -> f64 {
     0.9
+}
+
+fn default_stretch() -> f64 {
+    netlull_mechanism::radio::PacedGuard::STRETCH
+}
+
+#[allow(clippy::float_cmp, reason = "what was not written is exactly the default")]
+fn is_default_stretch(stretch: &f64) -> bool {
+    *stretch == default_stretch()
 }
 
 fn default_true() -> bool {

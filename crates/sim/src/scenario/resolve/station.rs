@@ -7,13 +7,14 @@ use super::{LinkSpec, Nodes, Result, node, refuse};
 use crate::net::queue::QueueModel;
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{
-    AccessPointDocument, BsdDocument, ClientShaperDocument, Document, EagerDocument, PollReading, PsmDocument,
-    RadioDocument, RepairReading, RequestReading, RttFromReading, StationDocument, StationMechanismDocument,
+    AccessPointDocument, BsdDocument, ClientShaperDocument, Document, EagerDocument, PacedFromReading, PollReading,
+    PsmDocument, RadioDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
+    StationMechanismDocument,
 };
 use netlull_mechanism::ConfigError;
 use netlull_mechanism::radio::{
-    AccessPointConfig, BsdConfig, EagerConfig, PacedGuard, Polling, PsmConfig, RepairAcks, Requests, RttFrom,
-    ShaperConfig,
+    AccessPointConfig, BsdConfig, EagerConfig, PacedFrom, PacedGuard, Polling, PsmConfig, RepairAcks, Requests,
+    RttFrom, ShaperConfig,
 };
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
@@ -297,7 +298,15 @@ fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<Shap
             RepairReading::Closed => RepairAcks::Closed,
             RepairReading::AsTheyAre => RepairAcks::AsTheyAre,
         },
-        paced: document.paced_share.map(|share| PacedGuard { share, bursts: document.paced_bursts }),
+        paced: document.paced_share.map(|share| PacedGuard {
+            share,
+            stretch: document.paced_stretch,
+            bursts: document.paced_bursts,
+            from: match document.paced_from {
+                PacedFromReading::Bursts => PacedFrom::Bursts,
+                PacedFromReading::SlowStart => PacedFrom::SlowStart,
+            },
+        }),
         ..ShaperConfig::new(air.rate, air.wake)
     };
     netlull_mechanism::radio::Shaper::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
