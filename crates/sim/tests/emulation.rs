@@ -77,7 +77,6 @@ fn counted(scenario: &Scenario) -> Outcome {
                 },
                 missed_packets: 1,
             }),
-            ..StationOutcome::default()
         }],
         tables: Vec::new(),
         lateness: Lateness::default(),
