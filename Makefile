@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint bench bench-components fuzz netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz netlulld clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,9 +36,13 @@ test-rust:
 test-python:
 	$(BIN)/pytest --numprocesses 2 --dist loadfile
 
-lint: setup tools ## Check formatting, lints, types and the arrows between crates and packages.
+lint: lint-rust lint-python ## Check formatting, lints, types and the arrows between crates and packages (`make -j2 lint`: both languages at once).
+
+lint-rust: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

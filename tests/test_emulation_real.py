@@ -50,6 +50,7 @@ window = true
 drops = true
 requests = true
 stations = true
+arrivals = ["access-client"]
 """
 
 

@@ -250,6 +250,9 @@ pub struct ProbePlan {
     pub requests: bool,
     /// What stations do.
     pub stations: bool,
+    /// Packets that are offered to these links.
+    #[serde(default)]
+    pub arrivals: Vec<u32>,
     /// Of these links.
     pub links: Vec<u32>,
     /// Of these flows.

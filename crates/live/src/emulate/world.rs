@@ -20,7 +20,9 @@ use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::rate::{Admission, RateEvent};
 use netlull_network::outcome::{LinkMark, Mark};
 use netlull_network::plan::{Plan, Traffic};
-use netlull_network::probe::{EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table};
+use netlull_network::probe::{
+    ArrivalRow, EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table, arrivals,
+};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;
@@ -66,6 +68,7 @@ pub struct World {
     recorder: Recorder,
     pub(super) probe: Option<StationProbe>,
     gateways: Option<GatewayProbe>,
+    arrivals: Vec<ArrivalRow>,
     marks: Vec<Mark>,
     /// What has arrived at hosts and was not handed over yet.
     arrived: VecDeque<(u32, Frame)>,
@@ -106,6 +109,7 @@ impl World {
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
             probe: plan.probe.stations.then(StationProbe::default),
             gateways: GatewayProbe::new(&plan),
+            arrivals: Vec::new(),
             connections: Connections::new(plan.flows.len()),
             steps_done: vec![0; links.len()],
             datagrams_done: vec![0; plan.flows.len()],
@@ -271,6 +275,7 @@ impl World {
             _ => None,
         };
         self.gateways.iter_mut().for_each(|probe| probe.offered(link, &frame));
+        self.note_arrival(link, &frame);
         let (admission, gone) = match self.links[link].offer(now, frame) {
             Offered::Taken => (Some(Admission::Accepted), None),
             Offered::Dropped(frame) => (Some(Admission::Dropped), Some(frame)),
@@ -286,6 +291,17 @@ impl World {
             self.tell(index, RateEvent::Arrival { size, admission, queue }, segment);
         }
         taken
+    }
+
+    fn note_arrival(&mut self, link: usize, frame: &Frame) {
+        let (probe, link) = (&self.plan.probe, link as u32);
+        if let Some(owner) = frame.owner
+            && probe.arrivals.contains(&link)
+            && probe.flows.contains(&owner.flow)
+        {
+            let time = (self.now - Instant::ZERO).as_nanos();
+            self.arrivals.push(ArrivalRow { time, link, flow: owner.flow, size: frame.size });
+        }
     }
 
     /// A packet was dropped, lost or missed at a link.
@@ -506,6 +522,9 @@ impl World {
     #[must_use]
     pub fn remains(self) -> Remains {
         let mut tables = self.recorder.into_tables();
+        if !self.plan.probe.arrivals.is_empty() {
+            tables.push(arrivals(self.arrivals));
+        }
         tables.extend(self.gateways.map(GatewayProbe::into_table));
         tables.extend(self.probe.into_iter().flat_map(StationProbe::into_tables));
         Remains {

@@ -1,11 +1,13 @@
 //! What is recorded over time, in virtual time and in real time alike: columns, written only where they are asked for.
 
+mod arrivals;
 mod gateways;
 mod requests;
 mod stations;
 mod tables;
 mod truth;
 
+pub use arrivals::{ArrivalRow, arrivals};
 pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use requests::{RequestRow, RequestTable};
 pub use stations::{AirRow, CLOSED, StationProbe};

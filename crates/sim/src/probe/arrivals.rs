@@ -1,8 +1,9 @@
 //! Every packet that is offered to a link (table `arrivals`).
 
-use super::{Column, Table};
+use super::Table;
 use crate::net::packet::LinkId;
 use crate::traffic::Record;
+use netlull_network::probe::{ArrivalRow, arrivals};
 
 /// Records the packets offered to some links.
 pub struct ArrivalProbe {
@@ -63,21 +64,12 @@ impl ArrivalProbe {
 
     /// The table, in the order of time, then of links.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn into_table(self) -> Table {
-        let mut rows: Vec<(u64, u32, u32, u32)> = Vec::new();
+        let mut rows: Vec<ArrivalRow> = Vec::new();
         for (link, log) in (0..).zip(self.logs) {
             let Some(Log { record, flows }) = log else { continue };
-            rows.extend(record.iter().zip(flows).map(|((time, size), flow)| (time, link, flow, size)));
+            rows.extend(record.iter().zip(flows).map(|((time, size), flow)| ArrivalRow { time, link, flow, size }));
         }
-        // Stable: packets at the same instant stay in the order in which they came.
-        rows.sort_by_key(|&(time, link, ..)| (time, link));
-        let columns = vec![
-            ("time_ns", Column::Count(rows.iter().map(|row| row.0).collect())),
-            ("link", Column::Index(rows.iter().map(|row| row.1).collect())),
-            ("flow", Column::Index(rows.iter().map(|row| row.2).collect())),
-            ("bytes", Column::Count(rows.iter().map(|row| u64::from(row.3)).collect())),
-        ];
-        Table::new("arrivals", columns)
+        arrivals(rows)
     }
 }

@@ -250,5 +250,5 @@ fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
 }
 
 /// The order in which a simulated run has its tables.
-const ORDER: [&str; 12] =
-    ["rate", "link", "flow", "window", "drop", "segment", "event", "gateway", "request", "radio", "air", "burst"];
+const ORDER: [&str; 11] =
+    ["rate", "link", "flow", "window", "drop", "gateway", "request", "arrivals", "radio", "air", "burst"];
