@@ -14,4 +14,5 @@ pub mod plan;
 pub mod probe;
 pub mod queue;
 pub mod random;
+pub mod service;
 pub mod station;

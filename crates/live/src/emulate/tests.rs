@@ -3,7 +3,7 @@
 use super::address::{FIRST_PORT, address};
 use super::frame::Frame;
 use super::gauge::Gauge;
-use super::transmitter::{RateChange, Transmitter};
+use super::transmitter::Transmitter;
 use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
 use netlull_mechanism::rate::QueueCount;
@@ -15,6 +15,7 @@ use netlull_network::plan::{
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
+use netlull_network::service::RateChange;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;

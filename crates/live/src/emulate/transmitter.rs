@@ -8,47 +8,12 @@ use netlull_mechanism::rate::QueueView;
 use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
 use netlull_network::outcome::ResidencyMark;
-use netlull_network::plan::InService;
 use netlull_network::queue::Verdict;
 use netlull_network::queue::codel::{CoDel, CoDelConfig, Leaving};
+use netlull_network::service::{RateChange, Service, Then, Turn};
 use netlull_power::EnergyMeter;
-use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
-
-/// A change of rate.
-#[derive(Clone, Copy, Debug)]
-pub struct RateChange {
-    /// The new rate, above zero.
-    pub rate: BitRate,
-    /// Nothing is sent for this long.
-    pub pause: Duration,
-    /// What happens to the packet being sent.
-    pub in_service: InService,
-}
-
-/// A pause that waits for the packet being sent.
-#[derive(Clone, Copy, Debug)]
-enum PauseDue {
-    No,
-    For(Duration),
-    Until(Instant),
-}
-
-/// ```text
-///          offer                     last bit sent, nothing waits
-///   Idle ────────► Sending ────────────────────────────────────────► Idle
-///     │ change,      │  ▲  │ last bit sent, a pause is due
-///     │ pause        │  │  └──────────────► Paused ──► Sending the next, or Idle
-///     ▼              │  └───── Suspended ◄──┘ (reading `suspend` only)
-///   Paused           └ change
-/// ```
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Idle,
-    Sending { ends: Instant, pause: PauseDue },
-    Paused { until: Instant },
-    Suspended { left: Duration, until: Instant },
-}
 
 /// A packet that waits.
 #[derive(Debug)]
@@ -57,9 +22,9 @@ struct Waiting {
     frame: Frame,
 }
 
-/// What came of a turn.
+/// What has left with a turn.
 #[derive(Debug, Default)]
-pub struct Turn {
+pub struct Left {
     /// A packet whose last bit has been sent.
     pub sent: Option<Frame>,
     /// Packets that CoDel has dropped.
@@ -70,13 +35,11 @@ pub struct Turn {
 #[derive(Debug)]
 pub struct Transmitter {
     buffer: Buffer,
-    serialiser: Serialiser,
-    state: State,
+    service: Service,
     serving: Option<Frame>,
     queue: VecDeque<Waiting>,
     waiting_bytes: u64,
     codel: Option<CoDel>,
-    free_at: Instant,
     /// Up to when `queued_ns` goes.
     settled: Instant,
     meter: EnergyMeter,
@@ -90,13 +53,11 @@ impl Transmitter {
     pub fn new(rate: BitRate, buffer: Buffer, codel: Option<CoDelConfig>) -> Self {
         Self {
             buffer,
-            serialiser: Serialiser::new(rate),
-            state: State::Idle,
+            service: Service::new(rate),
             serving: None,
             queue: VecDeque::new(),
             waiting_bytes: 0,
             codel: codel.map(CoDel::new),
-            free_at: Instant::ZERO,
             settled: Instant::ZERO,
             meter: EnergyMeter::new(Instant::ZERO, rate),
             changes: 0,
@@ -107,7 +68,7 @@ impl Transmitter {
     /// The rate at which the next packet is sent.
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        self.serialiser.rate()
+        self.service.rate()
     }
 
     /// The rate at the start, and every change as it was decided.
@@ -144,7 +105,7 @@ impl Transmitter {
     /// For how long nothing has been sent, if nothing is, and nothing holds it back.
     #[must_use]
     pub fn idle_for(&self, now: Instant) -> Option<Duration> {
-        matches!(self.state, State::Idle).then(|| now.saturating_since(self.free_at))
+        self.service.idle_for(now)
     }
 
     /// Whether the buffer has room for so many bytes.
@@ -156,24 +117,13 @@ impl Transmitter {
     /// When the last packet that it was given will have been sent, at its present rate; now, if it has nothing.
     #[must_use]
     pub fn busy_until(&self, now: Instant) -> Instant {
-        let mut serialiser = self.serialiser.clone();
-        let first = match self.state {
-            State::Idle => return now,
-            State::Sending { ends, .. } => ends,
-            State::Paused { until } => until,
-            State::Suspended { left, until } => until + left,
-        };
-        self.queue.iter().fold(first, |at, waiting| at + serialiser.next(waiting.frame.size))
+        self.service.would_send(now, self.queue.iter().map(|waiting| waiting.frame.size))
     }
 
     /// When something happens next.
     #[must_use]
     pub fn next(&self) -> Instant {
-        match self.state {
-            State::Idle => Instant::NEVER,
-            State::Sending { ends, .. } => ends,
-            State::Paused { until } | State::Suspended { until, .. } => until,
-        }
+        self.service.next()
     }
 
     /// Adds the time since the last look to the integral of the queue.
@@ -204,16 +154,13 @@ impl Transmitter {
     /// The packet, if there is no room.
     pub fn offer(&mut self, now: Instant, frame: Frame, counters: &mut LinkCounters) -> Result<(), Frame> {
         self.settle(now, counters);
-        if matches!(self.state, State::Idle) {
-            // At the instant of the last departure the line is still busy for the fraction that is carried.
-            if now > self.free_at {
-                self.serialiser.idle();
-            }
+        if self.service.is_idle() {
             if let Some(codel) = &mut self.codel {
                 codel.empty();
             }
             counters.served_packets += 1;
-            self.start(now, frame);
+            self.service.start_idle(now, frame.size);
+            self.serving = Some(frame);
             return Ok(());
         }
         if !self.admits(frame.size) {
@@ -226,44 +173,25 @@ impl Transmitter {
         Ok(())
     }
 
-    fn start(&mut self, now: Instant, frame: Frame) {
-        let ends = now + self.serialiser.next(frame.size);
-        self.serving = Some(frame);
-        self.state = State::Sending { ends, pause: PauseDue::No };
-    }
-
     /// What [`next`](Self::next) has announced happens.
-    pub fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Turn {
+    pub fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Left {
         self.settle(now, counters);
-        let mut turn = Turn::default();
-        match self.state {
-            State::Idle => {}
-            State::Sending { pause, .. } => {
-                turn.sent = self.serving.take();
-                self.free_at = now;
-                let until = match pause {
-                    PauseDue::No => now,
-                    PauseDue::Until(until) => until,
-                    PauseDue::For(pause) => {
-                        self.meter.rate_changed(now, self.rate(), pause);
-                        now + pause
-                    }
-                };
-                if until > now {
-                    self.state = State::Paused { until };
-                } else {
-                    self.start_next(now, counters, &mut turn.discarded);
+        let mut left = Left::default();
+        let then = match self.service.turn(now) {
+            Turn::Sent { goes_over, then } => {
+                left.sent = self.serving.take();
+                if let Some(pause) = goes_over {
+                    self.meter.rate_changed(now, self.rate(), pause);
                 }
+                then
             }
-            State::Suspended { left, .. } => {
-                self.state = State::Sending { ends: now + left, pause: PauseDue::No };
-            }
-            State::Paused { .. } => {
-                self.serialiser.idle();
-                self.start_next(now, counters, &mut turn.discarded);
-            }
+            Turn::Resumed(then) => then,
+            Turn::Nothing => Then::Wait,
+        };
+        if then == Then::Next {
+            self.start_next(now, counters, &mut left.discarded);
         }
-        turn
+        left
     }
 
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, discarded: &mut Vec<Frame>) {
@@ -289,79 +217,22 @@ impl Transmitter {
             }
             counters.waited_ns += waited.as_nanos();
             counters.served_packets += 1;
-            self.start(now, frame);
+            self.service.start(now, frame.size);
+            self.serving = Some(frame);
             return;
         }
         if let Some(codel) = &mut self.codel {
             codel.empty();
         }
-        self.state = State::Idle;
+        self.service.rest();
     }
 
     /// Changes the rate.
     pub fn change_rate(&mut self, now: Instant, change: RateChange) {
-        let RateChange { rate, pause, in_service } = change;
-        let old = self.rate();
-        self.serialiser.set_rate(rate);
         self.changes += 1;
-        self.rates.push((now, rate));
-        let due = |pause: Duration| if pause.is_zero() { PauseDue::No } else { PauseDue::For(pause) };
-        match self.state {
-            State::Idle => {
-                self.meter.rate_changed(now, rate, pause);
-                if !pause.is_zero() {
-                    self.state = State::Paused { until: now + pause };
-                }
-            }
-            State::Sending { ends, pause: before } => match in_service {
-                InService::FinishThenPause => {
-                    // Pauses of changes that come while one packet is sent are all served, one after the other.
-                    let owed = match before {
-                        PauseDue::For(span) => span,
-                        PauseDue::Until(until) => until.saturating_since(now),
-                        PauseDue::No => Duration::ZERO,
-                    };
-                    if pause.is_zero() && owed.is_zero() {
-                        self.meter.rate_changed(now, rate, Duration::ZERO);
-                    }
-                    self.state = State::Sending { ends, pause: due(owed + pause) };
-                }
-                InService::FinishWhilePausing => {
-                    let from = match before {
-                        PauseDue::Until(until) => until.max(now),
-                        PauseDue::No | PauseDue::For(_) => now,
-                    };
-                    let until = from + pause;
-                    self.meter.rate_changed(now, rate, until - now);
-                    self.state = State::Sending { ends, pause: PauseDue::Until(until) };
-                }
-                InService::Suspend => {
-                    let left = rescale(ends.saturating_since(now), old, rate);
-                    self.meter.rate_changed(now, rate, pause);
-                    self.state = if pause.is_zero() {
-                        State::Sending { ends: now + left, pause: PauseDue::No }
-                    } else {
-                        State::Suspended { left, until: now + pause }
-                    };
-                }
-            },
-            State::Paused { until } => {
-                let until = until + pause;
-                self.meter.rate_changed(now, rate, until - now);
-                self.state = State::Paused { until };
-            }
-            State::Suspended { left, until } => {
-                let until = until + pause;
-                self.meter.rate_changed(now, rate, until - now);
-                self.state = State::Suspended { left: rescale(left, old, rate), until };
-            }
+        self.rates.push((now, change.rate));
+        if let Some(pause) = self.service.change(now, change) {
+            self.meter.rate_changed(now, change.rate, pause);
         }
     }
-}
-
-/// What is left of a packet at the old rate, in time at the new one, rounded up so that no bit is sent too early.
-#[allow(clippy::cast_possible_truncation)]
-fn rescale(left: Duration, old: BitRate, new: BitRate) -> Duration {
-    let scaled = (u128::from(left.as_nanos()) * u128::from(old.as_bps())).div_ceil(u128::from(new.as_bps()));
-    Duration::from_nanos(scaled as u64)
 }

@@ -13,7 +13,6 @@ use super::gauge::Gauge;
 use super::link::{Departed, Link, Offered};
 use super::slots::{Due, Slots};
 use super::stations::Stations;
-use super::transmitter::RateChange;
 use super::truth::GatewayProbe;
 use crate::error::Result;
 use netlull_mechanism::gateway::SegmentKind;
@@ -23,6 +22,7 @@ use netlull_network::plan::{Plan, Traffic};
 use netlull_network::probe::{
     ArrivalRow, EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table, arrivals,
 };
+use netlull_network::service::RateChange;
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;

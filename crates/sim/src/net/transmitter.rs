@@ -1,14 +1,5 @@
 //! A transmitter that schedules its departures: its rate changes while packets wait and while one is being sent, or its
-//! queue is managed as packets leave it.
-//!
-//! ```text
-//!          offer                     last bit sent, nothing waits
-//!   Idle ────────► Sending ────────────────────────────────────────► Idle
-//!     │ change,      │  ▲  │ last bit sent, a pause is due
-//!     │ pause        │  │  └──────────────► Paused ──► Sending the next, or Idle
-//!     ▼              │  └───── Suspended ◄──┘ (reading `suspend` only)
-//!   Paused           └ change
-//! ```
+//! queue is managed as packets leave it. How one packet follows the other is [`Service`]'s, which the emulation has, too.
 
 use super::buffer::Buffer;
 use super::counters::LinkCounters;
@@ -19,22 +10,13 @@ use super::queue::codel::{CoDel, CoDelConfig, Leaving};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
+use netlull_network::service::{Service, Then, Turn};
 use netlull_power::EnergyMeter;
-use netlull_units::{BitRate, Bytes, Duration, Instant, Serialiser};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
 pub use crate::scenario::document::InService;
-
-/// A rate change as a controller or a varying capacity asks for it.
-#[derive(Clone, Copy, Debug)]
-pub struct RateChange {
-    /// The new rate, above zero.
-    pub rate: BitRate,
-    /// Nothing is sent for this long.
-    pub pause: Duration,
-    /// What happens to the packet being sent.
-    pub in_service: InService,
-}
+pub use netlull_network::service::RateChange;
 
 /// What a departure event brought.
 #[derive(Clone, Copy, Debug)]
@@ -48,37 +30,6 @@ pub enum Departure {
     Resumed,
     /// Nothing.
     None,
-}
-
-/// A pause that waits for the packet being sent.
-#[derive(Clone, Copy, Debug)]
-enum PauseDue {
-    No,
-    For(Duration),
-    Until(Instant),
-}
-
-impl PauseDue {
-    /// Until when the transmitter would pause if the packet's last bit were sent now.
-    fn until(self, now: Instant) -> Instant {
-        match self {
-            Self::No => now,
-            Self::For(span) => now + span,
-            Self::Until(until) => until.max(now),
-        }
-    }
-
-    fn span_at(self, now: Instant) -> Duration {
-        self.until(now) - now
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum State {
-    Idle,
-    Sending { ends: Instant, pause: PauseDue },
-    Paused { until: Instant },
-    Suspended { left: Duration, until: Instant },
 }
 
 /// An entry of the rate log: for probes, and for the verifier, which sums it up by itself.
@@ -116,8 +67,7 @@ struct Waiting {
 /// Queue and transmitter of a link that schedules its departures.
 pub struct VariableTransmitter {
     slot: Slot,
-    serialiser: Serialiser,
-    state: State,
+    service: Service,
     /// The packet that is being sent or suspended.
     serving: Packet,
     queue: Ring<Waiting>,
@@ -128,8 +78,6 @@ pub struct VariableTransmitter {
     /// Packets that CoDel has dropped and nobody has heard of yet.
     discarded: VecDeque<Packet>,
     sent_bytes: u64,
-    /// When the last bit so far was sent.
-    free_at: Instant,
     largest_packet: u32,
     log: Vec<RateLogEntry>,
     effective: Vec<EffectiveRate>,
@@ -142,8 +90,7 @@ impl VariableTransmitter {
     pub fn new(rate: BitRate, slot: Slot, codel: Option<CoDelConfig>) -> Self {
         Self {
             slot,
-            serialiser: Serialiser::new(rate),
-            state: State::Idle,
+            service: Service::new(rate),
             serving: Packet::default(),
             queue: Ring::new(),
             waiting_bytes: 0,
@@ -151,7 +98,6 @@ impl VariableTransmitter {
             codel: codel.map(CoDel::new),
             discarded: VecDeque::new(),
             sent_bytes: 0,
-            free_at: Instant::ZERO,
             largest_packet: 0,
             log: vec![RateLogEntry { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
             effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
@@ -162,7 +108,7 @@ impl VariableTransmitter {
     /// The rate at which the next packet is sent.
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        self.serialiser.rate()
+        self.service.rate()
     }
 
     /// The initial rate and every change since, as decided.
@@ -223,7 +169,7 @@ impl VariableTransmitter {
     /// The packet that is being sent or suspended.
     #[inline]
     fn in_service(&self) -> Option<&Packet> {
-        matches!(self.state, State::Sending { .. } | State::Suspended { .. }).then_some(&self.serving)
+        self.service.serves().then_some(&self.serving)
     }
 
     /// Packets that wait or are being sent.
@@ -233,9 +179,8 @@ impl VariableTransmitter {
 
     /// The queue that a packet finds at `now`. A line that pauses is not idle.
     pub(super) fn queue_at(&self, now: Instant) -> QueueFound {
-        let idle = matches!(self.state, State::Idle);
         QueueFound {
-            idle_ns: idle.then(|| (now - self.free_at).as_nanos()),
+            idle_ns: self.service.idle_for(now).map(Duration::as_nanos),
             packets: self.queue.len(),
             bytes: self.waiting_bytes,
         }
@@ -257,11 +202,7 @@ impl VariableTransmitter {
         schedule: &mut Schedule,
     ) -> bool {
         self.largest_packet = self.largest_packet.max(packet.size);
-        if matches!(self.state, State::Idle) {
-            // At the instant of the last departure the line is still busy for the fraction that is carried.
-            if now > self.free_at {
-                self.serialiser.idle();
-            }
+        if self.service.is_idle() {
             // It does not wait, and nothing does: CoDel has nothing to decide, but learns of it.
             if let Some(codel) = &mut self.codel {
                 codel.empty();
@@ -269,9 +210,8 @@ impl VariableTransmitter {
             counters.served_packets += 1;
             self.accept(packet.size);
             self.serving = *packet;
-            let ends = self.start(now);
             // It had nothing to wait for.
-            schedule.add(self.slot, ends);
+            schedule.add(self.slot, self.service.start_idle(now, packet.size));
             return true;
         }
         if !buffer.admits(self.queue.len(), self.waiting_bytes, packet.size) {
@@ -298,78 +238,43 @@ impl VariableTransmitter {
 
     /// The event in the slot: a last bit was sent or a pause ended.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
-        match self.state {
-            State::Sending { pause, .. } => {
+        match self.service.turn(now) {
+            Turn::Sent { goes_over, then } => {
                 let packet = self.serving;
                 self.sent_bytes += u64::from(packet.size);
-                self.free_at = now;
-                let until = match pause {
-                    PauseDue::No => now,
-                    PauseDue::Until(until) => until,
-                    PauseDue::For(pause) => {
-                        self.go_over(now, pause);
-                        now + pause
-                    }
-                };
-                if until > now {
-                    self.pause(until, schedule);
-                } else {
-                    self.start_next(now, counters, schedule);
+                if let Some(pause) = goes_over {
+                    self.go_over(now, pause);
                 }
+                self.follow(then, now, counters, schedule);
                 Departure::Packet { packet }
             }
-            State::Suspended { left, .. } => {
-                let ends = now + left;
-                self.state = State::Sending { ends, pause: PauseDue::No };
-                schedule.set(self.slot, ends);
+            Turn::Resumed(then) => {
+                self.follow(then, now, counters, schedule);
                 Departure::Resumed
             }
-            State::Paused { .. } => {
-                self.serialiser.idle();
-                self.start_next(now, counters, schedule);
-                Departure::Resumed
-            }
-            State::Idle => Departure::None,
+            Turn::Nothing => Departure::None,
+        }
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, then: Then, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
+        match then {
+            Then::Next => self.start_next(now, counters, schedule),
+            Then::Wait => schedule.set(self.slot, self.service.next()),
         }
     }
 
     /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its
     /// pause: those that are decided while one packet is sent, or while a pause lasts, add up.
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
-        let old = self.rate();
-        let RateChange { rate, pause, in_service } = change;
-        self.serialiser.set_rate(rate);
+        let RateChange { rate, pause, .. } = change;
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
-        match (self.state, in_service) {
-            (State::Sending { ends, pause: due }, InService::FinishThenPause)
-                if !(pause + due.span_at(now)).is_zero() =>
-            {
-                self.state = State::Sending { ends, pause: PauseDue::For(due.span_at(now) + pause) };
-            }
-            (State::Sending { ends, pause: due }, InService::FinishWhilePausing) => {
-                let until = due.until(now) + pause;
-                self.go_over(now, until - now);
-                self.state = State::Sending { ends, pause: PauseDue::Until(until) };
-            }
-            (State::Sending { ends, .. }, InService::Suspend) => {
-                self.go_over(now, pause);
-                self.suspend(rescale(ends - now, old, rate), now + pause, schedule);
-            }
-            (State::Sending { .. } | State::Idle, _) if pause.is_zero() => self.go_over(now, pause),
-            (State::Sending { .. } | State::Idle, _) => {
-                self.go_over(now, pause);
-                self.pause(now + pause, schedule);
-            }
-            (State::Paused { until }, _) => {
-                let until = until + pause;
-                self.go_over(now, until - now);
-                self.pause(until, schedule);
-            }
-            (State::Suspended { left, until }, _) => {
-                let until = until + pause;
-                self.go_over(now, until - now);
-                self.suspend(rescale(left, old, rate), until, schedule);
-            }
+        let before = self.service.next();
+        if let Some(pause) = self.service.change(now, change) {
+            self.go_over(now, pause);
+        }
+        if self.service.next() != before {
+            schedule.set(self.slot, self.service.next());
         }
     }
 
@@ -389,9 +294,7 @@ impl VariableTransmitter {
         if let Some(codel) = &mut self.codel {
             codel.empty();
         }
-        self.serialiser.idle();
-        self.free_at = now;
-        self.state = State::Idle;
+        self.service.abort(now);
         schedule.set(self.slot, Instant::NEVER);
     }
 
@@ -412,34 +315,13 @@ impl VariableTransmitter {
     /// A pause that has been decided and has not begun: it waits for the packet being sent.
     #[must_use]
     pub fn pause_due(&self) -> Duration {
-        match self.state {
-            State::Sending { pause: PauseDue::For(span), .. } => span,
-            _ => Duration::ZERO,
-        }
+        self.service.pause_due()
     }
 
     fn go_over(&mut self, now: Instant, pause: Duration) {
         let rate = self.rate();
         self.effective.push(EffectiveRate { at: now, rate, pause, sent_bytes: self.sent_bytes });
         self.meter.rate_changed(now, rate, pause);
-    }
-
-    fn pause(&mut self, until: Instant, schedule: &mut Schedule) {
-        self.state = State::Paused { until };
-        schedule.set(self.slot, until);
-    }
-
-    fn suspend(&mut self, left: Duration, until: Instant, schedule: &mut Schedule) {
-        self.state = State::Suspended { left, until };
-        schedule.set(self.slot, until);
-    }
-
-    /// Starts to send `serving`; says when its last bit is sent.
-    #[inline]
-    fn start(&mut self, now: Instant) -> Instant {
-        let ends = now + self.serialiser.next(self.serving.size);
-        self.state = State::Sending { ends, pause: PauseDue::No };
-        ends
     }
 
     /// The slot's event has come: sends what waits.
@@ -468,20 +350,13 @@ impl VariableTransmitter {
             }
             counters.waited_ns += waited.as_nanos();
             counters.served_packets += 1;
-            let ends = self.start(now);
+            let ends = self.service.start(now, self.serving.size);
             schedule.add(self.slot, ends);
             return;
         }
         if let Some(codel) = &mut self.codel {
             codel.empty();
         }
-        self.state = State::Idle;
+        self.service.rest();
     }
-}
-
-/// What is left of a packet at the old rate, in time at the new one, rounded up so that no bit is sent too early.
-#[allow(clippy::cast_possible_truncation)]
-fn rescale(left: Duration, old: BitRate, new: BitRate) -> Duration {
-    let scaled = (u128::from(left.as_nanos()) * u128::from(old.as_bps())).div_ceil(u128::from(new.as_bps()));
-    Duration::from_nanos(scaled as u64)
 }
