@@ -127,7 +127,8 @@ def station(plan: dict[str, Any], mechanism: object) -> dict[str, Any]:
     if isinstance(mechanism, dict) and "client_shaper" in mechanism:
         shaper = {"state": {"standard": "paced"}, "fallback": "paced", "round_trip": 40_000_000}
         shaper |= {"resent_opens": 0, "early": 0, "detection": 0}
-    return {"radio": radio | {"wakes": 7}, **dict.fromkeys(counts.split(), 0), "shaper": shaper, "download": None}
+    zeros = dict.fromkeys(counts.split(), 0)
+    return {"radio": radio | {"wakes": 7}, "counts": zeros, "shaper": shaper, "download": None}
 
 
 def outcome(plan: dict[str, Any]) -> dict[str, Any]:

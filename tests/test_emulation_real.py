@@ -83,6 +83,9 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     kinds = [set(result.series("air")["kind"].to_pylist()) for result in (simulated, emulated)]
     assert {"data", "closed", "open", "ack"} <= kinds[0] & kinds[1]
     assert emulated.series("air")["kind"].to_pylist().count("data") == emulated.station("client")["received_packets"]
+    # The download begins when its sender sends the SYN, in either world.
+    begins = [result.station("client")["download"]["start_s"] for result in (simulated, emulated)]
+    assert begins == pytest.approx([0.0, emulated.flow("download")["start_s"] or 0.0], abs=0.02)
     download, station = emulated.flow("download"), emulated.station("client")
     assert download["delivered_bytes"] == 1_000_000
     assert download["completion_time_s"] == pytest.approx(simulated.flow("download")["completion_time_s"], rel=0.5)

@@ -164,6 +164,19 @@ pub struct ShaperOutcome {
 }
 
 impl ShaperOutcome {
+    /// One that has not seen a download.
+    #[must_use]
+    pub const fn initial() -> Self {
+        Self {
+            state: ShaperState::Initial,
+            fallback: None,
+            round_trip: None,
+            resent_opens: 0,
+            early: Duration::ZERO,
+            detection: Duration::ZERO,
+        }
+    }
+
     /// A shaper now, with the idle times that its station has counted.
     #[must_use]
     pub fn of(shaper: &Shaper, early: Duration, detection: Duration) -> Self {

@@ -14,7 +14,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
+
+/// What is read of a plan or an outcome before the rest, which another format may have otherwise.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Head {
+    /// [`FORMAT`].
+    pub format: u32,
+}
 
 /// What to emulate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

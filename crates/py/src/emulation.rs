@@ -1,7 +1,7 @@
 //! The border to `netlulld`: a scenario's plan out as JSON, what was counted in as JSON.
 
 use crate::{RawResult, checked, errors};
-use netlull_sim::emulation::{Outcome, emulated, plan};
+use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
 use pyo3::prelude::*;
 
 /// What to emulate of a scenario, as `netlulld emulate` reads it.
@@ -23,6 +23,8 @@ pub(crate) fn emulation_result(
     seed: Option<u64>,
 ) -> PyResult<RawResult> {
     let scenario = checked(scenario_json, seed)?;
+    let head: Head = serde_json::from_str(outcome_json).map_err(errors::request)?;
+    check_format(head).map_err(errors::scenario)?;
     let read: Result<Outcome, _> = py.detach(|| serde_json::from_str(outcome_json));
     let outcome = read.map_err(errors::request)?;
     let run = emulated(&scenario, &outcome).map_err(errors::scenario)?;

@@ -6,6 +6,7 @@ use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
     DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, ShaperOutcome, StationOutcome, System,
 };
+use netlull_network::plan::FORMAT;
 use netlull_network::station::StationCounts;
 use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
@@ -48,7 +49,7 @@ fn counted(scenario: &Scenario) -> Outcome {
     };
     let links = scenario.links.len();
     Outcome {
-        format: 1,
+        format: FORMAT,
         packet_hops: 0,
         events: 0,
         marks: plan(scenario).expect("a plan").marks.into_iter().map(at).collect(),

@@ -5,7 +5,7 @@ use netlull_network::outcome::{FlowMark, RequestOutcome};
 use netlull_network::probe::{Load, Sums, Timed};
 use netlull_units::{Duration, Instant};
 use netlull_wire::{Connection, TcpPacket, seq_le, seq_lt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A connection as its packets tell of it.
 #[derive(Clone, Debug)]
@@ -56,13 +56,20 @@ pub struct Connections {
     known: Vec<Known>,
     /// By flow.
     flows: Vec<FlowMark>,
+    /// Those with data under way, or with round trips that ended in the bin in progress.
+    busy: BTreeSet<u32>,
 }
 
 impl Connections {
     /// None yet.
     #[must_use]
     pub fn new(flows: usize) -> Self {
-        Self { numbers: BTreeMap::new(), known: Vec::new(), flows: vec![FlowMark::default(); flows] }
+        Self {
+            numbers: BTreeMap::new(),
+            known: Vec::new(),
+            flows: vec![FlowMark::default(); flows],
+            busy: BTreeSet::new(),
+        }
     }
 
     /// A connection by its number.
@@ -143,6 +150,7 @@ impl Connections {
                         known.sent_to = end;
                     }
                     known.timed.sent(now, u64::from(number), known.sent);
+                    self.busy.insert(number);
                 }
                 if flags.fin {
                     known.ends = Some(end);
@@ -184,14 +192,20 @@ impl Connections {
 
     /// What the connections of some flows, by number, have under way, and their round trips since the last bin.
     pub fn loads(&self, flows: &[bool], sums: &mut Sums) {
-        for known in self.known.iter().filter(|known| flows[known.flow as usize]) {
+        let busy = self.busy.iter().map(|&number| &self.known[number as usize]);
+        for known in busy.filter(|known| flows[known.flow as usize]) {
             sums.add(Load::of(known.sent, known.heard), Some(&known.timed));
         }
     }
 
     /// Another bin of round trips begins.
     pub fn restart_times(&mut self) {
-        self.known.iter_mut().for_each(|known| known.timed.restart());
+        let known = &mut self.known;
+        self.busy.retain(|&number| {
+            let own = &mut known[number as usize];
+            own.timed.restart();
+            Load::of(own.sent, own.heard) == Load::UnderWay
+        });
     }
 
     /// Every connection of a flow as a request; `timeouts` of some of them by flow and number.

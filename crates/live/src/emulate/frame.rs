@@ -45,6 +45,13 @@ impl Frame {
         }
     }
 
+    /// The connection whose data it carries, if it is known and carries any.
+    #[must_use]
+    pub fn data(&self) -> Option<u32> {
+        let connection = self.owner.and_then(|owner| owner.connection)?;
+        self.tcp().is_some_and(|tcp| tcp.payload_len() > 0).then_some(connection)
+    }
+
     /// Whether a queue can mark it (RFC 3168 section 5).
     #[must_use]
     pub fn can_be_marked(&self) -> bool {

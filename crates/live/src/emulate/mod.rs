@@ -37,7 +37,7 @@ use capture::Capture;
 use gauge::Gauge;
 use hosts::{Host, hosts};
 use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
-use netlull_network::plan::{FORMAT, Plan, Traffic};
+use netlull_network::plan::{FORMAT, Head, Plan, Traffic};
 use netlull_network::probe::{Column, Table};
 use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
@@ -99,11 +99,14 @@ const INTERRUPTED: u8 = 130;
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     let text =
         std::fs::read_to_string(&arguments.plan).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
-    let plan: Plan = serde_json::from_str(&text).map_err(|error| LiveError::system(arguments.plan.display(), error))?;
-    if plan.format != FORMAT {
-        let message = format!("{}: has format {}; expected {FORMAT}", arguments.plan.display(), plan.format);
+    let unreadable = |error| LiveError::system(arguments.plan.display(), error);
+    let Head { format } = serde_json::from_str(&text).map_err(unreadable)?;
+    if format != FORMAT {
+        let file = arguments.plan.display();
+        let message = format!("{file}: has format {format}; expected {FORMAT}: netlulld and netlull of one version");
         return Err(LiveError::new(message));
     }
+    let plan: Plan = serde_json::from_str(&text).map_err(unreadable)?;
     if let Some(folder) = &arguments.tapes {
         std::fs::create_dir_all(folder).map_err(|error| LiveError::system(folder.display(), error))?;
     }

@@ -196,6 +196,15 @@ impl World {
         self.settle_station(index);
     }
 
+    /// A connection to a station's host opens, if this is the first SYN of one.
+    pub(super) fn note_opening(&mut self, frame: &Frame) {
+        let Some(index) = self.stations.at(frame.to) else { return };
+        if self.opens(frame) {
+            self.stations.get_mut(index).station.asks(self.now);
+            self.settle_station(index);
+        }
+    }
+
     /// A packet has come over the air.
     pub(super) fn station_receives(&mut self, index: usize, frame: Frame) {
         let member = self.stations.get_mut(index);

@@ -6,12 +6,15 @@ use super::gauge::Gauge;
 use super::transmitter::Transmitter;
 use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
+use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueCount;
 use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
 use netlull_network::loss::LossModel;
+use netlull_network::outcome::ShaperOutcome;
 use netlull_network::plan::{
-    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, TcpPlan, Traffic,
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
+    StationPlan, TcpPlan, Traffic,
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
@@ -271,6 +274,87 @@ fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
     assert!((trips[1] - 0.0975).abs() < 1e-4, "{trips:?}");
     assert!(trips[0].is_nan() && trips[2].is_nan());
     assert!(flows.iter().all(|flows| (flows - 3.0).abs() < f64::EPSILON), "as it was told, whatever is true");
+}
+
+#[test]
+fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_senders_syn() {
+    let mut plan = plan();
+    let shaper = ShaperConfig::new(BitRate::from_mbps(10), MS(2));
+    let mechanism = StationMechanismPlan::ClientShaper(shaper);
+    plan.stations.push(StationPlan { node: 2, access: 1, down: 1, up: 2, wake: MS(2), mechanism, access_point: None });
+    plan.marks = vec![at(150_000), at(1_000_000)];
+    plan.probe.stations = true;
+    let mut world = world(plan);
+    // The SYN is sent at 10 ms and arrives some 40 ms later; a packet before the warm-up is over, two behind.
+    world.enters(at(10_000), 0, &data(0, 0, SYN));
+    while world.next() < at(60_000) {
+        world.step();
+    }
+    world.enters(at(60_000), 2, &ack(1, 60_000, true));
+    for (micros, seq) in [(100_000, 1), (200_000, 1001), (300_000, 2001)] {
+        while world.next() < at(micros) {
+            world.step();
+        }
+        world.enters(at(micros), 0, &data(seq, 1000, Flags { fin: seq == 2001, ..Flags::default() }));
+    }
+    let _ = arrivals(&mut world);
+    let mut remains = world.remains();
+    let ends = remains.at;
+    let outcome = remains.stations.members_mut()[0].outcome(ends).unwrap();
+    assert_eq!(outcome.counts.received_packets, 2);
+    assert_eq!(outcome.radio.total(), ends - at(150_000));
+    let download = outcome.download.expect("it is over");
+    assert_eq!(download.begun, at(10_000));
+    let arrived = at(300_000 + 2 * 20_000 + 2 * 832);
+    assert_eq!(download.over, arrived);
+    let air = remains.tables.iter().find(|table| table.name == "air").unwrap();
+    assert!(air.columns.iter().all(|(_, column)| column.len() >= 4), "SYN and three packets, all of the run");
+}
+
+#[test]
+fn a_shaper_without_data_is_there_all_the_same() {
+    let mut plan = plan();
+    let mechanism = StationMechanismPlan::ClientShaper(ShaperConfig::new(BitRate::from_mbps(10), MS(2)));
+    plan.stations.push(StationPlan { node: 2, access: 1, down: 1, up: 2, wake: MS(2), mechanism, access_point: None });
+    let mut world = world(plan);
+    let _ = arrivals(&mut world);
+    let mut remains = world.remains();
+    let ends = remains.at;
+    let outcome = remains.stations.members_mut()[0].outcome(ends).unwrap();
+    assert_eq!((outcome.shaper, outcome.download), (Some(ShaperOutcome::initial()), None));
+}
+
+#[test]
+fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
+    let mut plan = plan();
+    let gateway = GatewayConfig {
+        awm: AwmConfig::new(Bytes::new(4000)),
+        steers: true,
+        c_earth: None,
+        flows: FlowCountConfig::Fixed(1.0),
+        round_trip: RoundTripConfig::Fixed(MS(80)),
+        queue: QueueCount::Waiting,
+        link_rate: BitRate::from_mbps(10),
+    };
+    let mechanism = MechanismPlan::Gateway(Box::new(gateway));
+    plan.links[1].control =
+        Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+    plan.links[1].loss = Some(LossModel::Bernoulli(1.0));
+    plan.probe.interval = Some(MS(100));
+    plan.probe.links = vec![1, 1];
+    let mut world = world(plan);
+    world.enters(at(0), 0, &data(0, 0, SYN));
+    world.enters(at(1000), 0, &data(1, 1000, Flags::default()));
+    let _ = arrivals(&mut world);
+    let tables = world.remains().tables;
+    let column = |table: &str, name: &str| {
+        let table = tables.iter().find(|known| known.name == table).unwrap();
+        table.columns.iter().find(|(known, _)| known == name).unwrap().1.clone()
+    };
+    let Column::Count(dropped) = column("link", "dropped_packets") else { panic!() };
+    assert_eq!(dropped[0], 2);
+    let Column::Count(seen) = column("gateway", "seen_flows") else { panic!() };
+    assert!(seen.len() <= 10 && seen.iter().all(|&seen| seen == 0), "{seen:?}");
 }
 
 #[test]

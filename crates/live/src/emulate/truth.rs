@@ -2,7 +2,6 @@
 
 use super::connections::Connections;
 use super::controller::Controller;
-use super::frame::Frame;
 use netlull_network::plan::Plan;
 use netlull_network::probe::{GatewayTable, Seen, Sums, Table};
 use netlull_units::Instant;
@@ -31,19 +30,19 @@ impl GatewayProbe {
         let steers = |link: u32| {
             plan.links[link as usize].control.as_ref().is_some_and(|control| control.acknowledgements.is_some())
         };
-        let links = plan.probe.links.iter().copied().filter(|&link| steers(link));
+        let mut links: Vec<u32> = plan.probe.links.iter().copied().filter(|&link| steers(link)).collect();
+        links.sort_unstable();
+        links.dedup();
         let flows = |link: u32| plan.flows.iter().map(|flow| crosses(plan, (flow.from, flow.to), link)).collect();
         let watched: Vec<Watched> =
-            links.map(|link| Watched { link, crosses: flows(link), seen: Seen::default() }).collect();
+            links.into_iter().map(|link| Watched { link, crosses: flows(link), seen: Seen::default() }).collect();
         (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched })
     }
 
-    /// A packet is offered to a link.
-    pub fn offered(&mut self, link: usize, frame: &Frame) {
-        let Some(watched) = self.watched.iter_mut().find(|watched| watched.link as usize == link) else { return };
-        let Some(number) = frame.owner.and_then(|owner| owner.connection) else { return };
-        if frame.tcp().is_some_and(|tcp| tcp.payload_len() > 0) {
-            watched.seen.saw(number as usize, u64::from(number));
+    /// Data of a connection is offered to a link.
+    pub fn offered(&mut self, link: usize, connection: u32) {
+        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link as usize == link) {
+            watched.seen.saw(connection as usize, u64::from(connection));
         }
     }
 

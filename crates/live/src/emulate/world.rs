@@ -190,10 +190,18 @@ impl World {
             self.foreign += 1;
             return;
         };
+        self.note_opening(&frame);
         match self.stations.at(host) {
             Some(index) => self.station_sends(index, frame),
             None => self.forward(host, frame),
         }
+    }
+
+    /// Whether it is the first SYN of a connection of a flow's sender, sent now.
+    pub(super) fn opens(&self, frame: &Frame) -> bool {
+        let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
+        known.and_then(|number| self.connections.get(number)).is_some_and(|known| known.opened == self.now)
+            && frame.tcp().is_some_and(|tcp| tcp.flags().syn)
     }
 
     /// A packet that a host sends now, with what is known of it; none of what goes to nobody here.
@@ -274,7 +282,7 @@ impl World {
             Some(index) if self.controllers[index].reads_segments() => frame.tcp().and_then(|tcp| view(&tcp)),
             _ => None,
         };
-        self.gateways.iter_mut().for_each(|probe| probe.offered(link, &frame));
+        let data = self.gateways.as_ref().and_then(|_| frame.data());
         self.note_arrival(link, &frame);
         let (admission, gone) = match self.links[link].offer(now, frame) {
             Offered::Taken => (Some(Admission::Accepted), None),
@@ -282,6 +290,10 @@ impl World {
             Offered::Lost(frame) => (None, Some(frame)),
         };
         let taken = gone.is_none();
+        // What the link's loss has taken never came to its buffer.
+        if let (Some(probe), Some(connection), Some(_)) = (&mut self.gateways, data, admission) {
+            probe.offered(link, connection);
+        }
         if let Some(frame) = gone {
             self.dropped(link, &frame);
         }
@@ -433,7 +445,7 @@ impl World {
             let sample = LinkSample {
                 arrived_bytes: link.counters.offered_bytes,
                 delivered_bytes: link.counters.delivered_bytes,
-                dropped_packets: link.counters.dropped_packets,
+                dropped_packets: link.counters.dropped_packets + link.counters.lost_packets,
                 queue_packets: link.transmitter.waiting_packets(),
                 rate_bps: link.transmitter.rate().as_bps(),
             };

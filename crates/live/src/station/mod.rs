@@ -342,6 +342,14 @@ impl Station {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size, segment: None } });
     }
 
+    /// A peer opens a connection to the host: a download begins, for which the host has just asked in a packet that nobody saw.
+    pub fn asks(&mut self, now: Instant) {
+        self.catch_up(now);
+        let begun = self.snapshot(now);
+        self.begun.get_or_insert(begun);
+        self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
+    }
+
     /// A beacon was on the air from `from` to `now`; a radio that was awake all the time has heard it.
     pub fn hears_beacon(&mut self, from: Instant, now: Instant, buffered: bool) {
         self.catch_up(now);

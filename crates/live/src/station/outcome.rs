@@ -1,7 +1,7 @@
 //! A station as the outcome of an emulation has it.
 
-use super::Station;
 use super::flows::Entry;
+use super::{Station, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
 use netlull_units::Instant;
 
@@ -23,7 +23,14 @@ impl Station {
         StationOutcome {
             radio: self.radio.times(now).since(&since.times),
             counts: counters.counts.since(&base.counts),
-            shaper: largest.and_then(Entry::shaper).map(|shaper| ShaperOutcome::of(shaper, early, detection)),
+            shaper: match self.config.mechanism {
+                StationMechanism::ClientShaper(_) => Some(
+                    largest
+                        .and_then(Entry::shaper)
+                        .map_or_else(ShaperOutcome::initial, |shaper| ShaperOutcome::of(shaper, early, detection)),
+                ),
+                _ => None,
+            },
             download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{OnTape, Taped, replay};
 use netlull_mechanism::Machine;
+use netlull_mechanism::radio::{PacedFrom, PacedGuard};
 use netlull_mechanism::rate::{Admission, Earth, EarthConfig, PractRa, PractRaConfig, QueueView, RateEvent, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::PathBuf;
@@ -95,4 +96,10 @@ fn observing_changes_nothing() {
     assert_eq!(format!("{:?}", watched.machine()), format!("{alone:?}"));
     watched.finish().unwrap();
     std::fs::remove_file(path).unwrap();
+}
+
+#[test]
+fn a_guard_of_a_tape_from_before_its_later_readings_is_what_it_was() {
+    let guard: PacedGuard = serde_json::from_str(r#"{"share":0.5,"bursts":3}"#).unwrap();
+    assert_eq!(guard, PacedGuard { share: 0.5, stretch: PacedGuard::STRETCH, bursts: 3, from: PacedFrom::Bursts });
 }

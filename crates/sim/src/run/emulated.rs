@@ -10,7 +10,7 @@ use crate::probe::{Column, RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
 use netlull_network::outcome::{self, FlowOutcome, LinkMark, Outcome, ResidencyMark};
-use netlull_network::plan::FORMAT;
+use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
 use netlull_units::{Duration, Instant};
@@ -64,9 +64,7 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
 
 fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     let wrong = |message: String| Err(ScenarioError::new("outcome", message));
-    if outcome.format != FORMAT {
-        return wrong(format!("has format {}; expected {FORMAT}: netlulld and netlull of one version", outcome.format));
-    }
+    check_format(Head { format: outcome.format })?;
     let (links, flows) = (scenario.links.len(), scenario.flow_paths().count());
     let edges = crate::emulation::marks(scenario);
     let same = outcome.marks.iter().map(|mark| mark.at).eq(edges.iter().copied())
@@ -247,6 +245,19 @@ fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
     }
     tables.sort_by_key(|table| ORDER.iter().position(|known| *known == table.name));
     tables
+}
+
+/// Whether an outcome is of a format that can be read: looked at before the rest is.
+///
+/// # Errors
+/// If it is of another.
+pub fn check_format(head: Head) -> Result<(), ScenarioError> {
+    let Head { format } = head;
+    if format == FORMAT {
+        return Ok(());
+    }
+    let message = format!("has format {format}; expected {FORMAT}: netlulld and netlull of one version");
+    Err(ScenarioError::new("outcome", message))
 }
 
 /// The order in which a simulated run has its tables.

@@ -22,7 +22,7 @@ mod summary;
 mod truth;
 mod world;
 
-pub use emulated::{Emulated, emulated};
+pub use emulated::{Emulated, check_format, emulated};
 pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};

@@ -1,7 +1,7 @@
 //! A burst, while it arrives and when it is over.
 
 use super::ShaperState;
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{Duration, Instant};
 
 /// A burst that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,11 +67,10 @@ impl Arriving {
         }
     }
 
-    /// Whether it took longer than `span`, and longer than `stretch` times what its bytes take at `rate`.
-    pub(super) fn is_spread(&self, span: Duration, stretch: f64, rate: BitRate) -> bool {
+    /// Whether it took longer than `span`, and longer than `stretch` times `least`, what its bytes take at least.
+    pub(super) fn is_spread(&self, span: Duration, stretch: f64, least: Duration) -> bool {
         let took = self.last.saturating_since(self.first);
-        let air = rate.time_for(Bytes::new(self.bytes)).as_secs_f64();
-        took > span && Duration::from_secs_f64(stretch * air).is_some_and(|least| took > least)
+        took > span && Duration::from_secs_f64(stretch * least.as_secs_f64()).is_some_and(|limit| took > limit)
     }
 }
 

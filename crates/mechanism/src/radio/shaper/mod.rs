@@ -3,6 +3,7 @@
 
 mod burst;
 mod config;
+mod fastest;
 mod round_trip;
 mod rounds;
 mod sequence;
@@ -19,6 +20,7 @@ use super::{EagerConfig, PacketView, StationAction, StationEvent, TcpView};
 use crate::gateway::SegmentKind;
 use crate::{ConfigError, Machine};
 use burst::{Arriving, Order, expected_after};
+use fastest::Fastest;
 use netlull_units::{Bytes, Duration, Instant};
 use round_trip::RoundTrip;
 use rounds::{Rounds, SlowStart};
@@ -49,6 +51,7 @@ pub struct Shaper {
     fallback: Option<Fallback>,
     phase: Phase,
     rounds: Rounds,
+    fastest: Fastest,
     round_trip: RoundTrip,
     spacing: Spacing,
     /// The last packet that brought something new, stragglers apart.
@@ -94,6 +97,7 @@ impl Shaper {
             fallback: None,
             phase: Phase::Free { owed: None },
             rounds: Rounds::new(config.growth),
+            fastest: Fastest::default(),
             round_trip: RoundTrip::new(config.rtt_from),
             spacing: Spacing::default(),
             last: None,
@@ -225,6 +229,7 @@ impl Shaper {
 
     /// Bytes that are new have come.
     fn data(&mut self, now: Instant, bytes: u32, segment: &TcpView, order: Order) {
+        self.fastest.received(now, bytes);
         match self.phase {
             Phase::Free { .. } => {
                 self.sample_gap(now);
@@ -305,7 +310,11 @@ impl Shaper {
     fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
         let (Some(guard), Some(rtt)) = (self.config.paced, self.rtt()) else { return false };
         let span = Duration::from_secs_f64(rtt.as_secs_f64() * guard.share).unwrap_or(Duration::MAX);
-        arriving.is_spread(span, stretch, self.config.air_rate)
+        let least = match guard.from {
+            PacedFrom::Bursts => self.config.air_rate.time_for(Bytes::new(arriving.bytes)),
+            PacedFrom::SlowStart => self.fastest.time_for(arriving.bytes, self.config.air_rate),
+        };
+        arriving.is_spread(span, stretch, least)
     }
 
     fn spread_for_long(&self) -> bool {

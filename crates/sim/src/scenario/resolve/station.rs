@@ -282,6 +282,13 @@ fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
 }
 
 fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<ShaperConfig> {
+    if document.paced_share.is_none() {
+        let (from, stretch) = (document.paced_from, document.paced_stretch);
+        if from != PacedFromReading::Bursts || stretch.to_bits() != PacedGuard::STRETCH.to_bits() {
+            let option = if from == PacedFromReading::Bursts { "paced_stretch" } else { "paced_from" };
+            return refuse(format!("{field}.{option}"), "needs a guard; expected it beside paced_share");
+        }
+    }
     let config = ShaperConfig {
         least_wait: document.least_wait.0,
         margin: document.margin.0,

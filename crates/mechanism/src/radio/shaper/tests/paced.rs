@@ -37,10 +37,34 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     assert_eq!(script.timeout(346), [ACKNOWLEDGE, Act::Sleep]);
 }
 
+/// How the first round comes, which nobody paces.
+#[derive(Clone, Copy)]
+enum First {
+    /// At once: the air is the slowest link.
+    AtOnce,
+    /// 1 ms apart, as those behind it: another link is.
+    Apart,
+}
+
 /// Rounds of slow start of so many packets, 1 ms apart, until the first packet behind them says that the last is over.
 fn slow_start(config: &ShaperConfig, rounds: &[u64]) -> Script {
+    slow_start_after(First::AtOnce, config, rounds)
+}
+
+fn slow_start_after(first: First, config: &ShaperConfig, rounds: &[u64]) -> Script {
     let mut script = Script::new(config);
     let (mut from, mut echo) = (60, 0);
+    let mut rounds = rounds.iter();
+    if let (First::AtOnce, Some(&packets)) = (first, rounds.clone().next()) {
+        rounds.next();
+        for number in 0..packets {
+            script.data(from, echo);
+            if number % 2 == 1 {
+                script.acknowledge(from);
+            }
+        }
+        (from, echo) = (from + 61, from);
+    }
     for &packets in rounds {
         assert_eq!(script.shaper.state(), ShaperState::Initial);
         script.flight(from, packets, echo);
@@ -64,6 +88,19 @@ fn a_sender_that_paces_in_slow_start_is_left_alone_before_a_window_is_closed() {
     // One is not two, and nobody looks unless told to.
     assert_eq!(slow_start(&guarded(PacedFrom::SlowStart), &rounds[..2]).shaper.state(), ShaperState::Initial);
     assert_eq!(slow_start(&guarded(PacedFrom::Bursts), &rounds).shaper.state(), ShaperState::Initial);
+}
+
+#[test]
+fn rounds_that_come_as_fast_as_the_slowest_link_lets_them_are_not_spread() {
+    let config = guarded(PacedFrom::SlowStart);
+    assert_eq!(slow_start_after(First::Apart, &config, &[11, 17, 26]).shaper.state(), ShaperState::Initial);
+    // Nor are bursts.
+    let mut script = Script::saving(&config);
+    for opened in [188, 267, 346] {
+        script.flight_after(opened, 17);
+        assert_eq!(script.timeout(opened + 79), [ACKNOWLEDGE, Act::Sleep]);
+        script.opened(opened + 79);
+    }
 }
 
 #[test]
