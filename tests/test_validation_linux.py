@@ -41,6 +41,7 @@ class Named:
     """A case."""
 
     name: str
+    made_from: str = "as it was"
 
 
 @dataclass(frozen=True)
@@ -74,31 +75,35 @@ def compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...
 
     def compare(runs: dict[str, Run], *arguments: str, explained: str = EXPLAINED) -> tuple[int, str]:
         (tmp_path / "explained.toml").write_text(explained)
-        cases = [Named(name) for name in runs]
-        comparison = Comparison(
-            folder=tmp_path,
-            description=None,
-            cases=cases,
-            quick=cases[:1],
-            quick_is="one",
-            example="slow-*",
-            jobs=None,
-            writes="and results.md",
-            units=UNITS,
-            columns=("case", "off"),
-            words=1,
-            needs=lambda case: (case,),
-            simulate=lambda _case: None,
-            emulate=lambda _case, _given: [],
-            stored_as=Run,
-            row=lambda case, stored: Row(case, stored[case.name][0]),
-            summary=lambda judged, _stored: [f"{len(judged)} compared"],
-        )
-        harness.write(comparison.stored, {name: [run] for name, run in runs.items()})
+        comparison = of(tmp_path, [Named(name) for name in runs])
+        harness.write(comparison, {name: [run] for name, run in runs.items()})
         code = harness.main(comparison, arguments)
         return code, capsys.readouterr().out
 
     return compare
+
+
+def of(folder: Path, cases: list[Named]) -> Comparison[Named, Row]:
+    """A comparison of these."""
+    return Comparison(
+        folder=folder,
+        description=None,
+        cases=cases,
+        quick=cases[:1],
+        quick_is="one",
+        example="slow-*",
+        jobs=None,
+        writes="and results.md",
+        units=UNITS,
+        columns=("case", "off"),
+        words=1,
+        needs=lambda case: (case,),
+        simulate=lambda _case: None,
+        emulate=lambda _case, _given: [],
+        stored_as=Run,
+        row=lambda case, stored: Row(case, stored[case.name][0]),
+        summary=lambda judged, _stored: [f"{len(judged)} compared"],
+    )
 
 
 Compared = Callable[..., tuple[int, str]]
@@ -178,13 +183,26 @@ def test_entries_without_bounds_that_mean_something_are_refused(compared: Compar
 
 
 def test_stored_runs_are_read_as_they_were_written(tmp_path: Path) -> None:
-    path, runs = tmp_path / "stored" / "emulated.json", {"b": [Run(1.25, 2)], "a": [Run(math.nan, 3), Run(4, 5)]}
-    harness.write(path, runs)
-    found = harness.read(path, Run)
+    runs = {"b": [Run(1.25, 2)], "a": [Run(math.nan, 3), Run(4, 5)]}
+    comparison = of(tmp_path, [Named("a"), Named("b")])
+    harness.write(comparison, runs)
+    found, outdated = harness.read(comparison)
+    assert outdated == set()
     assert list(found) == ["a", "b"]
     assert found["b"] == runs["b"]
     assert found["a"][1:] == runs["a"][1:]
     assert math.isnan(found["a"][0].time)
+
+
+def test_what_is_stored_of_a_case_that_has_changed_is_not_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "explained.toml").write_text("")
+    harness.write(of(tmp_path, [Named("a"), Named("b")]), {"a": [Run(0, 0)], "b": [Run(0, 0)]})
+    changed = of(tmp_path, [Named("a", "another way"), Named("b")])
+    assert harness.main(changed, []) == 1
+    assert capsys.readouterr().err == "a: what is stored was made from other values; expected --emulate --store\n"
+    assert harness.main(changed, ["b"]) == 0
 
 
 def test_a_late_run_is_tried_again_twice() -> None:

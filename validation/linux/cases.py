@@ -53,6 +53,11 @@ class Case:
         return f"{self.control}-{self.rate_mbps}M-{self.rtt_ms}ms-{self.buffer_bdp:g}bdp-{loss}"
 
     @property
+    def made_from(self) -> object:
+        """What TCP is told, and what the download is sized with."""
+        return [LINUX, SENDERS[self.control], SIZING, SIMULATED_S]
+
+    @property
     def bdp_packets(self) -> float:
         """Packets of 1500 B that the path holds without its queue."""
         return self.rate_mbps * 1e6 * self.rtt_ms * 1e-3 / PACKET_BITS

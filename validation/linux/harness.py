@@ -8,6 +8,7 @@ fits its name, and whose bounds (`up_to`) it keeps.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -36,6 +37,10 @@ class Case(Protocol):
     @property
     def name(self) -> str:
         """As tables, options and explanations have it."""
+
+    @property
+    def made_from(self) -> object:
+        """What its run is made from beside its name, for JSON: with another, what is stored is of another case."""
 
 
 class Emulated(Protocol):
@@ -289,13 +294,19 @@ def main(comparison: Comparison[C, R], arguments: Sequence[str] | None = None) -
     known = explanations(comparison.folder / "explained.toml", comparison.units)
     every = comparison.quick if given.quick else comparison.cases
     chosen = [case for case in every if not given.names or any(fnmatch(case.name, name) for name in given.names)]
-    stored = read(comparison.stored, comparison.stored_as)
+    stored, outdated = read(comparison)
     if given.emulate:
         try:
             emulate_all(comparison, chosen, given, stored)
         except EmulationError as error:
             print(f"cannot emulate: {error}", file=sys.stderr)
             return 1
+        outdated -= stored.keys()
+    needed = {one.name for case in chosen for one in comparison.needs(case)}
+    for name in sorted(outdated & needed):
+        print(f"{name}: what is stored was made from other values; expected --emulate --store", file=sys.stderr)
+    if outdated & needed:
+        return 1
     there = [case for case in chosen if all(one.name in stored for one in comparison.needs(case))]
     if not there:
         print("nothing is stored of these cases; expected --emulate", file=sys.stderr)
@@ -349,7 +360,7 @@ def emulate_all(
             stored[case.name] = found
             print(f"{done}/{len(chosen)} {case.name}", file=sys.stderr)
             if given.store:
-                write(comparison.stored, stored)
+                write(comparison, stored)
 
     with ThreadPoolExecutor(given.jobs) as pool:
         list(pool.map(one, chosen))
@@ -369,15 +380,21 @@ def punctual(name: str, run: Callable[[], Result]) -> Result:
     return run()
 
 
-def read(path: Path, stored_as: Callable[..., Any]) -> dict[str, list[Any]]:
-    """What is stored, by the names of cases; null is NaN."""
-    if not path.exists():
-        return {}
-    document = json.loads(path.read_text(encoding="utf-8"))
+def read(comparison: Comparison[C, R]) -> tuple[dict[str, list[Any]], set[str]]:
+    """What is stored, by the names of cases (null is NaN), and the names of what is made from other values now."""
+    if not comparison.stored.exists():
+        return {}, set()
+    document = json.loads(comparison.stored.read_text(encoding="utf-8"))
+    made_from = {case.name: _digest(case) for case in comparison.cases}
+    fits = {name: case for name, case in document.items() if made_from.get(name) == case["made_from"]}
     return {
-        name: [stored_as(**{key: _value(value) for key, value in run.items()}) for run in runs]
-        for name, runs in document.items()
-    }
+        name: [comparison.stored_as(**{key: _value(value) for key, value in run.items()}) for run in case["runs"]]
+        for name, case in fits.items()
+    }, document.keys() - fits.keys()
+
+
+def _digest(case: Case) -> str:
+    return hashlib.sha256(json.dumps(case.made_from, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def _value(value: Any) -> Any:
@@ -386,14 +403,16 @@ def _value(value: Any) -> Any:
     return math.nan if value is None else value
 
 
-def write(path: Path, stored: Mapping[str, Sequence[Any]]) -> None:
+def write(comparison: Comparison[C, R], stored: Mapping[str, Sequence[Any]]) -> None:
     """A line a case, with as many digits as mean something."""
-    path.parent.mkdir(exist_ok=True)
+    comparison.stored.parent.mkdir(exist_ok=True)
+    made_from = {case.name: _digest(case) for case in comparison.cases}
     lines = (
-        f"{json.dumps(name)}: {json.dumps([_digits(asdict(run)) for run in runs])}"
-        for name, runs in sorted(stored.items())
+        f"{json.dumps(name)}: "
+        + json.dumps({"made_from": made_from[name], "runs": [_digits(asdict(run)) for run in stored[name]]})
+        for name in sorted(stored.keys() & made_from.keys())
     )
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    comparison.stored.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def _digits(value: Any) -> Any:

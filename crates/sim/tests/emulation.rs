@@ -139,3 +139,22 @@ fn stations_of_an_outcome_survive_as_text() {
     assert!(text.contains(r#""state":{"standard":"paced"}"#), "{text}");
     assert_eq!(serde_json::from_str::<Outcome>(&text).expect("an outcome"), outcome);
 }
+
+#[test]
+fn what_is_true_of_many_flows_is_said_once() {
+    let differences = |count: u32, algorithm: &str| {
+        let scenario = scenario(&json!({
+            "duration": "5 s", "nodes": ["a", "b"],
+            "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "10 Mb/s" }],
+            "tcp": { "preset": "linux-6", "congestion_control": algorithm },
+            "flow": [{ "kind": "tcp", "name": "f", "from": "a", "to": "b", "count": count }]
+        }))
+        .expect("a scenario");
+        plan(&scenario).expect("a plan").differences
+    };
+    let version = "the kernel's bbr is version 1, the simulator's version 3";
+    assert_eq!(differences(1, "bbr"), [format!("flow f: {version}")]);
+    assert_eq!(differences(4, "bbr"), [format!("flows f-1, f-2, f-3, f-4: {version}")]);
+    assert_eq!(differences(20, "bbr"), [format!("flows f-1, f-2, f-3 and 17 more: {version}")]);
+    assert!(differences(20, "cubic").is_empty());
+}

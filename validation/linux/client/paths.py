@@ -70,6 +70,11 @@ class Case:
         return f"{self.path}/{self.sender}/{self.way}"
 
     @property
+    def made_from(self) -> object:
+        """What TCP and the station are told."""
+        return [LINUX, SENDERS[self.sender], WAYS[self.way]]
+
+    @property
     def base(self) -> Case:
         """What it is normalised to: the same download with the paper's baseline TCP."""
         return dataclasses.replace(self, way=BASE)

@@ -59,6 +59,11 @@ class Case:
         return f"{self.control}/{self.sender}/{self.flows}"
 
     @property
+    def made_from(self) -> object:
+        """What TCP and the controller are told."""
+        return [LINUX, SENDERS[self.sender], SEND_BUFFER, CONTROLS[self.control]]
+
+    @property
     def uncontrolled(self) -> Case:
         """The same without control."""
         return Case("none", self.sender, self.flows)

@@ -271,21 +271,20 @@ fn probe(scenario: &Scenario) -> ProbePlan {
 
 /// What is not asked of the kernel, or not recorded.
 fn differences(scenario: &Scenario) -> Vec<String> {
-    let mut differences = Vec::new();
     let tcp = scenario.tcp_flows.iter().map(|flow| (&flow.path.name, &flow.config));
     let requests = scenario.request_flows.iter().map(|flow| (&flow.path.name, &flow.config));
+    // By what is said: the flows of which it is true, both in the order of the flows.
+    let mut said: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, config) in tcp.chain(requests) {
-        let others = not_asked_for(config);
-        if !others.is_empty() {
-            differences.push(format!(
-                "flow {name}: {} are not asked of the kernel, which does what preset = \"linux-6\" has",
-                others.join(", ")
-            ));
-        }
-        if config.congestion_control == Algorithm::Bbr {
-            differences.push(format!("flow {name}: the kernel's bbr is version 1, the simulator's version 3"));
+        for text in flow_differences(config) {
+            match said.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, names)) => names.push(name),
+                None => said.push((text, vec![name])),
+            }
         }
     }
+    let mut differences: Vec<String> =
+        said.into_iter().map(|(text, names)| format!("{}: {text}", named(&names))).collect();
     let probe = &scenario.probe;
     let unrecorded = [(probe.segments, "segments"), (probe.events, "events")];
     for (_, table) in unrecorded.into_iter().filter(|(wanted, _)| *wanted) {
@@ -295,6 +294,30 @@ fn differences(scenario: &Scenario) -> Vec<String> {
         differences.push("verify: no verifier follows the packets of an emulation".to_owned());
     }
     differences
+}
+
+/// Some flows, the first few by name.
+fn named(names: &[&str]) -> String {
+    const SHOWN: usize = 3;
+    match names {
+        [name] => format!("flow {name}"),
+        _ if names.len() <= SHOWN + 1 => format!("flows {}", names.join(", ")),
+        _ => format!("flows {} and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
+    }
+}
+
+/// What the kernel does otherwise than a flow's TCP, a sentence each.
+fn flow_differences(config: &Config) -> Vec<String> {
+    let mut found = Vec::new();
+    let others = not_asked_for(config);
+    if !others.is_empty() {
+        let others = others.join(", ");
+        found.push(format!("{others} are not asked of the kernel, which does what preset = \"linux-6\" has"));
+    }
+    if config.congestion_control == Algorithm::Bbr {
+        found.push("the kernel's bbr is version 1, the simulator's version 3".to_owned());
+    }
+    found
 }
 
 /// Options of TCP in which a flow is not as the preset `linux-6` and that a kernel cannot be asked for.
