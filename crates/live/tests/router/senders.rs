@@ -180,7 +180,10 @@ fn figures() {
     }
     for (row, (title, ..)) in rows.iter().enumerate().filter(|(_, row)| row.2.is_some()) {
         let [flows, changes] = [told(row, "flows", 1.0), told(row, "rate_changes", 1.0)];
-        println!("{title}: N {flows}, RTT {} ms, changes of C {changes}", told(row, "round_trip_s", 1e3));
+        let round_trip = told(row, "round_trip_s", 1e3);
+        let c_earth =
+            if round_trip.is_empty() { round_trip } else { format!(", RTT {round_trip} ms, changes of C {changes}") };
+        println!("{title}: N {flows}{c_earth}");
     }
 }
 
@@ -193,6 +196,9 @@ fn spread(figures: impl Iterator<Item = f64>) -> String {
     let mean = figures.iter().sum::<f64>() / figures.len() as f64;
     let least = figures.iter().copied().fold(f64::INFINITY, f64::min);
     let most = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most == 0.0 && least == 0.0 {
+        return "0".to_owned();
+    }
     let digits = if most < 1.0 { 2 } else { 1 };
     format!("{mean:.digits$} ({least:.digits$} to {most:.digits$})")
 }
@@ -201,5 +207,6 @@ fn spread(figures: impl Iterator<Item = f64>) -> String {
 fn figures_are_shown_by_mean_and_range() {
     assert_eq!(spread([4.0, 6.05, 5.0].into_iter()), "5.0 (4.0 to 6.0)");
     assert_eq!(spread([0.25, 0.35].into_iter()), "0.30 (0.25 to 0.35)");
+    assert_eq!(spread([0.0, 0.0].into_iter()), "0");
     assert_eq!(spread(std::iter::empty()), "");
 }
