@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 #![cfg(target_os = "linux")]
 
+#[path = "router/alone.rs"]
+mod alone;
 #[path = "router/flows.rs"]
 mod flows;
 #[path = "router/install.rs"]

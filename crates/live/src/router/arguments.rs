@@ -8,6 +8,16 @@ use netlull_units::{BitRate, Bytes, Duration};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+/// A name that the kernel lets a device have: 1 to 15 bytes that are neither white space nor "/" nor ":"; not "." nor "..".
+fn device_name(text: &str) -> Result<String, String> {
+    // As the kernel counts white space: with the no-break space of Latin-1.
+    let may_have = |byte: u8| !matches!(byte, b'/' | b':' | b' ' | 9..=13 | 0xa0);
+    if (1..=15).contains(&text.len()) && text != "." && text != ".." && text.bytes().all(may_have) {
+        return Ok(text.to_owned());
+    }
+    Err("expected 1 to 15 bytes without white space, \"/\" and \":\"; neither \".\" nor \"..\"".to_owned())
+}
+
 /// A gateway: windows clamped, the rate of a link driven.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -35,7 +45,7 @@ pub(super) enum Task {
 #[derive(Debug, Args)]
 pub(super) struct DeviceArguments {
     /// The device that leads to the receivers.
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) dev: String,
     /// Where instances leave their state.
     #[arg(long, value_name = "DIRECTORY", default_value = DIRECTORY)]
@@ -46,10 +56,10 @@ pub(super) struct DeviceArguments {
 #[derive(Clone, Debug, Args)]
 pub struct RunArguments {
     /// The device that leads to the receivers: data leaves by it.
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) dev: String,
     /// The device by which acknowledgements come in; default the same.
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, value_name = "DEVICE", value_parser = device_name)]
     pub(super) ack_dev: Option<String>,
     /// The link's highest rate, such as "20 Mb/s", headers of the link layer included.
     #[arg(long)]
@@ -153,5 +163,20 @@ impl RunArguments {
             words.push("--json".to_owned());
         }
         words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_devices_name_is_one_that_the_kernel_takes() {
+        for name in ["eth0", "a", "wg-home.7", "...", "fifteen_bytes_x", "%n$HOME"] {
+            assert_eq!(device_name(name).as_deref(), Ok(name));
+        }
+        for name in ["", ".", "..", "sixteen_bytes_xx", "a/b", "a:b", "a b", "a\tb", "a\nb", "\u{e0}"] {
+            assert!(device_name(name).is_err(), "{name}");
+        }
     }
 }

@@ -93,6 +93,16 @@ enum Happening {
 }
 
 impl MechanismConfig {
+    /// The lowest rate in bit/s that it chooses, and the parameter that says it; `None` for a mechanism that leaves the rate alone.
+    #[must_use]
+    pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        match self {
+            Self::Gateway(config) => config.c_earth.as_ref().map(|c_earth| ("min_rate", c_earth.min)),
+            Self::PractRa(config) => Some(("the lowest of rates", config.rates.lowest())),
+            Self::Earth(config) => Some(("the lowest of rates", config.rates.lowest())),
+        }
+    }
+
     fn build(&self, start: Instant, name: &str, tape: Option<&Path>) -> Result<Controller> {
         let refused = |error| LiveError::system(name, error);
         Ok(match (self, tape) {

@@ -4,13 +4,16 @@ use super::arguments::{InstallArguments, RunArguments, UninstallArguments};
 use super::plan::check_for_unit;
 use super::site::{STAYS, Site};
 use crate::error::{LiveError, Result, tell};
+use serde_json::json;
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A unit's place under a root directory.
 fn place(root: &Path, device: &str) -> Result<PathBuf> {
     // The kernel allows more in a device's name than a unit's may have.
-    if device.is_empty() || !device.chars().all(|char| char.is_ascii_alphanumeric() || "_.:-".contains(char)) {
-        let expected = "letters, digits, \"_\", \".\", \":\" and \"-\"";
+    if device.is_empty() || !device.chars().all(|char| char.is_ascii_alphanumeric() || "_.-".contains(char)) {
+        let expected = "letters, digits, \"_\", \".\" and \"-\"";
         return Err(LiveError::new(format!(
             "device is \"{device}\"; expected {expected} in the name of a unit's device"
         )));
@@ -83,19 +86,52 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
         Site::Unit { root }.check_program(&program)?;
     }
     let text = unit(&program, run);
+    check_own(&path)?;
+    let next = format!("systemctl daemon-reload && systemctl enable --now netlull-router-{}", run.dev);
+    let next = is_this_system.then_some(next);
+    if !run.dry_run {
+        write(&path, &text)?;
+    }
+    if run.json {
+        return tell(json!({ "dry_run": run.dry_run, "unit": path, "text": text, "next": next }));
+    }
     if run.dry_run {
         return tell(format_args!("would write {}:\n{text}", path.display()));
     }
+    tell(path.display())?;
+    next.map_or(Ok(()), |next| tell(format_args!("next: {next}")))
+}
+
+/// Whether a unit's file may be replaced or removed: a symbolic link is somebody else's, such as `systemctl mask` makes.
+fn check_own(path: &Path) -> Result<()> {
+    match std::fs::read_link(path) {
+        Ok(target) => {
+            let (path, target) = (path.display(), target.display());
+            let message = format!("{path} is a symbolic link to {target}; expected a file, or none (systemctl unmask)");
+            Err(LiveError::new(message))
+        }
+        Err(_) => Ok(()),
+    }
+}
+
+/// Writes a unit; it is there whole, or as it was before.
+fn write(path: &Path, text: &str) -> Result<()> {
     let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(cannot)?;
     }
-    std::fs::write(&path, text).map_err(cannot)?;
-    tell(path.display())?;
-    if is_this_system {
-        tell(format_args!("next: systemctl daemon-reload && systemctl enable --now netlull-router-{}", run.dev))?;
-    }
-    Ok(())
+    // No name of a unit: systemd does not read it.
+    let draft = path.with_extension("service.new");
+    let _ = std::fs::remove_file(&draft);
+    let written = File::create_new(&draft).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        std::fs::rename(&draft, path)
+    });
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&draft);
+        cannot(error)
+    })
 }
 
 /// Removes the unit; nothing happens if there is none.
@@ -105,6 +141,7 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
 pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
     let device = &arguments.device.dev;
     let path = place(&arguments.root, device)?;
+    check_own(&path)?;
     if arguments.dry_run {
         return tell(format_args!("would remove {}", path.display()));
     }
@@ -132,6 +169,23 @@ mod tests {
         assert_eq!(quoted("a\"b%c$"), "\"a\\\"b%%c$$\"");
         assert_eq!(quoted("a\nb"), "\"a\\nb\"", "a line ends a unit's assignment");
         assert_eq!(quoted(""), "\"\"");
+    }
+
+    #[test]
+    fn a_unit_is_written_whole_and_over_no_link() {
+        let folder = std::env::temp_dir().join(format!("netlull-unit-{}", std::process::id()));
+        let path = folder.join("netlull-router-eth0.service");
+        for text in ["one", "two"] {
+            check_own(&path).unwrap();
+            write(&path, text).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        }
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &path).unwrap();
+        let why = check_own(&path).unwrap_err().to_string();
+        assert!(why.contains("is a symbolic link to /dev/null; expected a file, or none"), "{why}");
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

@@ -9,14 +9,15 @@
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `state`, `watch`,
-//! `metrics` touch the system; `plan` checks what was asked for, `run` puts everything together.
+//! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `lock`, `state`,
+//! `watch`, `metrics` touch the system; `plan` checks what was asked for, `run` puts everything together.
 
 mod arguments;
 pub mod clamp;
 pub mod document;
 pub mod driver;
 mod install;
+pub mod lock;
 pub mod metrics;
 mod plan;
 pub mod qdisc;
@@ -47,9 +48,9 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         Task::Watch(arguments) => watch::watch(Place::new(&arguments.state, &arguments.dev)?)?,
         Task::Restore(arguments) => {
             let place = Place::new(&arguments.state, &arguments.dev)?;
-            let _held = place.hold()?;
-            let device = &arguments.dev;
-            let done = match place.restore(&mut crate::netlink::Socket::open()?)? {
+            let (device, mut socket) = (&arguments.dev, crate::netlink::Socket::open()?);
+            let held = place.index(&mut socket).map(|index| lock::hold(device, index)).transpose()?;
+            let done = match place.restore(&mut socket, held.as_ref())? {
                 Restored::Nothing => "nothing to restore",
                 Restored::Queue => "its queue is as it was before",
                 Restored::Gone => "is gone, its queue with it",

@@ -4,6 +4,7 @@ use super::arguments::RunArguments;
 use super::clamp::Clamp;
 use super::document::{self, Kind, LinkFacts};
 use super::driver::MechanismConfig;
+use super::lock;
 use super::metrics;
 use super::qdisc::{self, Bucket, Device, Former};
 use super::site::Site;
@@ -87,9 +88,6 @@ struct Options {
 impl Options {
     /// All of them, for that device. Nothing is changed, nothing is opened but the configuration.
     fn check(arguments: &RunArguments, device: &Device, site: Site<'_>) -> Result<Self> {
-        if arguments.rate.as_bps() < 8000 {
-            return Err(LiveError::new(format!("rate is {}; expected at least 8 kb/s", arguments.rate)));
-        }
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
         if arguments.period < shortest || arguments.period > longest {
             return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
@@ -99,6 +97,10 @@ impl Options {
         let mtu = Bytes::new(u64::from(device.mtu));
         let mechanism =
             document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
+        // No rate is above that of the link, and an initial one is among those that it chooses: the machines see to that.
+        if let Some((field, rate)) = mechanism.lowest_rate() {
+            qdisc::check_rate(field, rate)?;
+        }
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
             let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
             LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
@@ -169,10 +171,13 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
         Clamp::check(&plan.device, &plan.back)?;
     }
     let Plan { device, back, bucket, former, kind, .. } = plan;
+    let holder = lock::holder(device.index)?;
     if arguments.json {
         return tell(json!({
             "dry_run": true,
             "device": device.name,
+            "driven": holder.is_some(),
+            "driven_by": holder.and_then(|holder| holder.pid),
             "ack_device": back.name,
             "former_qdisc": former.kind,
             "rate": bucket.rate.to_string(),
@@ -187,6 +192,9 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     }
     let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
     let (former, mechanism, period) = (&former.kind, name_of(*kind), arguments.period);
+    if let Some(holder) = holder {
+        tell(format_args!("{name}: {holder} drives it now; a second one would be refused"))?;
+    }
     tell(format_args!(
         "{name}: would put tbf 6e6c: at the root in place of {former}: {rate}, {limit} B, burst {burst} B"
     ))?;

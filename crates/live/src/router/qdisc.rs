@@ -97,11 +97,17 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// The lowest rate, 1 kB/s: TBF counts whole bytes per second, and takes none of them for no limit at all.
+    pub const SLOWEST: BitRate = BitRate::from_bps(8000);
+    /// The highest: TBF counts whole nanoseconds, and the shortest Ethernet frame, 64 B, takes one at this rate.
+    pub const FASTEST: BitRate = BitRate::from_mbps(512_000);
+
     /// A bucket for packets of up to `mtu` bytes: half a millisecond's worth goes at once, but at least two packets.
     ///
     /// # Errors
-    /// If the buffer does not hold a packet, or is 4 GB or more.
+    /// If the rate is not one of [`Bucket::SLOWEST`] to [`Bucket::FASTEST`], the buffer does not hold a packet, or is 4 GB or more.
     pub fn new(rate: BitRate, buffer: Bytes, mtu: u32, link_header: u32) -> Result<Self> {
+        check_rate("rate", rate)?;
         let frame = mtu + link_header;
         let limit = u32::try_from(buffer.as_u64())
             .ok()
@@ -119,7 +125,7 @@ impl Bucket {
 
     /// TBF's options. TBF rounds rates to whole bytes per second.
     fn options(self) -> Vec<u8> {
-        let rate = self.rate.as_bps() / 8;
+        let rate = self.rate.clamp(Self::SLOWEST, Self::FASTEST).as_bps() / 8;
         // struct tc_tbf_qopt: two of struct tc_ratespec (12 bytes each), limit, buffer, mtu.
         let mut parameters = [0; 36];
         parameters[1] = ETHERNET;
@@ -133,6 +139,21 @@ impl Bucket {
         }
         options
     }
+}
+
+/// Whether a bucket can have that rate; `field` is the name of the parameter that says it.
+///
+/// # Errors
+/// If it is not one of [`Bucket::SLOWEST`] to [`Bucket::FASTEST`].
+pub fn check_rate(field: &str, rate: BitRate) -> Result<()> {
+    let expected = if rate < Bucket::SLOWEST {
+        format!("at least {}", Bucket::SLOWEST)
+    } else if rate > Bucket::FASTEST {
+        format!("at most {}", Bucket::FASTEST)
+    } else {
+        return Ok(());
+    };
+    Err(LiveError::new(format!("{field} is {rate}; expected {expected}")))
 }
 
 /// What stood at a device's root before the daemon came.
@@ -362,6 +383,23 @@ mod tests {
         let fast = options(100_000);
         assert_eq!(word(find(&fast, PARAMETERS).unwrap(), 8), u32::MAX);
         assert_eq!(long(find(&fast, RATE64).unwrap(), 0), 12_500_000_000);
+    }
+
+    #[test]
+    fn a_bucket_is_never_without_a_limit() {
+        let told = |bps| {
+            word(
+                find(&Bucket { rate: BitRate::from_bps(bps), burst: 3028, limit: 9 }.options(), PARAMETERS).unwrap(),
+                8,
+            )
+        };
+        assert_eq!((told(8000), told(7), told(0)), (1000, 1000, 1000));
+        let bucket = |rate| Bucket::new(rate, Bytes::new(150_000), 1500, 14);
+        let why = bucket(BitRate::from_bps(7999)).unwrap_err().to_string();
+        assert_eq!(why, "rate is 7.999 kb/s; expected at least 8 kb/s");
+        let why = bucket(BitRate::from_mbps(1_000_000)).unwrap_err().to_string();
+        assert_eq!(why, "rate is 1000 Gb/s; expected at most 512 Gb/s");
+        assert!(bucket(Bucket::SLOWEST).is_ok() && bucket(Bucket::FASTEST).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::arguments::RunArguments;
 use super::clamp::{Clamp, Orders};
 use super::driver::{Driver, Reading};
+use super::lock::{self, Held};
 use super::metrics::{self, Board};
 use super::plan::{Plan, name_of, needs_programs, plan, tell_plan};
 use super::qdisc;
@@ -50,12 +51,14 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         return tell_plan(arguments, &plan(arguments, &mut socket)?);
     }
     let place = Place::new(&arguments.state, &arguments.dev)?;
-    let _held = place.hold()?;
+    // What is refused changes nothing: not even what an earlier instance has left.
+    let mut plan = plan(arguments, &mut socket)?;
+    let held = lock::hold(&arguments.dev, plan.device.index)?;
     // An instance that was killed together with its watch.
-    if place.restore(&mut socket)? == Restored::Queue {
+    if place.restore(&mut socket, Some(&held))? == Restored::Queue {
         say(format_args!("{}: an earlier instance had left its queue; it has been put back", arguments.dev));
     }
-    let plan = plan(arguments, &mut socket)?;
+    plan.former = qdisc::former(&mut socket, &plan.device)?;
     let signals = block_signals()?;
     let board = Board::default();
     let metrics = arguments.metrics.map(|address| metrics::serve(address, &board)).transpose()?;
@@ -67,8 +70,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         metrics,
         mechanism: name_of(plan.kind).to_owned(),
     })?;
-    let outcome = serve(arguments, &plan, &place, &mut socket, &signals, &board);
-    let restored = place.restore(&mut socket);
+    let outcome = serve(arguments, &plan, (&place, &held), &mut socket, &signals, &board);
+    let restored = place.restore(&mut socket, Some(&held));
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
         (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; nothing is left to drive")),
@@ -93,6 +96,7 @@ fn block_signals() -> Result<SignalFd> {
 /// What the loop drives and what drives it.
 struct Loop<'a> {
     plan: &'a Plan,
+    held: &'a Held,
     socket: &'a mut Socket,
     clock: Clock,
     driver: Driver,
@@ -116,7 +120,7 @@ struct Loop<'a> {
 fn serve(
     arguments: &RunArguments,
     plan: &Plan,
-    place: &Place,
+    (place, held): (&Place, &Held),
     socket: &mut Socket,
     signals: &SignalFd,
     board: &Board,
@@ -147,6 +151,7 @@ fn serve(
     say(format_args!("{name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate));
     let mut running = Loop {
         plan,
+        held,
         socket,
         clock,
         driver,
@@ -173,7 +178,7 @@ fn serve(
     });
     let recorded = running.driver.finish();
     // The watch goes last of all, when what stood before stands again.
-    let restored = place.restore(running.socket);
+    let restored = place.restore(running.socket, Some(held));
     if restored.is_ok() {
         running.guard.dismiss();
     }
@@ -216,6 +221,7 @@ impl Loop<'_> {
             board.show(|shown| self.fill(now, shown));
             if now >= self.slow {
                 self.slow = now + SLOW;
+                self.held.dismiss_callers();
                 board.show(self.account(now));
             }
         }

@@ -1,14 +1,12 @@
-//! What one instance leaves for others to find: a lock for each device, and what stood at its root before.
+//! What one instance leaves for others to find: what stood at a device's root before.
 
+use super::lock::{self, Held};
 use super::qdisc::{self, Bucket, Device, Former};
 use crate::error::{LiveError, Result, say};
 use crate::namespace;
 use crate::netlink::Socket;
 use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::{Read, Seek, Write};
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -42,12 +40,6 @@ pub struct Place {
     namespace: u64,
 }
 
-/// The right to drive a device, as long as it is held.
-#[derive(Debug)]
-pub struct Held {
-    _lock: Flock<File>,
-}
-
 /// What was found and undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Restored {
@@ -79,59 +71,17 @@ impl Place {
         self.file("json")
     }
 
-    fn lock(&self) -> PathBuf {
-        self.file("lock")
-    }
-
     /// The directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Takes the device.
-    ///
-    /// # Errors
-    /// If another instance has it, which the message names, or the lock's file cannot be made.
-    pub fn hold(&self) -> Result<Held> {
-        let path = self.lock();
-        let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
-        std::fs::create_dir_all(&self.directory).map_err(cannot)?;
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(cannot)?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(mut lock) => {
-                lock.rewind().map_err(cannot)?;
-                lock.set_len(0).map_err(cannot)?;
-                writeln!(lock, "{}", std::process::id()).map_err(cannot)?;
-                Ok(Held { _lock: lock })
-            }
-            Err((mut file, Errno::EWOULDBLOCK)) => {
-                let mut pid = String::new();
-                file.read_to_string(&mut pid).map_err(cannot)?;
-                let (device, pid) = (&self.device, pid.trim());
-                let message = format!("device \"{device}\" is driven by the instance with pid {pid}; expected none");
-                Err(LiveError::new(message))
-            }
-            Err((_, error)) => Err(LiveError::system(path.display(), error)),
-        }
-    }
-
-    /// Whether an instance has the device; nothing is changed.
-    ///
-    /// # Errors
-    /// If its lock cannot be looked at.
-    pub fn is_held(&self) -> Result<bool> {
-        let file = match File::open(self.lock()) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(LiveError::system(self.lock().display(), error)),
-        };
-        match Flock::lock(file, FlockArg::LockSharedNonblock) {
-            Ok(_) => Ok(false),
-            Err((_, Errno::EWOULDBLOCK)) => Ok(true),
-            Err((_, error)) => Err(LiveError::system(self.lock().display(), error)),
-        }
+    /// The number of the device whose queue is to be put back, or else of the one that has the name; `None` if there is neither.
+    pub fn index(&self, socket: &mut Socket) -> Option<u32> {
+        // By its number: it may have another name by now. Should another device have the number, its root is not the daemon's.
+        let saved = self.load().ok().flatten().map(|saved| saved.device.index);
+        saved.or_else(|| Device::find(socket, &self.device).ok().map(|device| device.index))
     }
 
     /// Writes down what is about to be done; it is there whole or not at all.
@@ -141,6 +91,7 @@ impl Place {
     pub fn save(&self, saved: &Saved) -> Result<()> {
         let (path, draft) = (self.saved(), self.saved().with_extension("json.new"));
         let cannot = |error: std::io::Error| LiveError::system(path.display(), error);
+        std::fs::create_dir_all(&self.directory).map_err(cannot)?;
         let text = serde_json::to_string_pretty(saved).map_err(|error| LiveError::system(path.display(), error))?;
         std::fs::write(&draft, text).map_err(cannot)?;
         std::fs::rename(&draft, &path).map_err(cannot)
@@ -159,24 +110,26 @@ impl Place {
         }
     }
 
-    /// Undoes what an instance has left that is no more. Doing it twice does no more than doing it once. Whoever calls it holds the device.
+    /// Undoes what an instance has left that is no more. Doing it twice does no more than doing it once. `held` is what the caller
+    /// holds; a device that it does not hold is held meanwhile, and left alone if another instance has it, which has undone everything already.
     ///
     /// # Errors
     /// If the former queue cannot be put back.
-    pub fn restore(&self, socket: &mut Socket) -> Result<Restored> {
+    pub fn restore(&self, socket: &mut Socket, held: Option<&Held>) -> Result<Restored> {
         // A file that cannot be read must not keep a lowered rate in place: the kernel's own queue is better.
         let saved = self.load().unwrap_or_else(|error| {
             say(format_args!("{error}; the kernel's own queue takes the place of what was there"));
             None
         });
-        // By its number: it may have another name by now. Should another device have the number, its root is not the daemon's.
         let index = match &saved {
             Some(saved) => Some(saved.device.index),
-            None => Device::find(socket, &self.device).ok().map(|device| device.index),
+            None => self.index(socket),
         };
-        let restored = match index {
-            None => Ok(Restored::Nothing),
-            Some(index) => self.restore_root(socket, index, saved.map(|saved| saved.former))?,
+        let own = held.map(Held::index);
+        let meanwhile = index.filter(|_| index != own).map(|index| lock::hold(&self.device, index));
+        let restored = match (index, &meanwhile) {
+            (None, _) | (_, Some(Err(_))) => Ok(Restored::Nothing),
+            (Some(index), _) => self.restore_root(socket, index, saved.map(|saved| saved.former))?,
         };
         match std::fs::remove_file(self.saved()) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -220,23 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn one_instance_at_a_time_has_a_device() {
-        let directory = directory("lock");
-        let place = Place::new(&directory, "eth0").unwrap();
-        let held = place.hold().unwrap();
-        let why = place.hold().unwrap_err().to_string();
-        assert!(why.contains(&format!("pid {}", std::process::id())), "{why}");
-        assert!(Place::new(&directory, "eth1").unwrap().hold().is_ok(), "another device is another matter");
-        drop(held);
-        assert!(place.hold().is_ok());
-        std::fs::remove_dir_all(directory).unwrap();
-    }
-
-    #[test]
     fn what_is_saved_is_found_again() {
         let directory = directory("saved");
         let place = Place::new(&directory, "eth0").unwrap();
-        let _held = place.hold().unwrap();
         assert_eq!(place.load().unwrap(), None);
         let saved = Saved {
             pid: 7,

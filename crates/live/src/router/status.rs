@@ -1,6 +1,7 @@
 //! What the instance of a device does.
 
 use super::arguments::StatusArguments;
+use super::lock;
 use super::qdisc;
 use super::state::{Place, Saved};
 use crate::error::{LiveError, Result, tell};
@@ -17,11 +18,19 @@ use std::process::ExitCode;
 pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let place = Place::new(&arguments.device.state, &arguments.device.dev)?;
     let device = &arguments.device.dev;
-    let (saved, runs) = (place.load()?, place.is_held()?);
-    let Some(saved) = saved.filter(|_| runs) else {
+    let saved = place.load()?;
+    let holder = place.index(&mut Socket::open()?).map(lock::holder).transpose()?.flatten();
+    let Some(saved) = saved.filter(|saved| holder.is_some_and(|holder| holder.may_be(saved.pid))) else {
         let leftover = place.saved().exists();
         if arguments.json {
-            tell(json!({ "device": device, "running": false, "leftover": leftover }))?;
+            let pid = holder.and_then(|holder| holder.pid);
+            let elsewhere = holder.is_some();
+            let shown = json!({
+                "device": device, "running": false, "leftover": leftover, "driven_elsewhere": elsewhere, "pid": pid,
+            });
+            tell(shown)?;
+        } else if let Some(holder) = holder {
+            tell(format_args!("{device}: nothing runs with this --state; {holder} drives it with another"))?;
         } else if leftover {
             tell(format_args!(
                 "{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`"

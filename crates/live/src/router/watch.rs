@@ -1,8 +1,9 @@
 //! What the [guard](crate::guard) of an instance does: it raises a lowered rate when the instance hangs, and puts back what stood at the device's
 //! root when it dies.
 
+use super::lock::{self, Held};
 use super::qdisc;
-use super::state::{Held, Place, Restored, Saved};
+use super::state::{Place, Restored, Saved};
 use crate::error::{LiveError, Result, say};
 use crate::guard::{self, Guard, Guarded};
 use crate::netlink::Socket;
@@ -53,8 +54,8 @@ impl Guarded for Changed {
     }
 
     fn undo(&mut self) -> Result<()> {
-        let Some(_held) = inherit(&self.place) else { return Ok(()) };
-        if self.place.restore(&mut self.socket)? == Restored::Queue {
+        let Some(held) = inherit(&self.saved) else { return Ok(()) };
+        if self.place.restore(&mut self.socket, Some(&held))? == Restored::Queue {
             say(format_args!("the instance of {} has died: its queue is as it was before", self.saved.device.name));
         }
         Ok(())
@@ -63,9 +64,9 @@ impl Guarded for Changed {
 
 /// Takes the device of an instance that is dying: its lock may outlive its end of the stream by a moment. Not if a new instance has it, which
 /// has undone everything already, or will.
-fn inherit(place: &Place) -> Option<Held> {
+fn inherit(Saved { device, .. }: &Saved) -> Option<Held> {
     (0..100).find_map(|_| {
-        let held = place.hold().ok();
+        let held = lock::hold(&device.name, device.index).ok();
         if held.is_none() {
             std::thread::sleep(std::time::Duration::from_millis(10));
         }

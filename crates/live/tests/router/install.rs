@@ -87,6 +87,21 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
         ("--mechanism g-router --set min_rate=1Mb/s", "missing field `round_trip`"),
         ("--mechanism awm --set target=1", "expected"),
         ("--mechanism practra --set rates=[\"1Mb/s\",\"10Mb/s\"]", "rates end at 10 Mb/s"),
+        (
+            "--mechanism practra --set rates=[\"1b/s\",\"20Mb/s\"]",
+            "the lowest of rates is 1 b/s; expected at least 8 kb/s",
+        ),
+        (
+            "--mechanism earth --set rates=[\"7kb/s\",\"20Mb/s\"] --set threshold=9kB",
+            "rates is 7 kb/s; expected at least",
+        ),
+        (
+            "--mechanism g-router --set min_rate=1b/s --set round_trip.kind=timestamps --set round_trip.initial=1s",
+            "min_rate is 1 b/s; expected at least 8 kb/s",
+        ),
+        ("--mechanism awm --record /var/lib/netlull", "expected a file below /var/lib/netlull"),
+        ("--mechanism awm --ack-dev ..", "invalid value '..' for '--ack-dev"),
+        ("--mechanism awm --ack-dev a_name_too_long_x", "expected 1 to 15 bytes without white space"),
         ("", "mechanism is not given"),
         ("--mechanism awm --loop 1s", "loop is 1 s; expected 1 ms to 100 ms"),
         ("--mechanism awm --power none", "power is \"none\"; expected one of"),
@@ -101,6 +116,7 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
     }
     for (options, why) in [
         ("--rate 1kb/s --buffer 150kB", "rate is 1 kb/s; expected at least 8 kb/s"),
+        ("--rate 1e9Gb/s --buffer 150kB", "rate is 1000000000 Gb/s; expected at most 512 Gb/s"),
         ("--rate 20Mb/s --buffer 1kB", "buffer is 1 kB; expected at least 1514 B"),
     ] {
         let refused = root.router(&format!("install --dev eth7 --mechanism awm {options}"));
@@ -113,15 +129,75 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
 }
 
 #[test]
+fn a_units_device_has_a_name_that_a_device_can_have() {
+    let root = Root::new("names");
+    for (command, name) in [("run", ".."), ("install", ".."), ("uninstall", "../x"), ("restore", "a:b"), ("status", "")]
+    {
+        let refused = Command::new(PROGRAM).args(["router", command, "--dev", name]).output().unwrap();
+        assert!(!refused.status.success(), "{command} {name}");
+        let said = text(&refused.stderr);
+        assert!(said.contains("expected 1 to 15 bytes without white space"), "{command} {name}: {said}");
+    }
+    let mut install = Command::new(PROGRAM);
+    install.args(["router"]).args(INSTALL.split_whitespace()).args(["--mechanism", "awm"]);
+    let refused = install.args(["--ack-dev", "a/b %n $HOME", "--root"]).arg(&root.0).output().unwrap();
+    assert!(!refused.status.success() && !root.0.exists(), "{}", text(&refused.stderr));
+}
+
+#[test]
+fn a_unit_that_is_masked_stays_so() {
+    let root = Root::new("masked");
+    std::fs::create_dir_all(root.unit().parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink("/dev/null", root.unit()).unwrap();
+    for words in [format!("{INSTALL} --mechanism awm"), "uninstall --dev eth7".to_owned()] {
+        for dry in ["--dry-run", ""] {
+            let refused = root.router(&format!("{words} {dry}"));
+            assert!(!refused.status.success() && refused.stdout.is_empty(), "{words} {dry}");
+            let said = text(&refused.stderr);
+            assert!(said.contains("is a symbolic link to /dev/null; expected a file"), "{said}");
+            assert_eq!(std::fs::read_link(root.unit()).unwrap(), Path::new("/dev/null"));
+        }
+    }
+}
+
+#[test]
+fn installing_speaks_json() {
+    let root = Root::new("json");
+    let install = |dry: &str| {
+        let done = root.router(&format!("{INSTALL} --mechanism awm --json {dry}"));
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        serde_json::from_slice::<serde_json::Value>(&done.stdout).unwrap()
+    };
+    let (tried, exists) = (install("--dry-run"), root.unit().exists());
+    assert!(!exists);
+    let done = install("");
+    assert_eq!((&tried["dry_run"], &done["dry_run"]), (&true.into(), &false.into()));
+    assert_eq!(done["unit"], root.unit().display().to_string());
+    assert_eq!(done["text"], std::fs::read_to_string(root.unit()).unwrap());
+    assert_eq!(tried["text"], done["text"]);
+    assert!(done["text"].as_str().unwrap().contains(" --json\n"), "so does the instance");
+}
+
+#[test]
 fn options_are_refused_alike_by_a_dry_run_and_by_an_instance() {
     let Some(network) = Network::for_test() else { return };
-    let run = format!("run {LINK} --mechanism awm");
     for (options, why) in [
-        ("--metrics 0.0.0.0:9464", "metrics is 0.0.0.0:9464; expected an address of loopback"),
-        ("--record /nowhere/x.tape", "record is /nowhere/x.tape; expected a file in a folder that exists"),
+        (
+            "--rate 20Mb/s --mechanism awm --metrics 0.0.0.0:9464",
+            "metrics is 0.0.0.0:9464; expected an address of loopback",
+        ),
+        ("--rate 7999b/s --mechanism awm", "rate is 7.999 kb/s; expected at least 8 kb/s"),
+        (
+            "--rate 20Mb/s --mechanism practra --set rates=[\"1b/s\",\"20Mb/s\"]",
+            "the lowest of rates is 1 b/s; expected at least 8 kb/s",
+        ),
+        (
+            "--rate 20Mb/s --mechanism awm --record /nowhere/x.tape",
+            "record is /nowhere/x.tape; expected a file in a folder that exists",
+        ),
     ] {
         for dry in ["--dry-run", ""] {
-            let refused = router(&network, &format!("{run} {options} {dry}")).output().unwrap();
+            let refused = router(&network, &format!("run --dev far --buffer 150kB {options} {dry}")).output().unwrap();
             assert!(!refused.status.success(), "{options} {dry}");
             assert!(text(&refused.stderr).contains(why), "{options} {dry}: {}", text(&refused.stderr));
         }

@@ -144,14 +144,69 @@ fn awm_with_c_earth_runs_on_real_senders() {
 }
 
 #[test]
-#[ignore = "a measurement of a minute and a half: the figures of docs/models/g-router.md, for a machine that does nothing else"]
+#[ignore = "a measurement of five minutes: the table of docs/models/g-router.md, for a machine that does nothing else"]
 fn figures() {
     if !can_run() {
         return;
     }
-    for (control, mechanism) in
-        [("reno", None), ("reno", Some(AWM)), ("cubic", None), ("cubic", Some(AWM)), ("cubic", Some(WITH_C_EARTH))]
-    {
-        case(control, mechanism, LONG);
+    let rows = [
+        ("reno, no control", "reno", None),
+        ("reno, AWM", "reno", Some(AWM)),
+        ("cubic, no control", "cubic", None),
+        ("cubic, AWM", "cubic", Some(AWM)),
+        ("cubic, AWM and C-EARTH (once per RTT, RTT by timestamps)", "cubic", Some(WITH_C_EARTH)),
+    ];
+    // Round by round, so that what changes on the machine meanwhile is in every row.
+    let rounds: Vec<Vec<_>> =
+        (0..3).map(|_| rows.iter().map(|&(_, control, mechanism)| case(control, mechanism, LONG)).collect()).collect();
+    let seen = |row: usize, value: fn(&Watched) -> f64| spread(rounds.iter().map(|round| value(&round[row].0)));
+    let told = |row: usize, name: &str, scale: f64| {
+        let told = |round: &Vec<(Watched, Option<serde_json::Value>)>| round[row].1.as_ref()?[name].as_f64();
+        spread(rounds.iter().filter_map(told).map(|figure| scale * figure))
+    };
+    let count = rounds.len();
+    println!("mean (least to most) of {count} runs each");
+    println!("| | queue, kB | its standard deviation, kB | drops | Mb/s | loop late, p99, ms | periods missed |");
+    println!("|---|---|---|---|---|---|---|");
+    for (row, (title, ..)) in rows.iter().enumerate() {
+        let queue = [
+            seen(row, |seen| seen.mean / 1e3),
+            seen(row, |seen| seen.deviation / 1e3),
+            seen(row, |seen| seen.drops as f64),
+            seen(row, |seen| seen.megabits_per_second),
+        ];
+        let [late, missed] = [told(row, "loop_lateness_p99_s", 1e3), told(row, "loop_missed", 1.0)];
+        println!("| {title} | {} | {late} | {missed} |", queue.join(" | "));
     }
+    for (row, (title, ..)) in rows.iter().enumerate().filter(|(_, row)| row.2.is_some()) {
+        let [flows, changes] = [told(row, "flows", 1.0), told(row, "rate_changes", 1.0)];
+        let round_trip = told(row, "round_trip_s", 1e3);
+        let c_earth =
+            if round_trip.is_empty() { round_trip } else { format!(", RTT {round_trip} ms, changes of C {changes}") };
+        println!("{title}: N {flows}{c_earth}");
+    }
+}
+
+/// The mean and the range of some figures, to be pasted; nothing of none.
+fn spread(figures: impl Iterator<Item = f64>) -> String {
+    let figures: Vec<_> = figures.collect();
+    if figures.is_empty() {
+        return String::new();
+    }
+    let mean = figures.iter().sum::<f64>() / figures.len() as f64;
+    let least = figures.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if most == 0.0 && least == 0.0 {
+        return "0".to_owned();
+    }
+    let digits = if most < 1.0 { 2 } else { 1 };
+    format!("{mean:.digits$} ({least:.digits$} to {most:.digits$})")
+}
+
+#[test]
+fn figures_are_shown_by_mean_and_range() {
+    assert_eq!(spread([4.0, 6.05, 5.0].into_iter()), "5.0 (4.0 to 6.0)");
+    assert_eq!(spread([0.25, 0.35].into_iter()), "0.30 (0.25 to 0.35)");
+    assert_eq!(spread([0.0, 0.0].into_iter()), "0");
+    assert_eq!(spread(std::iter::empty()), "");
 }
