@@ -395,7 +395,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
     let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "A=nl-nonesuch"]);
     assert!(message.contains("nl-nonesuch"), "{message}");
     let (_, message) = refused(&Plan { format: 99, ..plan(&["reno"], 1) }, &[]);
-    assert!(message.contains("has format 99; expected 1"), "{message}");
+    assert!(message.contains(&format!("has format 99; expected {FORMAT}")), "{message}");
     let mut differ = plan(&["reno", "reno"], 1);
     if let Traffic::Tcp { tcp, .. } = &mut differ.flows[1].traffic {
         tcp.timestamps = false;
