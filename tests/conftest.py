@@ -68,6 +68,14 @@ mean_on = "40 ms"
 """
 """A link under practRA (a-b), a long TCP flow and random bursts."""
 
+LONGEST = ("test_validation.py", "test_papers.py", "test_intertwining.py", "test_docs.py", "test_plot_cwnd.py")
+"""Files that take longest: they begin, so that no process is left with one of them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first, the others as they were."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
 
 MODERN = Radio("modern", asleep="10 mW", idle="500 mW", receive="900 mW", transmit="1.2 W", wake_time="1 ms")
 
