@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import harness
-from bottlenecks import SEED, SETTLED_S, Case
+from bottlenecks import SEED, Case
 
 if TYPE_CHECKING:
     from netlull import Result
@@ -49,7 +49,7 @@ def measured(result: Result, seed: int) -> Measured:
     link, account = result.link("router-clients"), result.emulation
     table = result.series("link")
     pairs = zip(table["time_s"].to_pylist(), table["queue_packets"].to_pylist(), strict=True)
-    queue = [PACKET_KB * packets for time, packets in pairs if time >= SETTLED_S]
+    queue = [PACKET_KB * packets for time, packets in pairs if time >= result.summary["warm_up_s"]]
     gateway = link["gateway"] or {}
     return Measured(
         queue_kb=statistics.mean(queue),
