@@ -37,7 +37,8 @@ pub struct GatewayTruth {
     /// The mean, over the segments acknowledged in the bin, of the times from a segment's sending to its acknowledgement's arrival at the
     /// sender, in seconds. Segments about a loss do not count. NaN if there are none.
     pub round_trip: f64,
-    /// The mean over flows of that mean, in seconds. NaN if there are none.
+    /// The mean over flows of that mean, in seconds. NaN if there are none. Of requests the simulator counts those that follow each other at one
+    /// place in a bin as one flow, an emulation each by itself.
     pub mean_flow_round_trip: f64,
 }
 
