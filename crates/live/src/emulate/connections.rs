@@ -58,17 +58,28 @@ pub struct Connections {
     flows: Vec<FlowMark>,
     /// Those with data under way, or with round trips that ended in the bin in progress.
     busy: BTreeSet<u32>,
+    round_trips: RoundTrips,
+}
+
+/// Whether round trips are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoundTrips {
+    /// For somebody who asks at the end of each bin.
+    Timed,
+    /// Nobody asks.
+    Untimed,
 }
 
 impl Connections {
     /// None yet.
     #[must_use]
-    pub fn new(flows: usize) -> Self {
+    pub fn new(flows: usize, round_trips: RoundTrips) -> Self {
         Self {
             numbers: BTreeMap::new(),
             known: Vec::new(),
             flows: vec![FlowMark::default(); flows],
             busy: BTreeSet::new(),
+            round_trips,
         }
     }
 
@@ -149,8 +160,10 @@ impl Connections {
                         known.sent += u64::from(end.wrapping_sub(known.sent_to));
                         known.sent_to = end;
                     }
-                    known.timed.sent(now, u64::from(number), known.sent);
-                    self.busy.insert(number);
+                    if self.round_trips == RoundTrips::Timed {
+                        known.timed.sent(now, u64::from(number), known.sent);
+                        self.busy.insert(number);
+                    }
                 }
                 if flags.fin {
                     known.ends = Some(end);

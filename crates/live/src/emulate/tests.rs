@@ -193,17 +193,22 @@ fn what_is_sent_again_and_what_has_arrived_is_read_from_the_packets() {
     assert_eq!(known.completed, Some(last));
 }
 
-#[test]
-fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
-    let gateway = GatewayConfig {
+/// AWM that is told how many flows there are, and begins with 20,000 B.
+fn gateway(flows: f64) -> GatewayConfig {
+    GatewayConfig {
         awm: AwmConfig { initial_window: Bytes::new(20_000), ..AwmConfig::new(Bytes::new(4000)) },
         steers: true,
         c_earth: None,
-        flows: FlowCountConfig::Fixed(1.0),
+        flows: FlowCountConfig::Fixed(flows),
         round_trip: RoundTripConfig::Fixed(MS(80)),
         queue: QueueCount::Waiting,
         link_rate: BitRate::from_mbps(10),
-    };
+    }
+}
+
+#[test]
+fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
+    let gateway = gateway(1.0);
     let control = |mechanism| ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() };
     let fields = |with_syns: bool| -> Vec<u16> {
         let mut plan = plan();
@@ -239,11 +244,7 @@ fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
 #[test]
 fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
     let mut plan = plan();
-    let awm = AwmConfig { initial_window: Bytes::new(20_000), ..AwmConfig::new(Bytes::new(4000)) };
-    let (flows, round_trip) = (FlowCountConfig::Fixed(3.0), RoundTripConfig::Fixed(MS(80)));
-    let (queue, link_rate) = (QueueCount::Waiting, BitRate::from_mbps(10));
-    let gateway = GatewayConfig { awm, steers: true, c_earth: None, flows, round_trip, queue, link_rate };
-    let mechanism = MechanismPlan::Gateway(Box::new(gateway));
+    let mechanism = MechanismPlan::Gateway(Box::new(gateway(3.0)));
     plan.links[1].control =
         Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
     plan.probe.interval = Some(MS(100));
@@ -327,16 +328,7 @@ fn a_shaper_without_data_is_there_all_the_same() {
 #[test]
 fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
     let mut plan = plan();
-    let gateway = GatewayConfig {
-        awm: AwmConfig::new(Bytes::new(4000)),
-        steers: true,
-        c_earth: None,
-        flows: FlowCountConfig::Fixed(1.0),
-        round_trip: RoundTripConfig::Fixed(MS(80)),
-        queue: QueueCount::Waiting,
-        link_rate: BitRate::from_mbps(10),
-    };
-    let mechanism = MechanismPlan::Gateway(Box::new(gateway));
+    let mechanism = MechanismPlan::Gateway(Box::new(gateway(1.0)));
     plan.links[1].control =
         Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
     plan.links[1].loss = Some(LossModel::Bernoulli(1.0));

@@ -6,7 +6,7 @@
 
 use super::address::{FIRST_PORT, datagram, node_of};
 use super::agenda::Agenda;
-use super::connections::Connections;
+use super::connections::{Connections, RoundTrips};
 use super::controller::{Controller, view};
 use super::frame::{Frame, Owner, Way};
 use super::gauge::Gauge;
@@ -102,15 +102,17 @@ impl World {
             flows: plan.flows.len() as u32,
         };
         let events = EventTables { window: false, drops: plan.probe.drops };
+        let gateways = GatewayProbe::new(&plan);
+        let round_trips = if gateways.is_some() { RoundTrips::Timed } else { RoundTrips::Untimed };
         let mut world = Self {
             now: Instant::ZERO,
             agenda: Agenda::new(slots.count()),
             slots,
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
             probe: plan.probe.stations.then(StationProbe::default),
-            gateways: GatewayProbe::new(&plan),
+            gateways,
             arrivals: Vec::new(),
-            connections: Connections::new(plan.flows.len()),
+            connections: Connections::new(plan.flows.len(), round_trips),
             steps_done: vec![0; links.len()],
             datagrams_done: vec![0; plan.flows.len()],
             marks: Vec::with_capacity(plan.marks.len()),

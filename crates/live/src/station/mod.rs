@@ -33,10 +33,12 @@ mod report;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub use config::{Asleep, StationConfig, StationMechanism};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};
+pub use verdict::{Checksum, Output, SendVerdict, Sent, Verdict};
 
 use crate::error::{LiveError, Result};
 use air::Radio;
@@ -58,55 +60,6 @@ const POLL_BYTES: u32 = 20;
 const NULL_BYTES: u32 = 28;
 /// So many connections are recorded, and so many downloads reported.
 const LISTED: usize = 1000;
-
-/// What becomes of a packet that has come over the air.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The host gets it.
-    Deliver,
-    /// The radio did not hear it, and it is lost.
-    Missed,
-}
-
-/// What is known of the TCP checksum of a packet that has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checksum {
-    /// Nothing: it is looked at.
-    Unknown,
-    /// It is right, as the device or the kernel has found.
-    Verified,
-}
-
-/// What becomes of a packet that the host sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendVerdict {
-    /// It goes.
-    Send,
-    /// The radio wakes for it; it goes then. Packets leave in the order in which they were given.
-    HoldUntil(Instant),
-    /// It is dropped: the radio sleeps, and the peer has had what it says in the host's name already.
-    Redundant,
-}
-
-/// What a station sends beside its host's packets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Output {
-    /// When it goes, or, of a poll, when it takes effect; not before the radio is awake.
-    pub at: Instant,
-    /// What it is.
-    pub what: Sent,
-}
-
-/// What a station sends beside its host's packets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// A whole IP packet: an acknowledgement in the host's name.
-    Packet(Vec<u8>),
-    /// A poll for what the access point has buffered.
-    Poll,
-    /// Whether the station hears from now on.
-    Announce(PowerMode),
-}
 
 /// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]

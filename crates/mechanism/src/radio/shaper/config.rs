@@ -48,7 +48,7 @@ pub enum PacedFrom {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PacedGuard {
     /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than `stretch` times what its bytes take
-    /// on the air.
+    /// on the air; with [`PacedFrom::SlowStart`], on the slower of the air and the slowest link, as the fastest packets in a row show it.
     pub share: f64,
     /// Of bursts; for rounds of slow start it is [`PacedGuard::STRETCH`].
     #[cfg_attr(feature = "serde", serde(default = "PacedGuard::stretch"))]
