@@ -44,7 +44,11 @@ values = ["0.5 s", "40 s"]
 @pytest.fixture(scope="module")
 def workers() -> Iterator[Any]:
     """Two processes that run one thing at a time, and a scheduler that anybody may ask."""
-    quiet = {"logging.distributed": "critical", "distributed.worker.profile.enabled": False}
+    quiet = {
+        "logging.distributed": "critical",
+        "distributed.worker.profile.enabled": False,
+        "distributed.deploy.lost-worker-timeout": "365 days",  # processes are started again however many have died
+    }
     import dask
 
     with (
@@ -378,6 +382,23 @@ def test_one_cluster_for_several_sweeps(sweep: Sweep, expected: bytes, address: 
         for name in ("a", "b"):
             sweep.run(tmp_path / name, cluster=cluster)
             assert table(tmp_path / name) == expected
+
+
+def test_a_process_of_this_machine_is_started_again_however_late_dask_looks(
+    sweep: Sweep, expected: bytes, tmp_path: Path
+) -> None:
+    """Dask ends what starts a process again if there is none at one instant, by default 15 s after it has died."""
+    import dask
+
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "50ms"}),
+        open_cluster("local", workers=1) as cluster,
+    ):
+        cluster.ready()
+        (pid,) = cluster.client.run(os.getpid).values()
+        os.kill(pid, signal.SIGKILL)
+        sweep.run(tmp_path / "store", cluster=cluster)
+    assert table(tmp_path / "store") == expected
 
 
 def test_certificates_of_ones_own(

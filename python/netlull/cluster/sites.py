@@ -35,6 +35,10 @@ _CONNECT_S = 10
 _PATIENCE_S = 60.0
 """How long to go without a worker where none has to wait in a queue."""
 
+_FOR_GOOD = "365 days"
+"""Dask looks once at a process so long after it has died. If another death is just being mended then it takes the
+process for lost, and ends what would have started it again."""
+
 _NO_DASHBOARD = "127.0.0.1:0"
 """Any port, for this machine only: Dask serves its pages unasked."""
 
@@ -103,9 +107,13 @@ def _quiet() -> Iterator[None]:
 @contextlib.contextmanager
 def _local(workers: int) -> Iterator[Cluster]:
     """A process per run at a time: one that dies takes no other run with it. Dask starts another in its place."""
+    import dask
     from distributed import LocalCluster
 
-    with tempfile.TemporaryDirectory(prefix="netlull-") as scratch:
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": _FOR_GOOD}),
+        tempfile.TemporaryDirectory(prefix="netlull-") as scratch,
+    ):
         made = LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -138,9 +138,9 @@ impl Network {
         command(&format!("tc -n {} qdisc add dev far root handle 9: bfifo limit 77777", self.router));
     }
 
-    /// What tc shows of the queue before the receiver.
+    /// What tc shows of the queue before the receiver: without counters, for the kernel itself sends there.
     pub fn queue(&self) -> String {
-        command(&format!("tc -n {} -s qdisc show dev far", self.router))
+        command(&format!("tc -n {} qdisc show dev far", self.router))
     }
 }
 
