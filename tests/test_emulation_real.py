@@ -97,3 +97,83 @@ def test_both_worlds_have_the_same_columns_and_a_recording_replays(netlulld: Pat
     assert [text for text in emulated.emulation["differences"] if "of no flow" not in text] == []
     assert capture.stat().st_size > 1_000_000
     assert "all as recorded" in replay(tapes / "client.tape", program=netlulld)[1]
+
+
+ASLEEP = """
+name = "asleep"
+duration = "4 s"
+nodes = ["a", "b", "c", "d"]
+verify = "replay"
+[routing]
+ttl = 3
+[probe]
+interval = "50 ms"
+drops = true
+[[power]]
+model = "fs"
+[[phase]]
+name = "after"
+from = "1.5 s"
+[[sleep]]
+at = "1 s"
+links = ["a-b", "b-c"]
+spacing = "700 ms"
+drain = "20 ms"
+wake = "2 s"
+wake_time = "100 ms"
+[[link]]
+from = "a"
+to = "b"
+rate = "4 Mb/s"
+delay = "30 ms"
+buffer = "40 packets"
+duplex = true
+[[link]]
+from = "b"
+to = "c"
+rate = "2 Mb/s"
+delay = "10 ms"
+buffer = "20 packets"
+duplex = true
+noise = { mean = "2 ms", shape = 2.0 }
+[[link]]
+from = "c"
+to = "d"
+rate = "2 Mb/s"
+delay = "10 ms"
+buffer = "20 packets"
+duplex = true
+loss = { kind = "bernoulli", probability = 0.01 }
+[[link]]
+from = "d"
+to = "a"
+rate = "2 Mb/s"
+delay = "10 ms"
+buffer = "20 packets"
+duplex = true
+queue = { kind = "codel" }
+"""
+FLOW = """
+[[flow]]
+kind = "poisson"
+name = "{0}-{1}"
+from = "{0}"
+to = "{1}"
+rate = "1.3 Mb/s"
+"""
+
+
+def test_links_that_sleep_lose_the_same_packets_in_both_worlds(netlulld: Path) -> None:
+    """Datagrams need no host: each of them meets with the same in both worlds, through sleep, floods and loops."""
+    scenario = Scenario.from_toml(ASLEEP + "".join(FLOW.format(*pair) for pair in ("ab", "bd", "ca", "dc")))
+    simulated, emulated = scenario.run(seed=3), scenario.emulate(seed=3, program=netlulld, max_lateness="10 s")
+    routing = simulated.summary["routing"]
+    assert min(routing[name] for name in ("asleep_packets", "unroutable_packets", "expired_packets")) > 0, routing
+    assert emulated.summary["routing"] == routing
+    for part in ("links", "phase", "network"):
+        assert emulated.summary[part] == simulated.summary[part], part
+    for ours, theirs in zip(emulated.summary["flows"], simulated.summary["flows"], strict=True):
+        for name in ("packets_sent", "packets_dropped", "delivered_bytes"):
+            assert ours[name] == theirs[name], (ours["name"], name)
+    for table in ("link", "drop"):
+        assert emulated.series(table).equals(simulated.series(table)), table

@@ -91,6 +91,7 @@ fn plan(algorithms: &[&str], seconds: u64) -> Plan {
         nodes: ["A", "R", "B"].map(str::to_owned).to_vec(),
         links: vec![link("A-R", 0, 1, fast), link("R-B", 1, 2, slow), link("B-R", 2, 1, slow), link("R-A", 1, 0, fast)],
         routes: vec![vec![None, Some(0), Some(0)], vec![Some(3), None, Some(1)], vec![Some(2), Some(2), None]],
+        routing: None,
         flows: algorithms.iter().enumerate().map(flow).collect(),
         stations: Vec::new(),
         probe: ProbePlan {

@@ -49,6 +49,18 @@ pub struct Mark {
     pub links: Vec<LinkMark>,
     /// By flow.
     pub flows: Vec<FlowMark>,
+    /// Packets that routers lost.
+    pub routers: RouterLosses,
+}
+
+/// Packets that routers have lost since the start, where links sleep or packets count their hops.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouterLosses {
+    /// Those for which a router knew no way.
+    pub unroutable: u64,
+    /// Those that had made as many hops as they may.
+    pub expired: u64,
 }
 
 /// A link at an instant.

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// What is read of a plan or an outcome before the rest, which another format may have otherwise.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -43,8 +43,10 @@ pub struct Plan {
     pub nodes: Vec<String>,
     /// The links.
     pub links: Vec<LinkPlan>,
-    /// By node, then by destination: the link that leads there.
+    /// By node, then by destination: the link that leads there, at the start.
     pub routes: Vec<Vec<Option<u32>>>,
+    /// What becomes of links and routes; `None`: nothing, and packets do not count their hops.
+    pub routing: Option<RoutingPlan>,
     /// The flows, in the order of the summary: TCP, datagrams, requests.
     pub flows: Vec<FlowPlan>,
     /// The stations.
@@ -81,6 +83,52 @@ pub struct LinkPlan {
     pub control: Option<ControlPlan>,
     /// Rates that it takes by itself, and when.
     pub steps: Vec<(Instant, BitRate)>,
+}
+
+/// Links that sleep, and routers that learn of it (docs/models/sleep.md).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoutingPlan {
+    /// Hops that a packet may make.
+    pub ttl: u8,
+    /// What happens, in the order in which it does.
+    pub steps: Vec<RoutingStep>,
+}
+
+/// The network changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoutingStep {
+    /// When.
+    pub at: Instant,
+    /// What happens.
+    pub deed: RoutingDeed,
+}
+
+/// What happens to the network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoutingDeed {
+    /// These links fall asleep: what is on them is lost.
+    Sleep(Vec<u32>),
+    /// They begin to wake: they are powered, and carry nothing yet.
+    Stir(Vec<u32>),
+    /// They are awake.
+    Wake(Vec<u32>),
+    /// Routers have new tables: what is new in them.
+    Install(Vec<RouteChange>),
+}
+
+/// An entry of a router's table changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RouteChange {
+    /// The router.
+    pub node: u32,
+    /// Packets for this node ...
+    pub destination: u32,
+    /// ... go over this link from now on; nowhere, if `None`.
+    pub link: Option<u32>,
 }
 
 /// A controller and the link's readings of it.

@@ -134,17 +134,20 @@ impl Service {
         }
     }
 
-    /// When it can begin with the first of what waits, at its present rate, and when it would have sent packets of these sizes.
-    #[must_use]
-    pub fn would_send(&self, now: Instant, sizes: impl Iterator<Item = u32>) -> Instant {
+    /// When it would begin with each of the packets of these sizes that wait, at its present rate, and when it would have sent the last.
+    pub fn would_begin(&self, now: Instant, sizes: impl Iterator<Item = u32>) -> impl Iterator<Item = Instant> {
         let mut serialiser = self.serialiser.clone();
-        let first = match self.state {
+        let mut at = match self.state {
             State::Idle => now,
             State::Sending { ends, .. } => ends,
             State::Paused { until } => until,
             State::Suspended { left, until } => until + left,
         };
-        sizes.fold(first, |at, size| at + serialiser.next(size))
+        let begins_next = move |size| {
+            at += serialiser.next(size);
+            at
+        };
+        std::iter::once(at).chain(sizes.map(begins_next))
     }
 
     /// A pause that has been decided and has not begun: it waits for the packet being sent.

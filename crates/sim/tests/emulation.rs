@@ -4,12 +4,14 @@ use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
-    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, ShaperOutcome, StationOutcome, System,
+    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, RouterLosses, ShaperOutcome, StationOutcome,
+    System,
 };
-use netlull_network::plan::FORMAT;
+use netlull_network::plan::{FORMAT, RouteChange, RoutingDeed};
 use netlull_network::station::StationCounts;
 use netlull_power::RadioTime;
 use netlull_sim::emulation::{emulated, plan};
+use netlull_sim::run::{Unwatched, run};
 use netlull_sim::scenario::Scenario;
 use netlull_units::{Duration, Instant};
 use serde_json::json;
@@ -46,6 +48,7 @@ fn counted(scenario: &Scenario) -> Outcome {
             .map(|_| LinkMark { counters: Default::default(), residency: None, rate_changes: 0 })
             .collect(),
         flows: vec![FlowMark::default()],
+        routers: Default::default(),
     };
     let links = scenario.links.len();
     Outcome {
@@ -157,4 +160,84 @@ fn what_is_true_of_many_flows_is_said_once() {
     assert_eq!(differences(4, "bbr"), [format!("flows f-1, f-2, f-3, f-4: {version}")]);
     assert_eq!(differences(20, "bbr"), [format!("flows f-1, f-2, f-3 and 17 more: {version}")]);
     assert!(differences(20, "cubic").is_empty());
+}
+
+/// A ring of four whose link a-b sleeps from 1 to 2 s; with 10 ms a link, 1 ms a router and 10 ms a table all have heard within 1.1 s.
+fn ring() -> serde_json::Value {
+    let link =
+        |from: &str, to: &str| json!({ "from": from, "to": to, "duplex": true, "rate": "10 Mb/s", "delay": "10 ms" });
+    json!({
+        "duration": "4 s", "warm_up": "500 ms",
+        "nodes": ["a", "b", "c", "d"],
+        "link": [link("a", "b"), link("b", "c"), link("c", "d"), link("d", "a")],
+        "sleep": [{ "at": "1 s", "links": ["a-b"], "wake": "2 s", "wake_time": "100 ms" }],
+        "flow": [{ "kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s" }]
+    })
+}
+
+#[test]
+fn a_plan_tells_when_links_sleep_and_how_tables_change() {
+    let scenario = scenario(&ring()).expect("a scenario");
+    let plan = plan(&scenario).expect("links that sleep can be emulated");
+    let routing = plan.routing.expect("packets count their hops");
+    assert_eq!(routing.ttl, 64);
+    let at = |seconds: f64| Instant::ZERO + Duration::from_secs_f64(seconds).expect("a time");
+    let deeds: Vec<_> = routing.steps.iter().filter(|step| !matches!(step.deed, RoutingDeed::Install(_))).collect();
+    let expected = [
+        (at(1.0), RoutingDeed::Sleep(vec![0, 1])),
+        (at(2.0), RoutingDeed::Stir(vec![0, 1])),
+        (at(2.1), RoutingDeed::Wake(vec![0, 1])),
+    ];
+    assert!(
+        deeds.iter().map(|step| (step.at, &step.deed)).eq(expected.iter().map(|(at, deed)| (*at, deed))),
+        "{deeds:?}"
+    );
+    // Of routes between the hosts a and b: a and b themselves change theirs, c and d only where theirs led over the cable.
+    let changes = |from: f64, to: f64| {
+        let between = routing.steps.iter().filter(move |step| at(from) <= step.at && step.at < at(to));
+        between.flat_map(|step| match &step.deed {
+            RoutingDeed::Install(changes) => changes.clone(),
+            _ => Vec::new(),
+        })
+    };
+    let change = |node, destination, link| RouteChange { node, destination, link: Some(link) };
+    // Links: a-b 0, b-a 1, b-c 2, c-b 3, c-d 4, d-c 5, d-a 6, a-d 7. From c to a there are two ways of two links, of which that over b has
+    // the lower number; from d to b as well, of which that over c has.
+    let mut fell: Vec<_> = changes(1.0, 2.0).collect();
+    fell.sort_by_key(|change| (change.node, change.destination));
+    assert_eq!(fell, [change(0, 1, 7), change(1, 0, 2), change(2, 0, 4)]);
+    let mut rose: Vec<_> = changes(2.1, 4.0).collect();
+    rose.sort_by_key(|change| (change.node, change.destination));
+    assert_eq!(rose, [change(0, 1, 0), change(1, 0, 1), change(2, 0, 3)]);
+}
+
+#[test]
+fn the_sleep_of_an_emulation_is_summarised_as_that_of_a_simulation() {
+    let scenario = scenario(&ring()).expect("a scenario");
+    let mut counted = Outcome { stations: Vec::new(), ..counted(&scenario) };
+    let last = counted.marks.len() - 1;
+    counted.marks[0].routers = RouterLosses { unroutable: 1, expired: 10 };
+    counted.marks[last].routers = RouterLosses { unroutable: 5, expired: 12 };
+    counted.marks[last].links[0].counters.asleep_packets = 7;
+    counted.marks[last].links[0].counters.asleep_ns = 1_000_000_000;
+    let found = emulated(&scenario, &counted).expect("an outcome of this scenario").summary;
+    let simulated = run(&scenario, &mut Unwatched, None).expect("it runs").summary;
+    let (found_routing, routing) = (found.routing.expect("links sleep"), simulated.routing.expect("links sleep"));
+    assert_eq!(
+        (found_routing.unroutable_packets, found_routing.expired_packets, found_routing.asleep_packets),
+        (4, 2, 7)
+    );
+    assert_eq!(
+        (found_routing.table_changes, found_routing.convergence_s),
+        (routing.table_changes, routing.convergence_s)
+    );
+    assert_eq!(json!(found_routing.sleep), json!(routing.sleep));
+    assert_eq!(found.links[0].asleep_s, simulated.links[0].asleep_s);
+    // 2.5 s awake and 1 s asleep; what traffic costs is another matter.
+    for model in ["fs", "ncs-55a1-24h"] {
+        let parts = |link: &netlull_sim::run::LinkSummary| {
+            link.energy.get(model).map(|energy| (energy.rate_dependent_j, energy.asleep_j))
+        };
+        assert_eq!(parts(&found.links[0]), parts(&simulated.links[0]), "{model}");
+    }
 }

@@ -33,6 +33,8 @@ pub struct Frame {
     pub to: u32,
     /// Whose it is; `None` of what the plan does not know.
     pub owner: Option<Owner>,
+    /// Links that it has crossed.
+    pub hops: u8,
 }
 
 impl Frame {

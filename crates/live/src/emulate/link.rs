@@ -1,7 +1,7 @@
 //! A one-way link.
 //!
 //! ```text
-//!  offer ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► propagating, noise ──► deliver
+//!  offer ──► asleep? ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► propagating, noise ──► deliver
 //! ```
 
 use super::frame::Frame;
@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 pub enum Offered {
     /// The link has it.
     Taken,
-    /// Its loss model took it.
+    /// Its loss model took it, or it sleeps.
     Lost(Frame),
     /// Its buffer was full, or its queue management dropped it.
     Dropped(Frame),
@@ -42,6 +42,19 @@ pub struct Link {
     loss: Option<Loss>,
     red: Option<Red>,
     noise: Option<Noise>,
+    sleep: Sleep,
+    /// Nothing changes its rate or takes packets from its queue: how long a packet waits is known, and counted, as it comes.
+    is_predictable: bool,
+}
+
+/// Whether a link sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sleep {
+    Awake,
+    /// Since then.
+    Asleep(Instant),
+    /// It is powered, and carries nothing yet.
+    Waking,
 }
 
 impl Link {
@@ -64,6 +77,8 @@ impl Link {
             loss: plan.loss.as_ref().map(|model| Loss::new(model, stream("loss"))),
             red,
             noise: plan.noise.map(|model| Noise::new(model, stream("noise"))),
+            sleep: Sleep::Awake,
+            is_predictable: plan.control.is_none() && plan.steps.is_empty() && codel.is_none(),
         }
     }
 
@@ -72,6 +87,11 @@ impl Link {
         let size = u64::from(frame.size);
         self.counters.offered_packets += 1;
         self.counters.offered_bytes += size;
+        if self.sleep != Sleep::Awake {
+            self.counters.asleep_packets += 1;
+            self.counters.asleep_bytes += size;
+            return Offered::Lost(frame);
+        }
         let flow = frame.owner.map_or(u32::MAX, |owner| owner.flow);
         if self.loss.as_mut().is_some_and(|loss| loss.takes(flow)) {
             self.counters.lost_packets += 1;
@@ -138,10 +158,59 @@ impl Link {
         Some(frame)
     }
 
+    /// It falls asleep: every packet on it is lost and given back, the first to arrive first.
+    pub fn fall_asleep(&mut self, now: Instant) -> Vec<Frame> {
+        let mut stranded: Vec<Frame> = self.flight.drain(..).map(|(_, frame)| frame).collect();
+        self.counters = self.with_waits_to_come(now);
+        stranded.extend(self.transmitter.fall_asleep(now, &mut self.counters));
+        self.counters.stranded_packets += stranded.len() as u64;
+        self.counters.asleep_packets += stranded.len() as u64;
+        self.counters.asleep_bytes += stranded.iter().map(|frame| u64::from(frame.size)).sum::<u64>();
+        if let Some(noise) = &mut self.noise {
+            noise.lose_all();
+        }
+        self.sleep = Sleep::Asleep(now);
+        stranded
+    }
+
+    /// It begins to wake: it is powered again, and carries nothing yet.
+    pub fn begin_to_wake(&mut self, now: Instant) {
+        self.counters.asleep_ns = self.asleep_at(now);
+        self.sleep = Sleep::Waking;
+    }
+
+    /// It carries packets again.
+    pub fn awake(&mut self, now: Instant) {
+        self.begin_to_wake(now);
+        self.sleep = Sleep::Awake;
+    }
+
+    /// How long it has slept by `now`, in nanoseconds.
+    fn asleep_at(&self, now: Instant) -> u64 {
+        let lasting = match self.sleep {
+            Sleep::Asleep(since) => now.saturating_since(since),
+            Sleep::Awake | Sleep::Waking => Duration::ZERO,
+        };
+        self.counters.asleep_ns + lasting.as_nanos()
+    }
+
     /// The counters at `now`.
     pub fn counters_at(&mut self, now: Instant) -> LinkCounters {
         self.transmitter.settle(now, &mut self.counters);
-        self.counters
+        LinkCounters { asleep_ns: self.asleep_at(now), ..self.with_waits_to_come(now) }
+    }
+
+    /// The counters, with waits that have not ended where they are counted as packets come.
+    fn with_waits_to_come(&self, now: Instant) -> LinkCounters {
+        if !self.is_predictable {
+            return self.counters;
+        }
+        let (waits, packets) = self.transmitter.waits_to_come(now);
+        LinkCounters {
+            waited_ns: self.counters.waited_ns + waits,
+            served_packets: self.counters.served_packets + packets,
+            ..self.counters
+        }
     }
 }
 

@@ -20,6 +20,7 @@ mod frame;
 mod gauge;
 mod hosts;
 mod link;
+mod routing;
 mod slots;
 mod stations;
 #[cfg(test)]

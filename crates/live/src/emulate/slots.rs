@@ -18,6 +18,7 @@ pub(super) enum Due {
     Delivery(usize),
     Controller(usize),
     Capacity(usize),
+    Routing,
     Station(usize),
     Datagram(usize),
     Bin,
@@ -26,19 +27,21 @@ pub(super) enum Due {
 
 impl Slots {
     pub(super) fn count(self) -> usize {
-        (3 * self.links + self.controllers + self.stations + self.flows + 2) as usize
+        (3 * self.links + self.controllers + self.stations + self.flows + 3) as usize
     }
 
     #[allow(clippy::cast_possible_truncation)]
     pub(super) fn of(self, due: Due) -> Slot {
         let capacities = 2 * self.links + self.controllers;
-        let stations = capacities + self.links;
+        let routing = capacities + self.links;
+        let stations = routing + 1;
         let datagrams = stations + self.stations;
         match due {
             Due::Departure(link) => link as Slot,
             Due::Delivery(link) => self.links + link as Slot,
             Due::Controller(index) => 2 * self.links + index as Slot,
             Due::Capacity(link) => capacities + link as Slot,
+            Due::Routing => routing,
             Due::Station(index) => stations + index as Slot,
             Due::Datagram(flow) => datagrams + flow as Slot,
             Due::Bin => datagrams + self.flows,
@@ -48,11 +51,12 @@ impl Slots {
 
     pub(super) fn due(self, slot: Slot) -> Due {
         type Make = fn(usize) -> Due;
-        let parts: [(u32, Make); 6] = [
+        let parts: [(u32, Make); 7] = [
             (self.links, Due::Departure),
             (self.links, Due::Delivery),
             (self.controllers, Due::Controller),
             (self.links, Due::Capacity),
+            (1, |_| Due::Routing),
             (self.stations, Due::Station),
             (self.flows, Due::Datagram),
         ];

@@ -24,6 +24,8 @@ use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+mod routing;
+
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 fn at(micros: u64) -> Instant {
@@ -76,6 +78,7 @@ fn plan() -> Plan {
         nodes: ["A", "R", "B"].map(str::to_owned).to_vec(),
         links: vec![link("A-R", 0, 1), link("R-B", 1, 2), link("B-R", 2, 1), link("R-A", 1, 0)],
         routes: vec![route([None, Some(0), Some(0)]), route([Some(3), None, Some(1)]), route([Some(2), Some(2), None])],
+        routing: None,
         flows: vec![FlowPlan { name: "f".to_owned(), from: 0, to: 2, traffic }],
         stations: Vec::new(),
         probe: ProbePlan { links: vec![0, 1, 2, 3], flows: vec![0], drops: true, ..ProbePlan::default() },
@@ -351,7 +354,7 @@ fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
 
 #[test]
 fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
-    let full = || Frame { bytes: Vec::new(), size: 1500, to: 0, owner: None };
+    let full = || Frame { size: 1500, ..Frame::default() };
     let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
     // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change comes at 0.4 ms, with one packet being sent and one that waits.
     for (in_service, first, second) in [

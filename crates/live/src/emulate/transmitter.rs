@@ -117,7 +117,12 @@ impl Transmitter {
     /// When the last packet that it was given will have been sent, at its present rate; now, if it has nothing.
     #[must_use]
     pub fn busy_until(&self, now: Instant) -> Instant {
-        self.service.would_send(now, self.queue.iter().map(|waiting| waiting.frame.size))
+        self.would_begin(now).last().unwrap_or(now)
+    }
+
+    /// When it would begin with each packet that waits, and when it would have sent the last.
+    fn would_begin(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        self.service.would_begin(now, self.queue.iter().map(|waiting| waiting.frame.size))
     }
 
     /// When something happens next.
@@ -225,6 +230,27 @@ impl Transmitter {
             codel.empty();
         }
         self.service.rest();
+    }
+
+    /// How long the packets that wait will have waited if nothing comes between, summed, in nanoseconds, and how many they are.
+    #[must_use]
+    pub fn waits_to_come(&self, now: Instant) -> (u64, u64) {
+        let waits = self.queue.iter().zip(self.would_begin(now));
+        let sum = waits.map(|(waiting, begins)| begins.saturating_since(waiting.since).as_nanos()).sum();
+        (sum, self.waiting_packets())
+    }
+
+    /// The link falls asleep: what is being sent and what waits is given back, in this order.
+    pub fn fall_asleep(&mut self, now: Instant, counters: &mut LinkCounters) -> Vec<Frame> {
+        self.settle(now, counters);
+        if let Some(codel) = &mut self.codel {
+            let waited = |waiting: &Waiting| now.saturating_since(waiting.since).as_nanos();
+            counters.waited_in_vain_ns += self.queue.iter().map(waited).sum::<u64>();
+            codel.empty();
+        }
+        self.waiting_bytes = 0;
+        self.service.abort(now);
+        self.serving.take().into_iter().chain(self.queue.drain(..).map(|waiting| waiting.frame)).collect()
     }
 
     /// Changes the rate.

@@ -11,6 +11,7 @@ use super::controller::{Controller, view};
 use super::frame::{Frame, Owner, Way};
 use super::gauge::Gauge;
 use super::link::{Departed, Link, Offered};
+use super::routing::Routing;
 use super::slots::{Due, Slots};
 use super::stations::Stations;
 use super::truth::GatewayProbe;
@@ -52,9 +53,10 @@ pub enum Step {
 pub struct World {
     plan: Arc<Plan>,
     pub(super) now: Instant,
-    agenda: Agenda,
-    slots: Slots,
+    pub(super) agenda: Agenda,
+    pub(super) slots: Slots,
     pub(super) links: Vec<Link>,
+    pub(super) routing: Routing,
     controllers: Vec<Controller>,
     /// By link: its controller, and whether it brings acknowledgements to gateways.
     controller_of: Vec<Option<usize>>,
@@ -63,7 +65,7 @@ pub struct World {
     /// By link: how many of its steps are done; by flow: of its datagrams.
     steps_done: Vec<usize>,
     datagrams_done: Vec<usize>,
-    connections: Connections,
+    pub(super) connections: Connections,
     gauges: Arc<[Gauge]>,
     recorder: Recorder,
     pub(super) probe: Option<StationProbe>,
@@ -74,7 +76,7 @@ pub struct World {
     arrived: VecDeque<(u32, Frame)>,
     /// Events handled, and packets that crossed a link.
     events: u64,
-    foreign: u64,
+    pub(super) foreign: u64,
 }
 
 #[allow(clippy::cast_possible_truncation)]
@@ -117,6 +119,7 @@ impl World {
             datagrams_done: vec![0; plan.flows.len()],
             marks: Vec::with_capacity(plan.marks.len()),
             arrived: VecDeque::new(),
+            routing: Routing::new(plan.routes.clone(), plan.routing.clone()),
             links,
             controllers,
             controller_of,
@@ -139,6 +142,7 @@ impl World {
         for flow in 0..self.plan.flows.len() {
             self.agenda.set(self.slots.of(Due::Datagram(flow)), self.next_datagram(flow));
         }
+        self.agenda.set(self.slots.of(Due::Routing), self.routing.next());
         (0..self.plan.stations.len()).for_each(|index| self.arm_station(index));
         self.agenda.set(self.slots.of(Due::Bin), self.recorder.next_bin(Instant::ZERO));
         self.agenda.set(self.slots.of(Due::Mark), self.plan.marks.first().copied().unwrap_or(Instant::NEVER));
@@ -166,6 +170,7 @@ impl World {
                 self.tell(index, RateEvent::Timeout { queue }, None);
             }
             Due::Capacity(link) => self.capacity(link),
+            Due::Routing => self.reroute(),
             Due::Station(index) => self.station_timeout(index),
             Due::Datagram(flow) => self.datagram(flow),
             Due::Bin => self.bin(),
@@ -218,7 +223,7 @@ impl World {
             Packet::Other(other) | Packet::Fragment(other) => (node_of(other.destination), None),
         };
         let to = to.filter(|&to| to < self.plan.nodes.len() as u32)?;
-        Some(Frame { size: bytes.len() as u32, bytes, to, owner })
+        Some(Frame { size: bytes.len() as u32, bytes, to, owner, hops: 0 })
     }
 
     /// Which flow has packets from this host between these ports, and which way they go.
@@ -241,9 +246,9 @@ impl World {
             self.arrive(node, frame);
             return;
         }
-        match self.plan.routes[node as usize].get(frame.to as usize).copied().flatten() {
+        match self.routing.way(node, frame.to) {
             Some(link) => self.offer(link as usize, frame),
-            None => self.foreign += 1,
+            None => self.lost_by_router(&frame, |losses| &mut losses.unroutable),
         }
     }
 
@@ -345,7 +350,7 @@ impl World {
         }
         match self.stations.below(link) {
             Some(index) => self.station_receives(index, frame),
-            None => self.forward(self.links[link].to, frame),
+            None => self.pass_on(self.links[link].to, frame),
         }
     }
 
@@ -420,7 +425,8 @@ impl World {
             count.sent_packets += 1;
             count.sent_bytes += u64::from(size);
             let owner = Owner { flow: flow as u32, way: Way::Forward, connection: None };
-            let frame = Frame { bytes: datagram(spec.from, spec.to, size), size, to: spec.to, owner: Some(owner) };
+            let frame =
+                Frame { bytes: datagram(spec.from, spec.to, size), size, to: spec.to, owner: Some(owner), hops: 0 };
             match self.stations.at(spec.from) {
                 Some(index) => self.station_sends(index, frame),
                 None => self.forward(spec.from, frame),
@@ -430,7 +436,7 @@ impl World {
         self.agenda.set(self.slots.of(Due::Datagram(flow)), self.next_datagram(flow));
     }
 
-    fn arm_link(&mut self, link: usize) {
+    pub(super) fn arm_link(&mut self, link: usize) {
         let (departs, arrives) = (self.links[link].transmitter.next(), self.links[link].next_arrival());
         self.agenda.set(self.slots.of(Due::Departure(link)), departs);
         self.agenda.set(self.slots.of(Due::Delivery(link)), arrives);
@@ -447,7 +453,9 @@ impl World {
             let sample = LinkSample {
                 arrived_bytes: link.counters.offered_bytes,
                 delivered_bytes: link.counters.delivered_bytes,
-                dropped_packets: link.counters.dropped_packets + link.counters.lost_packets,
+                dropped_packets: link.counters.dropped_packets
+                    + link.counters.lost_packets
+                    + link.counters.asleep_packets,
                 queue_packets: link.transmitter.waiting_packets(),
                 rate_bps: link.transmitter.rate().as_bps(),
             };
@@ -489,7 +497,8 @@ impl World {
             netlull_network::outcome::FlowMark { timeouts, fast_retransmits, ..*self.connections.flow(flow as u32) }
         });
         let flows = flows.collect();
-        self.marks.push(Mark { at: self.plan.marks[self.marks.len()], links, flows });
+        let routers = self.routing.losses;
+        self.marks.push(Mark { at: self.plan.marks[self.marks.len()], links, flows, routers });
         let next = self.plan.marks.get(self.marks.len()).copied();
         self.agenda.set(self.slots.of(Due::Mark), next.unwrap_or(Instant::NEVER));
         next.is_none()

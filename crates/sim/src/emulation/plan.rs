@@ -2,6 +2,7 @@
 
 use crate::engine::random::Stream;
 use crate::net::routing::NextHop;
+use crate::run::Rerouting;
 use crate::scenario::document::Verify;
 use crate::scenario::{
     Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
@@ -24,12 +25,6 @@ const MOST_HOSTS: usize = 250;
 /// # Errors
 /// Names what cannot be emulated, and says what can.
 pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
-    if !scenario.sleep.naps.is_empty() {
-        return refuse(
-            "sleep",
-            "has links that sleep; expected links that stay awake: routes are fixed in an emulation",
-        );
-    }
     if scenario.recording.is_some() {
         return refuse("recording", "asks for a simulated run before this one; expected a scenario without");
     }
@@ -52,6 +47,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         nodes: scenario.nodes.clone(),
         links: scenario.links.iter().map(|spec| link(scenario, spec)).collect(),
         routes: routes(scenario, &hosts),
+        routing: Rerouting::new(scenario).map(|all| all.into_plan(Instant::ZERO + scenario.duration, &hosts)),
         flows,
         stations: scenario.stations.iter().map(station).collect(),
         probe: probe(scenario),

@@ -4,6 +4,7 @@
 use super::parts::{AgentCounters, Baseline};
 use super::phases::{Mark, Marks, Span, Whole, phases};
 use super::pool::Completions;
+use super::rerouting::Rerouting;
 use super::stations;
 use super::summary::{FlowSummary, Summary, link_summary};
 use crate::probe::{Column, RequestRow, RequestTable, Table};
@@ -30,7 +31,8 @@ pub struct Emulated {
 /// If the outcome is not of this scenario, or of another version.
 pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, ScenarioError> {
     fits(scenario, outcome)?;
-    let whole = Whole::of(mark(&outcome.marks[0]), mark(&outcome.marks[outcome.marks.len() - 1]));
+    let measured = (&outcome.marks[0], &outcome.marks[outcome.marks.len() - 1]);
+    let whole = Whole::of(mark(measured.0), mark(measured.1));
     let span = whole.span();
     let (links, network) = span.links(scenario);
     let of_flow = |flow: usize| flow_summary(scenario, outcome, flow, span);
@@ -49,7 +51,7 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
         verify: Verify::Off,
         checks: 0,
         network,
-        routing: None,
+        routing: Rerouting::new(scenario).map(|rerouting| rerouting.of_emulation(measured, span.asleep_packets())),
         links: links
             .into_iter()
             .enumerate()

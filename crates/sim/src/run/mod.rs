@@ -26,6 +26,7 @@ pub use emulated::{Emulated, check_format, emulated};
 pub use netlull_network::account::GatewaySummary;
 pub use outcome::{RunError, RunOutcome};
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
+pub(crate) use rerouting::Rerouting;
 pub use rerouting::{NapSummary, RoutingSummary};
 pub use stations::StationSummary;
 pub use summary::{EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary};

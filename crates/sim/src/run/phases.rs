@@ -213,6 +213,11 @@ impl Span<'_> {
         since(&self.to.counters.links[index], &self.from.counters.links[index])
     }
 
+    /// Packets that links lost to sleep.
+    pub fn asleep_packets(&self) -> u64 {
+        (0..self.to.counters.links.len()).map(|index| self.counted(index).asleep_packets).sum()
+    }
+
     /// Time at each rate, and asleep; a link of fixed rate was at it whenever it was awake.
     pub fn residency(&self, scenario: &Scenario, index: usize) -> Residency {
         let awake = match (&self.to.residencies[index], &self.from.residencies[index]) {

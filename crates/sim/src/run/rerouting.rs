@@ -14,8 +14,11 @@ use crate::net::packet::{LinkId, Packet};
 use crate::net::routing::link_state::{self, Cable, Network, Update};
 use crate::net::routing::{Edge, NextHop, Routes, first_hops, out_of};
 use crate::scenario::{Nap, Scenario};
+use netlull_network::outcome::{Mark, RouterLosses};
+use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
+use std::ops::Range;
 
 /// Between two looks whether the network has settled.
 const SETTLING: Duration = Duration::from_millis(50);
@@ -43,7 +46,7 @@ enum Loss {
 }
 
 /// A network whose links sleep, or whose packets count their hops.
-pub(super) struct Rerouting {
+pub(crate) struct Rerouting {
     ttl: u8,
     /// What happens, in the order of time, and how much of it has.
     steps: Vec<(Instant, Deed)>,
@@ -65,11 +68,10 @@ pub(super) struct Rerouting {
     paths: Vec<Vec<LinkId>>,
     /// Packets lost at each node.
     lost_at: Vec<u64>,
-    /// Packets lost at nodes since the start: no way, too many hops.
-    unroutable: u64,
-    expired: u64,
+    /// Those of all nodes, by why, since the start.
+    losses: RouterLosses,
     /// The same where measurement began.
-    before: (u64, u64),
+    before: RouterLosses,
 }
 
 /// Links that slept, and packets that lost their way, over the time measured.
@@ -128,9 +130,8 @@ impl Rerouting {
             senders: Senders::new(scenario),
             paths: Vec::new(),
             lost_at: vec![0; nodes],
-            unroutable: 0,
-            expired: 0,
-            before: (0, 0),
+            losses: RouterLosses::default(),
+            before: RouterLosses::default(),
         }))
     }
 
@@ -154,7 +155,7 @@ impl Rerouting {
 
     /// Measurement begins.
     pub fn start_measuring(&mut self) {
-        self.before = (self.unroutable, self.expired);
+        self.before = self.losses;
     }
 
     /// What is due at `now`, if something is left.
@@ -184,6 +185,60 @@ impl Rerouting {
         paths.iter().all(|path| path.len() <= usize::from(self.ttl)).then_some(paths)
     }
 
+    /// Takes a router's news, or every router's, into account; which routers have a new table.
+    fn learn(&mut self, router: Option<usize>, news: &[(usize, bool)]) -> Range<usize> {
+        let routers = router.map_or(0..self.views.len(), |router| router..router + 1);
+        self.table_changes += routers.len() as u64;
+        for router in routers.clone() {
+            for &(cable, up) in news {
+                self.views[router][cable] = up;
+            }
+        }
+        routers
+    }
+
+    /// What happens up to the end of the run, for packets that go to these nodes: a table is told by what is new in it.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
+        let mut rows: Vec<Vec<Option<LinkId>>> = (0..self.views.len()).map(|router| self.row(router)).collect();
+        let mut steps = Vec::new();
+        while let Some(deed) = self.take_due(end) {
+            let at = self.steps[self.done - 1].0;
+            let links = |cable: usize| self.cables[cable].links.clone();
+            let deed = match deed {
+                Deed::Sleep(cable) => RoutingDeed::Sleep(links(cable)),
+                Deed::Stir(cable) => RoutingDeed::Stir(links(cable)),
+                Deed::Wake(cable) => RoutingDeed::Wake(links(cable)),
+                Deed::Install(router, news) => {
+                    let mut changes = Vec::new();
+                    for node in self.learn(router, &news) {
+                        let before = std::mem::replace(&mut rows[node], self.row(node));
+                        let differs = |&&to: &&usize| rows[node][to] != before[to];
+                        changes.extend(destinations.iter().filter(differs).map(|&to| RouteChange {
+                            node: node as u32,
+                            destination: to as u32,
+                            link: rows[node][to],
+                        }));
+                    }
+                    RoutingDeed::Install(changes)
+                }
+            };
+            steps.push(RoutingStep { at, deed });
+        }
+        RoutingPlan { ttl: self.ttl, steps }
+    }
+
+    /// The same summary of an emulation, by its first mark and its last.
+    pub fn of_emulation(mut self, (first, last): (&Mark, &Mark), asleep_packets: u64) -> RoutingSummary {
+        while let Some(deed) = self.take_due(last.at) {
+            if let Deed::Install(router, news) = deed {
+                self.learn(router, &news);
+            }
+        }
+        (self.before, self.losses) = (first.routers, last.routers);
+        self.summarise(last.at, asleep_packets)
+    }
+
     /// Over the time measured up to `now`, in which links lost so many packets to sleep.
     pub fn summarise(&self, now: Instant, asleep_packets: u64) -> RoutingSummary {
         let began = self.naps.iter().filter(|nap| nap.announced <= now);
@@ -192,8 +247,8 @@ impl Rerouting {
             table_changes: self.table_changes,
             convergence_s: self.convergence.map(Duration::as_secs_f64),
             asleep_packets,
-            unroutable_packets: self.unroutable - self.before.0,
-            expired_packets: self.expired - self.before.1,
+            unroutable_packets: self.losses.unroutable - self.before.unroutable,
+            expired_packets: self.losses.expired - self.before.expired,
             sleep: began
                 .map(|nap| NapSummary {
                     link: self.cables[nap.cable].name.clone(),
@@ -364,12 +419,7 @@ impl World {
     /// A router, or every one, learns and has a new table.
     fn install(&mut self, router: Option<usize>, news: &[(usize, bool)]) {
         let Some(rerouting) = &mut self.rerouting else { return };
-        let routers = router.map_or(0..rerouting.views.len(), |router| router..router + 1);
-        rerouting.table_changes += routers.len() as u64;
-        for router in routers {
-            for &(cable, up) in news {
-                rerouting.views[router][cable] = up;
-            }
+        for router in rerouting.learn(router, news) {
             let row = rerouting.row(router);
             self.routes.set_row(router, &row);
         }
@@ -409,8 +459,8 @@ impl World {
         if let Some(rerouting) = &mut self.rerouting {
             rerouting.lost_at[node as usize] += 1;
             match why {
-                Loss::Unroutable => rerouting.unroutable += 1,
-                Loss::Expired => rerouting.expired += 1,
+                Loss::Unroutable => rerouting.losses.unroutable += 1,
+                Loss::Expired => rerouting.losses.expired += 1,
             }
         }
     }

@@ -265,10 +265,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         verify: scenario.verify,
         checks,
         network,
-        routing: world.rerouting.as_ref().map(|rerouting| {
-            let asleep = (0..world.links.len()).map(|index| span.counted(index).asleep_packets).sum();
-            rerouting.summarise(world.now, asleep)
-        }),
+        routing: world.rerouting.as_ref().map(|rerouting| rerouting.summarise(world.now, span.asleep_packets())),
         links: links
             .into_iter()
             .enumerate()

@@ -1,0 +1,114 @@
+//! Links that sleep, and routers whose tables change.
+
+use super::*;
+use netlull_network::outcome::RouterLosses;
+use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
+
+/// The line A - R - B, to whose network this happens.
+fn changing(ttl: u8, deeds: &[(u64, RoutingDeed)]) -> World {
+    let steps = deeds.iter().map(|(micros, deed)| RoutingStep { at: at(*micros), deed: deed.clone() });
+    world(Plan { routing: Some(RoutingPlan { ttl, steps: steps.collect() }), ..plan() })
+}
+
+/// Full packets from A at 0.1 ms.
+fn three_packets(world: &mut World) {
+    for seq in [1, 1461, 2921] {
+        world.enters(at(100), 0, &data(seq, 1460, Flags::default()));
+    }
+}
+
+/// A packet more from A, when all that comes before has happened.
+fn packet_at(world: &mut World, micros: u64, seq: u32) {
+    while world.next() < at(micros) {
+        assert!(matches!(world.step(), Step::Inside), "nothing has arrived by then");
+    }
+    world.enters(at(micros), 0, &data(seq, 1460, Flags::default()));
+}
+
+/// When packets arrive, and the last mark.
+fn run(mut world: World) -> (Vec<Instant>, netlull_network::outcome::Mark) {
+    let seen = arrivals(&mut world).into_iter().map(|(at, ..)| at).collect();
+    (seen, world.remains().marks.pop().unwrap())
+}
+
+#[test]
+fn a_link_that_falls_asleep_loses_what_is_on_it_and_then_what_is_offered() {
+    // They leave R from 21.3, 22.5 and 23.7 ms on, 1.2 ms each. At 23 ms the first propagates, the second is being sent and the third, which
+    // came at 23.7 ms, is lost as well: nothing passes until 30 ms, though the link is powered again from 25 ms on.
+    let deeds = [
+        (23_000, RoutingDeed::Sleep(vec![1])),
+        (25_000, RoutingDeed::Stir(vec![1])),
+        (30_000, RoutingDeed::Wake(vec![1])),
+    ];
+    let mut world = changing(64, &deeds);
+    three_packets(&mut world);
+    packet_at(&mut world, 9_000, 4381);
+    let (seen, mark) = run(world);
+    // The last one is at R at 30.2 ms.
+    assert_eq!(seen, [at(51_400)]);
+    let counters = &mark.links[1].counters;
+    assert_eq!((counters.offered_packets, counters.delivered_packets), (4, 1));
+    assert_eq!((counters.asleep_packets, counters.asleep_bytes, counters.stranded_packets), (3, 4500, 2));
+    assert_eq!(counters.asleep_ns, 2_000_000);
+    assert_eq!((mark.flows[0].dropped_packets, mark.routers), (3, RouterLosses::default()));
+}
+
+#[test]
+fn waits_count_as_they_would_have_been() {
+    // A sends three at 0.1 ms and falls silent at 0.7 ms: one is being sent until 1.3 ms, two would have waited 1.2 and 2.4 ms, and have
+    // waited 0.6 ms each.
+    let mut world = changing(64, &[(700, RoutingDeed::Sleep(vec![0]))]);
+    three_packets(&mut world);
+    let (seen, mark) = run(world);
+    assert!(seen.is_empty());
+    let counters = &mark.links[0].counters;
+    assert_eq!((counters.waited_ns, counters.served_packets, counters.queued_ns), (3_600_000, 3, 1_200_000));
+    assert_eq!((counters.asleep_packets, counters.stranded_packets), (3, 3));
+    assert_eq!(counters.asleep_ns, 999_300_000);
+}
+
+#[test]
+fn packets_follow_tables_as_they_change_and_are_lost_where_there_is_no_way() {
+    let away = |link| RouteChange { node: 1, destination: 2, link };
+    let deeds = [
+        (22_000, RoutingDeed::Install(vec![away(None)])),
+        (23_000, RoutingDeed::Install(vec![away(Some(1)), RouteChange { node: 0, destination: 2, link: None }])),
+    ];
+    let mut world = changing(64, &deeds);
+    three_packets(&mut world);
+    packet_at(&mut world, 24_000, 4381);
+    let (seen, mark) = run(world);
+    // The first was at R at 21.3 ms, the second, at 22.5 ms, found no way, the third did at 23.7 ms, and the fourth found none at A.
+    assert_eq!(seen, [at(42_500), at(44_900)]);
+    assert_eq!(mark.routers, RouterLosses { unroutable: 2, expired: 0 });
+    assert_eq!(mark.flows[0].dropped_packets, 2);
+}
+
+#[test]
+fn packets_that_go_round_use_up_their_hops() {
+    // R sends what is for B back to A: with five hops a packet crosses A-R, R-A, A-R, R-A and A-R, and is lost at R.
+    let mut world =
+        changing(5, &[(0, RoutingDeed::Install(vec![RouteChange { node: 1, destination: 2, link: Some(3) }]))]);
+    world.enters(at(100), 0, &data(1, 1460, Flags::default()));
+    let (seen, mark) = run(world);
+    assert!(seen.is_empty());
+    let crossed: Vec<u64> = mark.links.iter().map(|link| link.counters.delivered_packets).collect();
+    assert_eq!(crossed, [3, 0, 0, 2]);
+    assert_eq!(mark.routers, RouterLosses { unroutable: 0, expired: 1 });
+    // As many hops as the way has are enough.
+    let mut enough = changing(2, &[]);
+    enough.enters(at(100), 0, &data(1, 1460, Flags::default()));
+    assert_eq!(run(enough).0, [at(42_500)]);
+}
+
+#[test]
+fn what_is_due_at_one_instant_comes_in_the_simulators_order() {
+    // The first is at R at 21.3 ms, as R learns that there is no way, and as the link beyond falls asleep: it came before.
+    let gone = RoutingDeed::Install(vec![RouteChange { node: 1, destination: 2, link: None }]);
+    let mut world = changing(64, &[(21_300, RoutingDeed::Sleep(vec![1])), (21_300, gone)]);
+    three_packets(&mut world);
+    let (seen, mark) = run(world);
+    assert!(seen.is_empty());
+    assert_eq!(mark.links[1].counters.stranded_packets, 1);
+    assert_eq!(mark.routers.unroutable, 2);
+}
