@@ -265,6 +265,20 @@ def test_awm_steadies_the_queue_of_real_senders_as_expected(gateways: subprocess
 
 
 @pytest.fixture(scope="module")
+def switched() -> subprocess.CompletedProcess[str]:
+    """What the comparison of links that fall asleep under real senders prints, all of it."""
+    return run("greened/run.py")
+
+
+def test_links_that_fall_asleep_under_real_senders_are_as_simulated_or_explained(
+    switched: subprocess.CompletedProcess[str],
+) -> None:
+    assert switched.returncode == 0, switched.stdout[-6000:] + switched.stderr
+    assert "NOT EXPLAINED" not in switched.stdout
+    assert switched.stdout == (LINUX / "greened" / "results.md").read_text(), "run greened/run.py --store"
+
+
+@pytest.fixture(scope="module")
 def clients() -> subprocess.CompletedProcess[str]:
     """What the comparison of the client with real senders prints: sites and paths of each kind of explanation."""
     return run("client/run.py", "jriver/*", "stanford/*", "120ms-0%/*", "60ms-1%/*", "*-clean/*")

@@ -22,6 +22,7 @@ _OF_REQUESTS = ("requests_completed", "mean_completion_s", "p95_completion_s", "
 _OF_DATAGRAMS = ("goodput_bps", "loss_fraction")
 _OF_LINKS = ("utilisation", "dropped_packets", "mean_queue_packets", "mean_rate_bps")
 _OF_STATIONS = ("asleep_s", "missed_packets", "bursts")
+_OF_ROUTING = ("asleep_packets", "unroutable_packets", "expired_packets")
 _MOST = 4
 """Of flows, links and stations each so many are looked at."""
 
@@ -61,7 +62,7 @@ def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> No
 
 
 def usual_metrics(result: Result) -> list[str]:
-    """What is mostly looked at: of the first flows, of the links with the longest queues, of the first stations."""
+    """What is mostly looked at: of the first flows, of the links with the longest queues, of routers, of the first stations."""
     paths: list[str] = []
     for flow in result.summary["flows"][:_MOST]:
         fields = {"tcp": _OF_TCP, "requests": _OF_REQUESTS}.get(flow["kind"], _OF_DATAGRAMS)
@@ -70,6 +71,8 @@ def usual_metrics(result: Result) -> list[str]:
     for link in sorted(busy, key=lambda link: -(link["mean_queue_packets"] or 0.0))[:_MOST]:
         fields = _OF_LINKS if link["rate_changes"] else _OF_LINKS[:-1]
         paths += [f"link.{link['name']}.{field}" for field in fields]
+    if result.summary.get("routing"):
+        paths += [f"routing.{field}" for field in _OF_ROUTING]
     for station in result.summary.get("stations", [])[:_MOST]:
         paths += [f"station.{station['name']}.{field}" for field in _OF_STATIONS]
         if station["download"] is not None:

@@ -518,11 +518,18 @@ fn largest_window(tcp: &TcpPlan) -> libc::c_int {
 /// while it grows: those are left to grow as they do, to more than was asked for.
 const EXACT: libc::c_int = 1 << 20;
 
+/// A receiver whose window is not exact reads when so many bytes have come. A kernel whose application reads each packet leaves it to that to
+/// acknowledge many of them, whenever it comes to do so; now it acknowledges as packets come, as if everything had been read at once.
+const READ_AT_ONCE: libc::c_int = 1 << 15;
+
 /// A buffer that lets the receiver offer that window: the kernel doubles what is asked for, and offers a half of it or more.
 fn receive_buffer(socket: &impl AsRawFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let window = largest_window(tcp);
     let buffer = if window < EXACT { window } else { window.saturating_mul(2) };
     set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, buffer)?;
+    if window >= EXACT {
+        set_option(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_RCVLOWAT, READ_AT_ONCE)?;
+    }
     window_clamp(socket, tcp)
 }
 

@@ -47,6 +47,12 @@ impl Frame {
         }
     }
 
+    /// Whether it is one of the plan's datagrams, which are made up: no host sees them.
+    #[must_use]
+    pub fn is_datagram(&self) -> bool {
+        self.owner.is_some_and(|owner| owner.connection.is_none())
+    }
+
     /// The connection whose data it carries, if it is known and carries any.
     #[must_use]
     pub fn data(&self) -> Option<u32> {

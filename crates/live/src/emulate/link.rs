@@ -150,6 +150,18 @@ impl Link {
         self.flight.front().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
+    /// How long packets are on their way, noise apart.
+    #[must_use]
+    pub fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// Whether that has arrived then at a host that sees it.
+    #[must_use]
+    pub fn next_is_for_host(&self) -> bool {
+        self.flight.front().is_some_and(|(_, frame)| frame.to == self.to && !frame.is_datagram())
+    }
+
     /// The packet that arrives now.
     pub fn deliver(&mut self) -> Option<Frame> {
         let (_, frame) = self.flight.pop_front()?;

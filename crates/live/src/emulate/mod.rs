@@ -253,21 +253,18 @@ impl Carrier<'_> {
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;
         loop {
-            match self.pass(self.clock.now(), &mut buffer)? {
-                Passed::All => {}
-                Passed::Over => {
-                    return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
-                }
-                Passed::Stopped => return self.stopped(),
+            let passed = self.pass(self.clock.now(), &mut buffer)?;
+            if passed != Passed::All {
+                return self.ended(passed, scheduling);
             }
-            let (now, next) = (self.clock.now(), self.world.next());
+            let (now, next) = (self.clock.now(), self.world.wakes());
             if progress && now.saturating_since(told) >= Duration::from_secs(1) {
                 told = now;
                 let share = now.as_secs_f64() / plan.duration.as_secs_f64();
                 let mut out = std::io::stdout();
                 if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {
                     // Whoever asked is gone.
-                    return self.stopped();
+                    return self.ended(Passed::Stopped, scheduling);
                 }
             }
             // Now and then even if nothing is due, so that the end of the applications is seen.
@@ -280,19 +277,24 @@ impl Carrier<'_> {
                 Err(error) => return Err(refused(error)),
             };
             for event in &events[..ready] {
-                match event.data() {
-                    TIMER => {
-                        let _ = timer.wait();
-                    }
-                    SIGNALS => return self.stopped(),
+                let passed = match event.data() {
+                    // It is set anew before it is waited for again.
+                    TIMER => Passed::All,
+                    SIGNALS => Passed::Stopped,
                     index => self.reads(usize::try_from(index).unwrap_or(0), &mut buffer)?,
+                };
+                if passed != Passed::All {
+                    return self.ended(passed, scheduling);
                 }
             }
         }
     }
 
-    /// It ends before its time: recordings are complete up to now.
-    fn stopped(mut self) -> Result<Option<Done>> {
+    /// The run is over, or ends before its time: recordings are complete up to now.
+    fn ended(mut self, how: Passed, scheduling: &'static str) -> Result<Option<Done>> {
+        if how == Passed::Over {
+            return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
+        }
         self.world.finish()?;
         Ok(None)
     }
@@ -327,14 +329,14 @@ impl Carrier<'_> {
     }
 
     /// Takes what a host has sent of itself: now, behind everything that was due before.
-    fn reads(&mut self, index: usize, buffer: &mut [u8]) -> Result<()> {
+    fn reads(&mut self, index: usize, buffer: &mut [u8]) -> Result<Passed> {
         loop {
             let now = self.clock.now();
-            if self.world.next() <= now {
-                // First what is due; the device is still readable in the next turn.
-                return Ok(());
+            let passed = self.pass(now, buffer)?;
+            if passed != Passed::All {
+                return Ok(passed);
             }
-            let Some(len) = self.hosts[index].sends(buffer)? else { return Ok(()) };
+            let Some(len) = self.hosts[index].sends(buffer)? else { return Ok(Passed::All) };
             self.enters(index, now, &buffer[..len]);
         }
     }

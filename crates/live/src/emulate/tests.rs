@@ -11,6 +11,7 @@ use netlull_mechanism::rate::QueueCount;
 use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
 use netlull_network::loss::LossModel;
+use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
 use netlull_network::plan::{
     ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
@@ -137,6 +138,66 @@ fn packets_arrive_when_arithmetic_says_and_a_late_driver_changes_nothing() {
     }
     let seen: Vec<_> = arrivals(&mut world).into_iter().map(|(at, host, _)| (at, host)).collect();
     assert_eq!(seen, [(at(42_500), 2), (at(43_700), 2)]);
+}
+
+proptest! {
+    #[test]
+    fn a_driver_that_wakes_when_it_is_told_to_is_never_late(
+        delays in proptest::array::uniform2(0_u64..400),
+        sent in proptest::collection::vec((0_u64..40_000, 1_u32..1461), 1..40),
+        noisy in any::<bool>(),
+    ) {
+        let mut plan = plan();
+        for link in &mut plan.links {
+            link.delay = Duration::from_micros(delays[usize::from(link.to == 2)]);
+            link.noise = noisy.then_some(NoiseModel { mean: MS(1), shape: 2.0 });
+        }
+        // Datagrams are between the packets, and of no concern to hosts.
+        let packets = (1..40).map(|number| (at(997 * number), 700)).collect();
+        plan.flows.push(FlowPlan { name: "d".to_owned(), from: 0, to: 2, traffic: Traffic::Datagrams { packets } });
+        let mut world = world(plan);
+        let mut sent: Vec<_> = sent.into_iter().map(|(micros, len)| (at(micros), len)).collect();
+        sent.sort_unstable();
+        let (mut waiting, mut over) = (sent.into_iter().peekable(), false);
+        while !over {
+            // The driver wakes for the world or for a host.
+            let woken = world.wakes().min(waiting.peek().map_or(Instant::NEVER, |&(at, _)| at));
+            while !over && world.next() <= woken {
+                match world.step() {
+                    Step::Inside => {}
+                    Step::Over => over = true,
+                    Step::Arrived { at, .. } => prop_assert_eq!(at, woken),
+                }
+            }
+            while let Some((at, len)) = waiting.next_if(|&(at, _)| at <= woken) {
+                world.enters(at, 0, &data(1, len as usize, Flags::default()));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_driver_does_much_at_once_of_what_no_host_sees() {
+    let mut plan = plan();
+    plan.links.iter_mut().for_each(|link| link.rate = BitRate::from_mbps(1000));
+    // A datagram every 10 us for 10 ms: it is sent, leaves A, is at R 20 ms later, leaves R and is at B.
+    let packets = (0..1000).map(|number| (at(10 * number), 100)).collect();
+    plan.flows.push(FlowPlan { name: "d".to_owned(), from: 0, to: 2, traffic: Traffic::Datagrams { packets } });
+    let mut world = world(plan);
+    let (mut wakings, mut steps) = (0, 0);
+    'run: loop {
+        let woken = world.wakes();
+        wakings += 1;
+        while world.next() <= woken {
+            steps += 1;
+            if matches!(world.step(), Step::Over) {
+                break 'run;
+            }
+        }
+    }
+    assert!(steps >= 5000, "{steps}");
+    // 30 ms in which something is always due, a tenth of a millisecond at a time.
+    assert!(wakings <= 30 * 11, "{wakings}");
 }
 
 #[test]

@@ -48,12 +48,19 @@ pub enum Step {
     Over,
 }
 
+/// How late at most that may be done which happens inside the network.
+const SLACK: Duration = Duration::from_micros(100);
+
 /// The network.
 #[derive(Debug)]
 pub struct World {
     plan: Arc<Plan>,
     pub(super) now: Instant,
     pub(super) agenda: Agenda,
+    /// By link, then by station: when it may have something for a host.
+    outward: Agenda,
+    /// How late that may be done which happens inside: less than a packet is on its way, which thus reaches its host in time.
+    slack: Duration,
     pub(super) slots: Slots,
     pub(super) links: Vec<Link>,
     pub(super) routing: Routing,
@@ -109,6 +116,8 @@ impl World {
         let mut world = Self {
             now: Instant::ZERO,
             agenda: Agenda::new(slots.count()),
+            slack: links.iter().map(Link::delay).fold(SLACK, Duration::min),
+            outward: Agenda::new(links.len() + plan.stations.len()),
             slots,
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
             probe: plan.probe.stations.then(StationProbe::default),
@@ -151,6 +160,13 @@ impl World {
     /// When something is due next; `NEVER` if nothing is.
     pub fn next(&mut self) -> Instant {
         if self.arrived.is_empty() { self.agenda.next() } else { self.now }
+    }
+
+    /// When [`step`](Self::step) is to be called again: at the very instant at which something may reach a host, and for all else, of
+    /// which nobody sees when it is done, a little after it is due, so that much of it is done at once.
+    pub fn wakes(&mut self) -> Instant {
+        let inside = if self.arrived.is_empty() { self.agenda.next() + self.slack } else { self.now };
+        self.outward.next().min(inside)
     }
 
     /// What is due next happens.
@@ -440,6 +456,8 @@ impl World {
         let (departs, arrives) = (self.links[link].transmitter.next(), self.links[link].next_arrival());
         self.agenda.set(self.slots.of(Due::Departure(link)), departs);
         self.agenda.set(self.slots.of(Due::Delivery(link)), arrives);
+        let for_host = self.links[link].next_is_for_host();
+        self.outward.set(link as u32, if for_host { arrives } else { Instant::NEVER });
     }
 
     fn arm_controller(&mut self, index: usize) {
@@ -567,5 +585,6 @@ impl World {
     pub(super) fn arm_station(&mut self, index: usize) {
         let at = self.stations.get(index).next().max(self.now);
         self.agenda.set(self.slots.of(Due::Station(index)), at);
+        self.outward.set((self.links.len() + index) as u32, at);
     }
 }

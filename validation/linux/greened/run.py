@@ -1,0 +1,132 @@
+"""Links that fall asleep under real senders: `python validation/linux/greened/run.py [CASE ...]`.
+
+The paper's network (papers/greened-network-2012): a download across Abilene, of whose links ESTOP puts some to sleep at
+30 s. Simulates each case and compares it with what the kernel did (stored/emulated.json); prints a table, and exits 1
+if a case is out of tolerance and explained.toml does not say why, or not by so much. With `--emulate` the kernel does
+it again, in real time (root and netlulld), and `--store` writes stored/emulated.json and results.md. `--quick`: two
+cases.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))  # what comparisons with the kernel share
+import harness
+from emulated import Measured, emulate, simulated
+from harness import Comparison, Deviation, Judgement
+from switching import SEEDS, Case, cases, quick
+
+GOODPUT, RETRANSMISSIONS, RETRANSMISSIONS_LEAST, ASLEEP, ASLEEP_LEAST = 3.0, 10.0, 10, 10.0, 10
+"""Tolerances: percent, and differences below which nothing is meant."""
+COLUMNS = (
+    *("case", "settled [Mb/s]", "later [Mb/s]", "switching costs [%]", "retransmissions", "timeouts"),
+    *("lost to sleep", "lost in loops", "late p99 [ms]"),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A case in both worlds, and with all links awake; means over seeds."""
+
+    case: Case
+    sims: Sequence[Measured]
+    reals: Sequence[Measured]
+    sims_awake: Sequence[Measured]
+    reals_awake: Sequence[Measured]
+
+    @property
+    def real(self) -> Measured:
+        """The latest."""
+        return max(self.reals, key=lambda one: one.late_s)
+
+    @property
+    def deviations(self) -> list[Deviation]:
+        """What is judged."""
+        pairs = {
+            name: (mean(self.sims, pick), mean(self.reals, pick))
+            for name, pick in {
+                "settled": lambda one: one.settled_bps,
+                "later": lambda one: one.later_bps,
+                "retransmissions": lambda one: one.retransmissions,
+                "asleep": lambda one: one.asleep_packets,
+            }.items()
+        }
+        found = [Deviation(name, 100 * abs(sim / real - 1), GOODPUT) for name, (sim, real) in list(pairs.items())[:2]]
+        for name, share, least in (
+            ("retransmissions", RETRANSMISSIONS, RETRANSMISSIONS_LEAST),
+            ("asleep", ASLEEP, ASLEEP_LEAST),
+        ):
+            sim, real = pairs[name]
+            found.append(Deviation(name, abs(sim - real), max(share / 100 * real, least)))
+        return found
+
+    def cells(self) -> list[str]:
+        """As the table has them: simulated, Linux."""
+
+        def both(pick: Callable[[Measured], float], spec: str = ".0f", scale: float = 1.0) -> str:
+            return ", ".join(format(scale * mean(runs, pick), spec) for runs in (self.sims, self.reals))
+
+        return [
+            self.case.name,
+            both(lambda one: one.settled_bps, ".2f", 1e-6),
+            both(lambda one: one.later_bps, ".2f", 1e-6),
+            f"{cost(self.sims, self.sims_awake):.1f}, {cost(self.reals, self.reals_awake):.1f}",
+            both(lambda one: one.retransmissions),
+            both(lambda one: one.timeouts, ".1f"),
+            both(lambda one: one.asleep_packets),
+            both(lambda one: one.expired_packets),
+            f"{1e3 * self.real.late_s:.1f}",
+        ]
+
+
+def mean(runs: Sequence[Measured], pick: Callable[[Measured], float]) -> float:
+    """Over seeds."""
+    return statistics.mean(pick(run) for run in runs)
+
+
+def cost(asleep: Sequence[Measured], awake: Sequence[Measured]) -> float:
+    """By how much goodput from 30 s on is lower than with all links awake, in percent."""
+    return 100 * (1 - mean(asleep, lambda one: one.after_bps) / mean(awake, lambda one: one.after_bps))
+
+
+def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
+    """Beside the same with all links awake."""
+    return Row(case, simulated(case), stored[case.name], simulated(case.awake), stored[case.awake.name])
+
+
+def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
+    """What the table comes to."""
+    near = [not one.misses for one in rows]
+    return [
+        f"In cells: simulated, Linux; means over {len(SEEDS)} seeds.",
+        f"Within tolerance: {sum(near)} of {len(near)} judged.",
+    ]
+
+
+COMPARISON = Comparison(
+    folder=Path(__file__).parent,
+    description=__doc__,
+    cases=cases(),
+    quick=quick(cases()),
+    quick_is="two cases",
+    example="reno/*",
+    jobs=1,
+    writes="and results.md",
+    units={"settled": "%", "later": "%", "retransmissions": "packets", "asleep": "packets"},
+    columns=COLUMNS,
+    words=1,
+    needs=lambda case: (case, case.awake),
+    simulate=simulated,
+    emulate=emulate,
+    stored_as=Measured,
+    row=row,
+    summary=summary,
+)
+
+if __name__ == "__main__":
+    sys.exit(harness.main(COMPARISON))

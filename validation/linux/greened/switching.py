@@ -1,0 +1,66 @@
+"""The cases: the paper's network (greened-network-2012) with real senders, awake and with ESTOP's links asleep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness import SENDERS
+
+from netlull import Scenario
+
+PAPER = Path(__file__).parents[3] / "papers" / "greened-network-2012" / "scenario.toml"
+LINUX: Mapping[str, object] = {"preset": "linux-6"}
+"""What Linux's TCP does, in the scenario's words (docs/models/tcp/linux-6.md)."""
+JUDGED = ("reno", "cubic")
+"""Linux's bbr is version 1, netlull's version 3: it is not compared."""
+THRESHOLDS = (None, 0.9, 0.7, 0.5)
+"""Share of the algebraic connectivity that ESTOP leaves: two, three and four links fall asleep; `None`: none does."""
+DURATION = "45 s"
+"""Links fall asleep at 30 s."""
+SEEDS = (1, 2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A download across the network."""
+
+    sender: str
+    threshold: float | None
+
+    @property
+    def name(self) -> str:
+        """As it is stored."""
+        return f"{self.sender}/{'awake' if self.threshold is None else f'{100 * self.threshold:.0f}'}"
+
+    @property
+    def made_from(self) -> object:
+        """What TCP is told, and the paper's network."""
+        return [LINUX, SENDERS[self.sender], DURATION, SEEDS, PAPER.read_text(encoding="utf-8")]
+
+    @property
+    def awake(self) -> Case:
+        """The same with no link asleep."""
+        return Case(self.sender, None)
+
+    def scenario(self) -> Scenario:
+        """It, for either world."""
+        document = Scenario.from_file(PAPER).to_dict()
+        document |= {"duration": DURATION, "tcp": {**LINUX, "congestion_control": SENDERS[self.sender]}}
+        # Packets that routers lose are counted with all links awake, too.
+        if self.threshold is None:
+            del document["sleep"]
+        else:
+            document["sleep"][0]["plan"]["threshold"] = self.threshold
+        return Scenario.from_dict(document)
+
+
+def cases() -> list[Case]:
+    """All."""
+    return [Case(sender, threshold) for sender in JUDGED for threshold in THRESHOLDS]
+
+
+def quick(every: Sequence[Case]) -> list[Case]:
+    """A few to try out."""
+    return [case for case in every if case.sender == "reno" and case.threshold in {None, 0.7}]
