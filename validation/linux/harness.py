@@ -1,7 +1,7 @@
 """What comparisons with the kernel share: stored runs, late runs tried again, explanations with bounds, the command.
 
-A `Comparison` (run.py here, in client/, gateway/ and greened/) says which cases there are, how one runs in either world and
-what its row of the table is. A case that is out of tolerance needs an entry in explained.toml: the first whose pattern
+A `Comparison` (run.py here, in client/, gateway/ and greened/) says which cases there are, how one runs in either world
+and what its row of the table is. A case that is out of tolerance needs an entry in explained.toml: the first whose pattern
 fits its name, and whose bounds (`up_to`) it keeps.
 """
 

@@ -21,8 +21,8 @@ from emulated import Measured, emulate, simulated
 from harness import Comparison, Deviation, Judgement
 from switching import SEEDS, Case, cases, quick
 
-GOODPUT, RETRANSMISSIONS, RETRANSMISSIONS_LEAST, ASLEEP, ASLEEP_LEAST = 3.0, 10.0, 10, 10.0, 10
-"""Tolerances: percent, and differences below which nothing is meant."""
+GOODPUT, COST, RETRANSMISSIONS, RETRANSMISSIONS_LEAST, ASLEEP, ASLEEP_LEAST = 3.0, 5.0, 10.0, 10, 10.0, 10
+"""Tolerances: percent (of the cost points), and differences below which nothing is meant."""
 COLUMNS = (
     *("case", "settled [Mb/s]", "later [Mb/s]", "switching costs [%]", "retransmissions", "timeouts"),
     *("lost to sleep", "lost in loops", "late p99 [ms]"),
@@ -57,6 +57,8 @@ class Row:
             }.items()
         }
         found = [Deviation(name, 100 * abs(sim / real - 1), GOODPUT) for name, (sim, real) in list(pairs.items())[:2]]
+        costs = cost(self.sims, self.sims_awake), cost(self.reals, self.reals_awake)
+        found.append(Deviation("cost", abs(costs[0] - costs[1]), COST))
         for name, share, least in (
             ("retransmissions", RETRANSMISSIONS, RETRANSMISSIONS_LEAST),
             ("asleep", ASLEEP, ASLEEP_LEAST),
@@ -101,11 +103,11 @@ def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
     """What the table comes to."""
-    near = [not one.misses for one in rows]
-    return [
-        f"In cells: simulated, Linux; means over {len(SEEDS)} seeds.",
-        f"Within tolerance: {sum(near)} of {len(near)} judged.",
-    ]
+    lines = [f"In cells: simulated, Linux; means over {len(SEEDS)} seeds.", "Within tolerance:"]
+    for measure in COMPARISON.units:
+        misses = sum(measure in {miss.measure for miss in one.misses} for one in rows)
+        lines.append(f"- {measure}: {len(rows) - misses} of {len(rows)}")
+    return lines
 
 
 COMPARISON = Comparison(
@@ -117,7 +119,7 @@ COMPARISON = Comparison(
     example="reno/*",
     jobs=1,
     writes="and results.md",
-    units={"settled": "%", "later": "%", "retransmissions": "packets", "asleep": "packets"},
+    units={"settled": "%", "later": "%", "cost": "points", "retransmissions": "packets", "asleep": "packets"},
     columns=COLUMNS,
     words=1,
     needs=lambda case: (case, case.awake),
