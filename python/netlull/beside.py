@@ -62,7 +62,7 @@ def _warn_of_other_scenarios(a: Result, b: Result, names: tuple[str, str]) -> No
 
 
 def usual_metrics(result: Result) -> list[str]:
-    """What is mostly looked at: of the first flows, of the links with the longest queues, of routers, of the first stations."""
+    """What is mostly looked at: first flows, links with the longest queues, routers, first stations."""
     paths: list[str] = []
     for flow in result.summary["flows"][:_MOST]:
         fields = {"tcp": _OF_TCP, "requests": _OF_REQUESTS}.get(flow["kind"], _OF_DATAGRAMS)

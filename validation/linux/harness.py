@@ -1,8 +1,8 @@
 """What comparisons with the kernel share: stored runs, late runs tried again, explanations with bounds, the command.
 
 A `Comparison` (run.py here, in client/, gateway/ and greened/) says which cases there are, how one runs in either world
-and what its row of the table is. A case that is out of tolerance needs an entry in explained.toml: the first whose pattern
-fits its name, and whose bounds (`up_to`) it keeps.
+and what its row of the table is. A case that is out of tolerance needs an entry in explained.toml: the first whose
+pattern fits its name, and whose bounds (`up_to`) it keeps.
 """
 
 from __future__ import annotations

@@ -33,6 +33,8 @@ pub struct Frame {
     pub to: u32,
     /// Whose it is; `None` of what the plan does not know.
     pub owner: Option<Owner>,
+    /// Whether hosts see it: not the plan's datagrams, which are made up.
+    pub for_hosts: bool,
     /// Links that it has crossed.
     pub hops: u8,
 }
@@ -45,12 +47,6 @@ impl Frame {
             Ok(Packet::Tcp(tcp)) => Some(tcp),
             Ok(Packet::Other(_) | Packet::Fragment(_)) | Err(_) => None,
         }
-    }
-
-    /// Whether it is one of the plan's datagrams, which are made up: no host sees them.
-    #[must_use]
-    pub fn is_datagram(&self) -> bool {
-        self.owner.is_some_and(|owner| owner.connection.is_none())
     }
 
     /// The connection whose data it carries, if it is known and carries any.

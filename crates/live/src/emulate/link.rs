@@ -38,6 +38,8 @@ pub struct Link {
     pub transmitter: Transmitter,
     /// Packets on their way, and when they arrive.
     flight: VecDeque<(Instant, Frame)>,
+    /// When those of them arrive that a host at the other end sees.
+    for_host: VecDeque<Instant>,
     delay: Duration,
     loss: Option<Loss>,
     red: Option<Red>,
@@ -73,6 +75,7 @@ impl Link {
             counters: LinkCounters::default(),
             transmitter: Transmitter::new(plan.rate, plan.buffer, codel),
             flight: VecDeque::new(),
+            for_host: VecDeque::new(),
             delay: plan.delay,
             loss: plan.loss.as_ref().map(|model| Loss::new(model, stream("loss"))),
             red,
@@ -140,6 +143,9 @@ impl Link {
         let without = now + self.delay;
         let arrives =
             self.noise.as_mut().map_or(without, |noise| Instant::from_nanos(noise.arrival(without.as_nanos())));
+        if self.is_for_host(&frame) {
+            self.for_host.push_back(arrives);
+        }
         self.flight.push_back((arrives, frame));
         (turn.discarded, Departed::Packet)
     }
@@ -156,15 +162,22 @@ impl Link {
         self.delay
     }
 
-    /// Whether that has arrived then at a host that sees it.
+    /// When the next packet arrives that a host at the other end sees.
     #[must_use]
-    pub fn next_is_for_host(&self) -> bool {
-        self.flight.front().is_some_and(|(_, frame)| frame.to == self.to && !frame.is_datagram())
+    pub fn next_for_host(&self) -> Instant {
+        self.for_host.front().copied().unwrap_or(Instant::NEVER)
+    }
+
+    fn is_for_host(&self, frame: &Frame) -> bool {
+        frame.to == self.to && frame.for_hosts
     }
 
     /// The packet that arrives now.
     pub fn deliver(&mut self) -> Option<Frame> {
         let (_, frame) = self.flight.pop_front()?;
+        if self.is_for_host(&frame) {
+            self.for_host.pop_front();
+        }
         self.counters.delivered_packets += 1;
         self.counters.delivered_bytes += u64::from(frame.size);
         Some(frame)
@@ -175,6 +188,7 @@ impl Link {
         let mut stranded: Vec<Frame> = self.flight.drain(..).map(|(_, frame)| frame).collect();
         self.counters = self.with_waits_to_come(now);
         stranded.extend(self.transmitter.fall_asleep(now, &mut self.counters));
+        self.for_host.clear();
         self.counters.stranded_packets += stranded.len() as u64;
         self.counters.asleep_packets += stranded.len() as u64;
         self.counters.asleep_bytes += stranded.iter().map(|frame| u64::from(frame.size)).sum::<u64>();

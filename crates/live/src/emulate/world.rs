@@ -239,7 +239,7 @@ impl World {
             Packet::Other(other) | Packet::Fragment(other) => (node_of(other.destination), None),
         };
         let to = to.filter(|&to| to < self.plan.nodes.len() as u32)?;
-        Some(Frame { size: bytes.len() as u32, bytes, to, owner, hops: 0 })
+        Some(Frame { size: bytes.len() as u32, bytes, to, owner, for_hosts: true, hops: 0 })
     }
 
     /// Which flow has packets from this host between these ports, and which way they go.
@@ -274,8 +274,7 @@ impl World {
                 let marked = matches!(netlull_wire::parse(&frame.bytes), Ok(Packet::Tcp(tcp)) if tcp.ecn() == netlull_wire::Ecn::Ce);
                 let count = self.connections.flow_mut(owner.flow);
                 count.marked_packets += u64::from(marked);
-                if matches!(self.plan.flows[owner.flow as usize].traffic, Traffic::Datagrams { .. }) {
-                    // Nobody waits for it.
+                if !frame.for_hosts {
                     count.delivered_bytes += u64::from(frame.size);
                     return;
                 }
@@ -441,8 +440,14 @@ impl World {
             count.sent_packets += 1;
             count.sent_bytes += u64::from(size);
             let owner = Owner { flow: flow as u32, way: Way::Forward, connection: None };
-            let frame =
-                Frame { bytes: datagram(spec.from, spec.to, size), size, to: spec.to, owner: Some(owner), hops: 0 };
+            let frame = Frame {
+                bytes: datagram(spec.from, spec.to, size),
+                size,
+                to: spec.to,
+                owner: Some(owner),
+                for_hosts: false,
+                hops: 0,
+            };
             match self.stations.at(spec.from) {
                 Some(index) => self.station_sends(index, frame),
                 None => self.forward(spec.from, frame),
@@ -456,8 +461,7 @@ impl World {
         let (departs, arrives) = (self.links[link].transmitter.next(), self.links[link].next_arrival());
         self.agenda.set(self.slots.of(Due::Departure(link)), departs);
         self.agenda.set(self.slots.of(Due::Delivery(link)), arrives);
-        let for_host = self.links[link].next_is_for_host();
-        self.outward.set(link as u32, if for_host { arrives } else { Instant::NEVER });
+        self.outward.set(link as u32, self.links[link].next_for_host());
     }
 
     fn arm_controller(&mut self, index: usize) {
