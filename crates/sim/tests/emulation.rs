@@ -155,6 +155,14 @@ fn what_is_true_of_many_flows_is_said_once() {
         .expect("a scenario");
         plan(&scenario).expect("a plan").differences
     };
+    let small = scenario(&json!({
+        "duration": "5 s", "mtu": "1040 B", "nodes": ["a", "b"],
+        "link": [{ "from": "a", "to": "b", "duplex": true, "rate": "10 Mb/s" }],
+        "tcp": { "preset": "linux-6" },
+        "flow": [{ "kind": "tcp", "name": "f", "from": "a", "to": "b" }]
+    }));
+    let unlike = plan(&small.expect("a scenario")).expect("a plan").differences;
+    assert!(unlike.is_empty(), "the preset is itself with segments of any size: {unlike:?}");
     let version = "the kernel's bbr is version 1, the simulator's version 3";
     assert_eq!(differences(1, "bbr"), [format!("flow f: {version}")]);
     assert_eq!(differences(4, "bbr"), [format!("flows f-1, f-2, f-3, f-4: {version}")]);
