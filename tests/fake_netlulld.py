@@ -70,6 +70,7 @@ def mark(plan: dict[str, Any], flows: list[tuple[dict[str, Any], int, float]], a
     return {
         "at": at,
         "links": [link for _ in plan["links"]],
+        "routers": {"unroutable": 0, "expired": 0},
         "flows": [
             {
                 "sent_packets": -(-count // SEGMENT),
