@@ -2,6 +2,7 @@
 """Checks that dependencies point one way, as drawn in ARCHITECTURE.md.
 
     units <- power, mechanism, tcp, network, wire <- sim <- py <- python/netlull <- papers, validation, tests
+                                             wire <- live; sim, live <- agreement, which is tests
 
 Crates are checked by their manifests, Python by its import statements; nothing is built or imported.
 
@@ -32,6 +33,7 @@ CRATES: dict[str, set[str]] = {
     "sim": {"units", "power", "mechanism", "tcp", "network"},
     "wire": {"units"},
     "live": {"units", "power", "mechanism", "network", "wire"},
+    "agreement": {"network", "sim", "live"},
     "py": {"units", "power", "mechanism", "tcp", "network", "sim"},
 }
 

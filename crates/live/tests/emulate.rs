@@ -53,7 +53,7 @@ fn link(name: &str, from: u32, to: u32, rate: BitRate) -> LinkPlan {
         loss: None,
         noise: None,
         control: None,
-        steps: Vec::new(),
+        steps: None,
     }
 }
 

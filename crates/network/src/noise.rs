@@ -40,9 +40,18 @@ impl Noise {
 
     /// When the next packet arrives that would arrive at `without` if there were no noise, in nanoseconds. Packets must come in order.
     pub fn arrival(&mut self, without: u64) -> u64 {
-        let drawn = Duration::from_secs_f64(self.scale * self.stream.standard_gamma(self.shape));
-        let own = without.saturating_add(drawn.unwrap_or(Duration::MAX).as_nanos());
-        self.last = self.last.max(own);
+        let drawn = self.draw();
+        self.arrival_of(without, drawn)
+    }
+
+    /// What the next packet draws.
+    pub fn draw(&mut self) -> Duration {
+        Duration::from_secs_f64(self.scale * self.stream.standard_gamma(self.shape)).unwrap_or(Duration::MAX)
+    }
+
+    /// When a packet arrives that has drawn so much. Packets must come in the order in which they drew.
+    pub fn arrival_of(&mut self, without: u64, drawn: Duration) -> u64 {
+        self.last = self.last.max(without.saturating_add(drawn.as_nanos()));
         self.last
     }
 }

@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// What is read of a plan or an outcome before the rest, which another format may have otherwise.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -81,8 +81,22 @@ pub struct LinkPlan {
     pub noise: Option<NoiseModel>,
     /// What scales its rate, steers windows, or both.
     pub control: Option<ControlPlan>,
-    /// Rates that it takes by itself, and when.
-    pub steps: Vec<(Instant, BitRate)>,
+    /// Rates that it takes by itself, and when; `None` of one that never does.
+    pub steps: Option<Vec<(Instant, BitRate)>>,
+}
+
+impl LinkPlan {
+    /// Whether its rate can change.
+    #[must_use]
+    pub fn varies(&self) -> bool {
+        self.control.is_some() || self.steps.is_some()
+    }
+
+    /// Whether a packet that comes is told when it leaves: nothing changes the link's rate or takes packets from its queue.
+    #[must_use]
+    pub fn is_predictable(&self) -> bool {
+        !self.varies() && !matches!(self.queue, QueueModel::CoDel(_))
+    }
 }
 
 /// Links that sleep, and routers that learn of it (docs/models/sleep.md).

@@ -44,8 +44,10 @@ pub struct Link {
     loss: Option<Loss>,
     red: Option<Red>,
     noise: Option<Noise>,
+    /// What packets have drawn of it that have not left.
+    drawn: VecDeque<Duration>,
     sleep: Sleep,
-    /// Nothing changes its rate or takes packets from its queue: how long a packet waits is known, and counted, as it comes.
+    /// It is known, and counted, as a packet comes how long that waits, and drawn how late it will be.
     is_predictable: bool,
 }
 
@@ -80,8 +82,9 @@ impl Link {
             loss: plan.loss.as_ref().map(|model| Loss::new(model, stream("loss"))),
             red,
             noise: plan.noise.map(|model| Noise::new(model, stream("noise"))),
+            drawn: VecDeque::new(),
             sleep: Sleep::Awake,
-            is_predictable: plan.control.is_none() && plan.steps.is_empty() && codel.is_none(),
+            is_predictable: plan.is_predictable(),
         }
     }
 
@@ -106,7 +109,12 @@ impl Link {
             return self.dropped(frame);
         }
         match self.transmitter.offer(now, frame, &mut self.counters) {
-            Ok(()) => Offered::Taken,
+            Ok(()) => {
+                if self.is_predictable {
+                    self.drawn.extend(self.noise.as_mut().map(Noise::draw));
+                }
+                Offered::Taken
+            }
             Err(frame) => self.dropped(frame),
         }
     }
@@ -141,8 +149,10 @@ impl Link {
         let turn = self.transmitter.turn(now, &mut self.counters);
         let Some(frame) = turn.sent else { return (turn.discarded, Departed::Nothing) };
         let without = now + self.delay;
-        let arrives =
-            self.noise.as_mut().map_or(without, |noise| Instant::from_nanos(noise.arrival(without.as_nanos())));
+        let arrives = self.noise.as_mut().map_or(without, |noise| {
+            let drawn = self.drawn.pop_front().unwrap_or_else(|| noise.draw());
+            Instant::from_nanos(noise.arrival_of(without.as_nanos(), drawn))
+        });
         if self.is_for_host(&frame) {
             self.for_host.push_back(arrives);
         }
@@ -195,6 +205,7 @@ impl Link {
         if let Some(noise) = &mut self.noise {
             noise.lose_all();
         }
+        self.drawn.clear();
         self.sleep = Sleep::Asleep(now);
         stranded
     }

@@ -174,6 +174,21 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     Ok(Some(outcome(&plan, done, &seen, arguments.max_lateness)?))
 }
 
+/// What becomes of a plan if its hosts send nothing of their own: its datagrams, links, mechanisms and routers in virtual time, which
+/// take no longer than their computing. The scheduling of its [`System`] is "virtual", and nothing is late.
+///
+/// # Errors
+/// If a machine refuses its configuration.
+pub fn without_hosts(plan: Plan) -> Result<Outcome> {
+    let plan = Arc::new(plan);
+    let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
+    let mut world = World::new(Arc::clone(&plan), gauges, None)?;
+    while !matches!(world.step(), Step::Over) {}
+    let done = Done { remains: world.remains(), lateness: LatenessCounts::default(), scheduling: "virtual" };
+    let seen = Seen { most_open: vec![0; plan.flows.len()], ..Seen::default() };
+    outcome(&plan, done, &seen, Duration::ZERO)
+}
+
 /// Sets a flag when it goes, by return, error or panic.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
@@ -223,6 +238,8 @@ enum Passed {
 
 /// So many steps at most between two looks at whether somebody wants it to end.
 const STEPS: u32 = 4096;
+/// So many packets of one host at most before it is another's turn.
+const TURN: u32 = 1024;
 
 /// What is left when all has been carried.
 struct Done {
@@ -318,7 +335,8 @@ impl Carrier<'_> {
                     }
                     self.hosts[index].receives(&frame.bytes)?;
                     // What the packet has provoked is as late as itself: it counts as sent when that arrived.
-                    while let Some(len) = self.hosts[index].sends(buffer)? {
+                    for _ in 0..TURN {
+                        let Some(len) = self.hosts[index].sends(buffer)? else { break };
                         self.enters(index, at, &buffer[..len]);
                     }
                 }
@@ -330,15 +348,16 @@ impl Carrier<'_> {
 
     /// Takes what a host has sent of itself: now, behind everything that was due before.
     fn reads(&mut self, index: usize, buffer: &mut [u8]) -> Result<Passed> {
-        loop {
+        for _ in 0..TURN {
             let now = self.clock.now();
             let passed = self.pass(now, buffer)?;
             if passed != Passed::All {
                 return Ok(passed);
             }
-            let Some(len) = self.hosts[index].sends(buffer)? else { return Ok(Passed::All) };
+            let Some(len) = self.hosts[index].sends(buffer)? else { break };
             self.enters(index, now, &buffer[..len]);
         }
+        Ok(Passed::All)
     }
 
     fn enters(&mut self, index: usize, at: Instant, bytes: &[u8]) {
@@ -356,7 +375,7 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
     if remains.foreign > 0 {
         differences.push(format!("{} packets were of no flow, and went nowhere", remains.foreign));
     }
-    let varies = |index: usize| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
+    let varies = |index: usize| plan.links[index].varies();
     let rates = remains.links.iter().enumerate();
     let rates = rates.map(|(index, link)| if varies(index) { link.transmitter.rates().to_vec() } else { Vec::new() });
     let gateway = |link: usize| {

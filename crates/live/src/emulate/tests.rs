@@ -45,7 +45,7 @@ fn link(name: &str, from: u32, to: u32) -> LinkPlan {
         loss: None,
         noise: None,
         control: None,
-        steps: Vec::new(),
+        steps: None,
     }
 }
 

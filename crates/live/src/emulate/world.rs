@@ -24,7 +24,7 @@ use netlull_network::probe::{
     ArrivalRow, EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table, arrivals,
 };
 use netlull_network::service::RateChange;
-use netlull_units::{Bytes, Duration, Instant};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -155,6 +155,10 @@ impl World {
         (0..self.plan.stations.len()).for_each(|index| self.arm_station(index));
         self.agenda.set(self.slots.of(Due::Bin), self.recorder.next_bin(Instant::ZERO));
         self.agenda.set(self.slots.of(Due::Mark), self.plan.marks.first().copied().unwrap_or(Instant::NEVER));
+        // Without a warm-up nothing has happened where measurement begins.
+        if self.plan.marks.first() == Some(&Instant::ZERO) {
+            self.mark();
+        }
     }
 
     /// When something is due next; `NEVER` if nothing is.
@@ -405,13 +409,17 @@ impl World {
         self.arm_controller(index);
     }
 
+    fn step_of(&self, link: usize) -> Option<(Instant, BitRate)> {
+        self.plan.links[link].steps.as_ref()?.get(self.steps_done[link]).copied()
+    }
+
     fn next_step(&self, link: usize) -> Instant {
-        self.plan.links[link].steps.get(self.steps_done[link]).map_or(Instant::NEVER, |&(at, _)| at)
+        self.step_of(link).map_or(Instant::NEVER, |(at, _)| at)
     }
 
     /// A capacity changes by itself.
     fn capacity(&mut self, link: usize) {
-        if let Some(&(_, rate)) = self.plan.links[link].steps.get(self.steps_done[link]) {
+        if let Some((_, rate)) = self.step_of(link) {
             let change = RateChange { rate, pause: Duration::ZERO, in_service: Default::default() };
             self.links[link].transmitter.change_rate(self.now, change);
             self.arm_link(link);
@@ -506,10 +514,8 @@ impl World {
             self.controllers.iter_mut().for_each(|controller| controller.restart(now));
             self.stations.members_mut().iter_mut().for_each(|member| member.restart(now));
         }
-        let varies =
-            |index: usize, plan: &Plan| plan.links[index].control.is_some() || !plan.links[index].steps.is_empty();
         let links = (0..self.links.len()).map(|index| {
-            let residency = varies(index, &self.plan).then(|| self.links[index].transmitter.residency(now));
+            let residency = self.plan.links[index].varies().then(|| self.links[index].transmitter.residency(now));
             let link = &mut self.links[index];
             LinkMark { counters: link.counters_at(now), residency, rate_changes: link.transmitter.changes() }
         });

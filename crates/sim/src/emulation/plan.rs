@@ -107,7 +107,7 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         loss: spec.loss.clone(),
         noise: spec.noise,
         control: spec.control.as_ref().map(control),
-        steps: spec.capacity.as_ref().map_or_else(Vec::new, |capacity| steps(scenario, spec, capacity)),
+        steps: spec.capacity.as_ref().map(|capacity| steps(scenario, spec, capacity)),
     }
 }
 

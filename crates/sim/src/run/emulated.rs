@@ -6,8 +6,8 @@ use super::phases::{Mark, Marks, Span, Whole, phases};
 use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
-use super::summary::{FlowSummary, Summary, link_summary};
-use crate::probe::{Column, RequestRow, RequestTable, Table};
+use super::summary::{FlowSummary, Summary, link_summary, rates_of};
+use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
 use netlull_network::outcome::{self, FlowOutcome, LinkMark, Outcome, ResidencyMark};
@@ -221,19 +221,9 @@ impl Requests {
 }
 
 /// Table `rate`, what was recorded, and table `request`.
-#[allow(clippy::cast_possible_truncation)]
 fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
-    let entries =
-        || (0_u32..).zip(&outcome.rates).flat_map(|(link, rates)| rates.iter().map(move |&rate| (link, rate)));
-    let rate = Table::new(
-        "rate",
-        vec![
-            ("time_s", Column::Float(entries().map(|(_, (at, _))| at.as_secs_f64()).collect())),
-            ("link", Column::Index(entries().map(|(link, _)| link).collect())),
-            ("rate_bps", Column::Count(entries().map(|(_, (_, rate))| rate.as_bps()).collect())),
-        ],
-    );
-    let mut tables = vec![rate];
+    let (rerouting, end) = (Rerouting::new(scenario), Instant::ZERO + scenario.duration);
+    let mut tables = vec![rates_of(scenario, |link| outcome.rates[link].clone(), rerouting.as_deref(), end)];
     tables.extend(outcome.tables.iter().cloned());
     if scenario.probe.requests {
         let mut table = RequestTable::default();

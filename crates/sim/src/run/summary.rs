@@ -2,7 +2,7 @@
 
 use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
-use super::rerouting::RoutingSummary;
+use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
 use super::world::World;
 use crate::net::link::Link;
@@ -13,7 +13,7 @@ use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
 use netlull_network::account::GatewaySummary;
 use netlull_network::by_name::ByName;
 use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
-use netlull_units::{Duration, Instant};
+use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 
 /// A run in numbers.
@@ -478,19 +478,32 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
 }
 
 /// Table `rate`: the initial rate and every change of each link whose rate varies, or that sleeps, which is a rate of 0.
-#[allow(clippy::cast_possible_truncation)]
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
+    let log = |link: usize| {
+        let log = world.links[link].variable().map_or(&[][..], |variable| variable.log());
+        log.iter().map(|change| (change.at, change.rate)).collect()
+    };
+    rates_of(scenario, log, world.rerouting.as_deref(), world.now)
+}
+
+/// The same of a run up to `end`: `log` gives the initial rate and every change of a link whose rate varies.
+#[allow(clippy::cast_possible_truncation)]
+pub(super) fn rates_of(
+    scenario: &Scenario,
+    log: impl Fn(usize) -> Vec<(Instant, BitRate)>,
+    rerouting: Option<&Rerouting>,
+    end: Instant,
+) -> Table {
     let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (link, spec)) in world.links.iter().zip(&scenario.links).enumerate() {
+    for (index, spec) in scenario.links.iter().enumerate() {
         let mut entry = |at: Instant, rate: u64| {
             times.push(at.as_secs_f64());
             links.push(index as LinkId);
             rates.push(rate);
         };
         if spec.varies() {
-            let log = link.variable().map_or(&[][..], |variable| variable.log());
-            log.iter().for_each(|change| entry(change.at, change.rate.as_bps()));
-        } else if let Some(naps) = world.rerouting.as_ref().map(|rerouting| rerouting.naps_of(index, world.now))
+            log(index).into_iter().for_each(|(at, rate)| entry(at, rate.as_bps()));
+        } else if let Some(naps) = rerouting.map(|rerouting| rerouting.naps_of(index, end))
             && !naps.is_empty()
         {
             entry(Instant::ZERO, spec.rate.as_bps());

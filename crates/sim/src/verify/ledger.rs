@@ -189,7 +189,7 @@ fn link_conserves(findings: &mut Findings, link: &LinkLedger) {
     findings.check(c.offered_bytes == bytes, &link.name, || {
         format!("{} bytes were offered, but delivered + dropped + lost + asleep + held = {bytes}", c.offered_bytes)
     });
-    findings.check(c.asleep_ns > 0 || c.asleep_packets == 0, &link.name, || {
+    findings.check(link.naps > 0 || c.asleep_packets == 0, &link.name, || {
         format!("{} packets were lost to its sleep, but it never slept", c.asleep_packets)
     });
     findings.check(c.managed_drops <= c.dropped_packets, &link.name, || {

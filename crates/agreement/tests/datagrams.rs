@@ -1,0 +1,265 @@
+//! What no host sees is the same in both worlds, to the nanosecond: links, queues, losses, noise, sleep, routers, mechanisms and radios,
+//! under flows of datagrams. The emulation is driven in virtual time; what it is told and what it counts go through text, as between
+//! `netlull` and `netlulld`.
+
+use netlull_network::outcome::Outcome;
+use netlull_sim::emulation::{emulated, plan};
+use netlull_sim::probe::{Column, Table};
+use netlull_sim::run::{Unwatched, run};
+use netlull_sim::scenario::{Scenario, read_document};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+
+/// Summary and tables of the simulation, and of the emulation.
+fn both_worlds(json: &Value) -> [(Value, Vec<Table>); 2] {
+    let document = read_document(&json.to_string()).unwrap_or_else(|error| panic!("{error}\n{json}"));
+    let scenario = Scenario::from_document(&document).unwrap_or_else(|error| panic!("{error}\n{json}"));
+    let simulated = run(&scenario, &mut Unwatched, None).unwrap_or_else(|error| panic!("{error}\n{json}"));
+    let plan = serde_json::to_string(&plan(&scenario).expect("a plan")).expect("its text");
+    let counted = netlull_live::emulate::without_hosts(serde_json::from_str(&plan).expect("a plan")).expect("it runs");
+    let counted = serde_json::to_string(&counted).expect("its text");
+    let counted: Outcome = serde_json::from_str(&counted).expect("an outcome");
+    let emulated = emulated(&scenario, &counted).expect("an outcome of this scenario");
+    [(&simulated.summary, simulated.tables), (&emulated.summary, emulated.tables)].map(|(summary, tables)| {
+        let mut summary = serde_json::to_value(summary).expect("a summary");
+        // How much work it was, and how it was checked.
+        ["events", "verify", "checks"].into_iter().for_each(|own| summary[own] = Value::Null);
+        (summary, tables)
+    })
+}
+
+/// What differs, by its path.
+fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>) {
+    match (ours, theirs) {
+        (Value::Object(a), Value::Object(b)) if a.keys().eq(b.keys()) => {
+            a.iter().for_each(|(key, value)| differences(&format!("{path}.{key}"), value, &b[key], found));
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            a.iter().zip(b).enumerate().for_each(|(n, (a, b))| differences(&format!("{path}[{n}]"), a, b, found));
+        }
+        _ if ours == theirs => {}
+        _ => found.push(format!("{path}: {ours} against {theirs}")),
+    }
+}
+
+/// Columns that differ, by where they first do.
+fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
+    let names = |tables: &[Table]| tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
+    if names(ours) != names(theirs) {
+        return vec![format!("tables {:?} against {:?}", names(ours), names(theirs))];
+    }
+    let mut found = Vec::new();
+    for (a, b) in ours.iter().zip(theirs) {
+        for ((name, ours), (_, theirs)) in a.columns.iter().zip(&b.columns) {
+            let (ours, theirs) = (words(ours), words(theirs));
+            let place = (0..ours.len().max(theirs.len())).find(|&row| ours.get(row) != theirs.get(row));
+            let shown = |row: usize| format!("row {row} {:?} against {:?}", ours.get(row), theirs.get(row));
+            found.extend(place.map(|row| format!("table {}, {name}: {}", a.name, shown(row))));
+        }
+    }
+    found
+}
+
+/// Every entry of a column, exactly; those that are not a number are like each other.
+fn words(column: &Column) -> Vec<String> {
+    match column {
+        Column::Float(values) => values.iter().map(f64::to_string).collect(),
+        Column::Count(values) => values.iter().map(u64::to_string).collect(),
+        Column::Index(values) => values.iter().map(u32::to_string).collect(),
+        Column::Flag(values) => values.iter().map(bool::to_string).collect(),
+        Column::Text(values) => values.iter().map(|value| format!("{value:?}")).collect(),
+    }
+}
+
+fn extended(mut table: Value, with: &Value) -> Value {
+    table.as_object_mut().expect("a table").extend(with.as_object().expect("a table").clone());
+    table
+}
+
+/// What a link can be beside its rate, delay and buffer. Those whose rate varies cannot sleep.
+fn special() -> impl Strategy<Value = (Value, bool)> {
+    let noise = || select(vec![json!({ "mean": "1 ms", "shape": 0.5 }), json!({ "mean": "40 ms", "shape": 2.0 })]);
+    let practra = json!({ "kind": "practra", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" },
+        "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "10 ms" });
+    let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "3 Mb/s", "step": "1 Mb/s" }, "threshold": "4 packets" });
+    let queue = select(vec![
+        json!({ "kind": "codel" }),
+        json!({ "kind": "codel", "target": "1 ms", "interval": "10 ms" }),
+        json!({ "kind": "red" }),
+        json!({ "kind": "red", "ecn": "early", "weight": 0.1 }),
+    ]);
+    let loss = select(vec![
+        json!({ "kind": "bernoulli", "probability": 0.05 }),
+        json!({ "kind": "gilbert_elliott", "to_bad": 0.02, "to_good": 0.3 }),
+    ]);
+    let steps =
+        json!({ "kind": "steps", "steps": [{ "at": "1 s", "rate": "500 kb/s" }, { "at": "2 s", "rate": "900 kb/s" }] });
+    let redraw = |interval: &str| json!({ "kind": "uniform_redraw", "min": "200 kb/s", "max": "900 kb/s", "mean_interval": interval });
+    let varying = select(vec![
+        json!({ "controller": practra, "rate": "3 Mb/s" }),
+        json!({ "controller": earth, "rate": "3 Mb/s" }),
+        json!({ "capacity": steps }),
+        json!({ "capacity": redraw("500 ms") }),
+        // Most likely none in the run.
+        json!({ "capacity": redraw("60 s") }),
+    ]);
+    prop_oneof![
+        4 => Just((json!({}), true)),
+        3 => (proptest::option::of(queue), proptest::option::of(loss), proptest::option::of(noise())).prop_map(|(queue, loss, noise)| {
+            let mut fields = json!({});
+            for (name, value) in [("queue", queue), ("loss", loss), ("noise", noise)] {
+                if let Some(value) = value {
+                    fields[name] = value;
+                }
+            }
+            (fields, true)
+        }),
+        1 => (varying, proptest::option::of(noise())).prop_map(|(mut fields, noise)| {
+            if let Some(noise) = noise {
+                fields["noise"] = noise;
+            }
+            (fields, false)
+        }),
+    ]
+}
+
+/// A link's fields without its ends, and whether it can sleep.
+fn fields() -> impl Strategy<Value = (Value, bool)> {
+    let rate = select(vec!["1 Mb/s", "2 Mb/s", "3 Mb/s", "8 Mb/s", "999983 b/s"]);
+    let delay = select(vec!["0 s", "1 ns", "50 us", "1 ms", "10 ms", "13 ms", "30 ms"]);
+    let buffer = select(vec!["1 packets", "5 packets", "40 packets", "20 kB", "3000 B"]);
+    (rate, delay, buffer, 1..4_u32, special()).prop_map(|(rate, delay, buffer, cost, (special, can_sleep))| {
+        let plain = json!({ "rate": rate, "delay": delay, "buffer": buffer, "cost": cost });
+        (extended(plain, &special), can_sleep)
+    })
+}
+
+/// A nap: its beginning and what it is told by, in milliseconds; `None`: it sleeps to the end.
+fn nap() -> impl Strategy<Value = (u32, Option<u32>, Value)> {
+    let at = prop_oneof![select(vec![0_u32, 100, 500, 1000, 1500, 2900, 2999]), 0..2900_u32];
+    let lasts = proptest::option::weighted(0.75, select(vec![201_u32, 250, 500, 1000, 3000]));
+    let (spacing, drain) = (select(vec![0_u32, 1, 100]), select(vec![0_u32, 20, 100, 200]));
+    (at, lasts, spacing, drain, select(vec![0_u32, 1, 100, 1500])).prop_map(|(at, lasts, spacing, drain, wake_time)| {
+        let mut sleep =
+            json!({ "at": format!("{at} ms"), "spacing": format!("{spacing} ms"), "drain": format!("{drain} ms") });
+        let wake = lasts.map(|lasts| at + lasts);
+        if let Some(wake) = wake {
+            sleep["wake"] = format!("{wake} ms").into();
+            sleep["wake_time"] = format!("{wake_time} ms").into();
+        }
+        (at, wake.map(|wake| wake + wake_time + spacing), sleep)
+    })
+}
+
+fn flow() -> impl Strategy<Value = (Index, Index, Value)> {
+    let kind = prop_oneof![
+        2 => select(vec![json!({ "kind": "cbr" }), json!({ "kind": "cbr", "packet": "300 B" }), json!({ "kind": "cbr", "packet": "125 B" })]),
+        2 => select(vec![json!({ "kind": "poisson" }), json!({ "kind": "poisson", "packet": "1250 B" })]),
+        1 => Just(json!({ "kind": "bursts", "cycle": "50 ms", "mean_on": "10 ms" })),
+    ];
+    let rate = select(vec!["700 kb/s", "1 Mb/s", "1.3 Mb/s", "2.4 Mb/s"]);
+    (any::<Index>(), any::<Index>(), kind, rate).prop_map(|(from, to, mut flow, rate)| {
+        flow["rate"] = rate.into();
+        (from, to, flow)
+    })
+}
+
+fn routing() -> impl Strategy<Value = Value> {
+    let update = select(vec![
+        json!({ "kind": "simultaneous", "after": "0 s" }),
+        json!({ "kind": "simultaneous", "after": "30 ms" }),
+        json!({ "kind": "flooding", "processing": "0 s", "computation": "0 s" }),
+        json!({ "kind": "flooding", "processing": "1 ms", "computation": "70 ms" }),
+        json!({ "kind": "flooding", "processing": "20 ms", "computation": "1 s" }),
+    ]);
+    let ttl = proptest::option::of(select(vec![1_u32, 2, 3, 6, 64, 255]));
+    (update, select(vec!["cost", "hops"]), ttl).prop_map(|(update, metric, ttl)| {
+        let mut routing = json!({ "update": update, "metric": metric });
+        if let Some(ttl) = ttl {
+            routing["ttl"] = ttl.into();
+        }
+        routing
+    })
+}
+
+/// Nodes on a ring, some links across it, and what happens on them.
+fn network() -> impl Strategy<Value = Value> {
+    let links = vec(fields(), 2..8);
+    let across = vec((any::<Index>(), any::<Index>()), 0..3);
+    let naps = vec((nap(), vec(any::<Index>(), 1..4)), 0..4);
+    let times = (select(vec!["0 s", "500 ms", "1 s"]), any::<bool>(), select(vec!["37 ms", "100 ms", "1 s"]));
+    (links, across, naps, vec(flow(), 1..6), routing(), times, 0..1000_u32).prop_map(
+        |(fields, across, naps, flows, routing, (warm_up, phase, interval), seed)| {
+            let nodes = fields.len();
+            let name = |node: usize| format!("n{node}");
+            let mut ends: Vec<(usize, usize)> = (0..nodes).map(|n| (n, (n + 1) % nodes)).take(if nodes > 2 { nodes } else { 1 }).collect();
+            for (from, to) in across {
+                let (from, to) = (from.index(nodes), to.index(nodes));
+                if from != to && !ends.contains(&(from, to)) && !ends.contains(&(to, from)) {
+                    ends.push((from, to));
+                }
+            }
+            let (mut links, mut sleepers) = (Vec::new(), Vec::new());
+            for (&(from, to), (fields, can_sleep)) in ends.iter().zip(fields.iter().cycle()) {
+                let both = json!({ "from": name(from), "to": name(to), "duplex": *can_sleep });
+                links.push(extended(fields.clone(), &both));
+                if *can_sleep {
+                    sleepers.push(format!("{}-{}", name(from), name(to)));
+                } else {
+                    // A controller belongs to one direction.
+                    links.push(json!({ "from": name(to), "to": name(from), "rate": "2 Mb/s", "delay": "3 ms", "buffer": "9 packets" }));
+                }
+            }
+            let mut json = json!({
+                "duration": "3 s", "warm_up": warm_up, "seed": seed,
+                "nodes": (0..nodes).map(name).collect::<Vec<_>>(),
+                "link": links, "routing": routing, "power": [{ "model": "fs" }, { "model": "ncs-55a1-24h" }],
+                "probe": { "interval": interval, "drops": true },
+            });
+            if phase {
+                json["phase"] = json!([{ "name": "early", "from": warm_up, "to": "1.5 s" }, { "name": "late", "from": "2 s" }]);
+            }
+            json["flow"] = flows.into_iter().enumerate().map(|(number, (from, to, flow))| {
+                let (from, to) = (from.index(nodes), to.index(nodes));
+                let to = if from == to { (to + 1) % nodes } else { to };
+                extended(flow, &json!({ "name": format!("f{number}"), "from": name(from), "to": name(to) }))
+            }).collect::<Vec<_>>().into();
+            // No link sleeps twice at a time: each falls asleep once.
+            let mut awake = sleepers;
+            let mut sleep = Vec::new();
+            for ((_, _, nap), chosen) in naps {
+                let mut links = Vec::new();
+                for index in chosen {
+                    if !awake.is_empty() {
+                        links.push(awake.remove(index.index(awake.len())));
+                    }
+                }
+                if !links.is_empty() {
+                    sleep.push(extended(nap, &json!({ "links": links })));
+                }
+            }
+            if sleep.is_empty() {
+                // Without it packets do not count their hops.
+                json["routing"].as_object_mut().expect("a table").remove("update");
+            } else {
+                json["sleep"] = sleep.into();
+            }
+            json
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256), failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn datagrams_meet_with_the_same_in_any_network(json in network()) {
+        let [(simulated, tables), (emulated, theirs)] = both_worlds(&json);
+        let mut differs = Vec::new();
+        differences("", &simulated, &emulated, &mut differs);
+        differs.extend(tables_that_differ(&tables, &theirs));
+        prop_assert!(differs.is_empty(), "simulated against emulated:\n{}\n{json}", differs.join("\n"));
+    }
+}
