@@ -44,22 +44,32 @@ fn differences(path: &str, ours: &Value, theirs: &Value, found: &mut Vec<String>
     }
 }
 
-/// Columns that differ, by where they first do.
+/// Tables that differ, by where they first do.
 fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     let names = |tables: &[Table]| tables.iter().map(|table| table.name.clone()).collect::<Vec<_>>();
     if names(ours) != names(theirs) {
         return vec![format!("tables {:?} against {:?}", names(ours), names(theirs))];
     }
     let mut found = Vec::new();
-    for (a, b) in ours.iter().zip(theirs) {
-        for ((name, ours), (_, theirs)) in a.columns.iter().zip(&b.columns) {
-            let (ours, theirs) = (words(ours), words(theirs));
-            let place = (0..ours.len().max(theirs.len())).find(|&row| ours.get(row) != theirs.get(row));
-            let shown = |row: usize| format!("row {row} {:?} against {:?}", ours.get(row), theirs.get(row));
-            found.extend(place.map(|row| format!("table {}, {name}: {}", a.name, shown(row))));
-        }
+    for (table, other) in ours.iter().zip(theirs) {
+        let (ours, theirs) = (rows(table), rows(other));
+        let place = (0..ours.len().max(theirs.len())).find(|&row| ours.get(row) != theirs.get(row));
+        let shown = |row: usize| format!("row {row} {:?} against {:?}", ours.get(row), theirs.get(row));
+        found.extend(place.map(|row| format!("table {}: {}", table.name, shown(row))));
     }
     found
+}
+
+/// The rows of a table; what is on the air at one time in an order of its own, for a frame that waits may be told before it is.
+fn rows(table: &Table) -> Vec<Vec<String>> {
+    let columns: Vec<Vec<String>> = table.columns.iter().map(|(_, column)| words(column)).collect();
+    let mut rows: Vec<Vec<String>> = (0..columns.first().map_or(0, Vec::len))
+        .map(|row| columns.iter().map(|column| column[row].clone()).collect())
+        .collect();
+    if table.name == "air" {
+        rows.sort();
+    }
+    rows
 }
 
 /// Every entry of a column, exactly; those that are not a number are like each other.
@@ -184,14 +194,43 @@ fn routing() -> impl Strategy<Value = Value> {
     })
 }
 
+/// A station behind n0, and the links over the air.
+fn station() -> impl Strategy<Value = (Value, Value)> {
+    let access = |poll: &str| json!({ "poll": poll, "beacon_period": "50 ms" });
+    let mechanism = select(vec![
+        Value::Null,
+        json!({ "kind": "eager" }),
+        json!({ "kind": "psm" }),
+        json!({ "kind": "psm", "listen_interval": 2, "access_point": access("one") }),
+        json!({ "kind": "psm", "access_point": access("all") }),
+        json!({ "kind": "bsd" }),
+    ]);
+    let buffer = select(vec!["2 packets", "20 packets", "unlimited"]);
+    let loss = proptest::option::of(Just(json!({ "kind": "bernoulli", "probability": 0.1 })));
+    // Whole nanoseconds for every packet: the emulated radio rounds each transmission, the link keeps what is over.
+    let rates = (select(vec!["2 Mb/s", "10 Mb/s"]), select(vec!["2 Mb/s", "10 Mb/s"]));
+    (mechanism, buffer, loss, rates).prop_map(|(mechanism, buffer, loss, (down, up))| {
+        let link = |from: &str, to: &str, rate: &str| {
+            let buffer = if from == "s" { "unlimited" } else { buffer };
+            let mut link = json!({ "from": from, "to": to, "rate": rate, "buffer": buffer });
+            if let Some(loss) = loss.as_ref().filter(|_| to == "s") {
+                link["loss"] = loss.clone();
+            }
+            link
+        };
+        (json!({ "nodes": ["s"], "mechanism": mechanism }), json!([link("n0", "s", down), link("s", "n0", up)]))
+    })
+}
+
 /// Nodes on a ring, some links across it, and what happens on them.
 fn network() -> impl Strategy<Value = Value> {
     let links = vec(fields(), 2..8);
     let across = vec((any::<Index>(), any::<Index>()), 0..3);
     let naps = vec((nap(), vec(any::<Index>(), 1..4)), 0..4);
     let times = (select(vec!["0 s", "500 ms", "1 s"]), any::<bool>(), select(vec!["37 ms", "100 ms", "1 s"]));
-    (links, across, naps, vec(flow(), 1..6), routing(), times, 0..1000_u32).prop_map(
-        |(fields, across, naps, flows, routing, (warm_up, phase, interval), seed)| {
+    let station = proptest::option::weighted(0.3, (station(), flow(), flow()));
+    (links, across, naps, vec(flow(), 1..6), routing(), times, 0..1000_u32, station).prop_map(
+        |(fields, across, naps, flows, routing, (warm_up, phase, interval), seed, station)| {
             let nodes = fields.len();
             let name = |node: usize| format!("n{node}");
             let mut ends: Vec<(usize, usize)> = (0..nodes).map(|n| (n, (n + 1) % nodes)).take(if nodes > 2 { nodes } else { 1 }).collect();
@@ -240,6 +279,20 @@ fn network() -> impl Strategy<Value = Value> {
                     sleep.push(extended(nap, &json!({ "links": links })));
                 }
             }
+            if let Some(((station, air), (from, _, down), (_, to, up))) = station {
+                json["nodes"].as_array_mut().expect("a list").push("s".into());
+                json["link"].as_array_mut().expect("a list").extend(air.as_array().expect("a list").iter().cloned());
+                let own = [
+                    extended(down, &json!({ "name": "down", "from": name(from.index(nodes)), "to": "s" })),
+                    extended(up, &json!({ "name": "up", "from": "s", "to": name(to.index(nodes)) })),
+                ];
+                json["flow"].as_array_mut().expect("a list").extend(own);
+                json["station"] = json!([station]);
+                json["probe"]["stations"] = true.into();
+                // Beside stations no link sleeps, and packets do not count their hops.
+                sleep.clear();
+                json["routing"].as_object_mut().expect("a table").remove("ttl");
+            }
             if sleep.is_empty() {
                 // Without it packets do not count their hops.
                 json["routing"].as_object_mut().expect("a table").remove("update");
@@ -252,7 +305,7 @@ fn network() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(256), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(512), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn datagrams_meet_with_the_same_in_any_network(json in network()) {

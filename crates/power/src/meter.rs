@@ -117,8 +117,10 @@ impl EnergyMeter {
     fn settle(&mut self, now: Instant) {
         if let Some(Pause { old, end }) = self.pause {
             let until = end.min(now);
-            *self.in_transition.entry((old, self.rate)).or_default() += (until - self.settled).as_nanos();
-            self.settled = until;
+            if until > self.settled {
+                *self.in_transition.entry((old, self.rate)).or_default() += (until - self.settled).as_nanos();
+                self.settled = until;
+            }
             if end <= now {
                 self.pause = None;
             }

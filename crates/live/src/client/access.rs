@@ -115,7 +115,7 @@ impl Access {
                 Next::Station => station.handle_timeout(at),
                 Next::Beacon => {
                     if let Some(beacon) = self.beacon.take() {
-                        station.hears_beacon(beacon.from, beacon.until, beacon.buffered);
+                        station.hears_beacon((beacon.from, beacon.until), beacon.buffered, None);
                     }
                 }
                 Next::Packet => {

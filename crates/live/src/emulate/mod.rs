@@ -405,7 +405,9 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
         }
     });
     let flows = flows.collect();
-    let stations = remains.stations.members_mut().iter_mut().map(|member| member.outcome(remains.at));
+    let (links, at) = (&remains.links, remains.at);
+    let stations =
+        remains.stations.members_mut().iter_mut().map(|member| member.outcome(at, links[member.down].head()));
     let stations = stations.collect::<Result<_>>()?;
     let hops = remains.links.iter().map(|link| link.counters.delivered_packets).sum();
     Ok(Outcome {

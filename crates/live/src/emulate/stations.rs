@@ -92,19 +92,19 @@ impl Member {
         self.proxy.as_ref().map_or((0, 0), Proxy::counts)
     }
 
-    /// It counts from here on.
-    pub fn restart(&mut self, at: Instant) {
+    /// It counts from here on; `coming` is the first packet on its link down.
+    pub fn restart(&mut self, at: Instant, coming: Option<(Instant, u32)>) {
         self.base = self.access_counts();
-        self.station.restart(at);
+        self.station.restart(at, coming);
     }
 
-    /// What it counted; recordings end.
+    /// What it counted; recordings end. `coming` is the first packet on its link down.
     ///
     /// # Errors
     /// If a recording could not be written.
-    pub fn outcome(&mut self, at: Instant) -> Result<StationOutcome> {
+    pub fn outcome(&mut self, at: Instant, coming: Option<(Instant, u32)>) -> Result<StationOutcome> {
         let (held, refused) = self.access_counts();
-        let mut outcome = self.station.outcome(at);
+        let mut outcome = self.station.outcome(at, coming);
         outcome.counts.held_packets = held - self.base.0;
         outcome.counts.refused_packets = refused - self.base.1;
         self.proxy.iter_mut().try_for_each(Proxy::finish)?;
@@ -190,7 +190,11 @@ impl World {
                 self.offer_to_link(up, frame);
             }
             SendVerdict::Send => member.waiting.push_back((self.now, frame)),
-            SendVerdict::HoldUntil(at) => member.waiting.push_back((at, frame)),
+            // In the queue of its link they go one after the other.
+            SendVerdict::HoldUntil(begins) => {
+                let at = member.station.wakes_at().unwrap_or(begins);
+                member.waiting.push_back((at, frame));
+            }
             SendVerdict::Redundant => drop(frame),
         }
         self.settle_station(index);
@@ -222,7 +226,12 @@ impl World {
         let (now, member) = (self.now, self.stations.get_mut(index));
         match &mut member.proxy {
             Some(proxy) => {
+                let is_first = !proxy.has_packet();
                 proxy.arrives(now, frame);
+                // What it does not hold waits in the queue of the air, unless what it has released is to go before.
+                if let Some((frame, more)) = is_first.then(|| proxy.next_packet()).flatten() {
+                    self.send_down(index, frame, more);
+                }
                 self.settle_station(index);
             }
             None => {
@@ -234,15 +243,18 @@ impl World {
 
     /// Something of a station is due.
     pub(super) fn station_timeout(&mut self, index: usize) {
+        // In the simulator's order; the radio falls asleep last.
         let (now, member) = (self.now, self.stations.get_mut(index));
-        member.station.handle_timeout(now);
-        if let Some((from, until, buffered)) = member.beacon.filter(|(_, until, _)| *until <= now) {
-            member.beacon = None;
-            member.station.hears_beacon(from, until, buffered);
-        }
+        member.station.handle_machines(now);
         if let Some(proxy) = member.proxy.as_mut().filter(|proxy| proxy.next_timeout().is_some_and(|at| at <= now)) {
             proxy.handle_timeout(now);
         }
+        if let Some((from, until, buffered)) = member.beacon.filter(|(_, until, _)| *until <= now) {
+            member.beacon = None;
+            member.station.hears_beacon((from, until), buffered, self.links[member.down].head());
+        }
+        self.settle_station(index);
+        self.stations.get_mut(index).station.handle_timeout(now);
         self.settle_station(index);
     }
 
@@ -315,12 +327,17 @@ impl World {
             return false;
         }
         let Some((frame, more)) = member.proxy.as_mut().and_then(Proxy::next_packet) else { return false };
-        // What the air loses the radio does not wait for.
+        self.send_down(index, frame, more);
+        true
+    }
+
+    /// An access point sends a packet; what the air loses the radio does not wait for.
+    fn send_down(&mut self, index: usize, frame: Frame, more: bool) {
+        let down = self.stations.get(index).down;
         if self.offer_to_link(down, frame) {
             let member = self.stations.get_mut(index);
             member.station.expects_packet();
             member.more.push_back(more);
         }
-        true
     }
 }

@@ -365,7 +365,7 @@ fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_sen
     let _ = arrivals(&mut world);
     let mut remains = world.remains();
     let ends = remains.at;
-    let outcome = remains.stations.members_mut()[0].outcome(ends).unwrap();
+    let outcome = remains.stations.members_mut()[0].outcome(ends, None).unwrap();
     assert_eq!(outcome.counts.received_packets, 2);
     assert_eq!(outcome.radio.total(), ends - at(150_000));
     let download = outcome.download.expect("it is over");
@@ -385,7 +385,7 @@ fn a_shaper_without_data_is_there_all_the_same() {
     let _ = arrivals(&mut world);
     let mut remains = world.remains();
     let ends = remains.at;
-    let outcome = remains.stations.members_mut()[0].outcome(ends).unwrap();
+    let outcome = remains.stations.members_mut()[0].outcome(ends, None).unwrap();
     assert_eq!((outcome.shaper, outcome.download), (Some(ShaperOutcome::initial()), None));
 }
 

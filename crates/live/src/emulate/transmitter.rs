@@ -102,6 +102,12 @@ impl Transmitter {
         QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
     }
 
+    /// The packet that is being sent.
+    #[must_use]
+    pub fn serving(&self) -> Option<&Frame> {
+        self.serving.as_ref()
+    }
+
     /// For how long nothing has been sent, if nothing is, and nothing holds it back.
     #[must_use]
     pub fn idle_for(&self, now: Instant) -> Option<Duration> {

@@ -120,7 +120,7 @@ impl World {
             outward: Agenda::new(links.len() + plan.stations.len()),
             slots,
             recorder: Recorder::new(plan.probe.interval, events, links.len(), plan.flows.len()),
-            probe: plan.probe.stations.then(StationProbe::default),
+            probe: plan.probe.stations.then(|| StationProbe::new(Instant::ZERO + plan.duration)),
             gateways,
             arrivals: Vec::new(),
             connections: Connections::new(plan.flows.len(), round_trips),
@@ -512,7 +512,9 @@ impl World {
         if self.marks.is_empty() {
             self.links.iter_mut().for_each(|link| link.transmitter.restart_meter(now));
             self.controllers.iter_mut().for_each(|controller| controller.restart(now));
-            self.stations.members_mut().iter_mut().for_each(|member| member.restart(now));
+            for member in self.stations.members_mut() {
+                member.restart(now, self.links[member.down].head());
+            }
         }
         let links = (0..self.links.len()).map(|index| {
             let residency = self.plan.links[index].varies().then(|| self.links[index].transmitter.residency(now));
@@ -541,7 +543,7 @@ impl World {
     pub fn finish(&mut self) -> Result<()> {
         self.controllers.iter_mut().try_for_each(Controller::finish)?;
         let now = self.now;
-        self.stations.members_mut().iter_mut().try_for_each(|member| member.outcome(now).map(|_| ()))
+        self.stations.members_mut().iter_mut().try_for_each(|member| member.outcome(now, None).map(|_| ()))
     }
 }
 

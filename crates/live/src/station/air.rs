@@ -73,9 +73,24 @@ impl Radio {
 
     /// Where its time has gone up to `now`.
     pub(super) fn times(&self, now: Instant) -> RadioTime {
+        self.times_with(now, None)
+    }
+
+    /// The same with what has come so far of a packet that will have arrived then, of so many bytes.
+    pub(super) fn times_with(&self, now: Instant, coming: Option<(Instant, u32)>) -> RadioTime {
         let mut ended = Self { changes: None, meter: self.meter.clone(), ..*self };
         ended.settle(now);
+        if let Some(from) = ended.coming_since(now, coming) {
+            ended.meter.received(from, ended.now);
+        }
         ended.meter.times(ended.now)
+    }
+
+    /// Since when it has been hearing a packet that will have arrived then, of so many bytes, if it has.
+    fn coming_since(&self, now: Instant, coming: Option<(Instant, u32)>) -> Option<Instant> {
+        let (arrives, size) = coming?;
+        let from = self.began(arrives, size);
+        (from < now && self.awake_since()? <= from).then_some(from)
     }
 
     pub(super) fn is_awake(&self) -> bool {
@@ -94,6 +109,14 @@ impl Radio {
         }
     }
 
+    /// When it will be awake, while it wakes.
+    pub(super) fn wakes_at(&self) -> Option<Instant> {
+        match self.state {
+            State::Waking { until, .. } => Some(until),
+            State::Asleep | State::Awake { .. } => None,
+        }
+    }
+
     /// When it changes of itself.
     pub(super) fn next(&self) -> Option<Instant> {
         match self.state {
@@ -103,25 +126,37 @@ impl Radio {
         }
     }
 
-    /// All that is due by `now` happens, each at its instant.
+    /// All that is due by `now` happens, each at its instant; at `now` itself it does not yet fall asleep, for that comes last.
     pub(super) fn settle(&mut self, now: Instant) {
-        while let Some(due) = self.next().filter(|&due| due <= now) {
-            let at = self.at(due);
-            self.state = match self.state {
-                State::Waking { then, .. } => {
-                    self.meter.awake(at);
-                    self.changed(at, "awake");
-                    self.sends_until = self.sends_until.max(at);
-                    State::Awake { since: at, then }
-                }
-                State::Awake { .. } | State::Asleep => {
-                    self.meter.sleep(at);
-                    self.changed(at, "asleep");
-                    State::Asleep
-                }
-            };
+        while let Some(due) = self.next().filter(|&due| due < now || (due == now && !self.is_awake())) {
+            self.change(due);
         }
         self.at(now);
+    }
+
+    /// The same, and `now` is over.
+    pub(super) fn settle_all(&mut self, now: Instant) {
+        while let Some(due) = self.next().filter(|&due| due <= now) {
+            self.change(due);
+        }
+        self.at(now);
+    }
+
+    fn change(&mut self, due: Instant) {
+        let at = self.at(due);
+        self.state = match self.state {
+            State::Waking { then, .. } => {
+                self.meter.awake(at);
+                self.changed(at, "awake");
+                self.sends_until = self.sends_until.max(at);
+                State::Awake { since: at, then }
+            }
+            State::Awake { .. } | State::Asleep => {
+                self.meter.sleep(at);
+                self.changed(at, "asleep");
+                State::Asleep
+            }
+        };
     }
 
     fn at(&mut self, instant: Instant) -> Instant {
@@ -192,13 +227,28 @@ impl Radio {
         heard
     }
 
+    /// The same of something beside which a packet is coming. Receptions are told to the meter one after the other: what has come so far of
+    /// the packet is told now, the rest when it has.
+    pub(super) fn hears_beside(&mut self, from: Instant, now: Instant, coming: Option<(Instant, u32)>) -> bool {
+        self.settle(now);
+        let first = self.coming_since(now, coming).map_or(from, |since| since.min(from));
+        let heard = self.awake_since().is_some_and(|since| since <= from);
+        if heard {
+            self.meter.received(first, self.now);
+        }
+        heard
+    }
+
     /// An access point has begun to send it a packet; it is not to fall asleep before that has come.
     pub(super) fn expects(&mut self) {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// A packet has come, heard or not.
-    pub(super) fn has_come(&mut self) {
+    /// A packet has come, heard or not; what waited for it may happen from now on.
+    pub(super) fn has_come(&mut self, now: Instant) {
         self.under_way = self.under_way.saturating_sub(1);
+        if let State::Awake { then: Then::Sleep(asked), .. } = &mut self.state {
+            *asked = now.max(*asked);
+        }
     }
 }

@@ -156,10 +156,10 @@ impl Station {
     /// [`receives`](Self::receives), with what is known of the packet's checksum; of one that is verified only headers are read.
     pub fn receives_with(&mut self, now: Instant, bytes: &[u8], more: bool, checksum: Checksum) -> Verdict {
         self.catch_up(now);
-        self.radio.has_come();
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let from = self.radio.began(now, size);
         let heard = self.radio.hears(from, now);
+        self.radio.has_come(now);
         if heard {
             self.counters.counts.received_packets += 1;
             self.counters.received_bytes += u64::from(size);
@@ -303,10 +303,11 @@ impl Station {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
-    /// A beacon was on the air from `from` to `now`; a radio that was awake all the time has heard it.
-    pub fn hears_beacon(&mut self, from: Instant, now: Instant, buffered: bool) {
+    /// A beacon was on the air from `from` to `now`; a radio that was awake all the time has heard it. `coming` is a packet that is on the
+    /// air as well: when that will have come, and its bytes.
+    pub fn hears_beacon(&mut self, (from, now): (Instant, Instant), buffered: bool, coming: Option<(Instant, u32)>) {
         self.catch_up(now);
-        if self.radio.hears(from, now) {
+        if self.radio.hears_beside(from, now, coming) {
             self.counters.counts.beacons += 1;
             self.note_frame("beacon", (from, now), 0);
             self.tell(now, Who::All, StationEvent::Beacon { buffered });
@@ -320,6 +321,12 @@ impl Station {
 
     /// All that is due by `now` is done.
     pub fn handle_timeout(&mut self, now: Instant) {
+        self.handle_machines(now);
+        self.radio.settle_all(now);
+    }
+
+    /// The same, but at `now` itself the radio does not yet fall asleep: something else may happen before.
+    pub fn handle_machines(&mut self, now: Instant) {
         while let Some((due, who)) = self.next_machine().filter(|(due, _)| *due <= now) {
             self.radio.settle(due);
             self.tell_at(due, now, who, StationEvent::Timeout);
@@ -337,6 +344,12 @@ impl Station {
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.radio.is_asleep()
+    }
+
+    /// When the radio will be awake, while it wakes.
+    #[must_use]
+    pub fn wakes_at(&self) -> Option<Instant> {
+        self.radio.wakes_at()
     }
 
     /// What it wants sent beside the host's packets.

@@ -3,17 +3,19 @@
 use super::flows::Entry;
 use super::{Station, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
+use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
 impl Station {
-    /// Its outcome counts from here on.
-    pub fn restart(&mut self, now: Instant) {
-        self.base = (self.snapshot(now), self.counters);
+    /// Its outcome counts from here on, with what has come by then of a packet that is on the air to it: when that will have come, and its bytes.
+    pub fn restart(&mut self, now: Instant, coming: Option<(Instant, u32)>) {
+        let times = self.radio.times_with(now, coming);
+        self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
-    /// What it counted since it was last restarted; what its access point held is for its driver to add.
+    /// What it counted since it was last restarted, `coming` as there; what its access point held is for its driver to add.
     #[must_use]
-    pub fn outcome(&self, now: Instant) -> StationOutcome {
+    pub fn outcome(&self, now: Instant, coming: Option<(Instant, u32)>) -> StationOutcome {
         let (counters, (since, base)) = (&self.counters, &self.base);
         let known = || self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known().all(|entry| entry.over.is_some());
@@ -21,7 +23,7 @@ impl Station {
         let detection = counters.detection.saturating_sub(base.detection);
         let largest = known().max_by_key(|entry| entry.bytes);
         StationOutcome {
-            radio: self.radio.times(now).since(&since.times),
+            radio: self.radio.times_with(now, coming).since(&since.times),
             counts: counters.counts.since(&base.counts),
             shaper: match self.config.mechanism {
                 StationMechanism::ClientShaper(_) => Some(

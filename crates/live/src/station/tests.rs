@@ -297,7 +297,7 @@ fn a_station_with_psm_and_its_proxy() {
     proxy.handle_timeout(at(100));
     station.handle_timeout(at(100));
     assert_eq!(proxy.poll_output(), Some(ProxyOutput::Beacon { buffered: true }));
-    station.hears_beacon(at(100), at(101), true);
+    station.hears_beacon((at(100), at(101)), true, None);
     let poll = station.poll_output().unwrap();
     assert_eq!(poll, Output { at: at(101) + Duration::from_micros(500), what: Sent::Poll });
     proxy.polled(poll.at);

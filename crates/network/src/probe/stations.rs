@@ -45,6 +45,7 @@ pub const CLOSED: &str = "closed";
 /// Collects the three tables.
 #[derive(Debug, Default)]
 pub struct StationProbe {
+    end: Instant,
     radio_time: Vec<f64>,
     radio_station: Vec<u32>,
     radio_state: Vec<Word>,
@@ -63,6 +64,12 @@ pub struct StationProbe {
 }
 
 impl StationProbe {
+    /// Of a run up to `end`.
+    #[must_use]
+    pub fn new(end: Instant) -> Self {
+        Self { end, ..Self::default() }
+    }
+
     /// A radio goes over to another state.
     pub fn radio(&mut self, at: Instant, station: u32, state: &'static str) {
         self.radio_time.push(at.as_secs_f64());
@@ -70,9 +77,12 @@ impl StationProbe {
         self.radio_state.push(Word::Borrowed(state));
     }
 
-    /// Something is, or was, on the air.
+    /// Something is, was or will be on the air; what would begin after the end of the run is left out.
     #[allow(clippy::cast_precision_loss)]
     pub fn air(&mut self, station: u32, row: &AirRow) {
+        if row.from > self.end {
+            return;
+        }
         self.air_from.push(row.from.as_secs_f64());
         self.air_station.push(station);
         self.air_to.push(row.to.as_secs_f64());

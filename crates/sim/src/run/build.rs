@@ -19,7 +19,9 @@ use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::{NextHop, Routes};
-use crate::probe::{ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables};
+use crate::probe::{
+    ArrivalProbe, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables, StationProbe,
+};
 use crate::scenario::document::Verify;
 use crate::scenario::{FlowPath, LinkSpec, Scenario};
 use crate::traffic::DatagramSource;
@@ -299,7 +301,7 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         gateways,
         arrivals,
         senders,
-        stations: probe.stations.then(Box::default),
+        stations: probe.stations.then(|| Box::new(StationProbe::new(Instant::ZERO + scenario.duration))),
         watching: capture.is_some() || replay.is_some(),
         capture,
         capture_error: None,

@@ -274,10 +274,10 @@ fn words(tables: &[Table], table: &str, name: &str) -> Vec<String> {
 fn what_is_told_while_it_is_watched_is_what_is_counted() {
     let mut watched = Download::new(StationConfig { asleep: Asleep::Drop, ..shaped() }, 2_000_000, 1);
     watched.station.watch();
-    let unwatched = watched.station.outcome(at(60));
-    watched.station.restart(at(60));
+    let unwatched = watched.station.outcome(at(60), None);
+    watched.station.restart(at(60), None);
     let end = watched.run(at(60_000));
-    let (mut probe, outcome) = (StationProbe::default(), watched.station.outcome(end));
+    let (mut probe, outcome) = (StationProbe::new(end), watched.station.outcome(end, None));
     watched.station.tell_probe(0, &mut probe);
     let tables = probe.into_tables();
     // Asleep and waking: the sums of the times between the changes.

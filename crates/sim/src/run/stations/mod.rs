@@ -9,7 +9,7 @@
 //!
 //! Frames that are not packets (beacons, polls, null frames) take time on the air and energy, but no room in a link's queue. What is due
 //! at one instant happens in this order: the radio is awake; the machine's timeout; the access point's; a beacon has been heard; a poll has
-//! reached the access point; the access point sends the next of its packets; the radio falls asleep.
+//! reached the access point; an announcement begins; the access point sends the next of its packets; the radio falls asleep.
 
 mod parts;
 mod summary;
@@ -60,8 +60,12 @@ impl World {
                 parts::Due::AccessPoint => self.tell_access_point(index, AccessEvent::Timeout),
                 parts::Due::Beacon(heard) => self.hear_beacon(index, heard),
                 parts::Due::Poll => {
-                    self.stations[index].polled_at = Instant::NEVER;
+                    self.stations[index].polled_at.pop_front();
                     self.tell_access_point(index, AccessEvent::Polled);
+                }
+                parts::Due::Announcement(mode) => {
+                    self.stations[index].announcements.pop_front();
+                    self.tell_access_point(index, AccessEvent::Announced(mode));
                 }
                 parts::Due::Packet => self.send_next(index),
                 parts::Due::Sleep => self.radio_sleeps(index),
@@ -180,13 +184,17 @@ impl World {
                 let (from, to) = self.frame_on_air(index, POLL_BYTES);
                 let station = &mut self.stations[index];
                 station.counters.counts.polls += 1;
-                station.polled_at = (from + station.poll_time).max(to);
+                station.polled_at.push_back((from + station.poll_time).max(to));
                 self.record_frame(index, "poll", (from, to), POLL_BYTES);
             }
             Frame::Null(mode) => {
                 let times = self.frame_on_air(index, NULL_BYTES);
                 self.record_frame(index, "null", times, NULL_BYTES);
-                self.tell_access_point(index, AccessEvent::Announced(mode));
+                if times.0 <= now {
+                    self.tell_access_point(index, AccessEvent::Announced(mode));
+                } else {
+                    self.stations[index].announcements.push_back((times.0, mode));
+                }
             }
         }
     }
@@ -338,10 +346,12 @@ impl World {
 
     /// A beacon's last bit is on the air.
     fn hear_beacon(&mut self, index: usize, heard: Heard) {
+        // Receptions are told one after the other: what has come so far of a packet is told now, the rest when it has.
+        let coming = self.coming_since(index).filter(|&from| self.stations[index].hears_from(from));
         let station = &mut self.stations[index];
         station.heard = None;
         station.counters.counts.beacons += 1;
-        station.meter.received(heard.from, heard.until);
+        station.meter.received(coming.map_or(heard.from, |from| from.min(heard.from)), heard.until);
         self.record_frame(index, "beacon", (heard.from, heard.until), 0);
         self.tell_station(index, StationEvent::Beacon { buffered: heard.buffered });
     }
@@ -353,11 +363,7 @@ impl World {
         let station = &mut self.stations[index];
         let more = station.more.pop_front().unwrap_or(false);
         let from = began(now, station.time_down(packet.size));
-        let hears = match station.air {
-            Air::Awake { since, .. } => since <= from,
-            Air::Asleep | Air::Waking { .. } => false,
-        };
-        if !hears {
+        if !station.hears_from(from) {
             station.counters.counts.missed_packets += 1;
             station.counters.counts.missed_bytes += u64::from(packet.size);
             let down = station.down;
@@ -431,10 +437,14 @@ impl World {
 
     /// What is so at a station now; of a packet that is on the air to it what has come so far.
     fn snapshot(&self, index: usize) -> Snapshot {
-        let (now, station) = (self.now, &self.stations[index]);
+        self.stations[index].snapshot(self.now, self.coming_since(index))
+    }
+
+    /// Since when a packet has been coming over the air to a station, if one is.
+    fn coming_since(&self, index: usize) -> Option<Instant> {
+        let station = &self.stations[index];
         let head = self.links[station.down as usize].head_arrives();
-        let coming = head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < now);
-        station.snapshot(now, coming)
+        head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < self.now)
     }
 
     /// A packet as one of its ends reads it.

@@ -141,6 +141,7 @@ pub(super) enum Due {
     AccessPoint,
     Beacon(Heard),
     Poll,
+    Announcement(PowerMode),
     Packet,
     Sleep,
 }
@@ -201,8 +202,10 @@ pub(in crate::run) struct Station {
     pub(super) more: VecDeque<bool>,
     /// A beacon being heard.
     pub(super) heard: Option<Heard>,
-    /// When a poll has its effect.
-    pub(super) polled_at: Instant,
+    /// When the polls that it has given its radio have their effect.
+    pub(super) polled_at: VecDeque<Instant>,
+    /// Announcements that wait for what its radio sends before them, and when they begin.
+    pub(super) announcements: VecDeque<(Instant, PowerMode)>,
     /// An acknowledgement that the machine has asked for is being made, and has been seen.
     pub(super) acknowledging: Option<Option<PacketView>>,
     pub counters: StationCounters,
@@ -236,7 +239,8 @@ impl Station {
             leaves_at: Instant::NEVER,
             more: VecDeque::new(),
             heard: None,
-            polled_at: Instant::NEVER,
+            polled_at: VecDeque::new(),
+            announcements: VecDeque::new(),
             acknowledging: None,
             counters: StationCounters::default(),
             base: StationCounters::default(),
@@ -274,8 +278,11 @@ impl Station {
         if let Some(heard) = self.heard.filter(|heard| heard.until <= now) {
             return Some(Due::Beacon(heard));
         }
-        if self.polled_at <= now {
+        if is(self.polled_at.front().copied()) {
             return Some(Due::Poll);
+        }
+        if let Some(&(_, mode)) = self.announcements.front().filter(|(at, _)| *at <= now) {
+            return Some(Due::Announcement(mode));
         }
         if self.leaves_at <= now {
             return Some(Due::Packet);
@@ -294,7 +301,8 @@ impl Station {
             self.machine.next_timeout(),
             self.access.as_ref().and_then(Machine::next_timeout),
             self.heard.map(|heard| heard.until),
-            Some(self.polled_at),
+            self.polled_at.front().copied(),
+            self.announcements.front().map(|(at, _)| *at),
             Some(self.leaves_at),
             self.sleeps_at(now),
         ];
@@ -325,14 +333,15 @@ impl Station {
         Some(burst)
     }
 
+    /// Whether the radio has been awake since then.
+    pub(super) fn hears_from(&self, from: Instant) -> bool {
+        matches!(self.air, Air::Awake { since, .. } if since <= from)
+    }
+
     /// What is so now, what has come so far of a packet that began to come at `receives_from` included.
     pub fn snapshot(&self, now: Instant, receives_from: Option<Instant>) -> Snapshot {
         let mut meter = self.meter.clone();
-        if let (Some(from), Air::Awake { since, .. }) = (receives_from, self.air)
-            && since <= from
-        {
-            meter.received(from, now);
-        }
+        receives_from.into_iter().filter(|&from| self.hears_from(from)).for_each(|from| meter.received(from, now));
         Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.counts.missed_packets }
     }
 

@@ -1,6 +1,5 @@
 //! Stations in numbers.
 
-use super::parts::Station;
 use crate::run::world::World;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::radio::Fallback;
@@ -48,7 +47,7 @@ pub struct StationSummary {
 
 /// All stations of a run that is over.
 pub(in crate::run) fn stations(world: &World, scenario: &Scenario) -> Vec<StationSummary> {
-    let outcomes: Vec<StationOutcome> = world.stations.iter().map(|station| outcome(world, station)).collect();
+    let outcomes: Vec<StationOutcome> = (0..world.stations.len()).map(|index| outcome(world, index)).collect();
     summaries(&outcomes, scenario, world.baseline.at)
 }
 
@@ -63,12 +62,13 @@ pub(in crate::run) fn summaries(
 }
 
 /// What a simulated station counted.
-fn outcome(world: &World, station: &Station) -> StationOutcome {
+fn outcome(world: &World, index: usize) -> StationOutcome {
+    let station = &world.stations[index];
     let (now, then) = (&station.counters, &station.base);
     let (early, detection) = (now.early.saturating_sub(then.early), now.detection.saturating_sub(then.detection));
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
     StationOutcome {
-        radio: station.meter.times(world.now).since(&station.base_at.times),
+        radio: world.snapshot(index).times.since(&station.base_at.times),
         counts: now.counts.since(&then.counts),
         shaper: station.machine.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
         download: ends.map(|(begun, over)| over.since(begun)),
