@@ -301,6 +301,13 @@ mod tests {
     }
 
     #[test]
+    fn a_pause_that_begins_with_the_end_is_no_time_in_transition() {
+        let mut meter = EnergyMeter::new(at(0), M(10));
+        meter.rate_changed(at(10), M(9), MS(5));
+        assert!(meter.finish(at(10)).in_transition().is_empty());
+    }
+
+    #[test]
     fn a_pause_is_cut_by_the_next_change() {
         // The pause of 10 -> 9 would last to 15 ms; at 13 ms the link goes on to 8, paused to 18 ms.
         let mut meter = EnergyMeter::new(at(0), M(10));

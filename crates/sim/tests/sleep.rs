@@ -140,6 +140,15 @@ fn a_link_that_falls_asleep_as_a_packet_arrives_has_carried_it() {
 }
 
 #[test]
+fn a_link_that_falls_asleep_as_the_run_ends_loses_what_is_on_it() {
+    // As above, at 2 s: 4n + 11 < 2000 and 4n + 22 > 2000: n = 495, 496, 497. It has not slept for any time.
+    let run = outcome(square(&json!([{ "at": "1.9 s", "drain": "100 ms", "links": ["b-d"] }]), &flooding("1 s")));
+    let asleep = link(&run, "b-d");
+    assert_eq!((asleep.asleep_packets, asleep.asleep_s, flow(&run, "f").packets_dropped), (3, 0.0, 3));
+    assert_eq!(flow(&run, "f").delivered_bytes, 495 * 1500);
+}
+
+#[test]
 fn the_network_s_energy_is_that_of_its_links() {
     // FS: 8 links x 2 s x 1 W = 16 J, of which two sleep for 1 s: 14. A measured port asleep keeps its share of the box and its transceiver.
     let mut json = square(&json!([{ "at": "1 s", "links": ["d-b"] }]), &flooding("30 ms"));

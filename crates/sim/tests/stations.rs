@@ -208,6 +208,30 @@ fn an_access_point_does_not_overflow_the_queue_of_the_air() {
 }
 
 #[test]
+fn polls_wait_behind_what_the_station_sends_and_none_is_forgotten() {
+    // It is given 24 Mb/s for an air of 20: at t its queue is 0.2 t long, and what it polls for then it is sent from 1.2 t on. From 0.5 s on the
+    // next beacon comes before that. The poll of 0.8 s has its effect at 0.96 s: all of the 2 Mb/s, 166.7 packets a second, that had come.
+    let mut json = datagrams("client", "server", "24 Mb/s", &json!({ "kind": "psm" }));
+    json["duration"] = "1 s".into();
+    let down = json!({ "kind": "cbr", "name": "down", "from": "server", "to": "client", "rate": "2 Mb/s", "packet": "1500 B" });
+    json["flow"].as_array_mut().expect("flows").push(down);
+    let received = station(&outcome(json)).counts.received_packets;
+    assert!((155..=166).contains(&received), "{received}");
+}
+
+#[test]
+fn a_beacon_beside_a_packet_hides_nothing_of_it() {
+    // 30 Mb/s into 20: packets of 0.6 ms, one behind the other, and ten beacons a second beside them. They are received all the time.
+    let mut json = datagrams("server", "client", "30 Mb/s", &json!({ "kind": "psm" }));
+    json["duration"] = "1 s".into();
+    let outcome = outcome(json);
+    let (s, packets) = (station(&outcome), station(&outcome).counts.received_packets as f64);
+    assert!(s.counts.beacons >= 9 && packets > 1000.0, "{} beacons, {packets} packets", s.counts.beacons);
+    // The last may not have come, and a beacon may come where no packet does.
+    assert!(s.radio.receiving_s >= packets * 6e-4 - 1e-9, "{} s for {packets} packets", s.radio.receiving_s);
+}
+
+#[test]
 fn states_add_up_to_the_time_measured_though_it_begins_within_a_packet() {
     // Packets of 1500 B at 20 Mb/s take 600 us each, back to back: 0.3001 s is within one.
     let mut json = datagrams("server", "client", "30 Mb/s", &Value::Null);
