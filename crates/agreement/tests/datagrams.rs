@@ -211,9 +211,10 @@ fn station() -> impl Strategy<Value = (Value, Value)> {
     let rates = (select(vec!["2 Mb/s", "10 Mb/s"]), select(vec!["2 Mb/s", "10 Mb/s"]));
     (mechanism, buffer, loss, rates).prop_map(|(mechanism, buffer, loss, (down, up))| {
         let link = |from: &str, to: &str, rate: &str| {
+            // What a full queue of its own drops an emulated radio has transmitted (docs/models/emulation.md).
             let buffer = if from == "s" { "unlimited" } else { buffer };
             let mut link = json!({ "from": from, "to": to, "rate": rate, "buffer": buffer });
-            if let Some(loss) = loss.as_ref().filter(|_| to == "s") {
+            if let Some(loss) = &loss {
                 link["loss"] = loss.clone();
             }
             link

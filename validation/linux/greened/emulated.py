@@ -27,13 +27,12 @@ class Measured:
     """From 30 s on."""
     retransmissions: float
     timeouts: float
+    lost_to_switching: float
+    """The download's packets that were lost as links fell asleep, before routers had new tables."""
     asleep_packets: float
     """All flows', lost on links that fell asleep or slept."""
     expired_packets: float
     """All flows', lost in loops."""
-    tcp_drops: float
-    """The download's packets that were lost from 30 s on, wherever."""
-    convergence_s: float
     late_s: float = 0.0
     """99 % of packets were at most so late."""
     kernel: str = ""
@@ -54,10 +53,9 @@ def measured(result: Result, seed: int) -> Measured:
         after_bps=of("phase.after.flow.tcp.goodput_bps"),
         retransmissions=of("flow.tcp.retransmissions"),
         timeouts=of("flow.tcp.timeouts"),
+        lost_to_switching=of("phase.switching.flow.tcp.packets_dropped"),
         asleep_packets=of("routing.asleep_packets"),
         expired_packets=of("routing.expired_packets"),
-        tcp_drops=of("phase.after.flow.tcp.packets_dropped"),
-        convergence_s=of("routing.convergence_s"),
         late_s=account["lateness"]["p99_s"] if account else 0.0,
         kernel=account["system"]["kernel"] if account else "",
     )

@@ -19,6 +19,8 @@ THRESHOLDS = (None, 0.9, 0.7, 0.5)
 """Share of the algebraic connectivity that ESTOP leaves: two, three and four links fall asleep; `None`: none does."""
 DURATION = "45 s"
 """Links fall asleep at 30 s."""
+SWITCHING: Mapping[str, object] = {"name": "switching", "from": "30 s", "to": "30.03 s"}
+"""What falling links lose is lost at 30 s, or until all routers have new tables, 25 ms later."""
 SEEDS = (1, 2)
 
 
@@ -37,7 +39,7 @@ class Case:
     @property
     def made_from(self) -> object:
         """What TCP is told, and the paper's network."""
-        return [LINUX, SENDERS[self.sender], DURATION, SEEDS, PAPER.read_text(encoding="utf-8")]
+        return [LINUX, SENDERS[self.sender], DURATION, SWITCHING, SEEDS, PAPER.read_text(encoding="utf-8")]
 
     @property
     def awake(self) -> Case:
@@ -48,6 +50,7 @@ class Case:
         """It, for either world."""
         document = Scenario.from_file(PAPER).to_dict()
         document |= {"duration": DURATION, "tcp": {**LINUX, "congestion_control": SENDERS[self.sender]}}
+        document["phase"].append(SWITCHING)
         # Packets that routers lose are counted with all links awake, too.
         if self.threshold is None:
             del document["sleep"]
