@@ -61,6 +61,29 @@ def test_run_prints_links_energy_and_flows(printed: Printed, small_file: Path) -
     assert all(len(line) <= 150 for line in text.splitlines())
 
 
+@pytest.mark.parametrize(
+    ("computation", "said"),
+    [
+        ("20 ms", "Routing: 2 new routing tables, the last 20 ms after its cause, "),
+        ("1 s", "Routing: no new routing table before the end, "),
+    ],
+)
+def test_run_tells_of_tables_that_came_before_the_end(
+    printed: Printed, tmp_path: Path, computation: str, said: str
+) -> None:
+    file = tmp_path / "nap.toml"
+    file.write_text(
+        f"""duration = "3 s"
+nodes = ["a", "b"]
+routing.update = {{ kind = "flooding", computation = "{computation}" }}
+sleep = [{{ at = "2.9 s", links = ["a-b"], drain = "20 ms" }}]
+link = [{{ from = "a", to = "b", rate = "1 Mb/s", delay = "10 ms", duplex = true }}]
+flow = [{{ kind = "cbr", name = "f", from = "a", to = "b", rate = "500 kb/s" }}]
+"""
+    )
+    assert said in printed("run", str(file))
+
+
 def test_run_fits_a_narrow_terminal(
     small: Scenario, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

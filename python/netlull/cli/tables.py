@@ -186,11 +186,12 @@ def _print_sleep(console: Console, summary: Summary) -> None:
             add_row(table, [nap["link"], *times, count(both)])
         _add_rest(table, len(routing["sleep"]))
         show(console, "Sleep (packets lost in both directions, over all times it slept)", table)
+    changes, convergence = routing["table_changes"], routing["convergence_s"]
     facts = [
-        f"{count(routing['table_changes'])} new routing tables",
-        ""
-        if routing["convergence_s"] is None
-        else f"the last {scaled(routing['convergence_s'], 's', 3)} after its cause",
+        f"{count(changes)} new routing tables"
+        if changes or convergence is None
+        else "no new routing table before the end",
+        f"the last {scaled(convergence, 's', 3)} after its cause" if changes and convergence is not None else "",
         f"{count(routing['asleep_packets'])} packets lost on links asleep",
         f"{count(routing['unroutable_packets'])} without a way",
         f"{count(routing['expired_packets'])} out of hops",
