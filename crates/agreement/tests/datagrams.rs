@@ -60,7 +60,7 @@ fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     found
 }
 
-/// The rows of a table; what is on the air at one time in an order of its own, for a frame that waits may be told before it is.
+/// The names of a table's columns and its rows; what is on the air at one time in an order of its own, for a frame that waits may be told before it is.
 fn rows(table: &Table) -> Vec<Vec<String>> {
     let columns: Vec<Vec<String>> = table.columns.iter().map(|(_, column)| words(column)).collect();
     let mut rows: Vec<Vec<String>> = (0..columns.first().map_or(0, Vec::len))
@@ -69,6 +69,7 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
     if table.name == "air" {
         rows.sort();
     }
+    rows.insert(0, table.columns.iter().map(|(name, _)| name.to_string()).collect());
     rows
 }
 
@@ -94,6 +95,10 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let practra = json!({ "kind": "practra", "rates": { "from": "500 kb/s", "to": "3 Mb/s", "step": "500 kb/s" },
         "transition": "2 ms", "min_interval": "50 ms", "delay_bound": "10 ms" });
     let earth = json!({ "kind": "earth", "rates": { "from": "1 Mb/s", "to": "3 Mb/s", "step": "1 Mb/s" }, "threshold": "4 packets" });
+    let c_earth = json!({ "kind": "c_earth", "target": "5 packets", "min_rate": "500 kb/s", "pace": "event",
+        "round_trip": { "kind": "fixed", "time": "100 ms" }, "queue": "waiting_and_in_service" });
+    let g_router = json!({ "kind": "g_router", "target": "10 packets", "min_rate": "1 Mb/s",
+        "flows": { "kind": "linear_counting", "interval": "100 ms" }, "round_trip": { "kind": "timestamps", "initial": "50 ms" } });
     let queue = select(vec![
         json!({ "kind": "codel" }),
         json!({ "kind": "codel", "target": "1 ms", "interval": "10 ms" }),
@@ -110,6 +115,8 @@ fn special() -> impl Strategy<Value = (Value, bool)> {
     let varying = select(vec![
         json!({ "controller": practra, "rate": "3 Mb/s" }),
         json!({ "controller": earth, "rate": "3 Mb/s" }),
+        json!({ "controller": c_earth, "rate": "3 Mb/s" }),
+        json!({ "controller": g_router, "rate": "3 Mb/s" }),
         json!({ "capacity": steps }),
         json!({ "capacity": redraw("500 ms") }),
         // Most likely none in the run.

@@ -19,6 +19,9 @@ THRESHOLDS = (None, 0.9, 0.7, 0.5)
 """Share of the algebraic connectivity that ESTOP leaves: two, three and four links fall asleep; `None`: none does."""
 DURATION = "45 s"
 """Links fall asleep at 30 s."""
+BACKGROUND = "1040 B"
+"""Size of the background's packets, as large as the download's: of the paper's 208 B the links carry 140,000 a second,
+for which a shared machine is too late (README.md)."""
 SWITCHING: Mapping[str, object] = {"name": "switching", "from": "30 s", "to": "30.03 s"}
 """What falling links lose is lost at 30 s, or until all routers have new tables, 25 ms later."""
 SEEDS = (1, 2)
@@ -39,7 +42,7 @@ class Case:
     @property
     def made_from(self) -> object:
         """What TCP is told, and the paper's network."""
-        return [LINUX, SENDERS[self.sender], DURATION, SWITCHING, SEEDS, PAPER.read_text(encoding="utf-8")]
+        return [LINUX, SENDERS[self.sender], DURATION, BACKGROUND, SWITCHING, SEEDS, PAPER.read_text(encoding="utf-8")]
 
     @property
     def awake(self) -> Case:
@@ -51,6 +54,8 @@ class Case:
         document = Scenario.from_file(PAPER).to_dict()
         document |= {"duration": DURATION, "tcp": {**LINUX, "congestion_control": SENDERS[self.sender]}}
         document["phase"].append(SWITCHING)
+        for flow in document["flow"][1:]:
+            flow["packet"] = BACKGROUND
         # Packets that routers lose are counted with all links awake, too.
         if self.threshold is None:
             del document["sleep"]
