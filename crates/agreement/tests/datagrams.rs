@@ -2,6 +2,8 @@
 //! under flows of datagrams. The emulation is driven in virtual time; what it is told and what it counts go through text, as between
 //! `netlull` and `netlulld`.
 
+#![allow(clippy::panic, reason = "a test may panic")]
+
 use netlull_network::outcome::Outcome;
 use netlull_sim::emulation::{emulated, plan};
 use netlull_sim::probe::{Column, Table};
