@@ -64,7 +64,7 @@ def test_run_prints_links_energy_and_flows(printed: Printed, small_file: Path) -
 @pytest.mark.parametrize(
     ("computation", "said"),
     [
-        ("20 ms", "Routing: 2 new routing tables, the last 20 ms after its cause, "),
+        ("20 ms", "Routing: 2 new routing tables, convergence 20 ms, "),
         ("1 s", "Routing: no new routing table before the end, "),
     ],
 )

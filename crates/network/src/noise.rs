@@ -51,14 +51,8 @@ impl Noise {
 
     /// When a packet arrives that has drawn so much. Packets must come in the order in which they drew.
     pub fn arrival_of(&mut self, without: u64, drawn: Duration) -> u64 {
-        self.last = self.would_arrive(without, drawn);
+        self.last = self.last.max(without.saturating_add(drawn.as_nanos()));
         self.last
-    }
-
-    /// The same, but it does not come yet.
-    #[must_use]
-    pub fn would_arrive(&self, without: u64, drawn: Duration) -> u64 {
-        self.last.max(without.saturating_add(drawn.as_nanos()))
     }
 }
 

@@ -191,7 +191,7 @@ def _print_sleep(console: Console, summary: Summary) -> None:
         f"{count(changes)} new routing tables"
         if changes or convergence is None
         else "no new routing table before the end",
-        f"the last {scaled(convergence, 's', 3)} after its cause" if changes and convergence is not None else "",
+        f"convergence {scaled(convergence, 's', 3)}" if changes and convergence is not None else "",
         f"{count(routing['asleep_packets'])} packets lost on links asleep",
         f"{count(routing['unroutable_packets'])} without a way",
         f"{count(routing['expired_packets'])} out of hops",

@@ -115,7 +115,9 @@ impl Access {
                 Next::Station => station.handle_timeout(at),
                 Next::Beacon => {
                     if let Some(beacon) = self.beacon.take() {
-                        station.hears_beacon((beacon.from, beacon.until), beacon.buffered, None);
+                        let coming =
+                            self.on_air.as_ref().map(|packet| (packet.until, packet.packet.bytes.len() as u32));
+                        station.hears_beacon((beacon.from, beacon.until), beacon.buffered, coming);
                     }
                 }
                 Next::Packet => {

@@ -166,20 +166,11 @@ impl Link {
         self.flight.front().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
-    /// The first of its packets, by when it arrives if nothing comes between and its size, if the link is one that is told as packets come.
+    /// The first of its packets, by when it arrives and its size; for links of fixed rate without noise, as those of stations are.
     #[must_use]
     pub fn head(&self) -> Option<(Instant, u32)> {
-        if let Some((at, frame)) = self.flight.front() {
-            return Some((*at, frame.size));
-        }
-        let serving = self.transmitter.serving().filter(|_| self.is_predictable)?;
-        let without = self.transmitter.next() + self.delay;
-        let arrives = self
-            .noise
-            .as_ref()
-            .zip(self.drawn.front())
-            .map_or(without, |(noise, drawn)| Instant::from_nanos(noise.would_arrive(without.as_nanos(), *drawn)));
-        Some((arrives, serving.size))
+        let sent = self.flight.front().map(|(at, frame)| (*at, frame.size));
+        sent.or_else(|| Some((self.transmitter.next() + self.delay, self.transmitter.serving()?.size)))
     }
 
     /// How long packets are on their way, noise apart.

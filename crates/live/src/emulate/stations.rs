@@ -243,8 +243,12 @@ impl World {
 
     /// Something of a station is due.
     pub(super) fn station_timeout(&mut self, index: usize) {
-        // In the simulator's order; the radio falls asleep last.
-        let (now, member) = (self.now, self.stations.get_mut(index));
+        // In the simulator's order: a radio that is awake now sends what has waited for it first, and falls asleep last.
+        let now = self.now;
+        if self.stations.get_mut(index).station.is_awake_from(now) {
+            while self.hands_over(index) {}
+        }
+        let member = self.stations.get_mut(index);
         member.station.handle_machines(now);
         if let Some(proxy) = member.proxy.as_mut().filter(|proxy| proxy.next_timeout().is_some_and(|at| at <= now)) {
             proxy.handle_timeout(now);
@@ -260,30 +264,28 @@ impl World {
 
     /// What a station and its access point have asked for is done, as far as it is due.
     fn settle_station(&mut self, index: usize) {
-        let now = self.now;
-        loop {
-            let member = self.stations.get_mut(index);
-            while let Some(output) = member.station.poll_output() {
-                member.outputs.push(output);
-            }
-            let due = member.outputs.iter().position(|output| output.at <= now);
-            if let Some(output) = due.map(|at| member.outputs.remove(at)) {
-                self.station_output(index, output.what);
-                continue;
-            }
-            if let Some((_, frame)) = member.waiting.pop_front_if(|(at, _)| *at <= now) {
-                let up = member.up;
-                self.offer_to_link(up, frame);
-                continue;
-            }
-            if !self.access_point_acts(index) {
-                break;
-            }
-        }
+        while self.hands_over(index) || self.access_point_acts(index) {}
         if let Some(probe) = &mut self.probe {
             self.stations.get_mut(index).station.tell_probe(u32::try_from(index).unwrap_or(u32::MAX), probe);
         }
         self.arm_station(index);
+    }
+
+    /// A station hands the next thing that is due to the air, if there is one.
+    fn hands_over(&mut self, index: usize) -> bool {
+        let (now, member) = (self.now, self.stations.get_mut(index));
+        while let Some(output) = member.station.poll_output() {
+            member.outputs.push(output);
+        }
+        let due = member.outputs.iter().position(|output| output.at <= now);
+        if let Some(output) = due.map(|at| member.outputs.remove(at)) {
+            self.station_output(index, output.what);
+            return true;
+        }
+        let Some((_, frame)) = member.waiting.pop_front_if(|(at, _)| *at <= now) else { return false };
+        let up = member.up;
+        self.offer_to_link(up, frame);
+        true
     }
 
     fn station_output(&mut self, index: usize, what: Sent) {

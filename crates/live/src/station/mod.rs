@@ -346,6 +346,12 @@ impl Station {
         self.radio.is_asleep()
     }
 
+    /// Whether the radio is awake from `now` on, and was not before.
+    pub fn is_awake_from(&mut self, now: Instant) -> bool {
+        self.radio.settle(now);
+        self.radio.awake_since() == Some(now)
+    }
+
     /// When the radio will be awake, while it wakes.
     #[must_use]
     pub fn wakes_at(&self) -> Option<Instant> {

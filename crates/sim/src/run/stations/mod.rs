@@ -369,6 +369,8 @@ impl World {
             let down = station.down;
             self.record_air(index, "missed", (from, now), &view);
             self.count_drop(now, down, packet);
+            // A radio that is to sleep may have waited for it.
+            self.arm_station(index);
             return Attended::Taken;
         }
         station.counters.counts.received_packets += 1;
