@@ -11,6 +11,7 @@ use std::io::Write;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use support::again::{check, in_one_of_five};
 use support::{DEVICE, Network, Path, SERVER, can_run, curl, parse};
 
 const RUN: [&str; 9] = ["client", "run", "--dev", DEVICE, "--air-rate", "20 Mb/s", "--wake", "2 ms", "--drop-asleep"];
@@ -79,27 +80,27 @@ impl Drop for Daemon {
 }
 
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..200 {
+    for _ in 0..800 {
         if holds() {
             return;
         }
         std::thread::sleep(Duration::from_millis(25));
     }
-    panic!("5 s later it is not so that {what}");
+    panic!("20 s later it is not so that {what}");
 }
 
 #[test]
 fn senders_that_do_not_pace_are_slept_through() {
     let Some((_alone, network)) = network() else { return };
     for congestion_control in ["reno", "cubic"] {
-        // A machine that is kept from running misses packets; that it misses none is asked of one download of three.
-        let quiet = (0..3).any(|_| {
+        // A machine that is kept from running misses packets.
+        in_one_of_five(|| {
             let (size, seconds, report) = shaped(&network, &[], SERVER, 1_500_000, congestion_control);
             assert_eq!(size, 1_500_000, "{seconds} s");
             let (missed, asleep) = (report["missed_packets"].as_u64().unwrap(), report["asleep_s"].as_f64().unwrap());
-            missed == 0 && report["fallback"].is_null() && asleep > 0.3 * report["seconds"].as_f64().unwrap()
+            let shapes = report["fallback"].is_null() && asleep > 0.3 * report["seconds"].as_f64().unwrap();
+            check(missed == 0 && shapes, (congestion_control, &report))
         });
-        assert!(quiet, "{congestion_control}: packets were missed in each of three downloads");
     }
     assert_eq!(network.chains(), 0);
 }
@@ -108,22 +109,24 @@ fn senders_that_do_not_pace_are_slept_through() {
 fn a_sender_that_paces_is_left_alone() {
     let Some((_alone, network)) = network() else { return };
     let bytes = 8_000_000;
-    let near = (0..3).any(|_| {
+    in_one_of_five(|| {
         let (_, plain) = network.download(bytes, "bbr");
         let (size, seconds, report) = shaped(&network, &[], SERVER, bytes, "bbr");
-        assert_eq!((size, report["fallback"].as_str()), (bytes, Some("paced")), "{report:#}");
+        assert_eq!(size, bytes);
+        check(report["fallback"] == "paced", &report)?;
         // Left alone after two bursts, it takes 0.25 s more whatever its length; a pacing sender that is shaped takes several times as long.
-        seconds < 1.5 * plain
+        check(seconds < 1.5 * plain, (seconds, "s, without the daemon", plain))
     });
-    assert!(near, "half as long again in each of three downloads");
 }
 
 #[test]
 fn ipv6_and_no_timestamps() {
     let Some((_alone, network)) = network() else { return };
-    let (size, _, report) = shaped(&network, &[], "[fd09::2]", 600_000, "reno");
-    assert_eq!(size, 600_000);
-    assert!(report["bursts"].as_u64().unwrap() > 0, "{report:#}");
+    in_one_of_five(|| {
+        let (size, _, report) = shaped(&network, &[], "[fd09::2]", 600_000, "reno");
+        assert_eq!(size, 600_000);
+        check(report["bursts"].as_u64().unwrap() > 0, &report)
+    });
     network.set("net.ipv4.tcp_timestamps", "0");
     let (size, _, report) = shaped(&network, &[], SERVER, 500_000, "reno");
     assert_eq!((size, report["fallback"].as_str()), (500_000, Some("no_timestamps")));
@@ -133,7 +136,7 @@ fn ipv6_and_no_timestamps() {
 #[test]
 fn a_download_that_began_before_the_daemon_is_left_alone() {
     let Some((_alone, network)) = network() else { return };
-    let curl = network.command("curl").args(curl(SERVER, 2_000_000, "reno")).stdout(Stdio::piped()).spawn().unwrap();
+    let curl = network.command("curl").args(curl(SERVER, 6_000_000, "reno")).stdout(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     let file = std::env::temp_dir().join(format!("{}-unknown.json", network.client()));
     let options = ["--for", "1 s", "--report", file.to_str().unwrap()];
@@ -141,7 +144,7 @@ fn a_download_that_began_before_the_daemon_is_left_alone() {
     let report: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     std::fs::remove_file(file).unwrap();
     assert!(report["unknown_packets"].as_u64().unwrap() > 0 && report["closed_acks"] == 0, "{report:#}");
-    assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 2_000_000);
+    assert_eq!(parse(&curl.wait_with_output().unwrap()).0, 6_000_000);
 }
 
 #[test]
@@ -285,22 +288,19 @@ fn power_saving_mode_with_its_access_point_sleeps_completes_and_replays() {
     for mechanism in ["psm", "bsd"] {
         let tape = std::env::temp_dir().join(format!("{}-{mechanism}.tape", network.client()));
         let options = ["--mechanism", mechanism, "--record", tape.to_str().unwrap()];
-        let (size, seconds, report) = shaped(&network, &options, SERVER, 600_000, "reno");
-        let download = &report["downloads"][0];
-        let number = |value: &Value| value.as_f64().unwrap();
-        assert_eq!((size, &report["mechanism"], &report["missed_packets"]), (600_000, &mechanism.into(), &0.into()));
-        let asleep = number(&download["asleep_s"]) / number(&download["seconds"]);
-        let product = number(&download["energy_delay_js"]["wavelan-dsss"]);
-        println!("{mechanism}: {seconds} s, asleep for {asleep:.2} of it, {product:.3} J s, {report:#}");
-        assert!(product > 0.0 && report["refused_packets"] == 0);
-        if mechanism == "psm" {
+        in_one_of_five(|| {
+            let (size, seconds, report) = shaped(&network, &options, SERVER, 600_000, "reno");
+            let download = &report["downloads"][0];
+            let number = |value: &Value| value.as_f64().unwrap();
+            assert_eq!((size, &report["mechanism"]), (600_000, &mechanism.into()));
+            let asleep = number(&download["asleep_s"]) / number(&download["seconds"]);
+            let product = number(&download["energy_delay_js"]["wavelan-dsss"]);
+            println!("{mechanism}: {seconds} s, asleep for {asleep:.2} of it, {product:.3} J s, {report:#}");
+            check(product > 0.0 && report["missed_packets"] == 0 && report["refused_packets"] == 0, &report)?;
             // A round of at most 80 kB takes 32 ms of the air, every 100 ms. Bounded slowdown stays awake while requests follow each other.
-            assert!(asleep > 0.3, "{report:#}");
-            assert!(
-                report["held_packets"].as_u64().unwrap() > 20 && report["polls"].as_u64().unwrap() > 2,
-                "{report:#}"
-            );
-        }
+            let (held, polls) = (report["held_packets"].as_u64(), report["polls"].as_u64());
+            check(mechanism == "bsd" || (asleep > 0.3 && held > Some(20) && polls > Some(2)), &report)
+        });
         for file in [tape.clone(), tape.with_extension("tape.access-point")] {
             let replayed = network.netlulld(&["replay", file.to_str().unwrap()]).output().unwrap();
             assert!(replayed.status.success(), "{}", String::from_utf8_lossy(&replayed.stderr));

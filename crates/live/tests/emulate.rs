@@ -1,6 +1,7 @@
 //! `netlulld emulate` with the kernel's own TCP. Skipped, and said so, where there are no namespaces or TUN devices.
 //!
-//! No assertion is about real time: what is asserted is in the emulation's virtual time, or counted.
+//! No assertion is about real time: what is asserted is in the emulation's virtual time, or counted. What depends on when the hosts get a
+//! processor is asked of one run of five.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
@@ -21,6 +22,11 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
+
+#[path = "support/again.rs"]
+mod again;
+
+use again::{check, in_one_of_five};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 /// Runs take the machine's processors: one after the other.
@@ -172,12 +178,18 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
     }
     for algorithm in ["reno", "cubic", "bbr"].into_iter().filter(|name| has(name)) {
         let folder = Folder::new(algorithm);
-        let outcome = folder.emulate(&plan(&[algorithm], 3), &[]);
+        let mut outcome = None;
+        in_one_of_five(|| {
+            let run = outcome.insert(folder.emulate(&plan(&[algorithm], 3), &[]));
+            check(run.flows[0].completed.is_some(), format!("{algorithm}: not complete after 3 s"))?;
+            // 691 segments of 1448 B, 1500 B on the wire, at 20 Mb/s are 0.414 s; behind them two round trips at least.
+            let took = seconds(run, 0);
+            assert!(took > 0.49, "{algorithm}: {took} s");
+            check(took < 2.5, format!("{algorithm}: {took} s"))
+        });
+        let outcome = outcome.unwrap();
         let last = &outcome.marks[1];
         assert_eq!(last.flows[0].delivered_bytes, 1_000_000, "{algorithm}");
-        // 691 segments of 1448 B, 1500 B on the wire, at 20 Mb/s are 0.414 s; behind them two round trips at least.
-        let took = seconds(&outcome, 0);
-        assert!((0.49..2.5).contains(&took), "{algorithm}: {took} s");
         assert_eq!(outcome.flows[0].segment_bytes, Some(1448));
         for (index, link) in last.links.iter().enumerate() {
             let counters = &link.counters;
@@ -202,12 +214,18 @@ fn runs_repeat_in_virtual_time() {
         return;
     }
     let folder = Folder::new("repeat");
-    let runs: Vec<Outcome> = (0..3).map(|_| folder.emulate(&plan(&["reno"], 3), &[])).collect();
-    let times: Vec<f64> = runs.iter().map(|run| seconds(run, 0)).collect();
-    let (least, most) = (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
     // Within 0.5 % where nothing else runs (validation/linux). What applications do they do by the clock, though: one that has to wait for a
-    // processor opens and writes later.
-    assert!(most / least < 1.4, "{times:?}");
+    // processor opens and writes later. Three runs that agree are looked for among nine.
+    let mut times = Vec::new();
+    while times.len() < 9 {
+        let run = folder.emulate(&plan(&["reno"], 3), &[]);
+        times.push(if run.flows[0].completed.is_some() { seconds(&run, 0) } else { f64::INFINITY });
+        times.sort_by(f64::total_cmp);
+        if times.windows(3).any(|three| three[2] < 1.1 * three[0]) {
+            return;
+        }
+    }
+    panic!("no three of nine runs agree within 10 %: {times:?}");
 }
 
 #[test]
@@ -279,19 +297,21 @@ fn awm_keeps_the_queue_of_real_senders_near_its_target() {
         }
         folder.emulate(&plan, &[])
     };
-    let (without, with) = (run(false), run(true));
     let dropped =
         |run: &Outcome| run.marks[1].links[1].counters.dropped_packets - run.marks[0].links[1].counters.dropped_packets;
-    assert!(dropped(&without) > 0, "drop-tail fills and drops");
-    // None where nothing else runs.
-    assert!(4 * dropped(&with) <= dropped(&without), "{} of {}", dropped(&with), dropped(&without));
     let goodput = |run: &Outcome| -> u64 {
         (0..4).map(|flow| run.marks[1].flows[flow].delivered_bytes - run.marks[0].flows[flow].delivered_bytes).sum()
     };
-    // 20 Mb/s for 4 s are 10 MB; headers take 3.5 %.
-    assert!(goodput(&with) > 8_000_000, "{}", goodput(&with));
-    let gateway = with.gateways[1].expect("a gateway");
-    assert!(gateway.rewritten_acknowledgements > 1000, "{gateway:?}");
+    in_one_of_five(|| {
+        let (without, with) = (run(false), run(true));
+        check(dropped(&without) > 0, "drop-tail has dropped nothing")?;
+        // None where nothing else runs.
+        check(4 * dropped(&with) <= dropped(&without), (dropped(&with), "of", dropped(&without), "dropped"))?;
+        // 20 Mb/s for 4 s are 10 MB; headers take 3.5 %.
+        check(goodput(&with) > 8_000_000, (goodput(&with), "B of goodput"))?;
+        let gateway = with.gateways[1].expect("a gateway");
+        check(gateway.rewritten_acknowledgements > 1000, gateway)
+    });
 }
 
 #[test]
@@ -316,18 +336,20 @@ fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
         });
         plan.stations = vec![StationPlan { node: 2, access: 1, down: 1, up: 2, wake, mechanism, access_point: None }];
         let tapes = folder.file("tapes");
-        let outcome = folder.emulate(&plan, &["--tapes", tapes.to_str().unwrap()]);
-        assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 2_000_000);
-        let station = &outcome.stations[0];
-        let download = station.download.expect("it is over");
-        // A packet that a sender sends late, because its processor was away, comes while the radio sleeps: not where nothing else runs.
-        assert!(download.missed_packets <= 20, "{algorithm}: {station:?}");
-        let share = download.radio.asleep.as_secs_f64() / (download.over - download.begun).as_secs_f64();
-        // Bursts of 64 KiB take 27 ms of round trips of 40 ms and more.
-        assert!(share > 0.05, "{algorithm}: asleep for {share} of the download; {station:?}");
-        assert!(station.counts.bursts > 5, "{station:?}");
-        let replayed = replay(&tapes.join("B.tape")).unwrap();
-        assert_eq!((replayed.kind.as_str(), replayed.difference), ("client_shaper", None));
+        in_one_of_five(|| {
+            let outcome = folder.emulate(&plan, &["--tapes", tapes.to_str().unwrap()]);
+            let replayed = replay(&tapes.join("B.tape")).unwrap();
+            assert_eq!((replayed.kind.as_str(), replayed.difference), ("client_shaper", None));
+            let station = &outcome.stations[0];
+            let Some(download) = station.download else { return Err(format!("{algorithm}: not over; {station:?}")) };
+            assert_eq!(outcome.marks[1].flows[0].delivered_bytes, 2_000_000);
+            // A packet that a sender sends late, because its processor was away, comes while the radio sleeps: not where nothing else runs.
+            check(download.missed_packets <= 20, (algorithm, station))?;
+            let share = download.radio.asleep.as_secs_f64() / (download.over - download.begun).as_secs_f64();
+            // Bursts of 64 KiB take 27 ms of round trips of 40 ms and more.
+            check(share > 0.05, (algorithm, "asleep for", share, station))?;
+            check(station.counts.bursts > 5, (algorithm, station))
+        });
     }
 }
 
@@ -351,16 +373,18 @@ fn requests_come_and_go_and_every_one_is_measured() {
         },
     ];
     plan.probe.flows = vec![0, 1];
-    let outcome = folder.emulate(&plan, &[]);
+    let mut outcome = None;
+    in_one_of_five(|| {
+        let web = &outcome.insert(folder.emulate(&plan, &[])).flows[1];
+        // The SYN and the data of one window: two round trips of 40 ms, hardly more.
+        let soon = |time| time > MS(80) && time < MS(2500);
+        check(web.requests.iter().all(|request| request.completion.is_some_and(soon)), web)
+    });
+    let outcome = outcome.unwrap();
     let web = &outcome.flows[1];
     assert_eq!(
         web.requests.iter().map(|request| request.size).collect::<Vec<_>>(),
         requests.iter().map(|r| r.1).collect::<Vec<_>>()
-    );
-    // The SYN and the data of one window: two round trips of 40 ms, hardly more.
-    assert!(
-        web.requests.iter().all(|request| request.completion.is_some_and(|time| time > MS(80) && time < MS(2500))),
-        "{web:?}"
     );
     assert_eq!(outcome.marks[1].flows[1].delivered_bytes, requests.iter().map(|request| request.1).sum::<u64>());
     assert_eq!((outcome.marks[1].flows[0].sent_packets, outcome.marks[1].flows[0].delivered_bytes), (500, 250_000));

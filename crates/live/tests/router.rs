@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 #![cfg(target_os = "linux")]
 
+#[path = "support/again.rs"]
+mod again;
 #[path = "router/alone.rs"]
 mod alone;
 #[path = "router/flows.rs"]
@@ -34,16 +36,16 @@ const fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-/// Looks every 10 ms, for 10 s at most, until something holds.
+/// Looks every 10 ms, for 30 s at most, until something holds.
 #[track_caller]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..1000 {
+    for _ in 0..3000 {
         if holds() {
             return;
         }
         sleep(ms(10));
     }
-    panic!("not within 10 s: {what}");
+    panic!("not within 30 s: {what}");
 }
 
 /// `netlulld router` in a namespace.

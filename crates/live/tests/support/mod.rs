@@ -2,6 +2,8 @@
 #![allow(dead_code)] // Each test uses its part.
 #![allow(clippy::unwrap_used, clippy::panic)] // All of it is test code.
 
+pub mod again;
+
 use netlull_live::system::{ETHTOOL_SGRO, ETHTOOL_SGSO, ETHTOOL_STSO, open_tun, run_in_real_time, switch_off};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
