@@ -153,7 +153,7 @@ def outcome(plan: dict[str, Any]) -> dict[str, Any]:
             "max": late + 29_000,
             "limit": 1_000_000,
         },
-        "system": {"kernel": "6.18.5", "scheduling": "fifo", "processors": 2, "version": "0.1.0"},
+        "system": {"kernel": "6.18.5", "scheduling": "fifo", "processors": 2, "kept_awake": True, "version": "0.1.0"},
         "differences": ["the kernel's min RTO stands"],
     }
 

@@ -128,7 +128,7 @@ class Result:
         self.warnings = tuple(warnings)
         """What the scenario was warned of (`Scenario.warnings`)."""
         self.emulation = None if emulation is None else dict(emulation)
-        """Of an emulated run: `lateness` (of packets, in s), `system` (kernel, scheduling), `differences` (what the
+        """Of an emulated run: `lateness` (of packets, in s), `system` (kernel, processors), `differences` (what the
         scenario asks for and this kernel does not do). None for a simulated one."""
         self._series: dict[str, pa.Table | Columns] = dict(series)
 

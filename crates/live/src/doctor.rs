@@ -2,7 +2,7 @@
 
 use crate::error::{LiveError, Result, tell};
 use crate::namespace::Namespace;
-use crate::system::{open_tun, run_in_real_time};
+use crate::system::{Awake, open_tun, run_in_real_time};
 use serde::Serialize;
 use std::process::{Command, ExitCode};
 
@@ -93,7 +93,12 @@ fn real_time() -> Result<String> {
     // In a thread of its own, which ends with its priority.
     let tried = std::thread::spawn(|| run_in_real_time(1)).join();
     tried.unwrap_or_else(|_| Err(LiveError::new("its thread has failed")))?;
-    Ok("SCHED_FIFO is granted".to_owned())
+    Ok(match Awake::keep() {
+        Ok(_) => "SCHED_FIFO is granted, and processors can be kept awake".to_owned(),
+        Err(error) => {
+            format!("SCHED_FIFO is granted; processors cannot be kept awake, which makes packets later ({error})")
+        }
+    })
 }
 
 fn congestion_controls() -> Result<String> {

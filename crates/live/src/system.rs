@@ -6,7 +6,7 @@ use crate::error::{LiveError, Result};
 use nix::sys::signal::SigSet;
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -149,6 +149,28 @@ pub fn run_in_real_time(priority: i32) -> Result<()> {
 pub fn unblock_signals(command: &mut Command) -> &mut Command {
     // SAFETY: pthread_sigmask may be called between fork and exec (signal-safety(7)), and nothing else is.
     unsafe { command.pre_exec(|| Ok(SigSet::empty().thread_set_mask()?)) }
+}
+
+/// Keeps this machine's processors from going to sleep when they have nothing to do, for as long as it is held, by whoever and however its
+/// process ends. A processor that sleeps takes up to milliseconds to wake, most of all a virtual one, and packets are as late.
+#[derive(Debug)]
+pub struct Awake {
+    _request: File,
+}
+
+impl Awake {
+    /// Asks the kernel for wake-ups that take no time (its PM quality of service).
+    ///
+    /// # Errors
+    /// If there is no such device, or this is not root.
+    pub fn keep() -> Result<Self> {
+        const DEVICE: &str = "/dev/cpu_dma_latency";
+        let refused = |error| LiveError::system(DEVICE, error);
+        let mut request = File::options().write(true).open(DEVICE).map_err(refused)?;
+        // Microseconds; the request stands while the file is open.
+        request.write_all(&0_i32.to_ne_bytes()).map_err(refused)?;
+        Ok(Self { _request: request })
+    }
 }
 
 /// Keeps all memory of this process in memory, so that no page fault makes a packet late.

@@ -245,6 +245,8 @@ pub struct System {
     pub scheduling: String,
     /// How many processors there are.
     pub processors: u32,
+    /// Whether they were kept from sleeping when they had nothing to do.
+    pub kept_awake: bool,
     /// netlulld's version.
     pub version: String,
 }

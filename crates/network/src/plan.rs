@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// What is read of a plan or an outcome before the rest, which another format may have otherwise.
 #[derive(Clone, Copy, Debug, Deserialize)]

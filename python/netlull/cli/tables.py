@@ -117,6 +117,7 @@ def emulation_notes(emulation: Summary) -> list[str]:
     late, system = emulation["lateness"], emulation["system"]
     lateness = ", ".join(f"{name} {scaled(late[key], 's', 2)}" for name, key in _LATENESS.items())
     processors = f"{system['processors']} processor{'' if system['processors'] == 1 else 's'}"
+    processors += " kept awake" if system.get("kept_awake") else ""
     where = f"Linux {system['kernel']}, scheduling {system['scheduling']}, {processors}"
     limit = scaled(late["limit_s"], "s", 2)
     return [

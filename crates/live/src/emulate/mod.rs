@@ -184,7 +184,11 @@ pub fn without_hosts(plan: Plan) -> Result<Outcome> {
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
     let mut world = World::new(Arc::clone(&plan), gauges, None)?;
     while !matches!(world.step(), Step::Over) {}
-    let done = Done { remains: world.remains(), lateness: LatenessCounts::default(), scheduling: "virtual" };
+    let done = Done {
+        remains: world.remains(),
+        lateness: LatenessCounts::default(),
+        pace: Pace { scheduling: "virtual", kept_awake: false },
+    };
     let seen = Seen { most_open: vec![0; plan.flows.len()], ..Seen::default() };
     outcome(&plan, done, &seen, Duration::ZERO)
 }
@@ -245,7 +249,14 @@ const TURN: u32 = 1024;
 struct Done {
     remains: Remains,
     lateness: LatenessCounts,
+    pace: Pace,
+}
+
+/// What there was to be in time with.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
     scheduling: &'static str,
+    kept_awake: bool,
 }
 
 /// The largest packet there can be.
@@ -265,14 +276,16 @@ impl Carrier<'_> {
         for (index, host) in (0..).zip(self.hosts.iter()) {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
+        let awake = system::Awake::keep();
         let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
+        let pace = Pace { scheduling, kept_awake: awake.is_ok() };
         let mut events = [EpollEvent::empty(); 64];
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;
         loop {
             let passed = self.pass(self.clock.now(), &mut buffer)?;
             if passed != Passed::All {
-                return self.ended(passed, scheduling);
+                return self.ended(passed, pace);
             }
             let (now, next) = (self.clock.now(), self.world.wakes());
             if progress && now.saturating_since(told) >= Duration::from_secs(1) {
@@ -281,7 +294,7 @@ impl Carrier<'_> {
                 let mut out = std::io::stdout();
                 if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {
                     // Whoever asked is gone.
-                    return self.ended(Passed::Stopped, scheduling);
+                    return self.ended(Passed::Stopped, pace);
                 }
             }
             // Now and then even if nothing is due, so that the end of the applications is seen.
@@ -301,16 +314,16 @@ impl Carrier<'_> {
                     index => self.reads(usize::try_from(index).unwrap_or(0), &mut buffer)?,
                 };
                 if passed != Passed::All {
-                    return self.ended(passed, scheduling);
+                    return self.ended(passed, pace);
                 }
             }
         }
     }
 
     /// The run is over, or ends before its time: recordings are complete up to now.
-    fn ended(mut self, how: Passed, scheduling: &'static str) -> Result<Option<Done>> {
+    fn ended(mut self, how: Passed, pace: Pace) -> Result<Option<Done>> {
         if how == Passed::Over {
-            return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
+            return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, pace }));
         }
         self.world.finish()?;
         Ok(None)
@@ -369,7 +382,7 @@ impl Carrier<'_> {
 }
 
 fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outcome> {
-    let Done { mut remains, lateness, scheduling } = done;
+    let Done { mut remains, lateness, pace } = done;
     remains.controllers.iter_mut().try_for_each(controller::Controller::finish)?;
     let mut differences = plan.differences.clone();
     if remains.foreign > 0 {
@@ -423,8 +436,9 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
         lateness: lateness.summarise(limit),
         system: System {
             kernel: std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
-            scheduling: scheduling.to_owned(),
+            scheduling: pace.scheduling.to_owned(),
             processors: std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)),
+            kept_awake: pace.kept_awake,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         differences,
