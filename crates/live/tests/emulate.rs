@@ -19,6 +19,7 @@ use netlull_network::plan::{
 };
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -191,6 +192,7 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
         let last = &outcome.marks[1];
         assert_eq!(last.flows[0].delivered_bytes, 1_000_000, "{algorithm}");
         assert_eq!(outcome.flows[0].segment_bytes, Some(1448));
+        assert_eq!(outcome.system.kept_awake, File::options().write(true).open("/dev/cpu_dma_latency").is_ok());
         for (index, link) in last.links.iter().enumerate() {
             let counters = &link.counters;
             let gone = counters.delivered_packets + counters.dropped_packets + counters.lost_packets;
@@ -250,20 +252,41 @@ fn a_machine_on_tape_decides_the_same_again() {
     let replayed = replay(&tapes.join("R-B.tape")).unwrap();
     assert_eq!((replayed.kind.as_str(), replayed.difference, replayed.actions), ("practra", None, changes));
     assert!(
-        captured(&folder.file("c.pcapng")) >= 1400,
+        captured(&folder.file("c.pcapng")).len() >= 1400,
         "691 segments at both hosts, and as many as half in acknowledgements"
     );
 }
 
-/// Packets in a capture.
-fn captured(file: &Path) -> usize {
+/// The packets of a capture.
+fn captured(file: &Path) -> Vec<Vec<u8>> {
     let bytes = std::fs::read(file).unwrap();
     let mut reader = pcap_file::pcapng::PcapNgReader::new(&bytes[..]).unwrap();
-    let mut packets = 0;
+    let mut packets = Vec::new();
     while let Some(block) = reader.next_block() {
-        packets += usize::from(block.unwrap().into_enhanced_packet().is_some());
+        packets.extend(block.unwrap().into_enhanced_packet().map(|packet| packet.data.into_owned()));
     }
     packets
+}
+
+#[test]
+fn the_first_data_end_the_handshake() {
+    let _alone = ONE_AT_A_TIME.lock();
+    if !possible() {
+        return;
+    }
+    let folder = Folder::new("handshake");
+    let capture = folder.file("c.pcapng");
+    in_one_of_five(|| {
+        folder.emulate(&plan(&["reno"], 1), &["--capture", capture.to_str().unwrap()]);
+        let packets = captured(&capture);
+        // The address that a packet comes from; its TCP flags (no IP options).
+        let (source, flags) = (|packet: &[u8]| packet[12..16].to_vec(), |packet: &[u8]| packet[33]);
+        let syn = packets.first().expect("a SYN");
+        assert_eq!(flags(syn), 0x02);
+        let next = packets.iter().find(|packet| source(packet) == source(syn) && flags(packet) != 0x02);
+        // 1448 B of data, or what is left where the kernel splits a larger write.
+        check(next.is_some_and(|packet| packet.len() > 100), ("the packet after the SYN", next))
+    });
 }
 
 #[test]
