@@ -96,7 +96,7 @@ fn real_time() -> Result<String> {
     Ok(match Awake::keep() {
         Ok(_) => "SCHED_FIFO is granted, and processors can be kept awake".to_owned(),
         Err(error) => {
-            format!("SCHED_FIFO is granted; processors cannot be kept awake, which makes packets later ({error})")
+            format!("SCHED_FIFO is granted; processors cannot be kept awake: emulated packets come later ({error})")
         }
     })
 }

@@ -162,9 +162,15 @@ impl Awake {
     /// Asks the kernel for wake-ups that take no time (its PM quality of service).
     ///
     /// # Errors
-    /// If there is no such device, or this is not root.
+    /// If there is no such device, this is not root, or the kernel has no cpuidle driver: then its processors sleep whatever is asked.
     pub fn keep() -> Result<Self> {
         const DEVICE: &str = "/dev/cpu_dma_latency";
+        let driver = std::fs::read_to_string("/sys/devices/system/cpu/cpuidle/current_driver").unwrap_or_default();
+        if matches!(driver.trim(), "" | "none") {
+            return Err(LiveError::new(
+                "this kernel has no cpuidle driver; expected one, such as intel_idle or haltpoll",
+            ));
+        }
         let refused = |error| LiveError::system(DEVICE, error);
         let mut request = File::options().write(true).open(DEVICE).map_err(refused)?;
         // Microseconds; the request stands while the file is open.
@@ -294,6 +300,24 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
 mod tests {
     use super::*;
     use nix::sys::signal::Signal;
+
+    #[test]
+    fn processors_are_asked_to_stay_awake_while_it_is_held() {
+        use std::io::Read;
+        // What the kernel goes by: the least of all requests.
+        let asked = || {
+            let mut least = [0; 4];
+            File::open("/dev/cpu_dma_latency").unwrap().read_exact(&mut least).unwrap();
+            i32::from_ne_bytes(least)
+        };
+        match Awake::keep() {
+            Ok(awake) => {
+                assert_eq!(asked(), 0);
+                drop(awake);
+            }
+            Err(error) => println!("skipped: {error}"),
+        }
+    }
 
     #[test]
     fn a_program_inherits_no_blocked_signals() {

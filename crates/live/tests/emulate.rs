@@ -6,7 +6,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)] // A test may fail.
 
 use netlull_live::namespace::{Namespace, sysctl};
-use netlull_live::system::open_tun;
+use netlull_live::system::{Awake, open_tun};
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
 use netlull_mechanism::radio::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
@@ -19,7 +19,6 @@ use netlull_network::plan::{
 };
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -192,7 +191,7 @@ fn downloads_complete_with_what_arithmetic_allows_and_every_packet_is_counted() 
         let last = &outcome.marks[1];
         assert_eq!(last.flows[0].delivered_bytes, 1_000_000, "{algorithm}");
         assert_eq!(outcome.flows[0].segment_bytes, Some(1448));
-        assert_eq!(outcome.system.kept_awake, File::options().write(true).open("/dev/cpu_dma_latency").is_ok());
+        assert_eq!(outcome.system.kept_awake, Awake::keep().is_ok());
         for (index, link) in last.links.iter().enumerate() {
             let counters = &link.counters;
             let gone = counters.delivered_packets + counters.dropped_packets + counters.lost_packets;
@@ -216,18 +215,18 @@ fn runs_repeat_in_virtual_time() {
         return;
     }
     let folder = Folder::new("repeat");
-    // Within 0.5 % where nothing else runs (validation/linux). What applications do they do by the clock, though: one that has to wait for a
+    // Within 0.04 % where nothing else runs (validation/linux). What applications do they do by the clock, though: one that has to wait for a
     // processor opens and writes later. Three runs that agree are looked for among nine.
     let mut times = Vec::new();
     while times.len() < 9 {
         let run = folder.emulate(&plan(&["reno"], 3), &[]);
         times.push(if run.flows[0].completed.is_some() { seconds(&run, 0) } else { f64::INFINITY });
         times.sort_by(f64::total_cmp);
-        if times.windows(3).any(|three| three[2] < 1.1 * three[0]) {
+        if times.windows(3).any(|three| three[2] < 1.02 * three[0]) {
             return;
         }
     }
-    panic!("no three of nine runs agree within 10 %: {times:?}");
+    panic!("no three of nine runs agree within 2 %: {times:?}");
 }
 
 #[test]

@@ -544,8 +544,8 @@ fn options(socket: &OwnedFd, tcp: &TcpPlan) -> std::io::Result<()> {
     let buffer = i32::try_from(tcp.send_buffer.map_or(AHEAD, |size| size.as_u64())).unwrap_or(i32::MAX / 2);
     set_option(number, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, buffer)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_NODELAY, libc::c_int::from(!tcp.nagle))?;
-    // The first data acknowledge the end of the handshake, as in the simulator, where they are there before it: with an acknowledgement of its
-    // own each of them would be the next packet of its link, and another would be lost.
+    // The first data end the handshake, as in the simulator: one packet more, and random losses, which are drawn packet by packet, would hit
+    // others. Without data the kernel acknowledges after 0.2 s at most.
     set_option(number, libc::IPPROTO_TCP, libc::TCP_QUICKACK, 0)?;
     set_option(number, libc::IPPROTO_TCP, libc::TCP_MAXSEG, libc::c_int::from(tcp.mss))
 }

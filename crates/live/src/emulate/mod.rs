@@ -32,7 +32,7 @@ mod world;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result, say};
 use crate::lateness::LatenessCounts;
-use crate::system;
+use crate::system::{self, Awake};
 use apps::{Applications, Seen, WindowSample};
 use capture::Capture;
 use gauge::Gauge;
@@ -117,9 +117,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         .map_err(|error| LiveError::system(arguments.outcome.display(), error))?;
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
+        let asleep = if outcome.system.kept_awake { "" } else { ", and processors that could not be kept awake" };
         say(format_args!(
             "one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be trusted. Other \
-             work on this machine, or too many packets for one processor, are the usual reasons"
+             work on this machine, or too many packets for one processor, are the usual reasons{asleep}"
         ));
         return Ok(ExitCode::from(TOO_LATE));
     }
@@ -139,6 +140,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let world = World::new(Arc::clone(&plan), Arc::clone(&gauges), arguments.tapes.as_deref())?;
     // Without it the first touch of a page would make a packet late; a system that refuses makes itself heard by lateness.
     let _ = system::lock_memory();
+    let awake = Awake::keep();
     let over = AtomicBool::new(false);
     let clock = Clock::start();
     // The applications look at the hosts' namespaces, the carrier at their devices: both are files, which are shared.
@@ -163,6 +165,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
             lateness: LatenessCounts::default(),
             capture: capture.as_mut(),
             signals: &signals,
+            kept_awake: awake.is_ok(),
             over: &over,
         };
         let carried = carrier.run(&plan, arguments.progress);
@@ -226,6 +229,7 @@ struct Carrier<'a> {
     capture: Option<&'a mut Capture>,
     signals: &'a SignalFd,
     /// Set by the applications when they give up.
+    kept_awake: bool,
     over: &'a AtomicBool,
 }
 
@@ -276,9 +280,8 @@ impl Carrier<'_> {
         for (index, host) in (0..).zip(self.hosts.iter()) {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
-        let awake = system::Awake::keep();
         let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
-        let pace = Pace { scheduling, kept_awake: awake.is_ok() };
+        let pace = Pace { scheduling, kept_awake: self.kept_awake };
         let mut events = [EpollEvent::empty(); 64];
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;

@@ -1,22 +1,33 @@
 //! What depends on when real hosts get a processor is asked of one run of a few.
 
+#![allow(dead_code)] // Each test uses its part.
+
 use std::fmt::Debug;
 
-/// Runs it up to five times, until it holds. A machine that keeps hosts from running spoils a run, hardly five of them; what is broken fails in
-/// each.
+/// Runs it up to five times, until it holds. A machine that keeps hosts from running spoils a run, hardly five of them; what is broken for
+/// good fails in each. What time has no part in is asserted inside, where it fails at once.
 #[track_caller]
 pub fn in_one_of_five(mut run: impl FnMut() -> Result<(), String>) {
-    let mut failures = Vec::new();
-    while failures.len() < 5 {
+    in_one_that_counts(|| Some(run()));
+}
+
+/// The same with runs that can be too late to count (`None`). After the second of those no other is made, and if none has counted, nothing
+/// is judged, which is said.
+#[track_caller]
+pub fn in_one_that_counts(mut run: impl FnMut() -> Option<Result<(), String>>) {
+    let (mut failures, mut late) = (Vec::new(), 0);
+    while failures.len() < 5 && late < 2 {
         match run() {
-            Ok(()) => return,
-            Err(failure) => {
+            Some(Ok(())) => return,
+            Some(Err(failure)) => {
                 println!("not this time: {failure}");
                 failures.push(failure);
             }
+            None => late += 1,
         }
     }
-    panic!("in none of five runs: {}", failures.join("\n"));
+    assert!(failures.is_empty(), "in none of five runs, or of as many as were in time: {}", failures.join("\n"));
+    println!("skipped: this machine is too busy");
 }
 
 /// Whether it holds, or what was seen instead.
