@@ -205,7 +205,7 @@ def test_what_is_stored_of_a_case_that_has_changed_is_not_compared(
     assert harness.main(changed, ["b"]) == 0
 
 
-def test_a_late_run_is_tried_again_twice() -> None:
+def test_a_late_run_is_tried_again_a_few_times() -> None:
     tried: list[int] = []
 
     def late() -> None:
@@ -214,7 +214,7 @@ def test_a_late_run_is_tried_again_twice() -> None:
 
     with pytest.raises(EmulationLate):
         harness.punctual("case", late)
-    assert len(tried) == 3
+    assert len(tried) == harness.ATTEMPTS > 1
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
