@@ -165,7 +165,6 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
             lateness: LatenessCounts::default(),
             capture: capture.as_mut(),
             signals: &signals,
-            kept_awake: awake.is_ok(),
             over: &over,
         };
         let carried = carrier.run(&plan, arguments.progress);
@@ -174,7 +173,7 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     });
     capture.map_or(Ok(()), Capture::finish)?;
     let (seen, Some(done)) = (seen?, carried?) else { return Ok(None) };
-    Ok(Some(outcome(&plan, done, &seen, arguments.max_lateness)?))
+    Ok(Some(outcome(&plan, done, &seen, awake.is_ok(), arguments.max_lateness)?))
 }
 
 /// What becomes of a plan if its hosts send nothing of their own: its datagrams, links, mechanisms and routers in virtual time, which
@@ -187,13 +186,9 @@ pub fn without_hosts(plan: Plan) -> Result<Outcome> {
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
     let mut world = World::new(Arc::clone(&plan), gauges, None)?;
     while !matches!(world.step(), Step::Over) {}
-    let done = Done {
-        remains: world.remains(),
-        lateness: LatenessCounts::default(),
-        pace: Pace { scheduling: "virtual", kept_awake: false },
-    };
+    let done = Done { remains: world.remains(), lateness: LatenessCounts::default(), scheduling: "virtual" };
     let seen = Seen { most_open: vec![0; plan.flows.len()], ..Seen::default() };
-    outcome(&plan, done, &seen, Duration::ZERO)
+    outcome(&plan, done, &seen, false, Duration::ZERO)
 }
 
 /// Sets a flag when it goes, by return, error or panic.
@@ -229,7 +224,6 @@ struct Carrier<'a> {
     capture: Option<&'a mut Capture>,
     signals: &'a SignalFd,
     /// Set by the applications when they give up.
-    kept_awake: bool,
     over: &'a AtomicBool,
 }
 
@@ -253,14 +247,7 @@ const TURN: u32 = 1024;
 struct Done {
     remains: Remains,
     lateness: LatenessCounts,
-    pace: Pace,
-}
-
-/// What there was to be in time with.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
     scheduling: &'static str,
-    kept_awake: bool,
 }
 
 /// The largest packet there can be.
@@ -281,14 +268,13 @@ impl Carrier<'_> {
             epoll.add(host.device(), EpollEvent::new(EpollFlags::EPOLLIN, index)).map_err(refused)?;
         }
         let scheduling = if system::run_in_real_time(CARRIER).is_ok() { "fifo" } else { "other" };
-        let pace = Pace { scheduling, kept_awake: self.kept_awake };
         let mut events = [EpollEvent::empty(); 64];
         let mut buffer = vec![0; LARGEST];
         let mut told = Instant::ZERO;
         loop {
             let passed = self.pass(self.clock.now(), &mut buffer)?;
             if passed != Passed::All {
-                return self.ended(passed, pace);
+                return self.ended(passed, scheduling);
             }
             let (now, next) = (self.clock.now(), self.world.wakes());
             if progress && now.saturating_since(told) >= Duration::from_secs(1) {
@@ -297,7 +283,7 @@ impl Carrier<'_> {
                 let mut out = std::io::stdout();
                 if writeln!(out, "progress {:.3}", share.min(1.0)).and_then(|()| out.flush()).is_err() {
                     // Whoever asked is gone.
-                    return self.ended(Passed::Stopped, pace);
+                    return self.ended(Passed::Stopped, scheduling);
                 }
             }
             // Now and then even if nothing is due, so that the end of the applications is seen.
@@ -317,16 +303,16 @@ impl Carrier<'_> {
                     index => self.reads(usize::try_from(index).unwrap_or(0), &mut buffer)?,
                 };
                 if passed != Passed::All {
-                    return self.ended(passed, pace);
+                    return self.ended(passed, scheduling);
                 }
             }
         }
     }
 
     /// The run is over, or ends before its time: recordings are complete up to now.
-    fn ended(mut self, how: Passed, pace: Pace) -> Result<Option<Done>> {
+    fn ended(mut self, how: Passed, scheduling: &'static str) -> Result<Option<Done>> {
         if how == Passed::Over {
-            return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, pace }));
+            return Ok(Some(Done { remains: self.world.remains(), lateness: self.lateness, scheduling }));
         }
         self.world.finish()?;
         Ok(None)
@@ -384,8 +370,8 @@ impl Carrier<'_> {
     }
 }
 
-fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outcome> {
-    let Done { mut remains, lateness, pace } = done;
+fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Duration) -> Result<Outcome> {
+    let Done { mut remains, lateness, scheduling } = done;
     remains.controllers.iter_mut().try_for_each(controller::Controller::finish)?;
     let mut differences = plan.differences.clone();
     if remains.foreign > 0 {
@@ -439,9 +425,9 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, limit: Duration) -> Result<Outc
         lateness: lateness.summarise(limit),
         system: System {
             kernel: std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned(),
-            scheduling: pace.scheduling.to_owned(),
+            scheduling: scheduling.to_owned(),
             processors: std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)),
-            kept_awake: pace.kept_awake,
+            kept_awake,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         },
         differences,
