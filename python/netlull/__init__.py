@@ -180,12 +180,15 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what is asked for when it is asked for, so that `netlull --help` does not wait for Arrow."""
+    """Loads a class, a function or a module at its first use, so that `netlull --help` does not wait for Arrow."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f"module 'netlull' has no attribute {name!r}")
-    from importlib import import_module
-
+        if name.startswith("_") or find_spec(f"{__name__}.{name}") is None:
+            raise AttributeError(f"module 'netlull' has no attribute {name!r}")
+        return import_module(f"{__name__}.{name}")
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
