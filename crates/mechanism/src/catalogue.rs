@@ -143,7 +143,7 @@ const LEAST_WAIT: ParameterInfo = parameter(
 );
 
 const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
-    name: "client-shaper",
+    name: "client_shaper",
     summary: "lets a station make bursts of a download by the windows it advertises, and its radio sleep between them",
     source: "client-centered-2004 section III (Yan et al., 2004)",
     parameters: &[
@@ -435,18 +435,21 @@ const THRESHOLD: ParameterInfo = parameter(
     "greened-network-2012 uses 0.5..0.9",
 );
 
+const NODES: ParameterInfo =
+    parameter("nodes", "names", "all", "the nodes that the plan knows, with the links between them", "reading");
+
 const ESACON: MechanismInfo = MechanismInfo {
     name: "esacon",
     summary: "puts links to sleep, first those whose absence leaves most algebraic connectivity",
     source: "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings",
-    parameters: &[THRESHOLD],
+    parameters: &[THRESHOLD, NODES],
 };
 
 const ESTOP: MechanismInfo = MechanismInfo {
     name: "estop",
     summary: "puts links to sleep, first those on fewest shortest paths, while the graph stays connected well enough",
     source: "Cuomo et al., Computer Networks 56(10), 2012; greened-network-2012 section II",
-    parameters: &[THRESHOLD],
+    parameters: &[THRESHOLD, NODES],
 };
 
 const LOAD_AWARE: MechanismInfo = MechanismInfo {
@@ -455,7 +458,9 @@ const LOAD_AWARE: MechanismInfo = MechanismInfo {
     source: "netlull's own",
     parameters: &[
         parameter("bound", "0 < bound <= 1", "must be given", "the utilisation that no link may exceed", "own"),
-        THRESHOLD,
+        ParameterInfo { default: "0", ..THRESHOLD },
+        parameter("tcp_rate", "bit rate", "0 b/s", "the load that each TCP flow counts for", "own"),
+        NODES,
     ],
 };
 
