@@ -139,11 +139,9 @@ def emulate(  # noqa: PLR0913  # options of one run
     from netlull.result import Result
 
     options = _options(max_lateness, tapes, capture, attach or {})
-    changes = {"probe": probe, "seed": seed if seed is None else _engine.check_seed(seed)}
-    changes = {field: value for field, value in changes.items() if value is not None}
-    scenario = scenario.with_values(changes) if changes else scenario
+    checked = scenario.checked.with_options(*_engine.run_options(seed, probe))
     found = find_program(program)
-    plan = _engine.emulation_plan(scenario.canonical())
+    plan = checked.emulation_plan()
     for warning in scenario.warnings:
         warnings.warn(warning, NetlullWarning, stacklevel=2)
     with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
@@ -157,10 +155,10 @@ def emulate(  # noqa: PLR0913  # options of one run
         late = account["lateness"]
         raise EmulationLate(said or "the run was too late to be trusted", p99_s=late["p99_s"], limit_s=late["limit_s"])
     try:
-        raw = _engine.emulation_result(scenario.canonical(), json.dumps(outcome))
+        raw = checked.emulation_result(json.dumps(outcome))
     except _engine.ScenarioError as error:
         raise EmulationError(f"{found}: {error}") from None
-    return Result.from_raw(raw, scenario, emulation=account)
+    return Result.from_raw(raw, scenario.warnings, account)
 
 
 def _options(

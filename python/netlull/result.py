@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from netlull._engine import RawResult
-    from netlull.scenario import Scenario
 
     Columns = Mapping[str, npt.NDArray[Any]]
 
@@ -133,16 +132,16 @@ class Result:
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
-    def from_raw(cls, raw: RawResult, scenario: Scenario, emulation: Mapping[str, Any] | None = None) -> Self:
+    def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
         """The result of a run that the core, or netlulld, has finished."""
         from netlull.provenance import origin
 
         return cls(
             json.loads(raw.summary()),
-            json.loads(scenario.canonical()),
+            json.loads(raw.scenario()),
             origin(),
             raw.tables(),
-            scenario.warnings,
+            warnings,
             emulation,
         )
 

@@ -236,13 +236,10 @@ class Scenario:
         """
         from netlull.result import Result
 
-        changes = {"probe": probe, "verify": verify, "seed": seed if seed is None else _engine.check_seed(seed)}
-        changes = {field: value for field, value in changes.items() if value is not None}
-        scenario = self.with_values(changes) if changes else self
-        for warning in scenario.warnings:
+        options = _engine.run_options(seed, probe, verify)
+        for warning in self.warnings:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
-        raw = _engine.run(scenario.canonical(), None, monitor)
-        return Result.from_raw(raw, scenario)
+        return Result.from_raw(self._checked.run(*options, monitor), self.warnings)
 
     def emulate(  # options of one run
         self,

@@ -212,13 +212,7 @@ const CLIENT_SHAPER: MechanismInfo = MechanismInfo {
             "own",
         ),
         parameter("paced_stretch", "above 0", "2", "see paced_share; for rounds of slow start always 2", "own"),
-        parameter(
-            "paced_bursts",
-            "bursts",
-            "with paced_share",
-            "those in a row, after which windows are left alone",
-            "own",
-        ),
+        parameter("paced_bursts", "bursts", "3", "those in a row, after which windows are left alone", "own"),
         parameter(
             "paced_from",
             "bursts | slow_start",

@@ -3,12 +3,14 @@
 pub mod document;
 mod error;
 mod estimate;
+mod options;
 mod quantity;
 mod read;
 mod resolve;
 mod tcp_options;
 
 pub use error::ScenarioError;
+pub use options::RunOptions;
 pub use quantity::{BufferSize, Quantity, TransferSize};
 pub use read::read_document;
 pub use resolve::{

@@ -32,11 +32,16 @@ pub fn read_document(json: &str) -> Result<Document, ScenarioError> {
     if !value.is_object() {
         return Err(ScenarioError::new("scenario", "is not a table of fields"));
     }
-    serde_path_to_error::deserialize(&value).map_err(|error| {
+    read_value(&value)
+}
+
+/// Reads a `T` from a table; an error names the field by its path.
+pub(super) fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ScenarioError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
         let path = segments(error.path());
         let (inner, message) = unmark(&error.inner().to_string());
         let path = path.into_iter().chain(inner).collect::<Vec<_>>();
-        ScenarioError::new(named_path(&value, &path), message)
+        ScenarioError::new(named_path(value, &path), message)
     })
 }
 
