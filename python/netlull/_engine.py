@@ -29,9 +29,9 @@ __all__ = [
     "catalogue",
     "check",
     "check_seed",
+    "core_schema",
     "identity",
     "run_options",
-    "schema",
     "sleep_plan",
 ]
 
@@ -48,11 +48,10 @@ def check(document: Mapping[str, object]) -> Checked:
     return Checked(json.dumps(document))
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario."""
-    from netlull.topology.schema import add_topology
-
-    return add_topology(json.loads(_core.schema()))
+def core_schema() -> dict[str, Any]:
+    """The JSON Schema of the scenarios that the core reads: without `[topology]`."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

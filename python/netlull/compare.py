@@ -19,7 +19,7 @@ from netlull.stats import (
     ratio_of_means,
     welch_test,
 )
-from netlull.words import near
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from netlull.sweep import SweepResult, Window

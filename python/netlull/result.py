@@ -9,10 +9,11 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
+from netlull.aggregate import aggregate
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
-from netlull.gather import gather
 from netlull.output import MANIFEST
+from netlull.provenance import origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,9 +59,9 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
     """
     by_path = _by_path(summary)
-    gathered = gather(by_path, path)
-    if gathered is not None:
-        return gathered
+    aggregated = aggregate(by_path, path)
+    if aggregated is not None:
+        return aggregated
     value = _below(by_path, path)
     if value is None:
         return float("nan")
@@ -79,7 +80,7 @@ def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
         FieldPathError: the path leads nowhere; says what there is.
     """
     by_path = _by_path(summary)
-    plain = gather(by_path, path) is None and not path.startswith("routing.")
+    plain = aggregate(by_path, path) is None and not path.startswith("routing.")
     return keys_to(by_path, path) if plain else []
 
 
@@ -134,16 +135,8 @@ class Result:
     @classmethod
     def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
         """The result of a run that the core, or netlulld, has finished."""
-        from netlull.provenance import origin
-
-        return cls(
-            json.loads(raw.summary()),
-            json.loads(raw.scenario()),
-            origin(),
-            raw.tables(),
-            warnings,
-            emulation,
-        )
+        scenario = json.loads(raw.scenario())
+        return cls(json.loads(raw.summary()), scenario, origin(), raw.tables(), warnings, emulation)
 
     @property
     def world(self) -> str:

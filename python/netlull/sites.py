@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
-from netlull.words import near
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from netlull.elements import Probe

@@ -20,7 +20,7 @@ from netlull.sweep.running import Running
 from netlull.sweep.store import Store
 from netlull.sweep.table import SweepResult, Window, build_table
 from netlull.sweep.until import Until
-from netlull.sweep.warned import warnings_of
+from netlull.sweep.warnings import warnings_of
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster

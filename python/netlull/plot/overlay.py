@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from netlull import Result
     from netlull.plot.cwnd import Windows
 
-__all__ = ["beside_figure"]
+__all__ = ["overlay_figure"]
 
 _MOST_FLOWS = 3
 _MOST_LINKS = 2
@@ -27,7 +27,7 @@ _MOST_RUNS = 5
 _HEIGHT = 1.75
 
 
-def beside_figure(
+def overlay_figure(
     named: Sequence[tuple[str, Result]],
     flows: Sequence[str] = (),
     links: Sequence[str] = (),
