@@ -115,7 +115,7 @@ def test_a_scenario_takes_the_fields_of_the_schema() -> None:
 
 def test_the_committed_schema_is_what_the_command_prints(printed: Callable[..., str]) -> None:
     committed = (ROOT / "scenarios" / "scenario.schema.json").read_text(encoding="utf-8")
-    assert printed("schema") == committed, "run: netlull schema > scenarios/scenario.schema.json"
+    assert printed("schema") == committed, "run: make generate"
 
 
 def test_the_schema_is_a_schema() -> None:

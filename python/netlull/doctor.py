@@ -55,7 +55,7 @@ def _package() -> Check:
 def _core() -> Check:
     """Whether the compiled core gives a run whose result is known: 1 Mb/s for 100 ms is one packet per 12 ms."""
     from netlull import _engine
-    from netlull.elements import Cbr, Link
+    from netlull.builders import Cbr, Link
     from netlull.scenario import Scenario
 
     try:

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
-    from netlull.routing import Routing, Sleep
-    from netlull.stations import Station
+    from netlull.builders import Flow, Link, Phase, Power, Probe, Recording, Routing, Sleep, Station, TcpOptions
 
 __all__ = ["Scenario"]
 

@@ -17,9 +17,8 @@ from netlull.errors import InputError
 from netlull.suggest import near
 
 if TYPE_CHECKING:
-    from netlull.elements import Probe
+    from netlull.builders import Doze, Probe
     from netlull.scenario import Scenario
-    from netlull.stations import Doze
 
 __all__ = ["Site", "all_sites", "described", "site", "sites"]
 

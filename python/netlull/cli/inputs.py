@@ -102,10 +102,10 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
 
 def _found(name: str, values: dict[str, Any]) -> Scenario:
     """A file before a ready scenario of that name before a site, whose client has the paper's shaper."""
+    from netlull.builders import ClientShaper
     from netlull.bundled import find, ready
     from netlull.scenario import Scenario
     from netlull.sites import sites
-    from netlull.stations import ClientShaper
 
     if name not in sites() or name in ready() or Path(name).is_file():
         return Scenario.from_file(find(name), values=values)
