@@ -271,28 +271,76 @@ def with_names(package: str, names: Iterable[str]) -> str:
 
 MARKED = re.compile(r"(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
 HEADING = "| parameter | unit or choices | default | meaning | source |\n|---|---|---|---|---|\n"
+QUANTITIES = {
+    "Time": "time",
+    "Rate": "bit rate",
+    "Data": "data",
+    "Power": "power",
+    "BufferSize": "packets, data or BDP",
+}
 
 
-def table_of(name: str) -> str:
-    """The parameters of a mechanism as a table in Markdown."""
-    (entry,) = [each for each in catalogue()["mechanisms"] if each["name"] == name]
-    return HEADING + "".join(row(parameter) for parameter in entry["parameters"])
+class Parameters:
+    """The parameters of every kind in the schema, as tables in Markdown.
+
+    The schema's keys `x-unit`, `x-default` and `x-source` come first, then the entries of the catalogue.
+    """
+
+    def __init__(self, whole: Table) -> None:
+        self._definitions: Table = whole["$defs"]
+        variants = [each for family in FAMILIES for each in self._definitions[family]["oneOf"]]
+        tables = [merged(each, self._definitions) for each in variants]
+        self._kinds: dict[str, Table] = {each["properties"]["kind"]["const"]: each for each in tables}
+        entries = catalogue()["mechanisms"]
+        self._listed = {entry["name"]: {each["name"]: each for each in entry["parameters"]} for entry in entries}
+
+    def page(self, text: str) -> str:
+        """A page with its tables renewed."""
+        return MARKED.sub(lambda found: f"{found[1]}\n{self._table(found[2])}\n{found[3]}", text)
+
+    def _table(self, kind: str) -> str:
+        return HEADING + "".join(self._rows(self._kinds[kind], self._listed.get(kind, {})))
+
+    def _rows(self, table: Table, listed: Table, prefix: str = "") -> Iterator[str]:
+        for key, field in table["properties"].items():
+            name, inner = prefix + key, definition_of(field, self._definitions)
+            if "properties" in inner and isinstance(field.get("default"), dict):
+                yield from self._rows(inner, listed, f"{name}.")
+            elif key != "kind":
+                own = listed.get(name, {})
+                is_required = key in table.get("required", [])
+                default = "must be given" if is_required else field.get("x-default", own.get("default") or plain(field))
+                cells = [
+                    f"`{name}`",
+                    choices(field.get("x-unit", own.get("unit") or self._unit(field))),
+                    default,
+                    " ".join(field["description"].split()),
+                    field.get("x-source", own.get("source", "")),
+                ]
+                yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+    def _unit(self, field: Table) -> str:
+        """The unit or the choices that a field's type tells."""
+        parts = [each for each in field.get("anyOf", [field]) if each != {"type": "null"}]
+        for name in (each["$ref"].rpartition("/")[2] for each in parts if "$ref" in each):
+            known = self._definitions[name].get("oneOf", [])
+            words = [each.get("const") or each["properties"]["kind"]["const"] for each in known]
+            return QUANTITIES.get(name) or " | ".join(words) or self._unit(self._definitions[name])
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        return "true | false" if "boolean" in kinds else next(kind for kind in kinds if kind != "null")
 
 
-def row(parameter: dict[str, str]) -> str:
-    """A row of the table."""
-    unit = (
-        ", ".join(f"`{choice}`" for choice in parameter["unit"].split(" | "))
-        if " | " in parameter["unit"]
-        else parameter["unit"]
-    )
-    cells = [f"`{parameter['name']}`", unit, parameter["default"], parameter["description"], parameter["source"]]
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+def choices(unit: str) -> str:
+    """A unit, or choices in backticks."""
+    return ", ".join(f"`{choice}`" for choice in unit.split(" | ")) if " | " in unit else unit
 
 
-def page(text: str) -> str:
-    """A page with its tables renewed."""
-    return MARKED.sub(lambda found: f"{found[1]}\n{table_of(found[2])}\n{found[3]}", text)
+def plain(field: Table) -> str:
+    """The default of a field as a document has it."""
+    default = field.get("default")
+    if isinstance(default, dict):
+        return str(default.get("kind", ""))
+    return "none" if default is None else default if isinstance(default, str) else json.dumps(default)
 
 
 # Files.
@@ -305,8 +353,9 @@ def derived() -> Iterator[tuple[Path, str]]:
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
+    parameters = Parameters(whole)
     for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
-        yield path, page(path.read_text(encoding="utf-8"))
+        yield path, parameters.page(path.read_text(encoding="utf-8"))
 
 
 def main(arguments: list[str]) -> int:

@@ -84,14 +84,21 @@ class Scenario:
             "position": position,
             "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }
-        self._adopt({key: value for key, value in fields.items() if value is not None})
+        self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
 
-    def _adopt(self, document: Mapping[str, object], folder: Path | None = None) -> None:
+    def _adopt(self, document: dict[str, Any], folder: Path | None = None) -> None:
+        """Becomes the scenario of a document of plain values, which nobody else changes."""
         self._folder = folder
-        self._document: dict[str, Any] = plain(document)
-        inline(self._document, folder)
-        read_in(self._document, folder)
-        self._checked = _engine.check(expanded(self._document))
+        self._document = document
+        inline(document, folder)
+        read_in(document, folder)
+        self._checked = _engine.check(expanded(document))
+
+    @classmethod
+    def _of(cls, document: dict[str, Any], folder: Path | None) -> Self:
+        scenario = cls.__new__(cls)
+        scenario._adopt(document, folder)  # noqa: SLF001  # its own
+        return scenario
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
@@ -101,9 +108,7 @@ class Scenario:
             InputError: a file that it names cannot be used.
             ScenarioError: names the field, its value and what was expected.
         """
-        scenario = cls.__new__(cls)
-        scenario._adopt(mapping, folder)  # noqa: SLF001  # its own
-        return scenario
+        return cls._of(plain(mapping), folder)
 
     @classmethod
     def from_toml(
@@ -124,7 +129,7 @@ class Scenario:
         """
         document = read_toml(text, origin)
         _change(document, values or {}, folder)
-        return cls.from_dict(document, folder=folder)
+        return cls._of(document, folder)
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
@@ -155,10 +160,10 @@ class Scenario:
             FieldPathError: a path names an entry that does not exist; lists those that do.
             ScenarioError: names the field, its value and what was expected.
         """
-        document: dict[str, Any] = plain(self._document)
+        document = self.to_dict()
         for step in steps:
             _change(document, step, self._folder)
-        return self.from_dict(document, folder=self._folder)
+        return self._of(document, self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as it was given, as a document of its own."""
