@@ -19,7 +19,7 @@ use netlull_network::plan::{
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;

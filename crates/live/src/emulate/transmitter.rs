@@ -10,7 +10,7 @@ use netlull_network::counters::LinkCounters;
 use netlull_network::outcome::ResidencyMark;
 use netlull_network::queue::Verdict;
 use netlull_network::queue::codel::{CoDel, CoDelConfig, Leaving};
-use netlull_network::service::{RateChange, Service, Then, Turn};
+use netlull_network::transmission::{Next, RateChange, Service, Turn};
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
@@ -197,9 +197,9 @@ impl Transmitter {
                 then
             }
             Turn::Resumed(then) => then,
-            Turn::Nothing => Then::Wait,
+            Turn::Nothing => Next::Wait,
         };
-        if then == Then::Next {
+        if then == Next::Packet {
             self.start_next(now, counters, &mut left.discarded);
         }
         left

@@ -23,7 +23,7 @@ use netlull_network::plan::{Plan, Traffic};
 use netlull_network::probe::{
     ArrivalRow, EventTables, FlowSample, LinkSample, Recorder, StationProbe, Table, arrivals,
 };
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Packet, parse, set_window, window_field};
 use std::collections::VecDeque;

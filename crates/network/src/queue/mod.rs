@@ -4,10 +4,12 @@
 
 pub mod codel;
 pub mod red;
+mod verdict;
 
 use codel::CoDelConfig;
 use red::RedConfig;
 use serde::{Deserialize, Serialize};
+pub use verdict::Verdict;
 
 /// How a link's queue is managed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,15 +34,4 @@ impl QueueModel {
             Self::CoDel(_) => "codel",
         }
     }
-}
-
-/// What queue management does with a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing.
-    Pass,
-    /// The packet goes on with the mark "congestion experienced" (RFC 3168).
-    Mark,
-    /// The packet is dropped.
-    Drop,
 }

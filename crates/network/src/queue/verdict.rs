@@ -1,0 +1,12 @@
+//! The decision of queue management about a packet.
+
+/// A decision about a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing.
+    Pass,
+    /// The packet goes on with the mark "congestion experienced" (RFC 3168).
+    Mark,
+    /// The packet is dropped.
+    Drop,
+}
