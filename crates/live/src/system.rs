@@ -296,7 +296,6 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use nix::sys::signal::Signal;

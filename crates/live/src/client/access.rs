@@ -186,7 +186,6 @@ impl Access {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::station::{StationConfig, StationMechanism};

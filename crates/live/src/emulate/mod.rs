@@ -17,6 +17,7 @@ mod capture;
 mod connections;
 mod controller;
 mod frame;
+mod gateway_probe;
 mod gauge;
 mod hosts;
 mod link;
@@ -26,7 +27,6 @@ mod stations;
 #[cfg(test)]
 mod tests;
 mod transmitter;
-mod truth;
 mod world;
 
 use crate::clock::Clock;

@@ -315,7 +315,6 @@ fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

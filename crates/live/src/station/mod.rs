@@ -20,28 +20,27 @@
 //! itself offered, to its end and not beyond; their TSval is not later than the host's next one, so that the peer drops nothing of the host's for its
 //! age (PAWS, RFC 7323 section 5), and their TSecr follows section 4.3.
 
-mod air;
 mod config;
+mod decision;
 mod dozer;
 mod flow;
 mod flows;
-mod note;
 mod outcome;
 mod proxy;
-mod received;
+mod radio;
+mod reassembly;
+mod records;
 mod report;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
 pub use config::{Asleep, StationConfig, StationMechanism};
+pub use decision::{Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};
-pub use verdict::{Checksum, Output, SendVerdict, Sent, Verdict};
 
 use crate::error::{LiveError, Result};
-use air::Radio;
 use dozer::Dozer;
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
@@ -50,7 +49,8 @@ use netlull_network::probe::{AirRow, CLOSED};
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
-use note::{Note, Notes};
+use radio::Radio;
+use records::{Note, Notes};
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
