@@ -16,3 +16,4 @@ pub mod queue;
 pub mod random;
 pub mod service;
 pub mod station;
+pub mod transmitter;

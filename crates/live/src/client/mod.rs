@@ -1,9 +1,9 @@
-//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`Station`](crate::station::Station), which shapes them and models the
+//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`](crate::station::LiveStation), which shapes them and models the
 //! radio.
 //!
 //! ```text
-//!   device ──► INPUT ──► queue ──► Station ──► verdicts ──► host's TCP
-//!   device ◄── OUTPUT ◄── queue ◄── Station ◄── host's TCP
+//!   device ──► INPUT ──► queue ──► station ──► verdicts ──► host's TCP
+//!   device ◄── OUTPUT ◄── queue ◄── station ◄── host's TCP
 //!          ◄── raw socket ◄── acknowledgements in the host's name
 //! ```
 //!
@@ -25,7 +25,7 @@ pub use arguments::Arguments;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{self, Guard, Guarded, Heard};
-use crate::station::{Station, StationReport};
+use crate::station::{LiveStation, StationReport};
 use access::Access;
 use arguments::{Command, Device, Run};
 use daemon::{BEAT, Datapath, Woken};
@@ -186,7 +186,7 @@ fn run(run: &Run) -> Result<ExitCode> {
     let signals = signals()?;
     let clock = Clock::start();
     let start = clock.now();
-    let station = Station::new(config, start, run.record.as_deref())?;
+    let station = LiveStation::new(config, start, run.record.as_deref())?;
     let queue = first_queue(index);
     let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
     let queues = [

@@ -1,21 +1,21 @@
 //! A station as the outcome of an emulation has it.
 
 use super::flows::Entry;
-use super::{Station, StationMechanism};
+use super::{Coming, LiveStation, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
-impl Station {
-    /// Its outcome counts from here on, with what has come by then of a packet that is on the air to it: when that will have come, and its bytes.
-    pub fn restart(&mut self, now: Instant, coming: Option<(Instant, u32)>) {
+impl LiveStation {
+    /// Its outcome counts from here on, with the part that has come by then of a packet that is on the air to it.
+    pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
         let times = self.radio.times_with(now, coming);
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
     /// What it counted since it was last restarted, `coming` as there; what its access point held is for its driver to add.
     #[must_use]
-    pub fn outcome(&self, now: Instant, coming: Option<(Instant, u32)>) -> StationOutcome {
+    pub fn outcome(&self, now: Instant, coming: Option<Coming>) -> StationOutcome {
         let (counters, (since, base)) = (&self.counters, &self.base);
         let known = || self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known().all(|entry| entry.over.is_some());

@@ -3,6 +3,15 @@
 use netlull_power::{RadioMeter, RadioTime};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
+/// A packet that is on the air to a radio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coming {
+    /// The instant of its last bit.
+    pub arrives: Instant,
+    /// Its size in bytes.
+    pub size: u32,
+}
+
 /// What a radio does next of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
@@ -76,8 +85,8 @@ impl Radio {
         self.times_with(now, None)
     }
 
-    /// The same with what has come so far of a packet that will have arrived then, of so many bytes.
-    pub(super) fn times_with(&self, now: Instant, coming: Option<(Instant, u32)>) -> RadioTime {
+    /// The same with what has come so far of a packet that is on the air.
+    pub(super) fn times_with(&self, now: Instant, coming: Option<Coming>) -> RadioTime {
         let mut ended = Self { changes: None, meter: self.meter.clone(), ..*self };
         ended.settle(now);
         if let Some(from) = ended.coming_since(now, coming) {
@@ -86,9 +95,9 @@ impl Radio {
         ended.meter.times(ended.now)
     }
 
-    /// Since when it has been hearing a packet that will have arrived then, of so many bytes, if it has.
-    fn coming_since(&self, now: Instant, coming: Option<(Instant, u32)>) -> Option<Instant> {
-        let (arrives, size) = coming?;
+    /// Since when it has been hearing a packet that is on the air, if it has.
+    fn coming_since(&self, now: Instant, coming: Option<Coming>) -> Option<Instant> {
+        let Coming { arrives, size } = coming?;
         let from = self.began(arrives, size);
         (from < now && self.awake_since()? <= from).then_some(from)
     }
@@ -229,7 +238,7 @@ impl Radio {
 
     /// The same of something beside which a packet is coming. Receptions are told to the meter one after the other: what has come so far of
     /// the packet is told now, the rest when it has.
-    pub(super) fn hears_beside(&mut self, from: Instant, now: Instant, coming: Option<(Instant, u32)>) -> bool {
+    pub(super) fn hears_beside(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
         self.settle(now);
         let first = self.coming_since(now, coming).map_or(from, |since| since.min(from));
         let heard = self.awake_since().is_some_and(|since| since <= from);

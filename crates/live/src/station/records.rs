@@ -1,83 +1,62 @@
-//! What a station tells of itself while it is watched: what tables `radio`, `air` and `burst` are made from.
+//! The records of a station that is watched: what tables `air` and `burst` are made from.
 
-use super::Station;
-use super::flow::Side;
 use netlull_mechanism::radio::{Burst, PacketView};
 use netlull_network::probe::{AirRow, StationProbe};
 use netlull_units::Instant;
-use netlull_wire::{Packet, parse};
 use std::collections::VecDeque;
 
-/// Something that a station did or saw.
+/// An act of a station, or something that it saw.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Note {
+enum Record {
     /// Something was on the air for it, or from it.
     Air(AirRow),
     /// A shaper has judged a burst over.
     Burst(Burst),
 }
 
-/// Notes, if anybody reads them.
+/// Records, if anybody reads them.
 #[derive(Debug, Default)]
-pub(super) struct Notes(Option<VecDeque<Note>>);
+pub(super) struct Records(Option<VecDeque<Record>>);
 
-impl Notes {
+impl Records {
+    /// Keeps records from now on.
     pub(super) fn begin(&mut self) {
         self.0.get_or_insert_default();
     }
 
-    pub(super) fn is_taken(&self) -> bool {
+    /// True if records are kept.
+    pub(super) fn is_watched(&self) -> bool {
         self.0.is_some()
     }
 
-    pub(super) fn take(&mut self, note: impl FnOnce() -> Note) {
-        if let Some(notes) = &mut self.0 {
-            notes.push_back(note());
-        }
-    }
-}
-
-impl Station {
-    /// From now on it keeps what [`tell_probe`](Self::tell_probe) tells.
-    pub fn watch(&mut self) {
-        self.notes.begin();
-        self.radio.watch();
-    }
-
-    /// Tells a probe what has happened since the last time, as the doings of the station of this index.
-    pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
-        for (at, state) in self.radio.changes() {
-            probe.radio(at, station, state);
-        }
-        for note in self.notes.0.iter_mut().flat_map(|notes| notes.drain(..)) {
-            match note {
-                Note::Air(row) => probe.air(station, &row),
-                Note::Burst(burst) => probe.burst(station, &burst),
-            }
-        }
-    }
-
     /// A packet was on the air.
-    pub(super) fn note_packet(&mut self, kind: &'static str, times: (Instant, Instant), side: Side, bytes: &[u8]) {
-        if self.notes.is_taken() {
-            let view = self.view(side, bytes);
-            self.notes.take(|| Note::Air(AirRow::packet(kind, times, &view)));
-        }
+    pub(super) fn packet(&mut self, kind: &'static str, times: (Instant, Instant), view: impl FnOnce() -> PacketView) {
+        self.keep(|| Record::Air(AirRow::packet(kind, times, &view())));
     }
 
     /// A frame that is no packet was on the air.
-    pub(super) fn note_frame(&mut self, kind: &'static str, times: (Instant, Instant), size: u32) {
-        self.notes.take(|| Note::Air(AirRow::frame(kind, times, size)));
+    pub(super) fn frame(&mut self, kind: &'static str, times: (Instant, Instant), size: u32) {
+        self.keep(|| Record::Air(AirRow::frame(kind, times, size)));
     }
 
-    /// A packet of the host's or of its peer's, as the host reads it; of a connection that is not known only its size.
-    pub(super) fn view(&mut self, side: Side, bytes: &[u8]) -> PacketView {
-        let unknown = PacketView { size: u32::try_from(bytes.len()).unwrap_or(u32::MAX), segment: None };
-        let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return unknown };
-        let connection = match side {
-            Side::Host => tcp.connection(),
-            Side::Peer => tcp.connection().reversed(),
-        };
-        self.flows.find(connection).map_or(unknown, |entry| entry.flow.view(side, &tcp))
+    /// A shaper has judged a burst over.
+    pub(super) fn burst(&mut self, burst: Burst) {
+        self.keep(|| Record::Burst(burst));
+    }
+
+    fn keep(&mut self, record: impl FnOnce() -> Record) {
+        if let Some(records) = &mut self.0 {
+            records.push_back(record());
+        }
+    }
+
+    /// Hands all records to a probe, under the number of their station.
+    pub(super) fn tell(&mut self, station: u32, probe: &mut StationProbe) {
+        for record in self.0.iter_mut().flat_map(|records| records.drain(..)) {
+            match record {
+                Record::Air(row) => probe.air(station, &row),
+                Record::Burst(burst) => probe.burst(station, &burst),
+            }
+        }
     }
 }

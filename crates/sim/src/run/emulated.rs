@@ -79,7 +79,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
-fn mark(mark: &outcome::Mark) -> Mark {
+fn mark(mark: &outcome::NetworkMark) -> Mark {
     let agents = mark.flows.iter().flat_map(|flow| {
         let sender =
             AgentCounters { sent_packets: flow.sent_packets, sent_bytes: flow.sent_bytes, ..AgentCounters::default() };
