@@ -8,8 +8,9 @@
 //! ```
 
 use crate::error::Result;
-use crate::station::{Beacon, Checksum, Coming, LiveStation, Output, Proxy, ProxyOutput, Sent, Verdict};
+use crate::station::{Beacon, Checksum, LiveStation, Output, Proxy, ProxyOutput, Sent, Verdict};
 use netlull_mechanism::radio::AccessPointConfig;
+use netlull_network::radio::Coming;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 use std::path::Path;

@@ -6,7 +6,6 @@
 
 use super::frame::Frame;
 use super::ids::{Id, NodeId};
-use crate::station::Coming;
 use netlull_mechanism::rate::QueueView;
 use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
@@ -16,6 +15,7 @@ use netlull_network::outcome::ResidencyMark;
 use netlull_network::plan::LinkPlan;
 use netlull_network::queue::red::{Arrival, Red};
 use netlull_network::queue::{QueueModel, Verdict};
+use netlull_network::radio::Coming;
 use netlull_network::random::Stream;
 use netlull_network::service::RateChange;
 use netlull_network::transmitter::{self, Departure, QueuedPacket, Transmitter};

@@ -50,8 +50,8 @@ use netlull_network::plan::{FORMAT, Head, Plan, Traffic};
 use netlull_network::probe::{Column, Table};
 use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::collections::BTreeMap;
@@ -140,7 +140,7 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
 fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let plan = Arc::new(plan);
     // Before any thread is started: all of them are to leave signals to the one that waits for them.
-    let signals = block_signals()?;
+    let signals = system::take_signals(&[Signal::SIGINT, Signal::SIGTERM])?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
     let mut hosts = hosts(&plan, &attach)?;
     let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node.index()].as_str()).collect();
@@ -212,15 +212,6 @@ impl Drop for SetWhenDropped<'_> {
 /// Priorities under SCHED_FIFO: packets come before applications.
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
-
-/// SIGINT and SIGTERM are waited for, not died of.
-fn block_signals() -> Result<SignalFd> {
-    let mut set = SigSet::empty();
-    [Signal::SIGINT, Signal::SIGTERM].into_iter().for_each(|signal| set.add(signal));
-    let refused = |error| LiveError::system("waiting for signals", error);
-    set.thread_block().map_err(refused)?;
-    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
-}
 
 /// What carries packets between hosts and the world.
 struct Carrier<'a> {

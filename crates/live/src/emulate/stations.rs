@@ -13,11 +13,12 @@ use super::net::Net;
 use super::timetable::Due;
 use crate::error::Result;
 use crate::station::{
-    Asleep, Beacon, Coming, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig,
-    StationMechanism, Verdict,
+    Asleep, Beacon, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig, StationMechanism,
+    Verdict,
 };
 use netlull_network::outcome::StationOutcome;
 use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan};
+use netlull_network::radio::Coming;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};

@@ -38,7 +38,6 @@ mod tests;
 pub use config::{Asleep, StationConfig, StationMechanism};
 pub use decision::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
-pub use radio::Coming;
 pub use report::{DownloadReport, ShaperReport, StationReport};
 
 use crate::error::{LiveError, Result};
@@ -46,11 +45,12 @@ use dozer::Dozer;
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
 use netlull_mechanism::radio::{Burst, PacketView, PowerMode, Shaper, StationAction, StationEvent};
-use netlull_network::probe::{CLOSED, StationProbe};
+use netlull_network::probe::CLOSED;
+use netlull_network::radio::Coming;
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
-use radio::Radio;
+use radio::PunctualRadio;
 use records::Records;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -94,7 +94,7 @@ pub struct LiveStation {
     /// The machine of all connections; shapers are with theirs.
     dozer: Dozer,
     flows: Flows,
-    radio: Radio,
+    radio: PunctualRadio,
     /// When anything was last seen that belongs to no known connection.
     others: Option<Instant>,
     outputs: VecDeque<Output>,
@@ -135,7 +135,7 @@ impl LiveStation {
             tape: tape.map(Path::to_owned),
             dozer,
             flows: Flows::new(config.connections),
-            radio: Radio::new(start, config.wake, config.rates),
+            radio: PunctualRadio::new(start, config.wake, config.rates),
             others: None,
             outputs: VecDeque::new(),
             counters: Counters::default(),
@@ -159,7 +159,7 @@ impl LiveStation {
         self.catch_up(now);
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let from = self.radio.began(now, size);
-        let heard = self.radio.hears(from, now);
+        let heard = self.radio.hears(from, now, None);
         self.radio.has_come(now);
         if heard {
             self.counters.counts.received_packets += 1;
@@ -308,7 +308,7 @@ impl LiveStation {
     pub fn hears_beacon(&mut self, beacon: Beacon, coming: Option<Coming>) {
         let Beacon { from, until, buffered } = beacon;
         self.catch_up(until);
-        if self.radio.hears_beside(from, until, coming) {
+        if self.radio.hears(from, until, coming) {
             self.counters.counts.beacons += 1;
             self.records.frame("beacon", (from, until), 0);
             self.tell(until, Who::All, StationEvent::Beacon { buffered });
@@ -383,23 +383,9 @@ impl LiveStation {
         self.dozer.finish()
     }
 
-    /// Keeps from now on what [`tell_probe`](Self::tell_probe) tells.
-    pub fn watch(&mut self) {
-        self.records.begin();
-        self.radio.watch();
-    }
-
-    /// Tells a probe everything that has happened since the last time, under the number of this station.
-    pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
-        for (at, state) in self.radio.changes() {
-            probe.radio(at, station, state);
-        }
-        self.records.tell(station, probe);
-    }
-
     /// The radio's times and the packets missed.
     fn snapshot(&self, now: Instant) -> Snapshot {
-        Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.counts.missed_packets }
+        Snapshot { at: now, times: self.radio.times(now, None), missed_packets: self.counters.counts.missed_packets }
     }
 
     fn next_machine(&self) -> Option<(Instant, Who)> {

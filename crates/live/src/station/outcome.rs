@@ -1,15 +1,31 @@
-//! A station as the outcome of an emulation has it.
+//! A station as the outcome and the tables of an emulation have it.
 
 use super::flows::Entry;
-use super::{Coming, LiveStation, StationMechanism};
+use super::{LiveStation, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
+use netlull_network::probe::StationProbe;
+use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
 impl LiveStation {
+    /// Keeps from now on what [`tell_probe`](Self::tell_probe) tells.
+    pub fn watch(&mut self) {
+        self.records.begin();
+        self.radio.watch();
+    }
+
+    /// Tells a probe everything that has happened since the last time, under the number of this station.
+    pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
+        for (at, state) in self.radio.changes() {
+            probe.radio(at, station, state);
+        }
+        self.records.tell(station, probe);
+    }
+
     /// Its outcome counts from here on, with the part that has come by then of a packet that is on the air to it.
     pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
-        let times = self.radio.times_with(now, coming);
+        let times = self.radio.times(now, coming);
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
@@ -23,7 +39,7 @@ impl LiveStation {
         let detection = counters.detection.saturating_sub(base.detection);
         let largest = known().max_by_key(|entry| entry.bytes);
         StationOutcome {
-            radio: self.radio.times_with(now, coming).since(&since.times),
+            radio: self.radio.times(now, coming).since(&since.times),
             counts: counters.counts.since(&base.counts),
             shaper: match self.config.mechanism {
                 StationMechanism::ClientShaper(_) => Some(

@@ -1,77 +1,32 @@
-//! The radio of a station: whether it hears, and when what it is given is on the air.
+//! The radio of a station whose driver may be late: every change happens at the instant at which it was due.
 
-use netlull_power::{RadioMeter, RadioTime};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_network::radio::{Coming, Radio};
+use netlull_power::RadioTime;
+use netlull_units::{BitRate, Duration, Instant};
 
-/// A packet that is on the air to a radio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coming {
-    /// The instant of its last bit.
-    pub arrives: Instant,
-    /// Its size in bytes.
-    pub size: u32,
-}
-
-/// What a radio does next of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Then {
-    Stay,
-    /// It sleeps once it has sent what it was given; since when it is to.
-    Sleep(Instant),
-}
-
-/// ```text
-///            wake            after the wake time
-///   Asleep --------> Waking ---------------------> Awake
-///      ^                                             |
-///      +---------------------------------------------+
-///              told to sleep, and has sent all
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Asleep,
-    Waking { until: Instant, then: Then },
-    Awake { since: Instant, then: Then },
-}
-
-/// A radio that is modelled: its times go by what it is told, not by when somebody has found time to tell it.
+/// A radio that catches up with its driver.
 #[derive(Debug)]
-pub(super) struct Radio {
-    state: State,
-    meter: RadioMeter,
-    wake: Duration,
-    /// The air to it and from it.
-    rates: [BitRate; 2],
-    /// When the last frame that it was given is sent.
-    sends_until: Instant,
+pub(super) struct PunctualRadio {
+    radio: Radio,
     /// Packets that an access point has begun to send to it.
     under_way: u32,
     /// The latest instant of anything: time does not go back.
     now: Instant,
-    /// Changes of its state that were not told yet, if they are to be told.
+    /// Changes of its state that nobody has taken yet, if they are recorded.
     changes: Option<Vec<(Instant, &'static str)>>,
 }
 
-impl Radio {
+impl PunctualRadio {
     pub(super) fn new(start: Instant, wake: Duration, rates: [BitRate; 2]) -> Self {
-        Self {
-            state: State::Awake { since: start, then: Then::Stay },
-            meter: RadioMeter::new(start),
-            wake,
-            rates,
-            sends_until: start,
-            under_way: 0,
-            now: start,
-            changes: None,
-        }
+        Self { radio: Radio::new(start, wake, rates), under_way: 0, now: start, changes: None }
     }
 
-    /// From now on it keeps what [`changes`](Self::changes) tells.
+    /// Records from now on what [`changes`](Self::changes) gives.
     pub(super) fn watch(&mut self) {
         self.changes.get_or_insert_default();
     }
 
-    /// Into which states it has gone, and when, since the last time.
+    /// Takes the states into which it has gone since the last time, and when.
     pub(super) fn changes(&mut self) -> Vec<(Instant, &'static str)> {
         self.changes.as_mut().map(std::mem::take).unwrap_or_default()
     }
@@ -80,62 +35,37 @@ impl Radio {
         self.changes.iter_mut().for_each(|changes| changes.push((at, state)));
     }
 
-    /// Where its time has gone up to `now`.
-    pub(super) fn times(&self, now: Instant) -> RadioTime {
-        self.times_with(now, None)
-    }
-
-    /// The same with what has come so far of a packet that is on the air.
-    pub(super) fn times_with(&self, now: Instant, coming: Option<Coming>) -> RadioTime {
-        let mut ended = Self { changes: None, meter: self.meter.clone(), ..*self };
+    /// The time in each state up to `now`, with the part that has come of a packet that is on the air.
+    pub(super) fn times(&self, now: Instant, coming: Option<Coming>) -> RadioTime {
+        let mut ended = Self { radio: self.radio.clone(), changes: None, ..*self };
         ended.settle(now);
-        if let Some(from) = ended.coming_since(now, coming) {
-            ended.meter.received(from, ended.now);
-        }
-        ended.meter.times(ended.now)
-    }
-
-    /// Since when it has been hearing a packet that is on the air, if it has.
-    fn coming_since(&self, now: Instant, coming: Option<Coming>) -> Option<Instant> {
-        let Coming { arrives, size } = coming?;
-        let from = self.began(arrives, size);
-        (from < now && self.awake_since()? <= from).then_some(from)
+        ended.radio.times(ended.now, coming)
     }
 
     pub(super) fn is_awake(&self) -> bool {
-        matches!(self.state, State::Awake { .. })
+        self.radio.is_awake()
     }
 
     pub(super) fn is_asleep(&self) -> bool {
-        self.state == State::Asleep
+        self.radio.is_asleep()
     }
 
-    /// When it was last awake from, if it is.
+    /// The instant since which it has been awake, if it is.
     pub(super) fn awake_since(&self) -> Option<Instant> {
-        match self.state {
-            State::Awake { since, .. } => Some(since),
-            State::Asleep | State::Waking { .. } => None,
-        }
+        self.radio.awake_since()
     }
 
-    /// When it will be awake, while it wakes.
+    /// The instant at which it will be awake, while it wakes.
     pub(super) fn wakes_at(&self) -> Option<Instant> {
-        match self.state {
-            State::Waking { until, .. } => Some(until),
-            State::Asleep | State::Awake { .. } => None,
-        }
+        self.radio.wakes_at()
     }
 
-    /// When it changes of itself.
+    /// The instant at which it changes of itself.
     pub(super) fn next(&self) -> Option<Instant> {
-        match self.state {
-            State::Waking { until, .. } => Some(until),
-            State::Awake { then: Then::Sleep(asked), .. } if self.under_way == 0 => Some(self.sends_until.max(asked)),
-            State::Asleep | State::Awake { .. } => None,
-        }
+        self.radio.wakes_at().or_else(|| self.radio.sleeps_at().filter(|_| self.under_way == 0))
     }
 
-    /// All that is due by `now` happens, each at its instant; at `now` itself it does not yet fall asleep, for that comes last.
+    /// Lets everything happen that is due by `now`, each at its instant; at `now` itself it does not yet fall asleep, for that comes last.
     pub(super) fn settle(&mut self, now: Instant) {
         while let Some(due) = self.next().filter(|&due| due < now || (due == now && !self.is_awake())) {
             self.change(due);
@@ -153,19 +83,13 @@ impl Radio {
 
     fn change(&mut self, due: Instant) {
         let at = self.at(due);
-        self.state = match self.state {
-            State::Waking { then, .. } => {
-                self.meter.awake(at);
-                self.changed(at, "awake");
-                self.sends_until = self.sends_until.max(at);
-                State::Awake { since: at, then }
-            }
-            State::Awake { .. } | State::Asleep => {
-                self.meter.sleep(at);
-                self.changed(at, "asleep");
-                State::Asleep
-            }
-        };
+        if self.is_awake() {
+            self.radio.sleep(at);
+            self.changed(at, "asleep");
+        } else {
+            self.radio.awake(at);
+            self.changed(at, "awake");
+        }
     }
 
     fn at(&mut self, instant: Instant) -> Instant {
@@ -177,75 +101,43 @@ impl Radio {
     pub(super) fn wake(&mut self, at: Instant) {
         self.settle(at);
         let at = self.at(at);
-        match &mut self.state {
-            State::Asleep => {
-                self.meter.wake(at);
-                self.changed(at, "waking");
-                self.state = State::Waking { until: at + self.wake, then: Then::Stay };
-                self.settle(at);
-            }
-            State::Waking { then, .. } | State::Awake { then, .. } => *then = Then::Stay,
+        if self.radio.wake(at) {
+            self.changed(at, "waking");
+            self.settle(at);
         }
     }
 
     /// It does not fall asleep of itself.
     pub(super) fn stay(&mut self) {
-        if let State::Waking { then, .. } | State::Awake { then, .. } = &mut self.state {
-            *then = Then::Stay;
-        }
+        self.radio.stay();
     }
 
-    /// It sleeps when it has sent what it was given.
+    /// It sleeps as soon as it has sent everything.
     pub(super) fn sleep(&mut self, at: Instant) {
         let at = self.at(at);
-        if let State::Waking { then, .. } | State::Awake { then, .. } = &mut self.state {
-            *then = Then::Sleep(at);
-        }
+        self.radio.wants_sleep(at);
     }
 
-    /// It transmits `size` bytes, behind what it transmits already, and wakes for them if it sleeps: when it begins and when it ends.
+    /// It transmits `size` bytes, behind everything that it transmits already, and wakes for them if it sleeps: when it begins and when it ends.
     pub(super) fn transmits(&mut self, now: Instant, size: u32) -> (Instant, Instant) {
         self.settle(now);
         if self.is_asleep() {
             self.wake(now);
         }
-        let awake = match self.state {
-            State::Waking { until, .. } => until,
-            State::Awake { .. } | State::Asleep => self.at(now),
-        };
-        let from = self.sends_until.max(awake);
-        let to = from + self.rates[1].time_for(Bytes::new(u64::from(size)));
-        self.sends_until = to;
-        self.meter.transmits(from, to);
-        (from, to)
+        let now = self.at(now);
+        self.radio.transmits(now, size, None)
     }
 
-    /// When something of `size` bytes that is there at `now` has begun to be on the air.
-    pub(super) fn began(&self, now: Instant, size: u32) -> Instant {
-        let took = self.rates[0].time_for(Bytes::new(u64::from(size)));
-        Instant::ZERO + (now - Instant::ZERO).saturating_sub(took)
+    /// The instant at which the first bit of `size` bytes is on the air whose last bit is at `ends`.
+    pub(super) fn began(&self, ends: Instant, size: u32) -> Instant {
+        self.radio.began(ends, size)
     }
 
-    /// Something was on the air from `from` to `now`: whether it heard it, which it did if it was awake from the first bit on.
-    pub(super) fn hears(&mut self, from: Instant, now: Instant) -> bool {
+    /// Something was on the air from `from` to `now`; true if it heard it, awake from the first bit on. `coming` is a packet that is on the
+    /// air as well.
+    pub(super) fn hears(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
         self.settle(now);
-        let heard = self.awake_since().is_some_and(|since| since <= from);
-        if heard {
-            self.meter.received(from, self.now);
-        }
-        heard
-    }
-
-    /// The same of something beside which a packet is coming. Receptions are told to the meter one after the other: what has come so far of
-    /// the packet is told now, the rest when it has.
-    pub(super) fn hears_beside(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {
-        self.settle(now);
-        let first = self.coming_since(now, coming).map_or(from, |since| since.min(from));
-        let heard = self.awake_since().is_some_and(|since| since <= from);
-        if heard {
-            self.meter.received(first, self.now);
-        }
-        heard
+        self.radio.hears(from, self.now, coming)
     }
 
     /// An access point has begun to send it a packet; it is not to fall asleep before that has come.
@@ -253,11 +145,9 @@ impl Radio {
         self.under_way = self.under_way.saturating_add(1);
     }
 
-    /// A packet has come, heard or not; what waited for it may happen from now on.
+    /// A packet has come, heard or not; a change that waited for it may happen from now on.
     pub(super) fn has_come(&mut self, now: Instant) {
         self.under_way = self.under_way.saturating_sub(1);
-        if let State::Awake { then: Then::Sleep(asked), .. } = &mut self.state {
-            *asked = now.max(*asked);
-        }
+        self.radio.postpones_sleep(now);
     }
 }

@@ -9,7 +9,7 @@ impl LiveStation {
     /// It in numbers, since its start.
     #[must_use]
     pub fn summary(&self, now: Instant) -> StationReport {
-        let (times, counters) = (self.radio.times(now), &self.counters);
+        let (times, counters) = (self.radio.times(now, None), &self.counters);
         let shapes = matches!(self.config.mechanism, StationMechanism::ClientShaper(_));
         let known = self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known.clone().all(|entry| entry.over.is_some());
