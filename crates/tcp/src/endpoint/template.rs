@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use super::pacing::Paced;
-use crate::cc::{Bbr, Controller, Reno};
+use crate::cc::{Bbr, CongestionControl, Controller, Reno};
 use crate::config::Config;
 use crate::recovery::Selective;
 use crate::seq::SeqNr;

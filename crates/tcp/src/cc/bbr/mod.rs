@@ -228,11 +228,6 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Before the first event: another seed than that of [`Self::new`].
-    pub(crate) fn reseed(&mut self, seed: u32) {
-        self.random = Random::new(seed);
-    }
-
     /// BBR before the handshake. `seed` is what its random decisions follow from (section 5.3.3.8: when to probe);
     /// flows that share a bottleneck should have different ones.
     #[must_use]
@@ -385,6 +380,10 @@ impl CongestionControl for Bbr {
     #[inline]
     fn ssthresh(&self) -> u64 {
         u64::MAX
+    }
+
+    fn reseed(&mut self, seed: u32) {
+        self.random = Random::new(seed);
     }
 
     /// OnInit (section 5.2.1).
