@@ -5,20 +5,54 @@
 
 use super::Ack;
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "bic",
+    summary: "binary search for the window of the last loss, then slow and faster probing beyond it",
+    source: "Xu, Harfoush, Rhee 2004; Linux 2.6.22 tcp_bic.c",
+    algorithm: Algorithm::Bic,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("bic"),
+    parameters,
+    build: |config, _| Box::new(Bic::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "Linux 2.6.22 tcp_bic.c";
+    vec![
+        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("S_max", "segments", MAX_INCREMENT, "growth per round trip at most", source),
+        constant("B", "", SEARCH_STEP, "a round trip goes one part in B of the way to W_max", source),
+        constant("smooth_part", "", SMOOTH_PART, "round trips that the last B segments before W_max take", source),
+        constant("low_window", "segments", LOW_WINDOW, "below it the window is Reno's", source),
+    ]
+}
+
+/// beta with three digits.
+pub(super) fn beta() -> String {
+    #[allow(clippy::cast_precision_loss)]
+    let part = BETA as f64 / BETA_SCALE as f64;
+    format!("{part:.3}")
+}
 
 /// beta: 819/1024 of the window remain after a loss.
 pub(super) const BETA: u64 = 819;
 /// The scale of beta.
 pub(super) const BETA_SCALE: u64 = 1024;
 /// B: binary search goes a quarter of the way (the paper's algorithm goes half of it).
-pub(super) const SEARCH_STEP: u64 = 4;
+const SEARCH_STEP: u64 = 4;
 /// S_max: segments per round trip at most.
-pub(super) const MAX_INCREMENT: u64 = 16;
+const MAX_INCREMENT: u64 = 16;
 /// Below it BIC is Reno.
-pub(super) const LOW_WINDOW: u64 = 14;
+const LOW_WINDOW: u64 = 14;
 /// Round trips from W_max - B to W_max: the increment is B / 20 segments there.
-pub(super) const SMOOTH_PART: u64 = 20;
+const SMOOTH_PART: u64 = 20;
 /// While nothing was lost: a segment at least every 20 acknowledgements, 5 % per round trip.
 const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.

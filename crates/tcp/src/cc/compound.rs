@@ -5,15 +5,40 @@
 
 use super::delay::{DelayMeter, Round, nearest_microseconds};
 use super::linux::{Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
 use super::{Ack, Loss};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
 
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "compound",
+    summary: "Reno's window and beside it one that grows while little is queued",
+    source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
+    algorithm: Algorithm::Compound,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: None,
+    parameters,
+    build: |config, _| Box::new(Compound::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "ns-2.35 tcp_compound.c";
+    vec![
+        constant("alpha", "", format!("1/{}", 1 << ALPHA_SHIFT), "dwnd grows by alpha win^(3/4)", source),
+        constant("gamma", "segments", GAMMA, "more of them queued are early congestion", source),
+        constant("zeta", "", ZETA, "how many of the segments queued dwnd gives back", source),
+    ]
+}
+
 /// alpha = 1/8, as a shift.
-pub(super) const ALPHA_SHIFT: u32 = 3;
+const ALPHA_SHIFT: u32 = 3;
 /// gamma: more segments queued are early congestion.
-pub(super) const GAMMA: u64 = 30;
+const GAMMA: u64 = 30;
 /// zeta: how many of the segments queued beyond it dwnd gives back.
-pub(super) const ZETA: u64 = 1;
+const ZETA: u64 = 1;
 
 /// Compound TCP's congestion window: win = cwnd + dwnd.
 pub type Compound = Linux<CompoundOps>;

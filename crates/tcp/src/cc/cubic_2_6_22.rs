@@ -5,10 +5,38 @@
 //! throughout, as the kernel has them: products are taken modulo 2^64 where the kernel does not guard them.
 
 use super::Ack;
+use super::bic::beta;
 use super::bic::{AckRatio, BETA, BETA_SCALE, wmax_after_loss};
 use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
 use netlull_units::{Duration, Instant};
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic_2_6_22",
+    summary: "a cubic function of the time since the last loss, at least as fast as Reno",
+    source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
+    algorithm: Algorithm::Cubic2622,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("cubic"),
+    parameters,
+    build: |config, _| Box::new(Cubic2622::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "Linux 2.6.22 tcp_cubic.c";
+    #[allow(clippy::cast_precision_loss)]
+    let c = CUBIC_SCALE as f64 / 1024.0;
+    vec![
+        constant("C", "segments/s^3", format!("{c:.3}"), "steepness of the cubic function", source),
+        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("S_max", "segments", MAX_INCREMENT, "growth per 100 ms at most", source),
+    ]
+}
 
 /// HZ: milliseconds per second.
 const HZ: u64 = 1000;
@@ -19,7 +47,7 @@ pub(super) const CUBIC_SCALE: u64 = 41 * 10;
 /// 1/(C / RTT) in the units of K^3, 2^(10 + 3 * 10) / 410.
 pub(super) const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
 /// S_max: segments per 100 ms at most.
-pub(super) const MAX_INCREMENT: u64 = 16;
+const MAX_INCREMENT: u64 = 16;
 /// Acknowledgements per increment while nothing was lost.
 const COUNT_BEFORE_LOSS: u64 = 50;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.

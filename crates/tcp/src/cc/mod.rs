@@ -13,10 +13,12 @@ mod cubic;
 mod cubic_2_6_22;
 mod dctcp;
 mod delay;
+mod foreign;
 mod hystart;
 mod linux;
 mod linux_6;
 mod parameters;
+mod registry;
 mod reno;
 mod reno_2_6_22;
 mod vegas;
@@ -28,55 +30,51 @@ pub use control::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, Time
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
+pub use foreign::{ControllerFactory, Foreign, ForeignControl};
 pub use linux_6::{Cubic6, Reno6};
 pub use parameters::ParameterInfo;
 pub use reno::Reno;
 pub use reno_2_6_22::Reno2622;
 pub use vegas::Vegas;
 
-use crate::config::{Algorithm, Config, CwndUnit};
+use crate::catalogue::AlgorithmInfo;
+use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;
 use enum_dispatch::enum_dispatch;
 use netlull_units::{BitRate, Instant};
 
-/// The algorithm of one endpoint: a closed set, so that the compiler sees through each call.
-#[enum_dispatch(CongestionControl)]
-#[derive(Clone, Debug)]
-pub(crate) enum Controller {
-    Reno(Reno),
-    Reno2622(Box<Reno2622>),
-    Reno6(Box<Reno6>),
-    Bbr(Box<Bbr>),
-    Bic(Box<Bic>),
-    Compound(Box<Compound>),
-    Cubic(Box<Cubic>),
-    Cubic2622(Box<Cubic2622>),
-    Cubic6(Box<Cubic6>),
-    Dctcp(Box<Dctcp>),
-    Vegas(Box<Vegas>),
+registry::congestion_controls! {
+    [#[enum_dispatch(CongestionControl)]]
+    others {
+        // Of `cubic` and of Reno's family with `CwndUnit::Segments`.
+        Cubic6(Box<Cubic6>);
+        Reno6(Box<Reno6>);
+        Foreign(Box<dyn ForeignControl>);
+    }
+    Bbr(Box<Bbr>) = bbr::INFO;
+    Bic(Box<Bic>) = bic::INFO;
+    Compound(Box<Compound>) = compound::INFO;
+    Cubic(Box<Cubic>) = cubic::INFO;
+    Cubic2622(Box<Cubic2622>) = cubic_2_6_22::INFO;
+    Dctcp(Box<Dctcp>) = dctcp::INFO;
+    NewReno = reno::NEW_RENO;
+    Reno(Reno) = reno::RENO;
+    Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
+    Sack = reno::SACK;
+    Tahoe = reno::TAHOE;
+    Vegas(Box<Vegas>) = vegas::INFO;
 }
 
 impl Controller {
     /// `seed` is for algorithms that decide at random.
     pub fn new(config: &Config, seed: u32) -> Self {
-        match config.congestion_control {
-            // They differ in loss recovery only.
-            Algorithm::Tahoe | Algorithm::Reno | Algorithm::NewReno | Algorithm::Sack => match config.cwnd_unit {
-                CwndUnit::Bytes => Self::Reno(Reno::new(config)),
-                CwndUnit::Segments => Self::Reno6(Box::new(Reno6::new(config))),
+        match &config.congestion_control {
+            Algorithm::Foreign(factory) => Self::Foreign(factory.build(config, seed)),
+            algorithm => match algorithm.info() {
+                Some(info) => (info.build)(config, seed),
+                None => Self::Reno(Reno::new(config)),
             },
-            Algorithm::Bbr => Self::Bbr(Box::new(Bbr::new(config, seed))),
-            Algorithm::Bic => Self::Bic(Box::new(Bic::new(config))),
-            Algorithm::Compound => Self::Compound(Box::new(Compound::new(config))),
-            Algorithm::Cubic => match config.cwnd_unit {
-                CwndUnit::Bytes => Self::Cubic(Box::new(Cubic::new(config))),
-                CwndUnit::Segments => Self::Cubic6(Box::new(Cubic6::new(config))),
-            },
-            Algorithm::Cubic2622 => Self::Cubic2622(Box::new(Cubic2622::new(config))),
-            Algorithm::Dctcp => Self::Dctcp(Box::new(Dctcp::new(config))),
-            Algorithm::Reno2622 => Self::Reno2622(Box::new(Reno2622::new(config))),
-            Algorithm::Vegas => Self::Vegas(Box::new(Vegas::new(config))),
         }
     }
 

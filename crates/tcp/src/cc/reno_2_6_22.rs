@@ -5,7 +5,23 @@
 
 use super::Ack;
 use super::linux::{Linux, LinuxWindow, Ops};
+use super::reno::initial_window;
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "reno_2_6_22",
+    summary: "Reno of Linux 2.6.22: the same window in whole segments",
+    source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
+    algorithm: Algorithm::Reno2622,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("reno"),
+    parameters: || vec![initial_window()],
+    build: |config, _| Box::new(Reno2622::new(config)).into(),
+};
 
 /// Reno of Linux 2.6.22.
 pub type Reno2622 = Linux<RenoOps>;

@@ -6,9 +6,32 @@ mod ns2;
 pub use linux::VegasLinux;
 pub use ns2::VegasNs2;
 
+use super::parameters::{ParameterInfo, option};
 use super::*;
+use crate::catalogue::KnownWith;
+use crate::config::LossRecovery;
 use crate::config::{Config, VegasFlavour};
 use enum_dispatch::enum_dispatch;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "vegas",
+    summary: "keeps a few segments queued, by the growth of round trips",
+    source: "Brakmo, Peterson 1995; Linux 2.6.22 tcp_vegas.c, ns-2.35 tcp-vegas.cc",
+    algorithm: Algorithm::Vegas,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: Some(KnownWith { loss_recovery: LossRecovery::Vegas, ..KnownWith::LINUX_2_6 }),
+    linux: Some("vegas"),
+    parameters,
+    build: |config, _| Box::new(Vegas::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let bounds = Config::default().vegas;
+    let all = format!("{{ alpha = {}, beta = {}, gamma = {} }}", bounds.alpha, bounds.beta, bounds.gamma);
+    let meaning = "segments queued: below alpha the window grows, above beta it shrinks, above gamma slow start ends";
+    vec![option("vegas", all, meaning, "Linux 2.6.22 tcp_vegas.c; preset ns2: 1, 3, 1")]
+}
 
 /// Vegas' congestion window, in the flavour that [`Config::vegas_flavour`] names.
 #[enum_dispatch(CongestionControl)]
