@@ -11,7 +11,7 @@ use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
-use netlull_network::outcome::{self, FlowOutcome, Mark, Outcome, ResidencyMark};
+use netlull_network::outcome::{self, FlowOutcome, NetworkMark, Outcome, ResidencyMark};
 use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
@@ -83,7 +83,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
-fn census(mark: &Mark) -> Census {
+fn census(mark: &NetworkMark) -> Census {
     let agents = mark.flows.iter().flat_map(|flow| {
         let sender =
             AgentCounters { sent_packets: flow.sent_packets, sent_bytes: flow.sent_bytes, ..AgentCounters::default() };

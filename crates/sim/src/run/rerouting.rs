@@ -16,7 +16,7 @@ use crate::net::packet::Packet;
 use crate::net::routing::link_state::{self, Cable, Network, Update};
 use crate::net::routing::{Edge, NextHop, Routes, first_hops, out_of};
 use crate::scenario::{Nap, Scenario};
-use netlull_network::outcome::{Mark, RouterLosses};
+use netlull_network::outcome::{NetworkMark, RouterLosses};
 use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -318,7 +318,7 @@ impl Rerouting {
     }
 
     /// The same summary of an emulation, by its first mark and its last.
-    pub fn of_emulation(mut self, first: &Mark, last: &Mark, asleep_packets: u64) -> RoutingSummary {
+    pub fn of_emulation(mut self, first: &NetworkMark, last: &NetworkMark, asleep_packets: u64) -> RoutingSummary {
         while let Some(deed) = self.take_due(last.at) {
             if let Deed::Install(router, news) = deed {
                 self.learn(router, &news);

@@ -11,7 +11,7 @@ mod tcp_options;
 
 pub use components::Components;
 pub use error::ScenarioError;
-pub use quantity::{BufferSize, Quantity, TransferSize};
+pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub use resolve::{
     AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, Nap,

@@ -32,7 +32,7 @@ pub(super) fn two_way_delays(
             ScenarioError::new(format!("flow.{}.to", flow.name), message)
         })
     };
-    let delay = |path: &[LinkId]| path.iter().map(|&link| wires[link.index()].document.delay.0).sum::<Duration>();
+    let delay = |path: &[LinkId]| path.iter().map(|&link| wires[link.index()].document.delay).sum::<Duration>();
     let mut longest = vec![Duration::ZERO; wires.len()];
     let mut across = |path: &[LinkId], two_way: Duration| {
         for &link in path {
@@ -50,7 +50,7 @@ pub(super) fn two_way_delays(
         across(&there, two_way);
         across(&back, two_way);
     }
-    let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
+    let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
 
