@@ -219,18 +219,26 @@ def _outcome(path: Path, code: int, said: str) -> dict[str, Any]:
     return outcome
 
 
+def _nanoseconds(time: str) -> float:
+    """A time of an outcome, such as `"0.15 ms"`, in ns."""
+    found = in_unit(time, "ns")
+    if found is None:
+        raise ValueError(f"{time!r} is no time")
+    return found
+
+
 def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
     try:
         late = outcome["lateness"]
         lateness = {"packets": int(late["packets"])}
-        lateness |= {f"{key}_s": late[key] * _NS for key in ("p50", "p99", "p999", "max", "limit")}
+        lateness |= {f"{key}_s": _nanoseconds(late[key]) * _NS for key in ("p50", "p99", "p999", "max", "limit")}
         return {
             "lateness": lateness,
             "system": dict(outcome["system"]),
             "differences": [str(difference) for difference in outcome["differences"]],
         }
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise EmulationError(
             f"{_NAME} wrote an outcome without its lateness; expected one of version {_engine.__version__}"
         ) from None
