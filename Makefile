@@ -48,6 +48,8 @@ lint-python: setup
 	$(BIN)/mypy
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
+	$(BIN)/python tools/import_cycles.py
+	$(BIN)/python tools/check_imports.py
 
 generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
 	$(BIN)/python tools/generate.py

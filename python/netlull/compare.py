@@ -20,9 +20,10 @@ from netlull.stats import (
     welch_test,
 )
 from netlull.suggest import near
+from netlull.sweep import Axis, AxisPoint, SweepResult
 
 if TYPE_CHECKING:
-    from netlull.sweep import SweepResult, Window
+    from netlull.sweep import Window
 
 __all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compare", "compare_points", "only"]
 
@@ -170,8 +171,6 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
         InputError: an axis or a label is unknown.
     """
     import pyarrow.compute as pc
-
-    from netlull.sweep import Axis, AxisPoint, SweepResult
 
     table = result.table
     for axis, label in where.items():
