@@ -12,22 +12,37 @@ from netlull import Power, Scenario, Station, catalogue, schema
 from netlull.quantities import in_unit
 
 CATALOGUE = catalogue()
-DEFINITIONS: dict[str, Any] = schema()["$defs"]
+SCHEMA: dict[str, Any] = schema()
+DEFINITIONS: dict[str, Any] = SCHEMA["$defs"]
 MECHANISMS = {entry["name"]: entry for entry in CATALOGUE["mechanisms"]}
 UNITS = ("s", "b/s", "B")
 
 
-def _kinds(definition: str) -> dict[str, dict[str, Any]]:
-    return {kind["properties"]["kind"]["const"]: kind for kind in DEFINITIONS[definition]["oneOf"]}
-
-
-KINDS = _kinds("ControllerDocument") | _kinds("PlanDocument") | _kinds("StationMechanismDocument")
-
-
 def _definition(field: dict[str, Any]) -> dict[str, Any]:
-    """The definition to which a field refers, also as one that may be missing."""
+    """The definition to which a field refers, also as one that may be missing; those of a list's entries."""
     references = [each["$ref"] for each in (field, *field.get("anyOf", [])) if "$ref" in each]
+    if "items" in field and not references:
+        return _definition(field["items"])
     return DEFINITIONS[references[0].rpartition("/")[2]] if references else {}
+
+
+def _merged(table: dict[str, Any]) -> dict[str, Any]:
+    """A table with the fields of the definition to which it refers."""
+    base = _definition(table)
+    properties = table.get("properties", {}) | base.get("properties", {})
+    return {"properties": properties, "required": [*table.get("required", []), *base.get("required", [])]}
+
+
+def _kinds(*path: str) -> dict[str, dict[str, Any]]:
+    """The kinds of a field, such as those of `link.controller`."""
+    definition = SCHEMA
+    for key in path:
+        definition = _definition(definition["properties"][key])
+    tables = [_merged(each) for each in definition["oneOf"]]
+    return {each["properties"]["kind"]["const"]: each for each in tables}
+
+
+KINDS = _kinds("link", "controller") | _kinds("sleep", "plan") | _kinds("station", "mechanism")
 
 
 def _fields(table: dict[str, Any], prefix: str = "") -> dict[str, dict[str, Any]]:
@@ -84,8 +99,8 @@ def test_parameters_are_listed_with_their_defaults_and_choices(kind: str) -> Non
 
 @pytest.mark.parametrize("kind", ["queues", "losses"])
 def test_every_kind_of_queue_and_loss_is_listed(kind: str) -> None:
-    definition = {"queues": "QueueDocument", "losses": "LossDocument"}[kind]
-    assert {entry["name"] for entry in CATALOGUE[kind]} == set(_kinds(definition))
+    field = {"queues": "queue", "losses": "loss"}[kind]
+    assert {entry["name"] for entry in CATALOGUE[kind]} == set(_kinds("link", field))
 
 
 @pytest.mark.parametrize("entry", CATALOGUE["power"], ids=lambda entry: str(entry["name"]))

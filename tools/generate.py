@@ -32,24 +32,18 @@ PACKAGE = ROOT / "python" / "netlull"
 Table = dict[str, Any]
 """A table of the JSON Schema, or a field of it."""
 
-FAMILIES = {
-    "ControllerDocument": "Controller",
-    "CapacityDocument": "Capacity",
-    "LossDocument": "Loss",
-    "QueueDocument": "Queue",
-    "SizeDocument": "Size",
-    "FlowDocument": "Flow",
-    "UpdateDocument": "Update",
-    "PlanDocument": "Plan",
-    "StationMechanismDocument": "Doze",
+NAMES = {
+    "components": "LognormalComponent",
+    "drops": "ScriptedDrops",
+    "mechanism": "Doze",
+    "rates": "RateSteps",
+    "tcp": "TcpOptions",
+    "vegas": "VegasBounds",
 }
-"""Definitions with a class for each `kind`, and the name of their union. Sizes end in `Size`."""
+"""Classes that are not called as the field that holds them. Kinds are called as their `kind`."""
 
-NAMES = {"TcpDocument": "TcpOptions", "VegasDocument": "VegasBounds", "RadioPowersDocument": "Radio"}
-"""Classes that are not called as their definition without `Document`."""
-
-MAPPINGS = {"FlowCountDocument", "RoundTripDocument", "StepDocument", "TopologyDocument"}
-"""Tables without a class: mappings in Python."""
+MAPPINGS = {"flows", "round_trip", "steps", "topology"}
+"""Fields whose tables have no class: mappings in Python."""
 
 POSITIONAL = {
     "Bursts": "name from to rate",
@@ -106,14 +100,16 @@ class Union:
 
 
 class Builders:
-    """The classes for a schema, from its links and flows down."""
+    """The classes for a schema, from its links and flows down. A class is called as the field that holds it."""
 
     def __init__(self, whole: Table) -> None:
-        self._definitions: Table = whole["$defs"]
+        self.definitions: Table = whole["$defs"]
         self.classes: dict[str, Class] = {}
         self.unions: dict[str, Union] = {}
-        for field in whole["properties"].values():
-            self._type(field)
+        self.kinds: dict[str, Table] = {}
+        """The table of each kind."""
+        for key, field in whole["properties"].items():
+            self._type(key, field)
 
     def module(self) -> str:
         """The text of the module."""
@@ -123,47 +119,46 @@ class Builders:
         unions = [self.unions[name] for name in sorted(self.unions)]
         return formatted(template.render(classes=classes, unions=unions, exported=sorted(self.classes)) + "\n")
 
-    def _type(self, field: Table) -> str:
+    def _type(self, key: str, field: Table) -> str:
         """The Python type of a field, and its class where it has one."""
         if "$ref" in field:
-            return self._of_definition(field["$ref"].rpartition("/")[2])
+            return self._of_definition(key, definition_of(field, self.definitions))
         if "anyOf" in field:
-            parts = [self._type(each) for each in field["anyOf"] if each != {"type": "null"}]
+            parts = [self._type(key, each) for each in field["anyOf"] if each != {"type": "null"}]
             return " | ".join(dict.fromkeys(" | ".join(parts).split(" | ")))
         if "enum" in field:
             return literal(field["enum"])
         (kind,) = {field["type"]} if isinstance(field["type"], str) else set(field["type"]) - {"null"}
         if kind == "array" and "prefixItems" in field:
-            return f"tuple[{', '.join(self._type(each) for each in field['prefixItems'])}]"
+            return f"tuple[{', '.join(self._type(key, each) for each in field['prefixItems'])}]"
         if kind == "array":
-            return f"Sequence[{self._type(field['items'])}]"
+            return f"Sequence[{self._type(key, field['items'])}]"
         return PRIMITIVES.get(kind, "Mapping[str, object]")
 
-    def _of_definition(self, name: str) -> str:
-        definition = self._definitions[name]
-        if name in MAPPINGS:
+    def _of_definition(self, key: str, definition: Table) -> str:
+        variants = [merged(each, self.definitions) for each in definition.get("oneOf", [])]
+        if variants and "const" in variants[0]:
+            return literal([each["const"] for each in variants])
+        if not variants and "properties" not in definition:
+            return self._type(key, definition)
+        if key in MAPPINGS:
             return "Mapping[str, object]"
-        if name in FAMILIES:
-            self._add_family(FAMILIES[name], definition)
-            return f"{FAMILIES[name]} | Mapping[str, object]"
-        if "properties" in definition:
-            own = NAMES.get(name, name.removesuffix("Document"))
-            self._add(own, definition)
-            return f"{own} | Mapping[str, object]"
-        if "oneOf" in definition:
-            return literal([each["const"] for each in definition["oneOf"]])
-        return self._type(definition)
+        name = NAMES.get(key, camel_case(key))
+        if variants:
+            self._add_union(name, definition, variants)
+        else:
+            self._add(name, definition)
+        return f"{name} | Mapping[str, object]"
 
-    def _add_family(self, family: str, definition: Table) -> None:
-        if family in self.unions:
+    def _add_union(self, name: str, definition: Table, variants: list[Table]) -> None:
+        if name in self.unions:
             return
-        union = self.unions[family] = Union(family, [], docstring(definition["description"], indent=0))
-        for variant in definition["oneOf"]:
-            table = merged(variant, self._definitions)
-            words = table["properties"]["kind"]["const"].split("_")
-            name = "".join(word.capitalize() for word in words) + (family if family == "Size" else "")
-            union.members.append(name)
-            self._add(name, table)
+        union = self.unions[name] = Union(name, [], docstring(definition["description"], indent=0))
+        for table in variants:
+            kind = table["properties"]["kind"]["const"]
+            union.members.append(camel_case(kind) + ("Size" if name == "Size" else ""))
+            self.kinds[kind] = table
+            self._add(union.members[-1], table)
 
     def _add(self, name: str, table: Table) -> None:
         if name in self.classes:
@@ -181,21 +176,26 @@ class Builders:
 
     def _is_own_table(self, field: Table) -> bool:
         """Whether a field is a table with a default, which belongs to the class as its other fields do."""
-        return isinstance(field.get("default"), dict) and "properties" in definition_of(field, self._definitions)
+        return isinstance(field.get("default"), dict) and "properties" in definition_of(field, self.definitions)
 
     def _field(self, key: str, field: Table, *, is_required: bool) -> Field:
         name = f"{key}_" if keyword.iskeyword(key) else key
         optional = "" if is_required else " | None = None"
         texts = [field["description"], self._quantity(field), default_text(field)]
-        return Field(name, self._type(field) + optional, docstring(*texts))
+        return Field(name, self._type(key, field) + optional, docstring(*texts))
 
     def _quantity(self, field: Table) -> str:
         """An example of a quantity, from its definition: `A time, such as "40 ms"`."""
-        definition = definition_of(field, self._definitions)
+        definition = definition_of(field, self.definitions)
         if definition.get("type") != "string":
             return ""
         text = re.sub(r" with a unit \(.*?\)", "", definition["description"])
         return text[0].upper() + text[1:]
+
+
+def camel_case(words: str) -> str:
+    """`access_point` as the name of a class."""
+    return "".join(word.capitalize() for word in words.split("_"))
 
 
 def definition_of(field: Table, definitions: Table) -> Table:
@@ -286,11 +286,8 @@ class Parameters:
     The schema's keys `x-unit`, `x-default` and `x-source` come first, then the entries of the catalogue.
     """
 
-    def __init__(self, whole: Table) -> None:
-        self._definitions: Table = whole["$defs"]
-        variants = [each for family in FAMILIES for each in self._definitions[family]["oneOf"]]
-        tables = [merged(each, self._definitions) for each in variants]
-        self._kinds: dict[str, Table] = {each["properties"]["kind"]["const"]: each for each in tables}
+    def __init__(self, builders: Builders) -> None:
+        self._definitions, self._kinds = builders.definitions, builders.kinds
         entries = catalogue()["mechanisms"]
         self._listed = {entry["name"]: {each["name"]: each for each in entry["parameters"]} for entry in entries}
 
@@ -353,7 +350,7 @@ def derived() -> Iterator[tuple[Path, str]]:
     builders = Builders(whole)
     yield PACKAGE / "builders.py", builders.module()
     yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
-    parameters = Parameters(whole)
+    parameters = Parameters(builders)
     for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
         yield path, parameters.page(path.read_text(encoding="utf-8"))
 
