@@ -1,5 +1,6 @@
 //! Reading documents so that an error names the field by its path.
 
+use crate::ConfigError;
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Map, Value};
@@ -92,6 +93,12 @@ pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Res
         Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is no text; expected one of {expected}"))),
         None => Err(D::Error::custom(format!("missing field `kind`; expected one of {expected}"))),
     }
+}
+
+/// The error of a value inside the one being read; `error` names the field within it, or nothing for the value itself.
+pub fn refused<E: serde::de::Error>(error: &ConfigError) -> E {
+    let path = error.field.replace('.', &MARK.to_string());
+    E::custom(format!("{path}{MARK}{}", error.reason()))
 }
 
 /// The error of a kind that does not exist.
