@@ -98,7 +98,7 @@ impl LinkAction {
 }
 
 /// The link that a controller is built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkContext {
     /// The link's rate; the highest that a controller may choose.
     pub rate: BitRate,
@@ -170,6 +170,9 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
 
     /// The lowest rate that the controller may choose; `None` if it leaves the rate alone.
     fn lowest_rate(&self) -> Option<BitRate>;
+
+    /// The rate at the start; `None` for the link's.
+    fn initial_rate(&self) -> Option<BitRate>;
 }
 
 /// A maker of link controllers from outside this crate.
@@ -180,6 +183,11 @@ pub trait LinkFactory: Debug + Send + Sync {
     /// Whether it reads segments and acknowledgements.
     fn reads_segments(&self) -> bool {
         false
+    }
+
+    /// The rate at the start; `None` for the link's.
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
     }
 
     /// The machine of a link whose run begins at `start`.
@@ -316,6 +324,15 @@ macro_rules! link_mechanisms {
                 match self {
                     $(Self::$variant(config) => config.lowest_rate(),)+
                     Self::Foreign(_) => None,
+                }
+            }
+
+            /// The rate at the start; `None` for the link's.
+            #[must_use]
+            pub fn initial_rate(&self) -> Option<BitRate> {
+                match self {
+                    $(Self::$variant(config) => config.initial_rate(),)+
+                    Self::Foreign(foreign) => foreign.0.initial_rate(),
                 }
             }
         }

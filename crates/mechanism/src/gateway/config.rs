@@ -262,6 +262,10 @@ impl LinkConfig for AwmConfig {
     fn lowest_rate(&self) -> Option<BitRate> {
         None
     }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
+    }
 }
 
 impl LinkConfig for CEarthConfig {
@@ -285,6 +289,10 @@ impl LinkConfig for CEarthConfig {
     fn lowest_rate(&self) -> Option<BitRate> {
         Some(self.rate.min_rate)
     }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
+    }
 }
 
 impl LinkConfig for GRouterConfig {
@@ -303,5 +311,9 @@ impl LinkConfig for GRouterConfig {
 
     fn lowest_rate(&self) -> Option<BitRate> {
         Some(self.rate.min_rate)
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
     }
 }

@@ -103,6 +103,10 @@ impl LinkConfig for EarthConfig {
     fn lowest_rate(&self) -> Option<BitRate> {
         Some(self.rates.lowest())
     }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
+    }
 }
 
 /// A link's EARTH controller.

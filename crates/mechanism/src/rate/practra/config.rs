@@ -164,6 +164,10 @@ impl LinkConfig for PractRaConfig {
     fn lowest_rate(&self) -> Option<BitRate> {
         Some(self.rates.lowest())
     }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
+    }
 }
 
 fn positive(field: &'static str, span: Duration) -> Result<(), ConfigError> {
