@@ -168,8 +168,8 @@ pub trait LinkConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     /// As [`LinkConfig::check`].
     fn build(&self, link: LinkContext, start: Instant) -> Result<Self::Machine, ConfigError>;
 
-    /// The lowest rate that the controller may choose; `None` if it leaves the rate alone.
-    fn lowest_rate(&self) -> Option<BitRate>;
+    /// The lowest rate that the controller may choose, and the parameter's name; `None` if it leaves the rate alone.
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)>;
 
     /// The rate at the start; `None` for the link's.
     fn initial_rate(&self) -> Option<BitRate>;
@@ -318,9 +318,9 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            /// The lowest rate that the controller may choose; `None` if it leaves the rate alone.
+            /// The lowest rate that the controller may choose, and the parameter's name; `None` if it leaves the rate alone.
             #[must_use]
-            pub fn lowest_rate(&self) -> Option<BitRate> {
+            pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
                 match self {
                     $(Self::$variant(config) => config.lowest_rate(),)+
                     Self::Foreign(_) => None,

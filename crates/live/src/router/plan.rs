@@ -83,8 +83,8 @@ impl Options {
         let link = LinkContext { rate: arguments.rate, mtu };
         let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
         // No rate is above that of the link, and an initial one is among those that it chooses: the machines see to that.
-        if let Some(rate) = mechanism.lowest_rate() {
-            qdisc::check_rate("the mechanism's lowest rate", rate)?;
+        if let Some((field, rate)) = mechanism.lowest_rate() {
+            qdisc::check_rate(field, rate)?;
         }
         let mechanism = LinkSetup { mechanism, link };
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {

@@ -259,7 +259,7 @@ impl LinkConfig for AwmConfig {
         Gateway::new(self.held, Some(&self.windows), None, link, start)
     }
 
-    fn lowest_rate(&self) -> Option<BitRate> {
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
         None
     }
 
@@ -286,8 +286,8 @@ impl LinkConfig for CEarthConfig {
         Gateway::new(self.held, None, Some(&self.rate), link, start)
     }
 
-    fn lowest_rate(&self) -> Option<BitRate> {
-        Some(self.rate.min_rate)
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
     }
 
     fn initial_rate(&self) -> Option<BitRate> {
@@ -309,8 +309,8 @@ impl LinkConfig for GRouterConfig {
         Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
     }
 
-    fn lowest_rate(&self) -> Option<BitRate> {
-        Some(self.rate.min_rate)
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
     }
 
     fn initial_rate(&self) -> Option<BitRate> {

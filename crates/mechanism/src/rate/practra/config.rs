@@ -161,8 +161,8 @@ impl LinkConfig for PractRaConfig {
         PractRa::new(self, start)
     }
 
-    fn lowest_rate(&self) -> Option<BitRate> {
-        Some(self.rates.lowest())
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("the lowest of rates", self.rates.lowest()))
     }
 
     fn initial_rate(&self) -> Option<BitRate> {
