@@ -11,7 +11,6 @@
 //! some microseconds does not add up.
 
 mod address;
-mod agenda;
 mod apps;
 mod capacities;
 mod capture;
