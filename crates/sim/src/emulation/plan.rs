@@ -185,21 +185,10 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
 
 /// What a real TCP is asked for. Which algorithm its kernel has is for the kernel to say.
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
-    let congestion_control = match config.congestion_control {
-        Algorithm::Reno | Algorithm::Reno2622 | Algorithm::NewReno | Algorithm::Sack => "reno",
-        Algorithm::Cubic | Algorithm::Cubic2622 => "cubic",
-        Algorithm::Bbr => "bbr",
-        Algorithm::Bic => "bic",
-        Algorithm::Dctcp => "dctcp",
-        Algorithm::Vegas => "vegas",
-        other @ (Algorithm::Tahoe | Algorithm::Compound) => {
-            let message = format!("is {}, which no Linux has", other.name());
-            let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
-            return refuse(
-                format!("flow.{}.tcp.congestion_control", path.name),
-                format!("{message}; expected {expected}"),
-            );
-        }
+    let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
+        let message = format!("is {}, which no Linux has", config.congestion_control.name());
+        let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
+        return refuse(format!("flow.{}.tcp.congestion_control", path.name), format!("{message}; expected {expected}"));
     };
     Ok(TcpPlan {
         congestion_control: congestion_control.to_owned(),
@@ -320,7 +309,7 @@ fn flow_differences(config: &Config) -> Vec<String> {
 fn not_asked_for(config: &Config) -> Vec<&'static str> {
     let linux = Config { receive_buffer: config.receive_buffer, mss: config.mss, ..Config::linux_6() };
     let linux = linux.with_linux_6_quick_acks();
-    let linux = linux.with_linux_6_algorithm(config.congestion_control);
+    let linux = linux.with_linux_6_algorithm(config.congestion_control.clone());
     let options = [
         (config.loss_recovery != linux.loss_recovery, "loss_recovery"),
         (config.window_reduction != linux.window_reduction, "window_reduction"),
