@@ -12,8 +12,8 @@ use netlull_network::transmitter::{self, Queued, QueuedPacket, Transmitter};
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Duration, Instant};
 
-pub use crate::scenario::document::InService;
-pub use netlull_network::service::RateChange;
+pub use netlull_network::plan::InService;
+pub use netlull_network::transmission::RateChange;
 
 impl QueuedPacket for Packet {
     #[inline]
