@@ -231,7 +231,7 @@ def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
     try:
         late = outcome["lateness"]
-        lateness = {"packets": int(late["packets"])}
+        lateness: dict[str, float] = {"packets": int(late["packets"])}
         lateness |= {f"{key}_s": _nanoseconds(late[key]) * _NS for key in ("p50", "p99", "p999", "max", "limit")}
         return {
             "lateness": lateness,

@@ -1,6 +1,6 @@
-//! The decision of queue management about a packet.
+//! The verdict of queue management on a packet.
 
-/// A decision about a packet.
+/// The treatment of a packet by queue management.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing.
