@@ -143,7 +143,7 @@ impl Schedule {
     }
 
     /// The time of the earliest event; [`Instant::NEVER`] if there is none.
-    pub fn next(&mut self) -> Instant {
+    pub fn earliest(&mut self) -> Instant {
         loop {
             let Some(&key) = self.line.get(self.head) else {
                 if self.refill() {
@@ -425,7 +425,7 @@ mod tests {
                 let least = *model.iter().min().expect("one slot at least");
                 // A look at the next event changes nothing.
                 if takes == 1 {
-                    prop_assert_eq!(schedule.next().as_nanos(), least);
+                    prop_assert_eq!(schedule.earliest().as_nanos(), least);
                 }
                 // Every fourth step takes the next event, so that the schedule fills.
                 if takes == 0 {

@@ -77,13 +77,13 @@ impl Timetable {
 
     /// The instant of the next event; `NEVER` if there is none.
     pub(super) fn next(&mut self) -> Instant {
-        self.schedule.next()
+        self.schedule.earliest()
     }
 
     /// The latest instant at which the network is to be looked at again: exact where a host may notice, later for all else, so that much of
     /// it is done at once.
     pub(super) fn wakes(&mut self) -> Instant {
-        self.outward.next().min(self.schedule.next() + self.slack)
+        self.outward.earliest().min(self.schedule.earliest() + self.slack)
     }
 
     /// Takes the next event.
