@@ -102,7 +102,7 @@ impl Net {
         flow(from).filter(|(_, spec)| spec.to == host.number()).map(|(id, _)| owner(id, Way::Backward))
     }
 
-    /// Whether a packet is the first SYN of a connection of a flow's sender, sent now.
+    /// True for the first SYN of a connection of a flow's sender, sent now.
     pub(super) fn opens(&self, frame: &Frame) -> bool {
         let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
         known.and_then(|connection| self.connections.get(connection)).is_some_and(|known| known.opened == self.now)
@@ -117,7 +117,7 @@ impl Net {
         self.routes.next_hop(node, frame.to).map_or(Hop::Unreachable, Hop::Link)
     }
 
-    /// Puts a packet into the queue of a link, past any access point; whether the link has taken it.
+    /// Puts a packet into the queue of a link, past any access point; true if the link has taken it.
     pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
         let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
         let reads = self.controls.get(link).is_some_and(LinkControl::reads_segments);
@@ -182,7 +182,7 @@ impl Net {
         self.delivered.push_back((node, frame));
     }
 
-    /// Whether a packet for a host waits to be taken.
+    /// True if a packet for a host waits to be taken.
     pub(super) fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
     }

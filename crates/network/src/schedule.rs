@@ -2,7 +2,7 @@
 //!
 //! Each component owns a *slot*. A slot holds the time of the component's next event, or never. The next event of the
 //! run is the earliest; **events at the same nanosecond are handled in the order of their slots**, whatever the order
-//! in which they were set. That order is written where slots are given out (`run::event_order`) and does not depend on
+//! in which they were set. That order is written where slots are given out and does not depend on
 //! history, so it is total, repeatable, and cheap to state.
 //!
 //! A key is a time with its slot in the low bits, so that the order of keys is the order of events. Time is cut into
@@ -76,6 +76,7 @@ const FIRST_TICK_BITS: u32 = 16;
 const FEW: usize = 16;
 
 /// The next event of every component.
+#[derive(Debug)]
 pub struct Schedule {
     /// The keys of the current tick and before, ascending: `line[head..]`.
     line: Vec<u64>,
@@ -138,6 +139,22 @@ impl Schedule {
             *current = NEVER;
             self.head += 1;
             return Some((at, slot));
+        }
+    }
+
+    /// The time of the earliest event; [`Instant::NEVER`] if there is none.
+    pub fn earliest(&mut self) -> Instant {
+        loop {
+            let Some(&key) = self.line.get(self.head) else {
+                if self.refill() {
+                    continue;
+                }
+                return Instant::NEVER;
+            };
+            if self.keys[self.slot(key).index()] == key {
+                return Instant::from_nanos(key >> self.slot_bits);
+            }
+            self.head += 1;
         }
     }
 
@@ -263,6 +280,7 @@ fn sort_few(keys: &mut [u64]) {
 }
 
 /// The keys of the ticks to come.
+#[derive(Debug)]
 struct Wheel {
     /// Bucket b of level l is `buckets[l * BUCKETS + b]`. It holds the keys whose tick agrees with the current one above
     /// digit l (of base 256), and has there the digit b, which is greater.
@@ -401,9 +419,13 @@ mod tests {
                 schedule.set(Slot::new(slot), Instant::from_nanos(at));
                 model[slot] = at;
                 prop_assert_eq!(schedule.at(Slot::new(slot)).as_nanos(), at);
+                let least = *model.iter().min().expect("one slot at least");
+                // A look at the next event changes nothing.
+                if takes == 1 {
+                    prop_assert_eq!(schedule.earliest().as_nanos(), least);
+                }
                 // Every fourth step takes the next event, so that the schedule fills.
                 if takes == 0 {
-                    let least = *model.iter().min().expect("one slot at least");
                     let first = model.iter().position(|at| *at == least).expect("present");
                     let taken = take(&mut schedule);
                     prop_assert_eq!(taken.map(|(at, slot)| (at.as_nanos(), slot.index())), (least < u64::MAX).then_some((least, first)));
