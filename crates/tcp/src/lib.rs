@@ -54,6 +54,7 @@ mod config;
 mod counters;
 pub mod delivery;
 mod endpoint;
+mod options;
 mod recovery;
 mod rtt;
 mod segment;
@@ -70,6 +71,7 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};
+pub use options::{Preset, TcpOptions};
 pub use recovery::RecoveryPhase;
 pub use segment::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment};
 pub use seq::SeqNr;

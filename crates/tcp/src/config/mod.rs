@@ -404,7 +404,7 @@ impl Config {
         expect(fits, "shrunk_window", "pull_back", "keep, or loss_recovery tahoe, reno or new_reno")?;
         if let DelayedAck::EverySecond { timeout } = self.delayed_ack {
             let fits = !timeout.is_zero() && timeout <= LONGEST_ACK_DELAY;
-            expect(fits, "delayed_ack timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
+            expect(fits, "delayed_ack_timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
         }
         let granularity = self.timestamp_granularity;
         let fits = !granularity.is_zero() && granularity <= SLOWEST_TIMESTAMP_CLOCK;
@@ -422,10 +422,10 @@ impl Config {
         expect(self.max_backoff <= 32, "max_backoff", self.max_backoff, "at most 32 doublings")?;
         match self.rtt_clock {
             RttClock::Fine { granularity } => {
-                expect(in_range(granularity), "rtt_clock granularity", granularity, "more than 0 s and at most max_rto")
+                expect(in_range(granularity), "rto_granularity", granularity, "more than 0 s and at most max_rto")
             }
             RttClock::Ticks { tick } => {
-                expect(in_range(tick), "rtt_clock tick", tick, "more than 0 s and at most max_rto")
+                expect(in_range(tick), "rto_granularity", tick, "more than 0 s and at most max_rto")
             }
         }
     }
