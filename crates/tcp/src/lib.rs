@@ -47,6 +47,11 @@
 //! assert_eq!(server.bytes_delivered(), 10_000);
 //! ```
 #![forbid(unsafe_code)]
+// `number` has the casts that lose something.
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::float_cmp)
+)]
 
 mod catalogue;
 pub mod cc;
@@ -54,6 +59,7 @@ mod config;
 mod counters;
 pub mod delivery;
 mod endpoint;
+mod number;
 mod options;
 mod recovery;
 mod rtt;

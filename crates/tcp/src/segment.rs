@@ -73,9 +73,9 @@ impl Flags {
 
     /// The flags byte of the TCP header.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub const fn header_byte(self) -> u8 {
-        self.0 as u8
+        let [_, low] = self.0.to_be_bytes();
+        low
     }
 
     /// True if every flag of `flags` is set.

@@ -1,5 +1,6 @@
 //! The timestamps option: the sender's clock and the receiver's memory (RFC 7323).
 
+use crate::number::modulo_u32;
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
@@ -58,7 +59,6 @@ impl Timestamps {
         self.value
     }
 
-    #[allow(clippy::cast_possible_truncation)]
     fn advance(&mut self, now: u64) {
         let granularity = u64::from(self.granularity);
         if now - self.tick_end < granularity {
@@ -69,7 +69,7 @@ impl Timestamps {
         }
         let tick = now / granularity;
         self.tick_end = (tick + 1) * granularity;
-        self.value = tick as u32;
+        self.value = modulo_u32(tick);
     }
 
     /// TSecr: TS.Recent.

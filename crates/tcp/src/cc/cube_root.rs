@@ -28,8 +28,7 @@ mod tests {
     fn the_bias_is_what_it_says() {
         // (1023 2/3 - 0.0331) 2^52, to the 20 bits that matter.
         let bias = (1023.0 * 2.0 / 3.0 - 0.0331) * 4_503_599_627_370_496.0;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let bias = bias as u64;
+        let bias = crate::number::whole(bias);
         assert!(bias.abs_diff(BIAS) < 1 << 32, "{bias:#x}");
     }
 

@@ -1,6 +1,7 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
 use crate::config::{Config, DelayedAck, Reading, SackCompression};
+use crate::number::{field_u16, length_u32};
 use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
 use netlull_units::{Duration, Instant};
@@ -209,9 +210,8 @@ impl Receiver {
     }
 
     /// The size of segments is known: Eff.snd.MSS.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn set_segment_size(&mut self, smss: u16) {
-        self.silly = (self.buffer / 2).min(u64::from(smss)) as u16;
+        self.silly = field_u16((self.buffer / 2).min(u64::from(smss)));
         self.field_holds = false;
     }
 
@@ -492,8 +492,7 @@ impl Receiver {
     /// RFC 5681 section 4.2: at least every second full-sized segment, and within the delay.
     #[inline]
     fn schedule_ack(&mut self, now: Instant, len: u64) {
-        #[allow(clippy::cast_possible_truncation)]
-        let len = len as u32;
+        let len = length_u32(len);
         self.unacked = self.unacked.saturating_add(len);
         self.largest = self.largest.max(len);
         if !self.delays || self.quick > 0 || self.unacked >= 2 * self.largest {
@@ -529,8 +528,7 @@ impl Receiver {
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         self.edge = advertised;
-        #[allow(clippy::cast_possible_truncation)]
-        let field = field as u16;
+        let field = field_u16(field);
         self.field = field;
         self.field_holds = true;
         field
@@ -561,8 +559,7 @@ impl Receiver {
             advertised = advertised.max(self.edge);
         }
         self.edge = advertised;
-        #[allow(clippy::cast_possible_truncation)]
-        let field = field as u16;
+        let field = field_u16(field);
         self.field = field;
         self.field_holds = true;
     }

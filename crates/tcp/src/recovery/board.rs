@@ -5,6 +5,7 @@
 //! segment to retransmit) is a cursor that passes each entry once.
 
 use super::journal::{Kept, note_lost, note_sacked};
+use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -296,10 +297,9 @@ impl Scoreboard {
 
     /// The first segment is acknowledged up to `una`.
     #[cold]
-    #[allow(clippy::cast_possible_truncation)]
     fn acknowledge_partly(&mut self, una: u64, delivery: &mut Delivery) {
         let Some(first) = self.sent.front_mut() else { return };
-        let part = Sent { len: (una - first.start) as u32, ..*first };
+        let part = Sent { len: length_u32(una - first.start), ..*first };
         first.len -= part.len;
         first.start = una;
         self.sacked_segments += u32::from(part.is(SACKED));
@@ -648,9 +648,8 @@ impl Scoreboard {
 
 /// Where the segment of that number lies; beyond the end if it is gone.
 #[inline]
-#[allow(clippy::cast_possible_truncation)]
 fn index_of(number: u64, gone: u64) -> usize {
-    number.checked_sub(gone).map_or(usize::MAX, |index| index as usize)
+    number.checked_sub(gone).map_or(usize::MAX, place)
 }
 
 /// Marks a segment lost unless it is SACKed; returns the bytes newly lost.

@@ -24,6 +24,7 @@ use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
+use crate::number::whole;
 use crate::recovery::RecoveryPhase;
 use filter::{EXTRA_ACKED_ROUNDS, MaxBandwidth, MaxOverRounds, Random};
 use netlull_units::{BitRate, Duration, Instant};
@@ -355,10 +356,9 @@ impl Bbr {
     }
 
     /// UpdateACKAggregation (section 5.5.9).
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn update_ack_aggregation(&mut self, ack: &Delivery) {
         let interval = ack.now.saturating_since(self.extra_acked_start);
-        let mut expected = (self.bw * interval.as_secs_f64()) as u64;
+        let mut expected = whole(self.bw * interval.as_secs_f64());
         if self.extra_acked_delivered <= expected {
             self.extra_acked_delivered = 0;
             self.extra_acked_start = ack.now;
@@ -495,10 +495,9 @@ impl CongestionControl for Bbr {
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn pacing_rate(&self) -> Option<BitRate> {
         // A rate of zero would never send again.
-        Some(BitRate::from_bps(((self.pacing_rate * 8.0) as u64).max(1)))
+        Some(BitRate::from_bps(whole(self.pacing_rate * 8.0).max(1)))
     }
 
     #[inline]
