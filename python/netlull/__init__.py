@@ -6,10 +6,22 @@ See docs/how-to/python.md.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from types import ModuleType
+
+    from netlull import compare as compare
+    from netlull import fluid as fluid
+    from netlull import paired as paired
+    from netlull import papers as papers
+    from netlull import plot as plot
+    from netlull import report as report
+    from netlull import stats as stats
+    from netlull import sweep as sweep
+    from netlull import topology as topology
+    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Awm,
@@ -67,6 +79,7 @@ if TYPE_CHECKING:
     from netlull.sites import Site, all_sites, site
     from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
+    from netlull.topology.schema import schema
 
 __all__ = [
     "AccessPoint",
@@ -162,7 +175,7 @@ _ELEMENTS = (
     "VegasBounds WebSearchSize"
 )
 _HOMES = {
-    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
     "netlull.errors": (
@@ -175,20 +188,31 @@ _HOMES = {
     "netlull.sites": "Site all_sites site",
     "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
+    "netlull.topology.schema": "schema",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what is asked for when it is asked for, so that `netlull --help` does not wait for Arrow."""
+    """Loads a class, a function or a module at its first use, so that `netlull --help` does not wait for Arrow."""
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f"module 'netlull' has no attribute {name!r}")
-    from importlib import import_module
-
+        return _module(name)
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+def _module(name: str) -> ModuleType:
+    """A public module of netlull, such as `netlull.topology`."""
+    path = f"{__name__}.{name}"
+    try:
+        if not name.startswith("_"):
+            return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+    raise AttributeError(f"module 'netlull' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

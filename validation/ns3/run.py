@@ -25,7 +25,7 @@ import compare
 from compare import Difference
 from ns2 import Numbers, in_parallel, read_numbers
 
-from netlull.gather import jain
+from netlull.aggregate import jain
 
 STORED = HERE / "stored"
 SAMPLES_PER_LINE = 20

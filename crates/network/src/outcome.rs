@@ -1,7 +1,7 @@
 //! What an emulation counted: the simulator's own summary is made from it, so that both have the same columns.
 
-use crate::account::GatewaySummary;
 use crate::counters::LinkCounters;
+use crate::gateway_summary::GatewaySummary;
 use crate::probe::Table;
 use crate::station::StationCounts;
 use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};
@@ -20,7 +20,7 @@ pub struct Outcome {
     /// Events handled.
     pub events: u64,
     /// Counters as they stood at the plan's marks.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<NetworkMark>,
     /// By link: its rate at the start and every change, where it varies.
     pub rates: Vec<Vec<(Instant, BitRate)>>,
     /// By link: its gateway.
@@ -42,7 +42,7 @@ pub struct Outcome {
 /// Counters at an instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mark {
+pub struct NetworkMark {
     /// When.
     pub at: Instant,
     /// By link.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from netlull.errors import ClusterError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
-from netlull.scenario import read_text
+from netlull.textfiles import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

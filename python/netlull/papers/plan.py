@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from netlull import Scenario
 from netlull.output import staged_file
 from netlull.papers.toml import PaperError, read_data, written
+from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

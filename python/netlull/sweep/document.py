@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
+from netlull.bundled import ready
 from netlull.errors import SweepError
 from netlull.fieldpath import read_toml
-from netlull.ready import ready
-from netlull.scenario import Scenario, read_text
+from netlull.scenario import Scenario
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
 from netlull.sweep.design import Column, Design, Range
+from netlull.textfiles import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path

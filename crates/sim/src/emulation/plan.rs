@@ -1,8 +1,9 @@
 //! From a scenario to a plan.
 
 use crate::engine::random::Stream;
+use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::routing::NextHop;
-use crate::run::Rerouting;
+use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
     Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
@@ -41,13 +42,13 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         format: FORMAT,
         name: scenario.name.clone(),
         duration: scenario.duration,
-        marks: marks(scenario),
+        marks: edges(scenario),
         seed: scenario.seed,
         mtu: scenario.mtu,
         nodes: scenario.nodes.clone(),
         links: scenario.links.iter().map(|spec| link(scenario, spec)).collect(),
         routes: routes(scenario, &hosts),
-        routing: Rerouting::new(scenario).map(|all| all.into_plan(Instant::ZERO + scenario.duration, &hosts)),
+        routing: routing_plan(scenario, &hosts),
         flows,
         stations: scenario.stations.iter().map(station).collect(),
         probe: probe(scenario),
@@ -69,24 +70,13 @@ impl Scenario {
     }
 }
 
-/// The end of the warm-up, the edges of phases, the end of the run.
-pub(crate) fn marks(scenario: &Scenario) -> Vec<Instant> {
-    let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
-    let mut marks: Vec<Instant> = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]).collect();
-    marks.extend([start, end]);
-    marks.sort_unstable();
-    marks.dedup();
-    marks
-}
-
-#[allow(clippy::cast_possible_truncation)]
 fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
     let hop = |node: usize, destination: usize| {
         if hosts.binary_search(&destination).is_err() {
             return None;
         }
-        match scenario.routes.next_hop(node as u32, destination as u32) {
-            NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => Some(link),
+        match scenario.routes.next_hop(NodeId::new(node), NodeId::new(destination)) {
+            NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => Some(link.number()),
             NextHop::Here | NextHop::Unreachable => None,
         }
     };
@@ -94,13 +84,12 @@ fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
     (0..nodes).map(|node| (0..nodes).map(|destination| hop(node, destination)).collect()).collect()
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
     LinkPlan {
         name: spec.name.clone(),
-        from: spec.from as u32,
-        to: spec.to as u32,
-        rate: spec.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(spec.rate),
+        from: NodeId::new(spec.from).number(),
+        to: NodeId::new(spec.to).number(),
+        rate: spec.first_rate(),
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,
@@ -111,7 +100,6 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn control(control: &Control) -> ControlPlan {
     let mechanism = match &control.mechanism {
         Mechanism::PractRa(config) => MechanismPlan::Practra(config.clone()),
@@ -120,7 +108,7 @@ fn control(control: &Control) -> ControlPlan {
     };
     ControlPlan {
         mechanism,
-        acknowledgements: control.acknowledgements.map(|link| link as u32),
+        acknowledgements: control.acknowledgements.map(|link| LinkId::new(link).number()),
         in_service: control.in_service,
     }
 }
@@ -143,9 +131,9 @@ fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Inst
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn flow(path: &FlowPath, traffic: Traffic) -> FlowPlan {
-    FlowPlan { name: path.name.clone(), from: path.from as u32, to: path.to as u32, traffic }
+    let [from, to] = [path.from, path.to].map(|node| NodeId::new(node).number());
+    FlowPlan { name: path.name.clone(), from, to, traffic }
 }
 
 fn tcp_flow(scenario: &Scenario, spec: &TcpFlow) -> Result<FlowPlan, ScenarioError> {
@@ -210,7 +198,6 @@ fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     })
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn station(spec: &StationSpec) -> StationPlan {
     let mechanism = match &spec.mechanism {
         StationMechanism::AlwaysOn => StationMechanismPlan::AlwaysOn,
@@ -221,10 +208,10 @@ fn station(spec: &StationSpec) -> StationPlan {
     };
     let access = spec.mechanism.access();
     StationPlan {
-        node: spec.node as u32,
-        access: spec.access as u32,
-        down: spec.down as u32,
-        up: spec.up as u32,
+        node: NodeId::new(spec.node).number(),
+        access: NodeId::new(spec.access).number(),
+        down: LinkId::new(spec.down).number(),
+        up: LinkId::new(spec.up).number(),
         wake: spec.wake,
         mechanism,
         access_point: access.map(|access| AccessPlan {
@@ -235,12 +222,15 @@ fn station(spec: &StationSpec) -> StationPlan {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn probe(scenario: &Scenario) -> ProbePlan {
     let probe = &scenario.probe;
-    let numbers = |chosen: &Option<Vec<usize>>, all: usize| -> Vec<u32> {
-        let all = || (0..all).collect();
-        chosen.clone().unwrap_or_else(all).into_iter().map(|index| index as u32).collect()
+    let links = match &probe.links {
+        Some(chosen) => chosen.iter().copied().map(LinkId::new).collect(),
+        None => LinkId::all(scenario.links.len()).collect::<Vec<_>>(),
+    };
+    let flows = match &probe.flows {
+        Some(chosen) => chosen.iter().copied().map(FlowId::new).collect(),
+        None => FlowId::all(scenario.flow_paths().count()).collect::<Vec<_>>(),
     };
     ProbePlan {
         interval: probe.interval,
@@ -248,9 +238,9 @@ fn probe(scenario: &Scenario) -> ProbePlan {
         drops: probe.drops,
         requests: probe.requests,
         stations: probe.stations,
-        arrivals: probe.arrivals.iter().flatten().map(|&link| link as u32).collect(),
-        links: numbers(&probe.links, scenario.links.len()),
-        flows: numbers(&probe.flows, scenario.flow_paths().count()),
+        arrivals: probe.arrivals.iter().flatten().map(|&link| LinkId::new(link).number()).collect(),
+        links: links.into_iter().map(LinkId::number).collect(),
+        flows: flows.into_iter().map(FlowId::number).collect(),
     }
 }
 

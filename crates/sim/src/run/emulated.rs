@@ -1,16 +1,17 @@
 //! The summary of a run that was not simulated: made from what the emulation counted, by the same functions, so that columns and
 //! meanings are the same.
 
-use super::parts::{AgentCounters, Baseline};
-use super::phases::{Mark, Marks, Span, Whole, phases};
+use super::agents::AgentCounters;
+use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
 use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
-use super::summary::{FlowSummary, Summary, link_summary, rates_of};
+use super::summary::{FlowSummary, MeasuredLink, Summary, link_summary, rates_of};
+use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
-use netlull_network::outcome::{self, FlowOutcome, LinkMark, Outcome, ResidencyMark};
+use netlull_network::outcome::{self, FlowOutcome, NetworkMark, Outcome, ResidencyMark};
 use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
@@ -32,7 +33,7 @@ pub struct Emulated {
 pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, ScenarioError> {
     fits(scenario, outcome)?;
     let measured = (&outcome.marks[0], &outcome.marks[outcome.marks.len() - 1]);
-    let whole = Whole::of(mark(measured.0), mark(measured.1));
+    let whole = Whole::of(census(measured.0), census(measured.1));
     let span = whole.span();
     let (links, network) = span.links(scenario);
     let of_flow = |flow: usize| flow_summary(scenario, outcome, flow, span);
@@ -51,15 +52,18 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
         verify: Verify::Off,
         checks: 0,
         network,
-        routing: Rerouting::new(scenario).map(|rerouting| rerouting.of_emulation(measured, span.asleep_packets())),
+        routing: Rerouting::new(scenario)
+            .map(|rerouting| rerouting.of_emulation(measured.0, measured.1, span.asleep_packets())),
         links: links
             .into_iter()
             .enumerate()
-            .map(|(index, all)| link_summary(scenario, index, (span, all), outcome.gateways[index]))
+            .map(|(index, all)| {
+                link_summary(scenario, index, MeasuredLink { span, all, gateway: outcome.gateways[index] })
+            })
             .collect(),
         flows,
         stations: stations::summaries(&outcome.stations, scenario, outcome.marks[0].at),
-        phase: phases(&Marks::of(outcome.marks.iter().map(mark).collect()), &whole, scenario),
+        phase: phases(&PhaseEdges::of(outcome.marks.iter().map(census).collect()), &whole, scenario),
     };
     Ok(Emulated { summary, tables: tables(scenario, outcome) })
 }
@@ -68,7 +72,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     let wrong = |message: String| Err(ScenarioError::new("outcome", message));
     check_format(Head { format: outcome.format })?;
     let (links, flows) = (scenario.links.len(), scenario.flow_paths().count());
-    let edges = crate::emulation::marks(scenario);
+    let edges = edges(scenario);
     let same = outcome.marks.iter().map(|mark| mark.at).eq(edges.iter().copied())
         && outcome.marks.iter().all(|mark| (mark.links.len(), mark.flows.len()) == (links, flows))
         && (outcome.gateways.len(), outcome.rates.len(), outcome.flows.len()) == (links, links, flows)
@@ -79,7 +83,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
-fn mark(mark: &outcome::Mark) -> Mark {
+fn census(mark: &NetworkMark) -> Census {
     let agents = mark.flows.iter().flat_map(|flow| {
         let sender =
             AgentCounters { sent_packets: flow.sent_packets, sent_bytes: flow.sent_bytes, ..AgentCounters::default() };
@@ -99,20 +103,15 @@ fn mark(mark: &outcome::Mark) -> Mark {
         };
         [sender, Counters::default()]
     });
-    let counters = Baseline {
+    let counters = Counts {
         at: mark.at,
         links: mark.links.iter().map(|link| link.counters).collect(),
         agents: agents.collect(),
         tcp: tcp.collect(),
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
-        rate_changes: mark.links.iter().map(changes).collect(),
+        rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
     };
-    Mark::of(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
-}
-
-#[allow(clippy::cast_possible_truncation)]
-fn changes(link: &LinkMark) -> usize {
-    link.rate_changes as usize
+    Census::new(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
 }
 
 fn residency(mark: &ResidencyMark) -> Residency {
@@ -123,7 +122,7 @@ fn residency(mark: &ResidencyMark) -> Residency {
 
 fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<'_>) -> FlowSummary {
     let (first, last) = (&outcome.marks[0].flows[flow], &outcome.marks[outcome.marks.len() - 1].flows[flow]);
-    let (all, own) = (span.flow(flow), &outcome.flows[flow]);
+    let (all, own) = (span.flow(FlowId::new(flow)), &outcome.flows[flow]);
     let common = FlowSummary {
         packets_sent: all.packets_sent,
         bytes_sent: last.sent_bytes - first.sent_bytes,
@@ -223,7 +222,7 @@ impl Requests {
 /// Table `rate`, what was recorded, and table `request`.
 fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
     let (rerouting, end) = (Rerouting::new(scenario), Instant::ZERO + scenario.duration);
-    let mut tables = vec![rates_of(scenario, |link| outcome.rates[link].clone(), rerouting.as_deref(), end)];
+    let mut tables = vec![rates_of(scenario, |link| outcome.rates[link.index()].clone(), rerouting.as_deref(), end)];
     tables.extend(outcome.tables.iter().cloned());
     if scenario.probe.requests {
         let mut table = RequestTable::default();

@@ -1,27 +1,31 @@
 //! The ledger for the run's verifier, collected apart from what the summary reports.
 
+use super::energy::transition_power;
 use super::pool::Pool;
 use super::stations::Station;
-use super::summary::transition_power;
 use super::world::World;
+use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::transmitter::InService;
-use crate::scenario::{LinkSpec, Scenario, StationSpec, TransferSize};
+use crate::scenario::{FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 
 /// What the verifier needs.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
-    let roles = scenario.flow_paths().flat_map(|path| [("sender", path), ("receiver", path)]);
-    let named = roles.map(|(role, path)| format!("{role} of {}", path.name)).enumerate();
-    let mut agents: Vec<AgentLedger> = named.map(|(index, name)| agent_ledger(world, index, name)).collect();
-    let mut links = Vec::with_capacity(world.links.len());
-    for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
+    let flows = scenario.flow_paths().enumerate().map(|(place, path)| (FlowId::new(place), path));
+    let ends = |(flow, path): (FlowId, &FlowPath)| {
+        [("sender", AgentId::sender(flow)), ("receiver", AgentId::receiver(flow))]
+            .map(|(role, agent)| agent_ledger(world, agent, format!("{role} of {}", path.name)))
+    };
+    let mut agents: Vec<AgentLedger> = flows.flat_map(ends).collect();
+    let mut links = Vec::with_capacity(world.net.links.len());
+    for (index, (spec, link)) in scenario.links.iter().zip(&world.net.links).enumerate() {
         let mut held = (0, 0);
         for packet in link.packets() {
             held.0 += 1;
             held.1 += u64::from(packet.size);
-            agents[world.requests.flow_agent(packet.agent)].held += 1;
+            agents[world.requests.flow_agent(packet.agent).index()].held += 1;
         }
         links.push(LinkLedger {
             name: spec.name.clone(),
@@ -29,9 +33,12 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: link.counters(world.now),
+            counters: link.counters(world.net.now),
             held,
-            naps: world.rerouting.as_ref().map_or(0, |rerouting| rerouting.naps_of(index, world.now).len() as u64),
+            naps: world
+                .rerouting
+                .as_ref()
+                .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.net.now).len() as u64),
             variable: variable_ledger(world, spec, index),
         });
     }
@@ -40,16 +47,16 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         None => vec![0; scenario.nodes.len()],
     };
     let mut kept_at_nodes = vec![0; scenario.nodes.len()];
-    for station in &world.stations {
-        lost_at_nodes[station.node as usize] += station.counters.counts.missed_packets;
-        lost_at_nodes[station.access_node as usize] += station.counters.counts.refused_packets;
+    for station in world.stations.iter() {
+        lost_at_nodes[station.node.index()] += station.counters.counts.missed_packets;
+        lost_at_nodes[station.access_node.index()] += station.counters.counts.refused_packets;
         for (node, packet) in station.kept() {
-            kept_at_nodes[node as usize] += 1;
-            agents[world.requests.flow_agent(packet.agent)].held += 1;
+            kept_at_nodes[node.index()] += 1;
+            agents[world.requests.flow_agent(packet.agent).index()].held += 1;
         }
     }
     Ledger {
-        end: world.now,
+        end: world.net.now,
         measured_from: world.baseline.at,
         lost_at_nodes,
         kept_at_nodes,
@@ -57,22 +64,22 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             .stations
             .iter()
             .zip(&scenario.stations)
-            .map(|pair| station_ledger(world, scenario, pair))
+            .map(|(station, spec)| station_ledger(world, scenario, station, spec))
             .collect(),
         links,
         agents,
-        tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
+        tcp: FlowId::all(world.hosts.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
     }
 }
 
-fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station, &StationSpec)) -> StationLedger {
-    let up = world.links[spec.up].counters(world.now);
+fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &StationSpec) -> StationLedger {
+    let up = world.net.links[LinkId::new(spec.up)].counters(world.net.now);
     StationLedger {
         name: scenario.nodes[spec.node].clone(),
-        times: station.meter.times(world.now),
-        came: world.links[spec.down].counters(world.now).delivered_packets,
+        times: station.meter.times(world.net.now),
+        came: world.net.links[LinkId::new(spec.down)].counters(world.net.now).delivered_packets,
         received: station.counters.counts.received_packets,
         missed: station.counters.counts.missed_packets,
         down: AirLedger {
@@ -92,24 +99,24 @@ fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station
 }
 
 fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<VariableLedger> {
-    let variable = world.links[index].variable()?;
+    let variable = world.net.links[index].variable()?;
     Some(VariableLedger {
         log: variable.log().to_vec(),
         effective: variable.effective().to_vec(),
         sent_bytes: variable.sent_bytes(),
         largest_packet: variable.largest_packet(),
-        residency: variable.meter().finish(world.now),
+        residency: variable.meter().finish(world.net.now),
         transition_power: transition_power(spec),
         in_service: spec.control.as_ref().map_or(InService::default(), |control| control.in_service),
         pause_due: variable.pause_due(),
     })
 }
 
-fn agent_ledger(world: &World, index: usize, name: String) -> AgentLedger {
-    let (agent, peer) = (&world.agents[index], &world.agents[index ^ 1]);
+fn agent_ledger(world: &World, agent: AgentId, name: String) -> AgentLedger {
+    let (agent, peer) = (&world.hosts.agents[agent.index()], &world.hosts.agents[agent.peer().index()]);
     AgentLedger {
         name,
-        node: agent.node as usize,
+        node: agent.node.index(),
         sent: agent.counters.sent_packets,
         addressed: peer.counters.sent_packets,
         received: agent.counters.received_packets,
@@ -128,7 +135,7 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
         size: Some(place.size),
     });
     let kept = world.stations.iter().flat_map(|station| station.kept().map(|(_, packet)| *packet));
-    let packets = world.links.iter().flat_map(|link| link.packets()).chain(kept);
+    let packets = world.net.packets().map(|(_, packet)| packet).chain(kept);
     let held = packets.filter(|packet| world.requests.owns(pool, packet.agent)).count() as u64;
     RequestsLedger {
         name: pool.name.clone(),
@@ -142,12 +149,13 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
     }
 }
 
-fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
-    let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
-    let connection = &world.connections[flow];
+fn tcp_ledger(world: &World, scenario: &Scenario, flow: FlowId) -> TcpLedger {
+    let [sender, receiver] =
+        [AgentId::sender(flow), AgentId::receiver(flow)].map(|agent| &world.hosts.endpoints[agent.index()]);
+    let connection = &world.hosts.connections[flow.index()];
     let written = connection.application.as_ref().and_then(|application| application.written());
     TcpLedger {
-        name: scenario.tcp_flows[flow].path.name.clone(),
+        name: scenario.tcp_flows[flow.index()].path.name.clone(),
         acknowledged: sender.bytes_acked(),
         delivered: receiver.bytes_delivered(),
         sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,

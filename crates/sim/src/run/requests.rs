@@ -1,17 +1,19 @@
-//! Requests in the world: packets to and from the connections of pools.
+//! The connections of requests: all pools of a run, and the agents at the ends of their connections.
 //!
 //! Agents of these connections are numbered behind those of the flows, two for each place of each pool, sender before
 //! receiver; what they count, they count at the two agents of their flow.
 
-use super::outcome::RunError;
-use super::parts::Agent;
+use super::error::RunError;
+use super::flow_keys::FlowKeys;
+use super::net::Net;
+use super::observers::Observers;
 use super::pool::{Place, Pool, Progress, Role};
-use super::world::World;
 use crate::engine::random::Stream;
-use crate::net::packet::{AgentId, Packet};
-use crate::probe::{RequestRow, RequestTable};
+use crate::net::ids::{AgentId, FlowId};
+use crate::net::packet::Packet;
+use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::Scenario;
-use netlull_tcp::State;
+use netlull_tcp::{Endpoint, SeqNr, State};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,70 +21,110 @@ use std::collections::BinaryHeap;
 /// All flows of requests.
 pub(super) struct Requests {
     pub pools: Vec<Pool>,
-    /// Agents and flows before theirs.
-    pub first_agent: usize,
-    pub first_flow: usize,
+    /// Flows before theirs.
+    pub first_flow: FlowId,
+    /// The first connection: the numbers of connections follow those of the flows.
+    pub first_connection: FlowId,
     /// Packets of connections that were dropped, and when.
     dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
     /// Why the run cannot go on.
     pub failure: Option<RunError>,
     /// Table `request`, and the flows that are in it.
-    pub table: Option<(RequestTable, Vec<bool>)>,
+    table: Option<(RequestTable, Vec<bool>)>,
 }
 
 /// An end of a connection of a pool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PooledAgent {
+pub(super) struct End {
     pool: usize,
     place: usize,
     role: Role,
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl Requests {
+    /// The flows of requests of a scenario, without connections.
     pub fn new(scenario: &Scenario) -> Self {
         let mut first_place = 0;
         let mut pools = Vec::with_capacity(scenario.request_flows.len());
         for flow in &scenario.request_flows {
             let mut stream = Stream::new(scenario.seed, &format!("iss.{}", flow.path.name));
-            let mut origin = || stream.between(0, 1 << 32) as u32;
+            let mut origin = || SeqNr::new(0).advanced_by(stream.between(0, 1 << 32));
             pools.push(Pool::new(flow, scenario.seed, first_place, [origin(), origin()]));
             first_place += flow.most_open as usize;
         }
         let flows = scenario.flow_paths().count();
-        let first_flow = flows - pools.len();
+        let first_flow = FlowId::new(flows - pools.len());
         let chosen = |flow: usize| scenario.probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
-        let table =
-            scenario.probe.requests.then(|| (RequestTable::default(), (first_flow..flows).map(chosen).collect()));
-        Self { pools, first_agent: 2 * flows, first_flow, dropped: BinaryHeap::new(), failure: None, table }
+        let table = scenario
+            .probe
+            .requests
+            .then(|| (RequestTable::default(), (first_flow.index()..flows).map(chosen).collect()));
+        let first_connection = FlowId::new(flows);
+        Self { pools, first_flow, first_connection, dropped: BinaryHeap::new(), failure: None, table }
     }
 
-    /// The end with this number among all of them.
+    /// Schedules the first request of each flow.
+    pub fn start(&self, net: &mut Net) {
+        for (number, pool) in (0..).zip(&self.pools) {
+            let flow = FlowId::numbered(self.first_flow.number() + number);
+            net.schedule.set(net.order.source(flow), pool.source.next());
+        }
+    }
+
+    /// The pool of a flow of requests.
     #[inline]
-    fn end(&self, number: usize) -> PooledAgent {
-        let place = number / 2;
+    pub fn pool_of(&self, flow: FlowId) -> Option<usize> {
+        flow.index().checked_sub(self.first_flow.index())
+    }
+
+    /// The flow of a pool.
+    fn flow_of(&self, pool: usize) -> FlowId {
+        FlowId::new(self.first_flow.index() + pool)
+    }
+
+    /// The place of an agent among those of all pools, if it is an end of a connection.
+    #[inline]
+    fn place_of(&self, agent: AgentId) -> Option<usize> {
+        agent.flow().index().checked_sub(self.first_connection.index())
+    }
+
+    /// The end of a connection that an agent is.
+    #[inline]
+    pub fn end(&self, agent: AgentId) -> End {
+        self.end_at(self.place_of(agent).unwrap_or_default(), agent)
+    }
+
+    #[inline]
+    fn end_at(&self, place: usize, agent: AgentId) -> End {
         let mut pool = 0;
         while self.pools.get(pool + 1).is_some_and(|next| next.first_place <= place) {
             pool += 1;
         }
-        let role = if number.is_multiple_of(2) { Role::Sender } else { Role::Receiver };
-        PooledAgent { pool, place: place - self.pools[pool].first_place, role }
+        let role = if agent.is_sender() { Role::Sender } else { Role::Receiver };
+        End { pool, place: place - self.pools[pool].first_place, role }
     }
 
-    /// The agent with which an end counts: its flow's.
-    pub fn flow_agent(&self, agent: AgentId) -> usize {
-        match (agent as usize).checked_sub(self.first_agent) {
-            None => agent as usize,
-            Some(number) => {
-                let end = self.end(number);
-                self.agent_of(end)
-            }
+    /// The agent with which an agent counts: its flow's.
+    pub fn flow_agent(&self, agent: AgentId) -> AgentId {
+        match self.place_of(agent) {
+            None => agent,
+            Some(place) => self.agent_of(self.end_at(place, agent)),
+        }
+    }
+
+    /// The agent with which an end counts.
+    #[inline]
+    pub fn agent_of(&self, end: End) -> AgentId {
+        let flow = self.flow_of(end.pool);
+        match end.role {
+            Role::Sender => AgentId::sender(flow),
+            Role::Receiver => AgentId::receiver(flow),
         }
     }
 
     /// The shift of the windows that an end of a connection advertises.
-    pub fn window_shift(&self, agent: usize) -> u8 {
-        let end = self.end(agent - self.first_agent);
+    pub fn window_shift(&self, agent: AgentId) -> u8 {
+        let end = self.end(agent);
         let place = &self.pools[end.pool].places[end.place];
         match end.role {
             Role::Sender => place.sender.window_shift(),
@@ -90,23 +132,164 @@ impl Requests {
         }
     }
 
-    /// The agent with which this end counts.
-    #[inline]
-    fn agent_of(&self, end: PooledAgent) -> usize {
-        2 * (self.first_flow + end.pool) + end.role as usize
-    }
-
     /// Whether a packet belongs to a connection of this pool.
     pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
         let places = pool.first_place..pool.first_place + pool.places.len();
-        (agent as usize).checked_sub(self.first_agent).is_some_and(|number| places.contains(&(number / 2)))
+        self.place_of(agent).is_some_and(|place| places.contains(&place))
+    }
+
+    fn endpoint(&mut self, end: End) -> &mut Endpoint {
+        self.pools[end.pool].places[end.place].end(end.role)
+    }
+
+    /// A request of a pool comes: a connection opens. Its sender has something to send, unless too many connections are open.
+    pub fn open(&mut self, pool: usize, net: &mut Net, keys: &mut FlowKeys) -> Option<AgentId> {
+        let slot = net.order.source(self.flow_of(pool));
+        let opening = &mut self.pools[pool];
+        let opened = opening.open(net.now);
+        net.schedule.set(slot, opening.source.next());
+        match opened {
+            Ok(place) => {
+                let connection = FlowId::new(self.first_connection.index() + opening.first_place + place);
+                keys.opened(connection, opening.opened().0);
+                opening.places[place].on_way += 1;
+                Some(AgentId::sender(connection))
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                // Nothing else happens.
+                net.end = Instant::ZERO;
+                None
+            }
+        }
+    }
+
+    /// A packet has reached an end of a connection. It counts as on its way until all that it leads to is sent: the place is not freed
+    /// under its feet.
+    #[inline]
+    pub fn receive(&mut self, now: Instant, end: End, packet: &Packet) {
+        let endpoint = self.endpoint(end);
+        endpoint.handle_segment(now, &packet.segment);
+        // The receiving application has nothing to say: it closes when the sender has.
+        if endpoint.state() == State::CloseWait {
+            endpoint.close();
+        }
+    }
+
+    /// The time of a connection's timer has come, or it was set for a connection that was there before; true if the end may have
+    /// something to send.
+    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> bool {
+        let end = self.end(agent);
+        let place = &mut self.pools[end.pool].places[end.place];
+        if place.state == Progress::Free {
+            net.events -= 1;
+            return false;
+        }
+        let endpoint = place.end(end.role);
+        let due = endpoint.next_timeout();
+        if due > net.now {
+            // It came too early, and re-arms itself.
+            net.events -= 1;
+            net.schedule.set(net.order.request_timer(agent), due);
+            return false;
+        }
+        endpoint.handle_timeout(net.now);
+        place.on_way += 1;
+        true
+    }
+
+    /// The next packet that an end has to send, which then is on its way; false if there is none. Gateways' observers see it.
+    #[inline]
+    pub fn next_packet(
+        &mut self,
+        now: Instant,
+        end: End,
+        packet: &mut Packet,
+        observers: &mut Observers,
+        keys: &FlowKeys,
+    ) -> bool {
+        let place = &mut self.pools[end.pool].places[end.place];
+        if !place.end(end.role).poll_transmit_into(now, &mut packet.segment) {
+            return false;
+        }
+        place.on_way += 1;
+        packet.size = packet.segment.wire_len();
+        if observers.follows && end.role == Role::Sender {
+            // The packet is for the receiver.
+            observers.timed(now, packet.agent.flow(), &packet.segment, &place.sender, keys);
+        }
+        true
+    }
+
+    /// An end has sent what it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
+    /// one more packet on its way, which this takes off.
+    pub fn settle(&mut self, end: End, agent: AgentId, net: &mut Net, observers: &mut Observers) {
+        let place = &mut self.pools[end.pool].places[end.place];
+        place.on_way -= 1;
+        if let Some(gateways) = &mut observers.gateways
+            && end.role == Role::Sender
+        {
+            gateways.turned(net.now, agent.flow(), &place.sender);
+        }
+        // Lazy: an event that fires too early re-arms itself.
+        net.schedule.set_if_earlier(net.order.request_timer(agent), place.end(end.role).next_timeout());
+        let is_over = place.is_over();
+        if end.role == Role::Sender && place.has_completed() {
+            self.complete(end, net.now);
+        }
+        if is_over {
+            self.pools[end.pool].retire(end.place);
+        }
+    }
+
+    /// All data of a request has been acknowledged.
+    #[cold]
+    fn complete(&mut self, end: End, now: Instant) {
+        let flow = self.flow_of(end.pool);
+        let pool = &mut self.pools[end.pool];
+        pool.complete(end.place, now);
+        if let Some((table, chosen)) = &mut self.table
+            && chosen[end.pool]
+        {
+            let place = &pool.places[end.place];
+            table.push(&row(place, flow.number(), Some(now - place.opened)));
+        }
+    }
+
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
+    /// of it then.
+    #[cold]
+    pub fn drop(&mut self, now: Instant, agent: AgentId, net: &mut Net) {
+        self.dropped.push(Reverse((now, agent)));
+        net.schedule.set_if_earlier(net.order.settlement(), now);
+    }
+
+    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    #[cold]
+    pub fn settle_drops(&mut self, net: &mut Net) {
+        net.events -= 1;
+        while let Some(&Reverse((at, agent))) = self.dropped.peek() {
+            if at > net.now {
+                net.schedule.set(net.order.settlement(), at);
+                return;
+            }
+            self.dropped.pop();
+            let end = self.end(agent);
+            let pool = &mut self.pools[end.pool];
+            let place = &mut pool.places[end.place];
+            place.on_way -= 1;
+            if place.is_over() {
+                pool.retire(end.place);
+            }
+        }
     }
 
     /// The table of requests, those that are not complete last, in the order in which they came.
-    pub fn into_table(self) -> Option<crate::probe::Table> {
+    pub fn into_table(self) -> Option<Table> {
         let (mut table, chosen) = self.table?;
         let mut rows: Vec<RequestRow> = Vec::new();
-        for ((flow, pool), _) in (self.first_flow..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen) {
+        for ((flow, pool), _) in (self.first_flow.number()..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen)
+        {
             let under = pool.open_places().filter(|(_, place)| place.state != Progress::Complete);
             rows.extend(under.map(|(_, place)| row(place, flow, None)));
         }
@@ -116,159 +299,14 @@ impl Requests {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
-fn row(place: &Place, flow: usize, completion: Option<Duration>) -> RequestRow {
+fn row(place: &Place, flow: u32, completion: Option<Duration>) -> RequestRow {
     let counters = place.sender.counters();
     RequestRow {
-        flow: flow as u32,
+        flow,
         start: place.opened,
         size: place.size,
         completion,
         retransmissions: counters.retransmitted_segments,
         timeouts: counters.timeouts,
-    }
-}
-
-#[allow(clippy::cast_possible_truncation)]
-impl World {
-    /// A request of a pool comes: a connection opens.
-    pub(super) fn request(&mut self, index: usize) {
-        let slot = self.slots.source(self.requests.first_flow + index);
-        let pool = &mut self.requests.pools[index];
-        let opened = pool.open(self.now);
-        self.schedule.set(slot, pool.source.next());
-        match opened {
-            Ok(place) => {
-                let number = 2 * (pool.first_place + place);
-                self.flow_keys.opened((self.requests.first_agent + number) / 2, pool.opened().0);
-                pool.places[place].on_way += 1;
-                self.attend(PooledAgent { pool: index, place, role: Role::Sender }, number);
-            }
-            Err(failure) => {
-                self.requests.failure = Some(failure);
-                // Nothing else happens.
-                self.end = Instant::ZERO;
-            }
-        }
-    }
-
-    /// A packet has reached an end of a connection.
-    pub(super) fn receive_request(&mut self, packet: &Packet) {
-        let number = packet.agent as usize - self.requests.first_agent;
-        let end = self.requests.end(number);
-        self.agents[self.requests.agent_of(end)].counters.receive(packet);
-        let place = &mut self.requests.pools[end.pool].places[end.place];
-        let endpoint = place.end(end.role);
-        endpoint.handle_segment(self.now, &packet.segment);
-        // The receiving application has nothing to say: it closes when the sender has.
-        if endpoint.state() == State::CloseWait {
-            endpoint.close();
-        }
-        // It counts as on its way until all that it leads to is sent: the place is not freed under its feet.
-        self.attend(end, number);
-    }
-
-    /// The time of a connection's timer has come, or it was set for a connection that was there before.
-    pub(super) fn request_timer(&mut self, number: usize) {
-        let end = self.requests.end(number);
-        let place = &mut self.requests.pools[end.pool].places[end.place];
-        if place.state == Progress::Free {
-            self.events -= 1;
-            return;
-        }
-        let endpoint = place.end(end.role);
-        let due = endpoint.next_timeout();
-        if due > self.now {
-            // It came too early, and re-arms itself.
-            self.events -= 1;
-            self.schedule.set(self.slots.timer(self.endpoints.len() + number), due);
-            return;
-        }
-        endpoint.handle_timeout(self.now);
-        place.on_way += 1;
-        self.attend(end, number);
-    }
-
-    /// Sends what an end has to send, looks after its timer and after the end of the connection. Whoever calls has counted
-    /// one more packet on its way, which this takes off.
-    fn attend(&mut self, end: PooledAgent, number: usize) {
-        let from = self.requests.agent_of(end);
-        let Agent { node, out, peer_node, .. } = self.agents[from];
-        // Written where it stays until a link takes it, as in `World::pump`.
-        let mut packet = Packet { destination: peer_node, ..Packet::default() };
-        packet.agent = (self.requests.first_agent + (number ^ 1)) as AgentId;
-        let place = loop {
-            let place = &mut self.requests.pools[end.pool].places[end.place];
-            if !place.end(end.role).poll_transmit_into(self.now, &mut packet.segment) {
-                break place;
-            }
-            place.on_way += 1;
-            packet.size = packet.segment.wire_len();
-            let counters = &mut self.agents[from].counters;
-            counters.sent_packets += 1;
-            counters.sent_bytes += u64::from(packet.size);
-            if self.observers.follows && end.role == Role::Sender {
-                let connection = (self.requests.first_agent + number) / 2;
-                self.observers.timed(self.now, connection, &packet.segment, &place.sender, &self.flow_keys);
-            }
-            self.originate(self.now, node, out, &mut packet);
-        };
-        place.on_way -= 1;
-        if let Some(gateways) = &mut self.observers.gateways
-            && end.role == Role::Sender
-        {
-            gateways.turned(self.now, (self.requests.first_agent + number) / 2, &place.sender);
-        }
-        // Lazy: an event that fires too early re-arms itself.
-        let timer = self.slots.timer(self.endpoints.len() + number);
-        self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
-        let is_over = place.is_over();
-        if end.role == Role::Sender && place.has_completed() {
-            self.complete_request(end);
-        }
-        if is_over {
-            self.requests.pools[end.pool].retire(end.place);
-        }
-    }
-
-    /// All data of a request has been acknowledged.
-    #[cold]
-    fn complete_request(&mut self, end: PooledAgent) {
-        let pool = &mut self.requests.pools[end.pool];
-        pool.complete(end.place, self.now);
-        if let Some((table, chosen)) = &mut self.requests.table
-            && chosen[end.pool]
-        {
-            let place = &pool.places[end.place];
-            table.push(&row(place, self.requests.first_flow + end.pool, Some(self.now - place.opened)));
-        }
-    }
-
-    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
-    /// of it then.
-    #[cold]
-    pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
-        self.requests.dropped.push(Reverse((now, agent)));
-        self.schedule.set_if_earlier(self.slots.settlement(), now);
-    }
-
-    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
-    #[cold]
-    pub(super) fn settle_drops(&mut self) {
-        self.events -= 1;
-        while let Some(&Reverse((at, agent))) = self.requests.dropped.peek() {
-            if at > self.now {
-                self.schedule.set(self.slots.settlement(), at);
-                return;
-            }
-            self.requests.dropped.pop();
-            let end = self.requests.end(agent as usize - self.requests.first_agent);
-            let pool = &mut self.requests.pools[end.pool];
-            let place = &mut pool.places[end.place];
-            place.on_way -= 1;
-            if place.is_over() {
-                pool.retire(end.place);
-            }
-        }
     }
 }

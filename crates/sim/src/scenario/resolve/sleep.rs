@@ -3,7 +3,7 @@
 use super::links::Wire;
 use super::sleep_plan::{Network, planned};
 use super::{LinkSpec, Result, refuse};
-use crate::net::packet::LinkId;
+use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, SleepDocument, UpdateDocument};
@@ -166,17 +166,15 @@ fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
 }
 
 /// The cable of the wire at `place`: with a duplex link's other direction, which stands beside it.
-#[allow(clippy::cast_possible_truncation)]
 fn cable(wires: &[Wire<'_>], place: usize) -> Cable {
     let there = if wires[place].is_there() { place } else { place - 1 };
-    let links =
-        if wires[there].document.duplex { vec![there as LinkId, there as LinkId + 1] } else { vec![there as LinkId] };
-    Cable { name: wires[there].name.clone(), links }
+    let wires_of_it = if wires[there].document.duplex { there..there + 2 } else { there..there + 1 };
+    Cable { name: wires[there].name.clone(), links: wires_of_it.map(LinkId::new).collect() }
 }
 
 /// A link whose rate varies knows no sleep: its controller would not learn of it.
 fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
-    for link in cable.links.iter().map(|&link| &links[link as usize]) {
+    for link in cable.links.iter().map(|&link| &links[link.index()]) {
         let what = match (&link.control, &link.capacity) {
             (Some(_), _) => "controller",
             (None, Some(_)) => "varying capacity",

@@ -112,7 +112,7 @@ impl Known {
     fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
         let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
         let way = network.routes.path(path.from, path.to, &edges)?;
-        let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link as usize].to));
+        let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link.index()].to));
         let known: Vec<usize> = nodes.filter(|&node| self.nodes[node]).map(|node| self.number[node]).collect();
         Some((*known.first()?, *known.last()?))
     }

@@ -1,0 +1,350 @@
+//! How a link whose rate varies serves packets, one after the other: when the last bit of each is sent, what a change of rate does to the one
+//! being sent, and for how long it pauses (docs/models/link.md). It knows no packets but their sizes; what waits is its owner's.
+//!
+//! ```text
+//!          start                     turn: last bit sent, nothing waits: rest
+//!   Idle ────────► Sending ────────────────────────────────────────► Idle
+//!     │ change,      │  ▲  │ turn: last bit sent, a pause is due
+//!     │ pause        │  │  └──────────────► Paused ──► start of the next, or rest
+//!     ▼              │  └───── Suspended ◄──┘ (reading `suspend` only)
+//!   Paused           └ change
+//! ```
+
+use crate::plan::InService;
+use netlull_units::{BitRate, Duration, Instant, Serialiser};
+
+/// A rate change as a controller or a varying capacity asks for it.
+#[derive(Clone, Copy, Debug)]
+pub struct RateChange {
+    /// The new rate, above zero.
+    pub rate: BitRate,
+    /// Nothing is sent for this long.
+    pub pause: Duration,
+    /// What happens to the packet being sent.
+    pub in_service: InService,
+}
+
+/// A pause that waits for the packet being sent.
+#[derive(Clone, Copy, Debug)]
+enum PauseDue {
+    No,
+    For(Duration),
+    Until(Instant),
+}
+
+impl PauseDue {
+    /// Until when the line would pause if the packet's last bit were sent now.
+    fn until(self, now: Instant) -> Instant {
+        match self {
+            Self::No => now,
+            Self::For(span) => now + span,
+            Self::Until(until) => until.max(now),
+        }
+    }
+
+    fn span_at(self, now: Instant) -> Duration {
+        self.until(now) - now
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Idle,
+    Sending { ends: Instant, pause: PauseDue },
+    Paused { until: Instant },
+    Suspended { left: Duration, until: Instant },
+}
+
+/// What a turn brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn {
+    /// A packet's last bit has been sent.
+    Sent {
+        /// The line goes over to the rate that was decided before, with this pause, if it has waited for that.
+        goes_over: Option<Duration>,
+        /// What is next.
+        then: Next,
+    },
+    /// A pause is over, and what is next.
+    Resumed(Next),
+    /// Nothing.
+    Nothing,
+}
+
+/// What follows a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The owner starts the next packet, or says that it has none.
+    Packet,
+    /// Nothing can be sent yet, or the packet that was suspended goes on.
+    Wait,
+}
+
+/// A line that sends one packet after the other.
+#[derive(Clone, Debug)]
+pub struct Service {
+    serialiser: Serialiser,
+    state: State,
+    /// When the last bit so far was sent.
+    free_at: Instant,
+}
+
+impl Service {
+    /// An idle line.
+    #[must_use]
+    pub fn new(rate: BitRate) -> Self {
+        Self { serialiser: Serialiser::new(rate), state: State::Idle, free_at: Instant::ZERO }
+    }
+
+    /// The rate at which the next packet is sent.
+    #[inline]
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.serialiser.rate()
+    }
+
+    /// Whether nothing is sent and nothing holds it back. A line that pauses is not idle.
+    #[inline]
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state, State::Idle)
+    }
+
+    /// Whether a packet is being sent, or suspended.
+    #[inline]
+    #[must_use]
+    pub fn serves(&self) -> bool {
+        matches!(self.state, State::Sending { .. } | State::Suspended { .. })
+    }
+
+    /// For how long it has been idle, if it is.
+    #[must_use]
+    pub fn idle_for(&self, now: Instant) -> Option<Duration> {
+        self.is_idle().then(|| now.saturating_since(self.free_at))
+    }
+
+    /// When [`turn`](Self::turn) is due.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Instant {
+        match self.state {
+            State::Idle => Instant::NEVER,
+            State::Sending { ends, .. } => ends,
+            State::Paused { until } | State::Suspended { until, .. } => until,
+        }
+    }
+
+    /// When it would begin with each of the packets of these sizes that wait, at its present rate, and when it would have sent the last.
+    pub fn would_begin(&self, now: Instant, sizes: impl Iterator<Item = u32>) -> impl Iterator<Item = Instant> {
+        let mut serialiser = self.serialiser.clone();
+        let mut at = match self.state {
+            State::Idle => now,
+            State::Sending { ends, .. } => ends,
+            State::Paused { until } => until,
+            State::Suspended { left, until } => until + left,
+        };
+        let begins_next = move |size| {
+            at += serialiser.next(size);
+            at
+        };
+        std::iter::once(at).chain(sizes.map(begins_next))
+    }
+
+    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    #[must_use]
+    pub fn pause_due(&self) -> Duration {
+        match self.state {
+            State::Sending { pause: PauseDue::For(span), .. } => span,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// An idle line starts with a packet: when its last bit is sent.
+    #[inline]
+    pub fn start_idle(&mut self, now: Instant, size: u32) -> Instant {
+        // At the instant of the last departure the line is still busy for the fraction that is carried.
+        if now > self.free_at {
+            self.serialiser.idle();
+        }
+        self.start(now, size)
+    }
+
+    /// The line starts with the next packet: when its last bit is sent.
+    #[inline]
+    pub fn start(&mut self, now: Instant, size: u32) -> Instant {
+        let ends = now + self.serialiser.next(size);
+        self.state = State::Sending { ends, pause: PauseDue::No };
+        ends
+    }
+
+    /// There is nothing to send.
+    #[inline]
+    pub fn rest(&mut self) {
+        self.state = State::Idle;
+    }
+
+    /// What is being sent is given up, and the line rests.
+    pub fn abort(&mut self, now: Instant) {
+        self.serialiser.idle();
+        self.free_at = now;
+        self.state = State::Idle;
+    }
+
+    /// What was due now happens.
+    #[inline]
+    pub fn turn(&mut self, now: Instant) -> Turn {
+        match self.state {
+            State::Sending { pause, .. } => {
+                self.free_at = now;
+                let goes_over = match pause {
+                    PauseDue::For(pause) => Some(pause),
+                    PauseDue::No | PauseDue::Until(_) => None,
+                };
+                let until = pause.until(now);
+                let then = if until > now {
+                    self.state = State::Paused { until };
+                    Next::Wait
+                } else {
+                    Next::Packet
+                };
+                Turn::Sent { goes_over, then }
+            }
+            State::Suspended { left, .. } => {
+                self.state = State::Sending { ends: now + left, pause: PauseDue::No };
+                Turn::Resumed(Next::Wait)
+            }
+            State::Paused { .. } => {
+                self.serialiser.idle();
+                Turn::Resumed(Next::Packet)
+            }
+            State::Idle => Turn::Nothing,
+        }
+    }
+
+    /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its pause: those that are
+    /// decided while one packet is sent, or while a pause lasts, add up. The pause that begins now, if it goes over now.
+    pub fn change(&mut self, now: Instant, change: RateChange) -> Option<Duration> {
+        let old = self.rate();
+        let RateChange { rate, pause, in_service } = change;
+        self.serialiser.set_rate(rate);
+        match (self.state, in_service) {
+            (State::Sending { ends, pause: due }, InService::FinishThenPause)
+                if !(pause + due.span_at(now)).is_zero() =>
+            {
+                self.state = State::Sending { ends, pause: PauseDue::For(due.span_at(now) + pause) };
+                None
+            }
+            (State::Sending { ends, pause: due }, InService::FinishWhilePausing) => {
+                let until = due.until(now) + pause;
+                self.state = State::Sending { ends, pause: PauseDue::Until(until) };
+                Some(until - now)
+            }
+            (State::Sending { ends, .. }, InService::Suspend) => {
+                self.state = State::Suspended { left: rescale(ends - now, old, rate), until: now + pause };
+                Some(pause)
+            }
+            (State::Sending { .. } | State::Idle, _) if pause.is_zero() => Some(pause),
+            (State::Sending { .. } | State::Idle, _) => {
+                self.state = State::Paused { until: now + pause };
+                Some(pause)
+            }
+            (State::Paused { until }, _) => {
+                let until = until + pause;
+                self.state = State::Paused { until };
+                Some(until - now)
+            }
+            (State::Suspended { left, until }, _) => {
+                let until = until + pause;
+                self.state = State::Suspended { left: rescale(left, old, rate), until };
+                Some(until - now)
+            }
+        }
+    }
+}
+
+/// What is left of a packet at the old rate, in time at the new one, rounded up so that no bit is sent too early.
+#[allow(clippy::cast_possible_truncation)]
+fn rescale(left: Duration, old: BitRate, new: BitRate) -> Duration {
+    let scaled = (u128::from(left.as_nanos()) * u128::from(old.as_bps())).div_ceil(u128::from(new.as_bps()));
+    Duration::from_nanos(scaled as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const RATE: BitRate = BitRate::from_mbps(10);
+    /// 1500 B at 10 Mb/s.
+    const TIME: Duration = Duration::from_micros(1200);
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    /// When the packet in service has been sent and the next can start, if these changes, which leave the rate as it is, come at their instants.
+    fn sent_and_ready(in_service: InService, changes: &[(u64, u64)]) -> (Instant, Instant) {
+        let mut service = Service::new(RATE);
+        service.start_idle(at(0), 1500);
+        let mut sent = None;
+        let mut changes = changes.iter().peekable();
+        loop {
+            let due = service.next();
+            if let Some(&&(when, pause)) = changes.peek()
+                && at(when) < due
+            {
+                changes.next();
+                service.change(at(when), RateChange { rate: RATE, pause: Duration::from_micros(pause), in_service });
+                continue;
+            }
+            match service.turn(due) {
+                Turn::Sent { then, .. } => {
+                    sent = Some(due);
+                    if then == Next::Packet {
+                        return (due, due);
+                    }
+                }
+                Turn::Resumed(Next::Packet) => return (sent.expect("it was sent before"), due),
+                Turn::Resumed(Next::Wait) => {}
+                Turn::Nothing => panic!("nothing was due"),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_change_costs_its_pause(
+            gaps in proptest::collection::vec((1_u64..300, 1_u64..400), 0..4)
+        ) {
+            // All while the packet is sent: at most 4 x 300 us, before 1200.
+            let mut when = 0;
+            let changes: Vec<(u64, u64)> = gaps.iter().map(|&(gap, pause)| { when += gap; (when, pause) }).collect();
+            prop_assume!(when < 1200);
+            let pauses = Duration::from_micros(changes.iter().map(|change| change.1).sum());
+            let ends = at(0) + TIME;
+            prop_assert_eq!(sent_and_ready(InService::FinishThenPause, &changes), (ends, ends + pauses));
+            prop_assert_eq!(sent_and_ready(InService::Suspend, &changes), (ends + pauses, ends + pauses));
+            // Pauses one after the other, each from its change on; the packet is sent meanwhile.
+            let until = changes.iter().fold(at(0), |until, &(when, pause)| until.max(at(when)) + Duration::from_micros(pause));
+            prop_assert_eq!(sent_and_ready(InService::FinishWhilePausing, &changes), (ends, until.max(ends)));
+        }
+    }
+
+    #[test]
+    fn what_is_suspended_goes_on_at_the_new_rate() {
+        let mut service = Service::new(RATE);
+        service.start_idle(at(0), 1500);
+        // After 0.4 of 1.2 ms: what is left takes twice as long, behind a pause of 1 ms, and behind another of 1 ms.
+        let change = |mbps| RateChange {
+            rate: BitRate::from_mbps(mbps),
+            pause: Duration::from_millis(1),
+            in_service: InService::Suspend,
+        };
+        assert_eq!(service.change(at(400), change(5)), Some(Duration::from_millis(1)));
+        assert_eq!((service.next(), service.turn(at(1400))), (at(1400), Turn::Resumed(Next::Wait)));
+        assert_eq!(service.next(), at(1400 + 1600));
+        assert_eq!(service.change(at(2200), change(10)), Some(Duration::from_millis(1)));
+        service.turn(at(3200));
+        assert_eq!(service.next(), at(3200 + 400));
+    }
+}

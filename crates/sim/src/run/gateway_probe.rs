@@ -1,0 +1,139 @@
+//! The true values of what gateways estimate: the flows that load a link, and their round-trip times as their senders see them.
+//! No estimator contributes to them, and nothing that runs sees any of them.
+
+use super::flow_keys::FlowKeys;
+use super::pool::Pool;
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
+use crate::net::packet::Packet;
+use crate::net::routing::NextHop;
+use crate::probe::{GatewaySample, GatewayTable, Table};
+use crate::scenario::Scenario;
+use netlull_mechanism::gateway::{FlowKey, Gateway};
+use netlull_network::probe::{Load, Seen, Sums, Timed};
+use netlull_tcp::Endpoint;
+use netlull_units::Instant;
+
+/// Fills the table `gateway`.
+pub(super) struct GatewayProbe {
+    table: GatewayTable,
+    watched: Vec<Watched>,
+    /// By half the number of a connection's agents.
+    timed: Vec<Timed>,
+}
+
+/// The ends of connections, as they are.
+pub(super) struct Ends<'a> {
+    /// The endpoints of TCP flows, by agent.
+    pub endpoints: &'a [Endpoint],
+    /// The flows of requests.
+    pub pools: &'a [Pool],
+    /// The first connection of a request.
+    pub first_connection: FlowId,
+}
+
+/// A gateway's link and the flows whose data crosses it.
+struct Watched {
+    link: LinkId,
+    /// TCP flows.
+    flows: Vec<FlowId>,
+    /// Flows of requests.
+    pools: Vec<usize>,
+    seen: Seen,
+}
+
+impl GatewayProbe {
+    /// A probe of the gateways whose links are probed; `None` if there are none, or no bins.
+    pub fn new(scenario: &Scenario) -> Option<Self> {
+        scenario.probe.interval?;
+        let wanted = |link: usize| scenario.probe.links.as_ref().is_none_or(|links| links.contains(&link));
+        let steers = |link: &usize| {
+            let control = scenario.links[*link].control.as_ref();
+            control.is_some_and(|control| control.acknowledgements.is_some())
+        };
+        let links = (0..scenario.links.len()).filter(|&link| wanted(link)).filter(steers);
+        let watched: Vec<Watched> = links.map(|link| Watched::new(scenario, link)).collect();
+        (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched, timed: Vec::new() })
+    }
+
+    /// A packet is offered to a link that has a controller.
+    pub fn offered(&mut self, link: LinkId, packet: &Packet, keys: &FlowKeys) {
+        if packet.segment.len == 0 {
+            return;
+        }
+        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link == link) {
+            let connection = packet.agent.flow();
+            watched.seen.saw(connection.index(), keys.of(connection));
+        }
+    }
+
+    /// A connection sends a segment.
+    pub fn sent(&mut self, now: Instant, connection: FlowId, key: FlowKey, sender: &Endpoint) {
+        if connection.index() >= self.timed.len() {
+            self.timed.resize_with(connection.index() + 1, Timed::default);
+        }
+        self.timed[connection.index()].sent(now, key, sender.snd_nxt());
+    }
+
+    /// A sender has heard of its peer.
+    pub fn turned(&mut self, now: Instant, connection: FlowId, sender: &Endpoint) {
+        if let Some(timed) = self.timed.get_mut(connection.index()) {
+            timed.acknowledged(now, sender.snd_una());
+        }
+    }
+
+    /// What gateways suggest and estimate at the end of a bin, and what is true.
+    pub fn sample<'a>(&mut self, now: Instant, ends: &Ends<'_>, gateway: impl Fn(LinkId) -> Option<&'a Gateway>) {
+        let Self { table, watched, timed } = self;
+        for Watched { link, flows, pools, seen } in watched {
+            let Some(gateway) = gateway(*link) else { continue };
+            let mut sums = Sums::default();
+            for &flow in &*flows {
+                sums.add(load(&ends.endpoints[AgentId::sender(flow).index()]), timed.get(flow.index()));
+            }
+            for pool in pools.iter().map(|&pool| &ends.pools[pool]) {
+                for (index, place) in pool.places.iter().enumerate() {
+                    let connection = ends.first_connection.index() + pool.first_place + index;
+                    sums.add(load(&place.sender), timed.get(connection));
+                }
+            }
+            table.push(now, link.number(), GatewaySample::of(gateway, sums.truth(seen.take())));
+        }
+        timed.iter_mut().for_each(Timed::restart);
+    }
+
+    /// The table.
+    pub fn into_table(self) -> Table {
+        self.table.into_table()
+    }
+}
+
+impl Watched {
+    fn new(scenario: &Scenario, link: usize) -> Self {
+        let crosses = |path: &crate::scenario::FlowPath| crosses(scenario, path.from, path.to, link);
+        let tcp = scenario.tcp_flows.iter().enumerate().filter(|(_, flow)| crosses(&flow.path));
+        let pools = scenario.request_flows.iter().enumerate().filter(|(_, flow)| crosses(&flow.path));
+        Self {
+            link: LinkId::new(link),
+            flows: tcp.map(|(index, _)| FlowId::new(index)).collect(),
+            pools: pools.map(|(index, _)| index).collect(),
+            seen: Seen::default(),
+        }
+    }
+}
+
+/// Whether the way from one node to another leads over a link. Checked scenarios have a way for every flow.
+fn crosses(scenario: &Scenario, from: usize, to: usize, link: usize) -> bool {
+    let mut node = from;
+    while let NextHop::Link(next) | NextHop::Ahead(next) = scenario.routes.next_hop(NodeId::new(node), NodeId::new(to))
+    {
+        if next.index() == link {
+            return true;
+        }
+        node = scenario.links[next.index()].to;
+    }
+    false
+}
+
+fn load(sender: &Endpoint) -> Load {
+    Load::of(sender.snd_nxt(), sender.snd_una())
+}

@@ -1,0 +1,385 @@
+//! A station and its parts.
+
+use crate::net::ids::{FlowId, LinkId, NodeId};
+use crate::net::packet::Packet;
+use crate::scenario::{Scenario, StationMechanism, StationSpec};
+use netlull_mechanism::Machine;
+use netlull_mechanism::radio::{
+    AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
+};
+use netlull_network::station::{Snapshot, StationCounts};
+use netlull_power::RadioMeter;
+use netlull_units::{BitRate, Duration, Instant, Serialiser};
+use std::collections::VecDeque;
+
+/// What lets a station's radio sleep.
+pub(in crate::run) enum Dozer {
+    AlwaysOn,
+    Eager(Eager),
+    Shaper(Box<Shaper>),
+    Psm(Psm),
+    Bsd(Bsd),
+}
+
+impl Dozer {
+    fn new(mechanism: &StationMechanism) -> Self {
+        let start = Instant::ZERO;
+        // The scenario has validated the configurations.
+        let made = match mechanism {
+            StationMechanism::AlwaysOn => None,
+            StationMechanism::Eager(config) => Eager::new(config, start).ok().map(Self::Eager),
+            StationMechanism::ClientShaper(config) => {
+                Shaper::new(config, start).ok().map(|shaper| Self::Shaper(Box::new(shaper)))
+            }
+            StationMechanism::Psm(config, _) => Psm::new(config, start).ok().map(Self::Psm),
+            StationMechanism::Bsd(config, _) => Bsd::new(config, start).ok().map(Self::Bsd),
+        };
+        made.unwrap_or(Self::AlwaysOn)
+    }
+
+    pub fn handle(&mut self, now: Instant, event: StationEvent) {
+        match self {
+            Self::AlwaysOn => {}
+            Self::Eager(machine) => machine.handle(now, event),
+            Self::Shaper(machine) => machine.handle(now, event),
+            Self::Psm(machine) => machine.handle(now, event),
+            Self::Bsd(machine) => machine.handle(now, event),
+        }
+    }
+
+    pub fn poll_action(&mut self) -> Option<StationAction> {
+        match self {
+            Self::AlwaysOn => None,
+            Self::Eager(machine) => machine.poll_action(),
+            Self::Shaper(machine) => machine.poll_action(),
+            Self::Psm(machine) => machine.poll_action(),
+            Self::Bsd(machine) => machine.poll_action(),
+        }
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        match self {
+            Self::AlwaysOn => None,
+            Self::Eager(machine) => machine.next_timeout(),
+            Self::Shaper(machine) => machine.next_timeout(),
+            Self::Psm(machine) => machine.next_timeout(),
+            Self::Bsd(machine) => machine.next_timeout(),
+        }
+    }
+
+    /// What table `air` calls the acknowledgement that it asks for.
+    pub fn acknowledgement(&self) -> &'static str {
+        if self.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" }
+    }
+
+    pub fn shaper(&self) -> Option<&Shaper> {
+        match self {
+            Self::Shaper(shaper) => Some(shaper),
+            _ => None,
+        }
+    }
+}
+
+/// What a radio that does not sleep does next of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// It stays awake.
+    Stay,
+    /// It sleeps once it has sent what it was given.
+    Sleep,
+}
+
+/// A radio.
+///
+/// ```text
+///            wake            after the wake time
+///   Asleep --------> Waking ---------------------> Awake
+///      ^                                             |
+///      +---------------------------------------------+
+///              told to sleep, and has sent all
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Air {
+    Asleep,
+    Waking { until: Instant, then: Intent },
+    Awake { since: Instant, then: Intent },
+}
+
+impl Air {
+    /// Says what a radio that does not sleep does next.
+    pub fn intend(&mut self, next: Intent) {
+        match self {
+            Self::Asleep => {}
+            Self::Waking { then, .. } | Self::Awake { then, .. } => *then = next,
+        }
+    }
+}
+
+/// What a radio is given to send.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Frame {
+    Packet {
+        packet: Packet,
+        /// Its name in table `air`.
+        name: &'static str,
+        /// The shift of its window.
+        shift: u8,
+    },
+    /// A PS-Poll.
+    Poll,
+    /// A null frame with the power-management bit.
+    Null(PowerMode),
+}
+
+/// A beacon on the air that the radio hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub from: Instant,
+    pub until: Instant,
+    pub buffered: bool,
+}
+
+/// What is due at a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Awake,
+    Machine,
+    AccessPoint,
+    Beacon(Heard),
+    Poll,
+    Announcement(PowerMode),
+    Packet,
+    Sleep,
+}
+
+/// Counts since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::run) struct StationCounters {
+    /// What summaries tell.
+    pub counts: StationCounts,
+    /// Bytes of the packets that the radio received.
+    pub received_bytes: u64,
+    /// Polls and null frames transmitted.
+    pub frames: u64,
+    /// Their bytes.
+    pub frame_bytes: u64,
+    /// From when the radio was awake, or asked for a burst, to the first packet, all bursts together.
+    pub early: Duration,
+    /// From the last packets of bursts until they were judged over.
+    pub detection: Duration,
+}
+
+/// The downloads of a station: from the first opening until all are delivered.
+#[derive(Clone, Debug, Default)]
+pub(in crate::run) struct Downloads {
+    /// TCP flows to the station that are not over.
+    open: Vec<FlowId>,
+    pub begun: Option<Snapshot>,
+    pub over: Option<Snapshot>,
+}
+
+/// A wireless station.
+pub(in crate::run) struct Station {
+    pub node: NodeId,
+    pub access_node: NodeId,
+    pub down: LinkId,
+    pub up: LinkId,
+    pub wake: Duration,
+    /// The air to it and from it, bit/s.
+    rates: [BitRate; 2],
+    pub(super) beacon_time: Duration,
+    pub(super) poll_time: Duration,
+    pub(super) machine: Dozer,
+    /// Its access point, if that buffers.
+    pub(super) access: Option<AccessPoint>,
+    pub(super) air: Air,
+    pub meter: RadioMeter,
+    /// When the last frame that the radio was given is sent.
+    pub(super) sends_until: Instant,
+    /// Frames that wait for the radio to be awake.
+    pub(super) waiting: VecDeque<Frame>,
+    /// Packets that the access point holds.
+    pub held: VecDeque<Packet>,
+    /// Packets that the access point sends, one after the other, with their More Data bits.
+    pub(super) leaving: VecDeque<(Packet, bool)>,
+    /// When the air to the station is free for the first of them.
+    pub(super) leaves_at: Instant,
+    /// More Data bits of the packets on the link down.
+    pub(super) more: VecDeque<bool>,
+    /// A beacon being heard.
+    pub(super) heard: Option<Heard>,
+    /// When the polls that it has given its radio have their effect.
+    pub(super) polled_at: VecDeque<Instant>,
+    /// Announcements that wait for what its radio sends before them, and when they begin.
+    pub(super) announcements: VecDeque<(Instant, PowerMode)>,
+    /// An acknowledgement that the machine has asked for is being made, and has been seen.
+    pub(super) acknowledging: Option<Option<PacketView>>,
+    pub counters: StationCounters,
+    pub base: StationCounters,
+    pub base_at: Snapshot,
+    pub downloads: Downloads,
+}
+
+impl Station {
+    pub fn new(spec: &StationSpec, scenario: &Scenario) -> Self {
+        let access = spec.mechanism.access();
+        let to_it = |flow: &FlowId| scenario.tcp_flows[flow.index()].path.to == spec.node;
+        Self {
+            node: NodeId::new(spec.node),
+            access_node: NodeId::new(spec.access),
+            down: LinkId::new(spec.down),
+            up: LinkId::new(spec.up),
+            wake: spec.wake,
+            rates: [spec.down, spec.up].map(|link| scenario.links[link].rate),
+            beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
+            poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
+            machine: Dozer::new(&spec.mechanism),
+            access: access.and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok()),
+            air: Air::Awake { since: Instant::ZERO, then: Intent::Stay },
+            meter: RadioMeter::new(Instant::ZERO),
+            sends_until: Instant::ZERO,
+            waiting: VecDeque::new(),
+            held: VecDeque::new(),
+            leaving: VecDeque::new(),
+            leaves_at: Instant::NEVER,
+            more: VecDeque::new(),
+            heard: None,
+            polled_at: VecDeque::new(),
+            announcements: VecDeque::new(),
+            acknowledging: None,
+            counters: StationCounters::default(),
+            base: StationCounters::default(),
+            base_at: Snapshot::default(),
+            downloads: Downloads {
+                open: FlowId::all(scenario.tcp_flows.len()).filter(to_it).collect(),
+                begun: None,
+                over: None,
+            },
+        }
+    }
+
+    /// How long `size` bytes are on the air to it, rounded down to a nanosecond.
+    pub(super) fn time_down(&self, size: u32) -> Duration {
+        Serialiser::new(self.rates[0]).next(size)
+    }
+
+    /// How long `size` bytes are on the air from it, rounded down to a nanosecond.
+    pub(super) fn time_up(&self, size: u32) -> Duration {
+        Serialiser::new(self.rates[1]).next(size)
+    }
+
+    /// What is due first at `now`, if anything is.
+    pub(super) fn due(&self, now: Instant) -> Option<Due> {
+        let is = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        if matches!(self.air, Air::Waking { until, .. } if until <= now) {
+            return Some(Due::Awake);
+        }
+        if is(self.machine.next_timeout()) {
+            return Some(Due::Machine);
+        }
+        if is(self.access.as_ref().and_then(Machine::next_timeout)) {
+            return Some(Due::AccessPoint);
+        }
+        if let Some(heard) = self.heard.filter(|heard| heard.until <= now) {
+            return Some(Due::Beacon(heard));
+        }
+        if is(self.polled_at.front().copied()) {
+            return Some(Due::Poll);
+        }
+        if let Some(&(_, mode)) = self.announcements.front().filter(|(at, _)| *at <= now) {
+            return Some(Due::Announcement(mode));
+        }
+        if self.leaves_at <= now {
+            return Some(Due::Packet);
+        }
+        self.sleeps_at(now).is_some_and(|at| at <= now).then_some(Due::Sleep)
+    }
+
+    /// When something is due next.
+    pub(super) fn next(&self, now: Instant) -> Instant {
+        let waking = match self.air {
+            Air::Waking { until, .. } => Some(until),
+            Air::Asleep | Air::Awake { .. } => None,
+        };
+        let times = [
+            waking,
+            self.machine.next_timeout(),
+            self.access.as_ref().and_then(Machine::next_timeout),
+            self.heard.map(|heard| heard.until),
+            self.polled_at.front().copied(),
+            self.announcements.front().map(|(at, _)| *at),
+            Some(self.leaves_at),
+            self.sleeps_at(now),
+        ];
+        times.into_iter().flatten().min().map_or(Instant::NEVER, |at| at.max(now))
+    }
+
+    /// When it falls asleep: it has sent what it was given, and nothing is under way to it that its access point had begun to send.
+    fn sleeps_at(&self, now: Instant) -> Option<Instant> {
+        let drained = self.more.is_empty() && self.leaving.is_empty();
+        match self.air {
+            Air::Awake { then: Intent::Sleep, .. } if drained => Some(self.sends_until.max(now)),
+            _ => None,
+        }
+    }
+
+    /// The burst that the shaper has judged over since the last look.
+    pub(super) fn take_burst(&mut self) -> Option<Burst> {
+        let shaper = self.machine.shaper()?;
+        if shaper.bursts() <= self.counters.counts.bursts {
+            return None;
+        }
+        let burst = *shaper.last_burst()?;
+        self.counters.counts.bursts = shaper.bursts();
+        self.counters.detection += burst.ended.saturating_since(burst.last);
+        if let Air::Awake { since, .. } = self.air {
+            self.counters.early += burst.first.saturating_since(since.max(burst.opened));
+        }
+        Some(burst)
+    }
+
+    /// Whether the radio has been awake since then.
+    pub(super) fn hears_from(&self, from: Instant) -> bool {
+        matches!(self.air, Air::Awake { since, .. } if since <= from)
+    }
+
+    /// What is so now, what has come so far of a packet that began to come at `receives_from` included.
+    pub fn snapshot(&self, now: Instant, receives_from: Option<Instant>) -> Snapshot {
+        let mut meter = self.meter.clone();
+        receives_from.into_iter().filter(|&from| self.hears_from(from)).for_each(|from| meter.received(from, now));
+        Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.counts.missed_packets }
+    }
+
+    pub(super) fn download_begins(&mut self, snapshot: Snapshot) {
+        self.downloads.begun.get_or_insert(snapshot);
+    }
+
+    pub(super) fn download_over(&mut self, snapshot: Snapshot, flow: FlowId) {
+        let open = &mut self.downloads.open;
+        let before = open.len();
+        open.retain(|&other| other != flow);
+        if before > 0 && open.is_empty() {
+            self.downloads.over = Some(snapshot);
+        }
+    }
+
+    pub(super) fn restart(&mut self, snapshot: Snapshot) {
+        self.base = self.counters;
+        self.base_at = snapshot;
+    }
+
+    /// How long beacons were heard.
+    pub fn beacons_heard(&self) -> Duration {
+        self.beacon_time.saturating_mul(self.counters.counts.beacons)
+    }
+
+    /// Packets that are at the station's radio or at its access point, on no link.
+    pub fn kept(&self) -> impl Iterator<Item = (NodeId, &Packet)> {
+        let waiting = self.waiting.iter().filter_map(|frame| match frame {
+            Frame::Packet { packet, .. } => Some((self.node, packet)),
+            Frame::Poll | Frame::Null(_) => None,
+        });
+        let held = self.held.iter().chain(self.leaving.iter().map(|(packet, _)| packet));
+        waiting.chain(held.map(|packet| (self.access_node, packet)))
+    }
+}

@@ -1,0 +1,38 @@
+"""What the scenarios of a sweep are warned of: each kind of warning once, with its points."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.sweep.points import Point
+
+__all__ = ["warnings_of"]
+
+_NUMBER = re.compile(r"\d[\d.]*")
+_MOST_NAMED = 4
+
+
+def warnings_of(points: Sequence[Point]) -> tuple[str, ...]:
+    """Warnings of the points' scenarios (`Scenario.warnings`); those that differ in their numbers alone are one."""
+    texts: dict[tuple[str, str], list[str]] = {}
+    places: dict[tuple[str, str], list[str]] = {}
+    for point in points:
+        for text in point.scenario.warnings:
+            field, _, rest = text.partition(": ")
+            kind = field, _NUMBER.sub("", rest)
+            texts.setdefault(kind, []).append(text)
+            places.setdefault(kind, []).append(point.label)
+    return tuple(_told(texts[kind], places[kind], len(points)) for kind in texts)
+
+
+def _told(texts: Sequence[str], places: Sequence[str], points: int) -> str:
+    """The first warning, and where it holds, if there are several points."""
+    if points == 1:
+        return texts[0]
+    more = f"; and {len(places) - _MOST_NAMED} more" if len(places) > _MOST_NAMED else ""
+    whose = "; the numbers are those of the first" if len(set(texts)) > 1 else ""
+    return f"{texts[0]} ({len(places)} of {points} points: {'; '.join(places[:_MOST_NAMED])}{more}{whose})"
