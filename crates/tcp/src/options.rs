@@ -1,8 +1,8 @@
 //! TCP options as scenarios have them: each may be left out, and overrides those of a preset.
 
 use crate::config::{
-    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, LossRecovery, PartialAckTimer, RttClock,
-    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
+    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer,
+    RttClock, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
     WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
@@ -33,6 +33,15 @@ macro_rules! tcp_options {
             #[must_use]
             pub fn over(&self, base: &Self) -> Self {
                 Self { $($name: self.$name.clone().or_else(|| base.$name.clone()),)* }
+            }
+
+            /// The options that spell `config` out, without `preset` and `mss`.
+            #[must_use]
+            pub fn of(config: &Config) -> Self {
+                let mut options = Self::default();
+                $($(options.$name = config.$field.as_option();)?)*
+                options.name_the_rest(config);
+                options
             }
 
             /// Sets the fields of options that have one of their own.
@@ -178,6 +187,32 @@ impl Preset {
     }
 }
 
+/// A field of [`Config`] as an option; `None` if no option says the same.
+trait AsOption<T> {
+    fn as_option(&self) -> Option<T>;
+}
+
+impl<T: Clone> AsOption<T> for T {
+    fn as_option(&self) -> Option<T> {
+        Some(self.clone())
+    }
+}
+
+impl<T: Clone> AsOption<T> for Option<T> {
+    fn as_option(&self) -> Option<T> {
+        self.clone()
+    }
+}
+
+impl AsOption<u32> for InitialWindow {
+    fn as_option(&self) -> Option<u32> {
+        match *self {
+            Self::Rfc6928 => None,
+            Self::Segments(segments) => Some(segments),
+        }
+    }
+}
+
 impl TcpOptions {
     /// The preset with these options, for segments of `mss` bytes.
     ///
@@ -210,6 +245,20 @@ impl TcpOptions {
             (Some(true), None, DelayedAck::Off) => Config::default().delayed_ack,
             (_, None, preset) => preset,
         }
+    }
+
+    /// The options that have no field of their own.
+    fn name_the_rest(&mut self, config: &Config) {
+        self.congestion_control = Some(config.congestion_control.name().to_owned());
+        self.delayed_ack = Some(config.delayed_ack != DelayedAck::Off);
+        self.delayed_ack_timeout = match config.delayed_ack {
+            DelayedAck::Off => None,
+            DelayedAck::EverySecond { timeout } => Some(timeout),
+        };
+        self.rto_granularity = Some(match config.rtt_clock {
+            RttClock::Fine { granularity } => granularity,
+            RttClock::Ticks { tick } => tick,
+        });
     }
 
     fn rtt_clock(&self, preset: RttClock) -> RttClock {
@@ -294,6 +343,15 @@ mod tests {
         let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
         let others: Vec<_> = names.iter().filter(|name| given.get(name).is_none()).collect();
         assert_eq!(others, ["preset", "congestion_control", "mss", "delayed_ack"]);
+    }
+
+    #[test]
+    fn a_preset_spelt_out_is_the_same() {
+        for preset in [Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] {
+            let config = preset.config(1460);
+            let spelt_out = TcpOptions { preset: Some(preset), ..TcpOptions::of(&config) };
+            assert_eq!(spelt_out.config(1460).unwrap(), config);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The options of a scenario's `tcp` that are chosen by name, for people: from the schema of [`TcpOptions`].
 
 use crate::config::{Algorithm, Config, LossRecovery};
-use crate::options::TcpOptions;
+use crate::options::{Preset, TcpOptions};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -25,6 +25,8 @@ pub struct OptionInfo {
     pub summary: String,
     /// Its values.
     pub choices: Vec<Choice>,
+    /// Its value in each preset: the preset's name and the value's.
+    pub defaults: Vec<(String, String)>,
 }
 
 /// The options with named values, except `congestion_control`.
@@ -32,7 +34,23 @@ pub struct OptionInfo {
 pub fn options() -> Vec<OptionInfo> {
     let schema = schemars::schema_for!(TcpOptions).to_value();
     let fields = schema["properties"].as_object().into_iter().flatten();
-    fields.filter_map(|(name, field)| option(name, field, &schema["$defs"])).collect()
+    let mut options: Vec<_> = fields.filter_map(|(name, field)| option(name, field, &schema["$defs"])).collect();
+    for (preset, values) in presets() {
+        for option in &mut options {
+            if let Some(value) = values[&option.name].as_str() {
+                option.defaults.push((preset.clone(), value.to_owned()));
+            }
+        }
+    }
+    options
+}
+
+/// Each preset's name and its options, spelt out.
+fn presets() -> impl Iterator<Item = (String, Value)> {
+    const { &[Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] }.iter().filter_map(|preset| {
+        let config = preset.config(Config::default().mss);
+        Some((name(preset), serde_json::to_value(TcpOptions::of(&config)).ok()?))
+    })
 }
 
 /// The option, if the schema of its field leads to one of named values.
@@ -44,7 +62,12 @@ fn option(name: &str, field: &Value, definitions: &Value) -> Option<OptionInfo> 
         summary: line(&value["description"]),
         source: line(&value["x-source"]),
     });
-    Some(OptionInfo { name: name.to_owned(), summary: line(&field["description"]), choices: choices.collect() })
+    Some(OptionInfo {
+        name: name.to_owned(),
+        summary: line(&field["description"]),
+        choices: choices.collect(),
+        defaults: Vec::new(),
+    })
 }
 
 /// A text of the schema in one line.
@@ -101,6 +124,20 @@ mod tests {
                 assert!(described, "{} = {}", option.name, choice.name);
             }
         }
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_presets() {
+        let options = options();
+        let default = |option: &str, preset: &str| {
+            let option = options.iter().find(|info| info.name == option).unwrap();
+            option.defaults.iter().find(|(name, _)| name == preset).map(|(_, value)| value.as_str())
+        };
+        assert_eq!(default("cwnd_unit", "rfc"), Some("bytes"));
+        assert_eq!(default("cwnd_unit", "linux-6"), Some("segments"));
+        assert_eq!(default("vegas_flavour", "ns2"), Some("ns2"));
+        assert_eq!(default("shrunk_window", "freebsd-4.5"), Some("pull_back"));
+        assert_eq!(default("preset", "rfc"), None);
     }
 
     #[test]

@@ -277,7 +277,7 @@ pub enum RttSampling {
     EveryAck,
 }
 
-/// Whether the handshake's round trip is a sample.
+/// The handshake's round trip as a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HandshakeRtt {
@@ -405,7 +405,7 @@ pub enum PartialAckTimer {
     SlowButSteady,
 }
 
-/// What counts as in flight when the timer expires in fast recovery.
+/// Data in flight when the timer expires in fast recovery.
 ///
 /// Each duplicate acknowledgement tells of a segment that has left the network, but none of them moves SND.UNA: in a long
 /// recovery SND.NXT - SND.UNA grows to many times what the path holds. Halved, it becomes an ssthresh that lets the
@@ -420,7 +420,7 @@ pub enum TimeoutFlight {
     Cumulative,
 }
 
-/// Whether a fast retransmission restarts the retransmission timer.
+/// The retransmission timer at a fast retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FastRetransmitTimer {
