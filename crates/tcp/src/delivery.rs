@@ -93,7 +93,7 @@ pub struct Sent {
     pub inflight: u64,
 }
 
-/// What the acknowledgement in hand has told so far.
+/// The news of the current acknowledgement so far.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     sent: Transmission,
@@ -105,7 +105,7 @@ struct Newest {
 /// C: the connection's side of delivery-rate sampling.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    /// One record per segment from SND.UNA on, in the order of the stream.
+    /// A record per segment from SND.UNA on, in the order of the stream.
     records: VecDeque<Record>,
     /// C.delivered: bytes delivered over the life of the connection.
     delivered: u64,

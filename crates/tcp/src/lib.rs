@@ -1,4 +1,4 @@
-//! One TCP endpoint as a state machine: no clock, no input or output, no randomness, and nothing allocated for a
+//! A TCP endpoint as a state machine: no clock, no input or output, no randomness, and nothing allocated for a
 //! segment once the buffers for reordering have grown.
 //!
 //! ```text

@@ -138,7 +138,7 @@ pub struct SackBlock {
     pub right: SeqNr,
 }
 
-/// One segment: the header's fields and the length of the data, whose content nobody here needs.
+/// A segment: the header's fields and the length of the data. The data has no content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first byte (of the SYN, if that is set).

@@ -4,7 +4,7 @@ use crate::number::modulo_u32;
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
-/// Whether timestamps are in use on the connection.
+/// The use of timestamps on the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Negotiated {
     Off,
@@ -18,7 +18,7 @@ pub(crate) enum Paws {
     Refuse,
 }
 
-/// One endpoint's timestamp clock, and what it echoes.
+/// An endpoint's timestamp clock, and the value that it echoes.
 #[derive(Clone, Debug)]
 pub(crate) struct Timestamps {
     /// The current tick's end and the nanoseconds of a tick: most segments need no division.

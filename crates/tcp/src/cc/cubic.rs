@@ -113,7 +113,7 @@ pub struct Cubic {
     stage: Option<Stage>,
     /// When the last acknowledgement of new data came.
     last_ack: Instant,
-    /// Whether it left nothing in flight: what follows may be a pause.
+    /// True if it left nothing in flight: a pause may follow.
     drained: bool,
     hystart: Option<HyStart>,
     initial_window: u64,

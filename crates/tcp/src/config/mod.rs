@@ -24,7 +24,7 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
 /// RFC 6298 section 2.5: a maximum must be at least 60 s.
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
-/// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
+/// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
 /// `TCP_MAX_QUICKACKS`.
 const LINUX_6_QUICK_ACKS: u16 = 16;
@@ -251,7 +251,7 @@ impl Config {
 
     /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
     ///
-    /// What is known of its source: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
+    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
     /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
     /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
     /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two

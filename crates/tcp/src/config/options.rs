@@ -224,7 +224,7 @@ pub enum WindowUpdate {
 }
 
 impl WindowUpdate {
-    /// Whether a window of `new` bytes takes the place of one of `old`.
+    /// True if a window of `new` bytes replaces one of `old`.
     #[inline]
     pub(crate) fn takes(self, new: u32, old: u32) -> bool {
         match self {
@@ -269,7 +269,7 @@ pub enum RttClock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RttSampling {
-    /// One per window of data, so that the gains 1/8 and 1/4 keep the memory that RFC 6298 means them to have
+    /// A sample per window of data, so that the gains 1/8 and 1/4 keep the memory that RFC 6298 means them to have
     /// (RFC 7323 section 4.2 asks for a similar memory; its appendix G scales the gains instead).
     #[default]
     OncePerWindow,
@@ -367,7 +367,7 @@ pub enum RepeatedTimeout {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DuplicateAck {
-    /// Those that also repeat the advertised window (RFC 5681 section 2, condition e).
+    /// Acknowledgements that also repeat the advertised window (RFC 5681 section 2, condition e).
     #[default]
     SameWindow,
     /// All that repeat the acknowledgement number without data, as in ns-2. Where something on the path rewrites

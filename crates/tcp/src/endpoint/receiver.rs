@@ -31,7 +31,7 @@ pub(super) enum AckDue {
     Now,
 }
 
-/// What is to become of a segment by its sequence numbers.
+/// The fate of a segment by its sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
     /// In the window.
@@ -44,7 +44,7 @@ pub(super) enum Placement {
     Outside,
 }
 
-/// What a segment's data led to.
+/// The result of a segment's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// Next in order.
@@ -111,9 +111,9 @@ struct Gaps {
     held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
     latest: [u64; MOST_SACK_BLOCKS],
-    /// What has arrived again, for the next acknowledgement (RFC 2883).
+    /// Data that has arrived again, for the next acknowledgement (RFC 2883).
     repeated: Option<Range>,
-    /// What arrives again is reported.
+    /// True if data that arrives again is reported.
     reports_repeats: bool,
     compression: Compression,
 }

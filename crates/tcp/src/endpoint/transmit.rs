@@ -1,4 +1,4 @@
-//! What goes out.
+//! Segments that the endpoint sends.
 
 use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
@@ -289,7 +289,7 @@ impl Endpoint {
         self.rcv.with_sack_blocks(ack)
     }
 
-    /// What every segment after the SYN carries. It acknowledges everything received.
+    /// The header of every segment after the SYN. It acknowledges everything received.
     #[inline]
     fn header(&mut self, now: Instant, flags: Flags) -> Segment {
         let ack = self.rcv.next_seq();

@@ -1,4 +1,4 @@
-//! What losses change (draft-ietf-ccwg-bbr-06 section 5.5.10).
+//! The response to losses (draft-ietf-ccwg-bbr-06 section 5.5.10).
 
 use super::{
     BETA, Bbr, Delivery, INFINITE, LOSS_THRESHOLD, Latest, Phase, RecoveryPhase, STARTUP_FULL_LOSS_COUNT, State,

@@ -102,7 +102,7 @@ const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// The least wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
 const PROBE_WAIT: Duration = Duration::from_secs(2);
-/// What is added at most, in nanoseconds.
+/// The largest random addition, in nanoseconds.
 const PROBE_WAIT_SPREAD: u64 = 1_000_000_000;
 /// Rounds between probes that coexistence with Reno allows at most (section 5.3.3.8.2: T_reno_bound).
 const RENO_ROUNDS: u64 = 63;
@@ -170,7 +170,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// What came of the last bandwidth probe (section 5.3.3.6).
+/// The result of the last bandwidth probe (section 5.3.3.6).
 #[derive(Clone, Copy, Debug, Default)]
 struct LastProbe {
     /// BBR.prev_probe_too_high.
@@ -190,7 +190,7 @@ struct FullBandwidth {
     now: bool,
 }
 
-/// What the last round trip delivered, and what it lost (section 5.5.10.3).
+/// Deliveries and losses of the last round trip (section 5.5.10.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Latest {
     /// BBR.bw_latest.

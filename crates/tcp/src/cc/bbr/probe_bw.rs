@@ -8,7 +8,7 @@ use crate::delivery::DeliveryRate;
 use crate::number::{float, whole};
 use netlull_units::{Duration, Instant};
 
-/// Whether a transition has been decided.
+/// The decision about a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decided {
     Yes,

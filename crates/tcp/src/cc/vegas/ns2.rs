@@ -26,7 +26,7 @@ use netlull_units::{Bytes, Duration, Instant};
 
 /// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
 const LEAST_WINDOW: f64 = 2.0;
-/// What is left of the window when a round trip's slow start finds a queue: 7/8 (section 3.3).
+/// The divisor of the cut when slow start finds a queue; 7/8 of the window stay (section 3.3).
 const SLOW_START_CUT: f64 = 8.0;
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
@@ -62,7 +62,7 @@ pub struct VegasNs2 {
     opened: bool,
 }
 
-/// What is in flight, in segments, the last possibly short.
+/// Bytes in segments, the last possibly short.
 fn segments(bytes: u64, smss: u64) -> f64 {
     float(bytes.div_ceil(smss))
 }
@@ -190,7 +190,7 @@ impl VegasNs2 {
         }
     }
 
-    /// What this acknowledgement adds, if the window is (nearly) full.
+    /// Opens the window by this acknowledgement, if it is (nearly) full.
     #[inline]
     fn grow(&mut self, ack: &Ack) {
         if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
