@@ -64,5 +64,7 @@ fn tcp() -> Vec<Value> {
 fn option(option: &netlull_tcp::OptionInfo) -> Value {
     let value = |choice: &netlull_tcp::Choice| json!({ "name": choice.name, "description": choice.summary, "source": choice.source });
     let values: Vec<_> = option.choices.iter().map(value).collect();
-    json!({ "name": option.name, "description": option.summary, "values": values })
+    let defaults: Map<String, Value> =
+        option.defaults.iter().map(|(preset, value)| (preset.clone(), value.clone().into())).collect();
+    json!({ "name": option.name, "description": option.summary, "values": values, "defaults": defaults })
 }

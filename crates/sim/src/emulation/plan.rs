@@ -173,7 +173,9 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
         let message = format!("is {}, which no Linux has", config.congestion_control.name());
-        let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
+        let catalogue = Algorithm::catalogue().iter();
+        let known: Vec<_> = catalogue.filter(|info| info.linux.is_some()).map(|info| info.name).collect();
+        let expected = format!("one of {} in an emulation", known.join(", "));
         return refuse(format!("flow.{}.tcp.congestion_control", path.name), format!("{message}; expected {expected}"));
     };
     Ok(TcpPlan {

@@ -10,13 +10,13 @@ mod replay;
 mod requests;
 mod sleep;
 mod station;
-mod tcp;
 
 pub use controller::{ControllerDocument, RateOptions, SegmentOptions};
 pub use netlull_network::plan::InService;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
+pub use netlull_tcp::TcpOptions as TcpDocument;
 pub use noise::NoiseDocument;
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
@@ -34,11 +34,6 @@ pub use station::{
     AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PacedFromReading, PollReading, PsmDocument,
     RadioDocument, RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
     StationMechanismDocument,
-};
-pub use tcp::{
-    CwndUnitReading, EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackCompressionReading,
-    SackDetectionReading, ShrunkWindowReading, SsthreshReading, TcpDocument, TcpPreset, VegasDocument,
-    VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
 };
 
 use super::quantity::{BufferSize, TransferSize};
