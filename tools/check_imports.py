@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # The parts of the package: values and files, the core, networks, scenarios, sweeps, readers, commands.
 # A part may import the parts above it. A new part gets its line here first.
 ORDER = (
+    "builders",
     "errors",
     "suggest",
     "quantities",
@@ -42,7 +43,6 @@ ORDER = (
     "result",
     "topology",
     "datafiles",
-    "builders",
     "elements",
     "routing",
     "stations",
