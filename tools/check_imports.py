@@ -35,6 +35,7 @@ ORDER = (
     "decode",
     "fieldpath",
     "textfiles",
+    "tomltext",
     "output",
     "_core",
     "_engine",
