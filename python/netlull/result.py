@@ -133,11 +133,10 @@ class Result:
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
-    def from_raw(
-        cls, raw: RawResult, scenario: str, warnings: Sequence[str], emulation: Mapping[str, Any] | None = None
-    ) -> Self:
-        """The result of a run that the core, or netlulld, has finished; `scenario` is its canonical form as JSON."""
-        return cls(json.loads(raw.summary()), json.loads(scenario), origin(), raw.tables(), warnings, emulation)
+    def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
+        """The result of a run that the core, or netlulld, has finished."""
+        scenario = json.loads(raw.scenario())
+        return cls(json.loads(raw.summary()), scenario, origin(), raw.tables(), warnings, emulation)
 
     @property
     def world(self) -> str:

@@ -11,7 +11,7 @@ mod parameter;
 mod read;
 
 pub use error::ConfigError;
-pub use parameter::{Description, Parameter, description, parameters};
+pub use parameter::{Description, Parameter, kinds, parameters};
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
 #[doc(hidden)]
 pub use serde as __serde;

@@ -4,7 +4,8 @@
 
 use netlull_live::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkContext, LinkEvent, LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::rate::{EarthConfig, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Instant};
 use std::fs::File;

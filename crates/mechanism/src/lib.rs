@@ -4,16 +4,16 @@
 //! packets, so nothing here reads a clock, a socket or a random generator, and this crate depends on units alone.
 //!
 //! [`Machine`] holds the contract that every mechanism and every driver keeps; [`rate`] holds the controllers that
-//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`catalogue`] says what there is and with which parameters.
+//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`link`] has the events and actions of link controllers, [`machines`] their list.
 
-mod catalogue;
 pub mod gateway;
 pub mod link;
+pub mod machines;
 pub mod radio;
 pub mod rate;
 pub mod topology;
+mod view;
 
-pub use catalogue::{MechanismInfo, catalogue};
 pub use netlull_describe::ConfigError;
 
 use netlull_units::Instant;

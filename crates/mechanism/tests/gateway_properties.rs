@@ -5,9 +5,8 @@ use netlull_mechanism::gateway::{
     AwmConfig, CountedFlows, FlowCountConfig, GRouterConfig, HeldQueue, Pace, PrintedFlows, PrintedRoundTrip, RateRule,
     RoundTripConfig, SegmentKind, SegmentView, Timestamps, WindowRule,
 };
-use netlull_mechanism::link::{
-    LinkAction, LinkContext, LinkController, LinkEvent, LinkMachine, LinkMechanism, WindowEstimates,
-};
+use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::rate::{Admission, QueueCount, QueueLength, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;

@@ -1,7 +1,8 @@
 //! A mechanism's parameters as people write them: the names and units of a scenario's `[link.controller]`.
 
 use crate::error::{LiveError, Result};
-use netlull_mechanism::link::{LinkContext, LinkKind, LinkMechanism};
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::{LinkKind, LinkMechanism};
 use netlull_units::Bytes;
 use toml::{Table, Value};
 

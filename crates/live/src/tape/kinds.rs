@@ -1,6 +1,7 @@
 //! The machines that can be recorded, and what they are made from.
 
-use netlull_mechanism::link::{LinkContext, LinkEvent, LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{
     AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper,
     ShaperConfig, StationEvent,

@@ -2,7 +2,7 @@
 
 use super::{FORMAT, Header, Line, Taped};
 use crate::error::{LiveError, Result, tell};
-use netlull_mechanism::link::{LinkMachine, LinkMechanism};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{AccessPoint, Bsd, Eager, Psm, Shaper};
 use std::io::{BufRead, BufReader};
 use std::path::Path;

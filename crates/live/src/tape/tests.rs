@@ -2,7 +2,8 @@
 
 use super::{LinkSetup, OnTape, Taped, replay};
 use netlull_mechanism::Machine;
-use netlull_mechanism::link::{LinkContext, LinkEvent, LinkMachine, LinkMechanism};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{PacedFrom, PacedGuard};
 use netlull_mechanism::rate::{Admission, EarthConfig, PractRaConfig, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};

@@ -1,11 +1,8 @@
 //! Active Window Management: the window that keeps a queue at its target (g-router section 2.1).
 
-use super::WindowRule;
+use super::config::{LARGEST_WINDOW, WindowRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-
-/// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
-pub(super) const LARGEST_WINDOW: f64 = 1_073_725_440.0;
 
 /// swnd, with the terms of its equations.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! C-EARTH: the service rate that keeps a queue between two targets (g-router section 2.2).
 
-use super::{Pace, RateRule};
+use super::config::{Pace, RateRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
 

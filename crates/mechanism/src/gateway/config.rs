@@ -1,14 +1,16 @@
 //! The parameters of gateways: of AWM, of C-EARTH, and of both together.
 
-use super::awm::LARGEST_WINDOW;
-use super::{FlowCountConfig, Gateway, RoundTripConfig};
+use super::flow_count::FlowCountConfig;
+use super::round_trip::RoundTripConfig;
 use crate::ConfigError;
-use crate::link::{LinkConfig, LinkContext};
 use crate::rate::{QueueCount, QueueLength};
 use netlull_describe::read_parts;
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
+pub(super) const LARGEST_WINDOW: f64 = 1_073_725_440.0;
 
 /// Writes smaller windows into acknowledgements, so that the queue of a link stays at its target.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -242,78 +244,5 @@ impl RateRule {
             return Err(ConfigError::new("initial_rate", initial, format!("a rate from min ({min}) to max ({max})")));
         }
         self.round_trip.check()
-    }
-}
-
-impl LinkConfig for AwmConfig {
-    type Machine = Gateway;
-    const CHANGES_RATE: bool = false;
-    const READS_SEGMENTS: bool = true;
-
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.held.bytes(link.mtu)?;
-        self.windows.check(link.mtu)
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), None, link, start)
-    }
-
-    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
-        None
-    }
-
-    fn initial_rate(&self) -> Option<BitRate> {
-        None
-    }
-}
-
-impl LinkConfig for CEarthConfig {
-    type Machine = Gateway;
-    const READS_SEGMENTS: bool = true;
-
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
-            let expected = "fixed, handshake or timestamps: equation (7) is of AWM's window";
-            return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
-        }
-        self.held.bytes(link.mtu)?;
-        self.rate.check(link.rate)
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        self.check(link)?;
-        Gateway::new(self.held, None, Some(&self.rate), link, start)
-    }
-
-    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
-        Some(("min_rate", self.rate.min_rate))
-    }
-
-    fn initial_rate(&self) -> Option<BitRate> {
-        self.rate.initial_rate
-    }
-}
-
-impl LinkConfig for GRouterConfig {
-    type Machine = Gateway;
-    const READS_SEGMENTS: bool = true;
-
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.held.bytes(link.mtu)?;
-        self.windows.check(link.mtu)?;
-        self.rate.check(link.rate)
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
-        Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
-    }
-
-    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
-        Some(("min_rate", self.rate.min_rate))
-    }
-
-    fn initial_rate(&self) -> Option<BitRate> {
-        self.rate.initial_rate
     }
 }

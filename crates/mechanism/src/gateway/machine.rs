@@ -1,8 +1,12 @@
 //! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2).
 
-use super::{Awm, CEarth, FlowCount, HeldQueue, RateRule, RoundTrip, SegmentView, WindowRule};
-use crate::link::{Estimates, LinkAction, LinkContext, LinkController, LinkEvent, WindowEstimates};
-use crate::rate::QueueCount;
+use super::awm::Awm;
+use super::c_earth::CEarth;
+use super::config::{AwmConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
+use super::flow_count::FlowCount;
+use super::round_trip::{RoundTrip, RoundTripConfig};
+use crate::link::{Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Instant};
 
@@ -38,7 +42,7 @@ struct Following {
 
 impl Gateway {
     /// A gateway before an empty queue.
-    pub(super) fn new(
+    fn new(
         held: HeldQueue,
         windows: Option<&WindowRule>,
         rate: Option<&RateRule>,
@@ -190,5 +194,78 @@ impl LinkController for Gateway {
             }),
             round_trip: self.following.as_ref().map(|following| following.round_trip.value()),
         }
+    }
+}
+
+impl LinkConfig for AwmConfig {
+    type Machine = Gateway;
+    const CHANGES_RATE: bool = false;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held.bytes(link.mtu)?;
+        self.windows.check(link.mtu)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        Gateway::new(self.held, Some(&self.windows), None, link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        None
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
+    }
+}
+
+impl LinkConfig for CEarthConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
+            let expected = "fixed, handshake or timestamps: equation (7) is of AWM's window";
+            return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
+        }
+        self.held.bytes(link.mtu)?;
+        self.rate.check(link.rate)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        self.check(link)?;
+        Gateway::new(self.held, None, Some(&self.rate), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
+    }
+}
+
+impl LinkConfig for GRouterConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held.bytes(link.mtu)?;
+        self.windows.check(link.mtu)?;
+        self.rate.check(link.rate)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
     }
 }

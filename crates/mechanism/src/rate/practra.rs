@@ -19,7 +19,7 @@ pub use config::{ArrivalCount, ForecastStart, PractRaConfig, Reach};
 
 use super::forecast::Forecast;
 use super::{Admission, QueueCount, QueueView};
-use crate::link::{LinkAction, LinkController, LinkEvent};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -297,6 +297,28 @@ impl LinkController for PractRa {
 
     fn changes(&self) -> u64 {
         self.changes
+    }
+}
+
+impl LinkConfig for PractRaConfig {
+    type Machine = PractRa;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.rates.end_at(link.rate)?;
+        self.validate().map(|_| ())
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<PractRa, ConfigError> {
+        self.rates.end_at(link.rate)?;
+        PractRa::new(self, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("the lowest of rates", self.rates.lowest()))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
     }
 }
 

@@ -4,6 +4,7 @@ mod components;
 pub mod document;
 mod error;
 mod estimate;
+mod options;
 mod quantity;
 mod read;
 mod resolve;
@@ -11,6 +12,7 @@ mod tcp_options;
 
 pub use components::Components;
 pub use error::ScenarioError;
+pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub use resolve::{

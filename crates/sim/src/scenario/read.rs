@@ -11,7 +11,7 @@ use super::document::{
 };
 use super::error::ScenarioError;
 use netlull_describe::{read, read_by_kind, within};
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -25,7 +25,12 @@ pub fn read_document(json: &str) -> Result<Document, ScenarioError> {
     if !value.is_object() {
         return Err(ScenarioError::new("scenario", "is not a table of fields"));
     }
-    read(&value).map_err(|error| ScenarioError::new(named_path(&value, &error.path), error.message))
+    read_value(&value)
+}
+
+/// Reads a `T` from a table; an error names the field by its path.
+pub(super) fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ScenarioError> {
+    read(value).map_err(|error| ScenarioError::new(named_path(value, &error.path), error.message))
 }
 
 /// Replaces an index into `link` or `flow` by the entry's name, where it has one.

@@ -6,7 +6,8 @@ use netlull_mechanism::gateway::{
     AwmConfig, GRouterConfig, HeldQueue, Pace, RateRule, RoundTripConfig, SegmentKind, SegmentView, Timestamps,
     WindowRule, spread,
 };
-use netlull_mechanism::link::{LinkContext, LinkMechanism, WindowEstimates};
+use netlull_mechanism::link::{LinkContext, WindowEstimates};
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_mechanism::rate::{EarthConfig, PractRaConfig, QueueLength, RateSet};
 
 const PERIOD: Duration = Duration::from_millis(5);

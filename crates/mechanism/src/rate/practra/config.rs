@@ -1,9 +1,8 @@
 //! practRA's parameters and readings.
 
 use crate::ConfigError;
-use crate::link::{LinkConfig, LinkContext};
-use crate::rate::{PractRa, QueueCount, RateSet};
-use netlull_units::{BitRate, Duration, Instant};
+use crate::rate::{QueueCount, RateSet};
+use netlull_units::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -145,28 +144,6 @@ impl PractRaConfig {
             let expected = format!("one of the rates, {} to {}", self.rates.lowest(), self.rates.highest());
             ConfigError::new("initial_rate", initial, expected)
         })
-    }
-}
-
-impl LinkConfig for PractRaConfig {
-    type Machine = PractRa;
-
-    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
-        self.rates.end_at(link.rate)?;
-        self.validate().map(|_| ())
-    }
-
-    fn build(&self, link: LinkContext, start: Instant) -> Result<PractRa, ConfigError> {
-        self.rates.end_at(link.rate)?;
-        PractRa::new(self, start)
-    }
-
-    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
-        Some(("the lowest of rates", self.rates.lowest()))
-    }
-
-    fn initial_rate(&self) -> Option<BitRate> {
-        self.initial_rate
     }
 }
 

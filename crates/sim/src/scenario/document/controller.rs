@@ -2,7 +2,7 @@
 
 use super::InService;
 use netlull_describe::{Fields, Tagged, tagged, unknown_kind};
-use netlull_mechanism::link::LinkMechanism;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::TransitionPower;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
