@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import netlull
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
 from netlull.papers.effects import Effect, Variations, with_effects
@@ -121,12 +122,12 @@ def test_papers_are_found() -> None:
     assert info.folder.is_dir()
 
 
-def test_the_package_ships_every_file_of_every_paper() -> None:
-    shipped = Path(papers.__file__).parent / "shipped"
-    for folder in sorted(FOLDER.parent.iterdir()):
-        if folder.is_dir():
-            files = {path.name for path in folder.iterdir() if path.is_file()}
-            assert {path.name for path in (shipped / folder.name).iterdir() if path.is_file()} == files
+def test_papers_are_files_of_the_package_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(netlull.__file__).parent
+    assert FOLDER.resolve().is_relative_to(package.resolve())
+    assert papers.folder_of(FOLDER.name).is_relative_to(package)
+    assert not [path for path in (package / "shipped").rglob("*") if path.is_symlink()]
 
 
 # ---- The plan --------------------------------------------------------------------------------------------------------
