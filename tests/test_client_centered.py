@@ -24,7 +24,7 @@ SEEDS = (1, 2, 3)
 PACKET_S = 1500 * 8 / 20e6
 """A full packet on the paper's air: 0.6 ms."""
 
-claims, measures, bursts, middles = (module_of(FOLDER, name) for name in ("claims", "measures", "bursts", "middles"))
+claims, measures, bursts, medians = (module_of(FOLDER, name) for name in ("claims", "measures", "bursts", "medians"))
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
@@ -230,11 +230,11 @@ def test_the_median_of_three_is_the_run_with_the_median_time() -> None:
 
 def test_the_interval_of_a_median_is_between_order_statistics() -> None:
     # Of 20 values, binomial of 20 and one half: 2 P(B <= 5) = 0.0414, 2 P(B <= 6) = 0.115. So the 6th and the 15th.
-    found = middles.median_interval([float(value) for value in range(1, 21)])
+    found = medians.median_interval([float(value) for value in range(1, 21)])
     assert (found.mean, found.low, found.high, found.n) == (10.5, 6.0, 15.0, 20)
     # Of six, 2 / 64 lie beyond all; of five, 2 / 32 = 0.0625, so there is none.
-    assert middles.median_interval([6.0, 1.0, 2.0, 3.0, 5.0, 4.0]).low == 1.0
-    assert math.isnan(middles.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]).low)
+    assert medians.median_interval([6.0, 1.0, 2.0, 3.0, 5.0, 4.0]).low == 1.0
+    assert math.isnan(medians.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]).low)
 
 
 def test_any_three_runs_give_the_paper_s_number() -> None:
@@ -245,7 +245,7 @@ def test_any_three_runs_give_the_paper_s_number() -> None:
             point = {"experiment": "sites", "site": 2.0, "air": 20.0, "client": float(client), "seed": seed}
             rows.append(point | {"seconds": float(seed), "product_js": float(product)})
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
-    found = middles.of_any_three(evidence, measures.site("sun"))
+    found = medians.of_any_three(evidence, measures.site("sun"))
     # 0.2, 0.2, 0.6 and 0.6.
     assert (found.mean, found.low, found.high, found.n) == pytest.approx((0.4, 0.2, 0.6, 4))
 

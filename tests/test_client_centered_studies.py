@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004"
 SCOPES = {
     "senders": Scope("", ("senders", "calm"), {"rtt": (60, 120), "loss": (0,), "noise": (0,)}, 2),
-    "taste": Scope("", ("taste",), {"rtt": (60, 90), "air": (20,), "radio": (1, 4)}, 2),
+    "tradeoff": Scope("", ("tradeoff",), {"rtt": (60, 90), "air": (20,), "radio": (1, 4)}, 2),
 }
 
-crowd, senders, studies, taste = (module_of(FOLDER, name) for name in ("crowd", "senders", "studies", "taste"))
+crowd, senders, studies, tradeoff = (module_of(FOLDER, name) for name in ("crowd", "senders", "studies", "tradeoff"))
 
 
 @pytest.fixture(scope="module")
@@ -167,18 +167,18 @@ def test_stretches_awake() -> None:
 
 
 def test_the_way_within_a_bound(measured: dict[str, Evidence]) -> None:
-    evidence = measured["taste"]
+    evidence = measured["tradeoff"]
     # At 60 ms the shaper saves most of what is at most a quarter slower; the ideal PSM, which would save more at any
     # price, is no radio's.
-    assert taste.within(evidence, 1, 20, 60, 25) == 2
-    assert taste.within(evidence, 1, 20, 60, 100) != taste.IDEAL
-    assert taste.within(evidence, 1, 20, 60, 0) is None
-    assert [one.id for one in taste.figures(evidence)] == ["taste-20"]
-    captions = [table.caption for table in taste.tables(evidence)]
+    assert tradeoff.within(evidence, 1, 20, 60, 25) == 2
+    assert tradeoff.within(evidence, 1, 20, 60, 100) != tradeoff.IDEAL
+    assert tradeoff.within(evidence, 1, 20, 60, 0) is None
+    assert [one.id for one in tradeoff.figures(evidence)] == ["tradeoff-20"]
+    captions = [table.caption for table in tradeoff.tables(evidence)]
     assert len(captions) == 2
 
 
-@pytest.mark.parametrize("name", ["crowd", "senders", "taste"])
+@pytest.mark.parametrize("name", ["crowd", "senders", "tradeoff"])
 def test_the_quick_part_is_part_of_the_whole(name: str) -> None:
     paper = load(FOLDER)
     study = paper.study(name)

@@ -26,11 +26,13 @@ SCOPES = {
     "sharing": Scope(
         "", ("same", "crossing"), {"flows": (2,), "versions": (2, 5), "one_version": (3,), "sleep": (0, 70)}, 2
     ),
-    "order": Scope("", ("awake", "order"), {"manner": (1, 4, 11), "threshold": (70,), "version": (6,)}, 2),
-    "bigger": Scope("", ("tcp", "datagrams"), {"network": (3,), "load": (10,), "plan": (0, 150, 360)}, 2),
+    "sleep-order": Scope("", ("awake", "sleep-order"), {"manner": (1, 4, 11), "threshold": (70,), "version": (6,)}, 2),
+    "larger-networks": Scope("", ("tcp", "datagrams"), {"network": (3,), "load": (10,), "plan": (0, 150, 360)}, 2),
 }
 
-studies, load_study, pairs, order = (module_of(FOLDER, name) for name in ("studies", "load", "pairs", "order"))
+studies, load_study, pairs, sleep_order = (
+    module_of(FOLDER, name) for name in ("studies", "load", "pairs", "sleep_order")
+)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_paths_over_the_links_that_remain() -> None:
     [
         ("load", {"small": 9 * 4 * 8, "bdp": 4 * 4 * 8}),
         ("sharing", {"same": 10 * 3 * 4, "crossing": 5 * 3 * 4}),
-        ("order", {"awake": 6, "order": 12 * 2 * 6}),
+        ("sleep-order", {"awake": 6, "sleep-order": 12 * 2 * 6}),
     ],
 )
 def test_every_point_is_a_scenario(name: str, points: dict[str, int]) -> None:
@@ -102,10 +104,10 @@ def test_cubic_gets_what_two_flows_of_the_background_leave(evidence: dict[str, E
 
 
 def test_vegas_has_two_windows_at_which_it_stays(evidence: dict[str, Evidence]) -> None:
-    grid = evidence["order"].grid
+    grid = evidence["sleep-order"].grid
 
     def end(manner: int) -> float:
-        return grid.interval(order.cell(manner, 70, 6), "last_bps", 1e-6).mean
+        return grid.interval(sleep_order.cell(manner, 70, 6), "last_bps", 1e-6).mean
 
     # The base round trip is that of the old path, the new one is 9.6 ms longer. From above, without a loss, the window
     # comes down to beta = 3 segments of 8000 b in those 9.6 ms: 2.5 Mb/s. After a timeout it stops growing at 3
@@ -114,10 +116,13 @@ def test_vegas_has_two_windows_at_which_it_stays(evidence: dict[str, Evidence]) 
     assert end(1) == pytest.approx(3 * 8e-3 / 57e-3, rel=0.1)
     # Back on the old path it recovers.
     assert end(11) > 15
-    lost = {manner: grid.interval(order.cell(manner, 70, 6), "asleep_packets").mean for manner in (1, 4)}
+    lost = {manner: grid.interval(sleep_order.cell(manner, 70, 6), "asleep_packets").mean for manner in (1, 4)}
     assert lost[1] > 20
     assert lost[4] == 0
-    assert (studies.collapsed(evidence["order"], order.cell(1, 70, 6)), len(grid.seeds("order"))) == (2, 2)
+    assert (studies.collapsed(evidence["sleep-order"], sleep_order.cell(1, 70, 6)), len(grid.seeds("sleep-order"))) == (
+        2,
+        2,
+    )
 
 
 def test_the_paper_s_pair_has_its_place_among_the_others(evidence: dict[str, Evidence]) -> None:
@@ -142,20 +147,20 @@ def test_fairness_of_two_versions(evidence: dict[str, Evidence]) -> None:
 
 
 def test_load_aware_plans_keep_their_bound(evidence: dict[str, Evidence]) -> None:
-    bigger = module_of(FOLDER, "bigger")
-    grid = evidence["bigger"].grid
-    estop, aware = (bigger.cell("datagrams", 3, plan, 10) for plan in (150, 360))
+    larger = module_of(FOLDER, "larger_networks")
+    grid = evidence["larger-networks"].grid
+    estop, aware = (larger.cell("datagrams", 3, plan, 10) for plan in (150, 360))
     saved = {cell: grid.interval(cell, "saving_ideal").mean for cell in (estop, aware)}
     assert saved[aware] >= saved[estop] > 0.3
     # Poisson arrivals of 11 s add little to the 60 % that the plan allows.
     assert grid.interval(aware, "fullest").mean < 0.62
     assert grid.interval(estop, "fullest").mean > 0.62
-    assert bigger.stretch(evidence["bigger"], 3, 0, 10).mean == pytest.approx(100)
+    assert larger.stretch(evidence["larger-networks"], 3, 0, 10).mean == pytest.approx(100)
 
 
 @pytest.mark.parametrize("name", SCOPES)
 def test_figures_and_tables_are_drawn(name: str, evidence: dict[str, Evidence]) -> None:
-    module = module_of(FOLDER, name)
+    module = module_of(FOLDER, load(FOLDER).study(name).module)
     drawn = list(module.figures(evidence[name]))
     assert len({figure.id for figure in drawn}) == len(drawn) >= 2
     assert all(charts_of(figure.figure) for figure in drawn)
@@ -170,12 +175,12 @@ def test_figures_and_tables_are_drawn(name: str, evidence: dict[str, Evidence]) 
 
 
 def test_the_tables_say_who_collapsed(evidence: dict[str, Evidence]) -> None:
-    table = next(iter(order.tables(evidence["order"])))
+    table = next(iter(sleep_order.tables(evidence["sleep-order"])))
     assert column(table, "links sleep") == ["at once", "drain 50 ms", "at once, wakes at 40 s"]
     assert column(table, "seeds below 2 Mb/s then") == ["2 of 2", "0 of 2", "0 of 2"]
 
 
-@pytest.mark.parametrize("name", ["load", "pairs", "sharing", "order"])
+@pytest.mark.parametrize("name", ["load", "pairs", "sharing", "sleep-order"])
 def test_quick_is_a_part_of_the_whole(name: str) -> None:
     paper = load(FOLDER)
     study = paper.study(name)

@@ -263,7 +263,7 @@ def _study(item: Fields, folder: Path) -> Study:
         full=item.text("full"),
         scenario=_file(item, "scenario", f"{name}-scenario.toml", folder),
         sweep=_file(item, "sweep", f"{name}-sweep.toml", folder),
-        module=_file(item, "drawing", f"{name}.py", folder).removesuffix(".py"),
+        module=_file(item, "drawing", f"{name.replace('-', '_')}.py", folder).removesuffix(".py"),
         quick=_scope(item.table("quick")) if "quick" in item.names() else None,
         series=series[0],
         series_interval=series[1],

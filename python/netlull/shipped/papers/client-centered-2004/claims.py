@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from netlull.papers import Evidence, Headline, Part, Tolerance, number
 from netlull.stats import mean_interval
 
-from . import crowd, measures, middles
+from . import crowd, measures, medians
 from .measures import FAST_AIR, IDEAL_PSM, LOSSES, ROUND_TRIPS, SHAPER, SITES
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _open(found: Interval, points: float) -> str:
 
 
 def _over_seeds(evidence: Evidence, case: Case) -> float:
-    return middles.over_seeds(evidence, case).mean
+    return medians.over_seeds(evidence, case).mean
 
 
 MEDIANS: dict[str, Number] = {"median over seeds": _over_seeds, "the paper's median of three": measures.median_of_three}

@@ -9,7 +9,7 @@ import numpy as np
 from netlull.papers import Drawn, Evidence, Tabled, number
 from netlull.plot import COLOURS, Curve, Panel, figure, legend_above, panel_grid, styled
 
-from . import bursts, measures, middles
+from . import bursts, measures, medians
 from .measures import AIR, FAST_AIR, LOSSES, NOISES, ROUND_TRIPS, SHAPES, SITES, WAYS, WINDOWS
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def crosses(axes: Axes, places: Sequence[float], values: Sequence[float], label:
     axes.plot(places, values, "x", markersize=6, markeredgewidth=1.5, color="#000000", zorder=5, label=label)
 
 
-def medians(axes: Axes, places: Sequence[float], values: Sequence[float], others: Sequence[Interval]) -> None:
+def draw_medians(axes: Axes, places: Sequence[float], values: Sequence[float], others: Sequence[Interval]) -> None:
     """The paper's way to a number, and beside it what nine in ten other triples of seeds give."""
     beside = [place + 0.03 for place in places]
     low, high = ([getattr(value, end) for value in others] for end in ("low", "high"))
@@ -154,7 +154,7 @@ def _all(evidence: Evidence, cases: Sequence[Case]) -> tuple[list[Interval], lis
     return (
         [measures.product(evidence, case) for case in cases],
         [measures.median_of_three(evidence, case) for case in cases],
-        [middles.of_any_three(evidence, case) for case in cases],
+        [medians.of_any_three(evidence, case) for case in cases],
     )
 
 
@@ -170,7 +170,7 @@ def at_sites(evidence: Evidence) -> Figure:
         axes = drawn.subplots()
         places = list(range(len(SITES)))
         bars(axes, places, found, "netlull", 0, 0.6)
-        medians(axes, places, three, others)
+        draw_medians(axes, places, three, others)
         crosses(axes, [places[list(SITES).index(name)] for name in PRINTED_SITES], list(PRINTED_SITES.values()))
         mean = measures.over(evidence, [measures.site(name) for name in SITES]).mean
         axes.axhline(mean, color=COLOURS[0], linestyle=":", linewidth=1, label=f"netlull, mean {mean:.2f}")
@@ -191,7 +191,7 @@ def emulated(evidence: Evidence) -> Figure:
             found, three, others = _all(evidence, [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS])
             at = [group + (place - 2) * width for group in range(len(ROUND_TRIPS))]
             bars(axes, at, found, f"{loss:g} %", place, width * 0.92)
-            medians(axes, at, three, others)
+            draw_medians(axes, at, three, others)
             highest = max(highest, _highest(found))
         for value, what in ((PRINTED_MEAN_EMULATED, "mean"), (PRINTED_BEST_EMULATED, "lowest")):
             style = "--" if what == "mean" else ":"
@@ -382,9 +382,9 @@ def _row(evidence: Evidence, name: str, case: Case) -> list[str]:
         number(grid.interval(case.baseline, "seconds"), digits=2),
         number(grid.interval(case.cell, "seconds"), digits=2),
         number(measures.product(evidence, case), digits=2),
-        middles.told(middles.over_seeds(evidence, case)),
+        medians.told(medians.over_seeds(evidence, case)),
         f"{measures.median_of_three(evidence, case):.2f}",
-        middles.told(middles.of_any_three(evidence, case)),
+        medians.told(medians.of_any_three(evidence, case)),
         number(measures.energy(evidence, case), digits=2),
         number(grid.interval(case.cell, "missed")),
         number(grid.interval(case.cell, "bursts")),

@@ -1,4 +1,4 @@
-"""What the studies share: ratios over seeds, their middles, and strips of them."""
+"""What the studies share: ratios over seeds, their medians, and strips of them."""
 
 from __future__ import annotations
 

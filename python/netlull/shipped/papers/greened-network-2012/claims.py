@@ -10,7 +10,7 @@ import numpy as np
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
 from netlull.stats import mean_interval
 
-from . import series, theirs
+from . import printed, series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netlull.papers import Recorded
     from netlull.stats import Interval
 
-VERSIONS = {name: place for place, name in enumerate(theirs.TABLE_IV, start=1)}
+VERSIONS = {name: place for place, name in enumerate(printed.TABLE_IV, start=1)}
 """The axis `version`."""
 LINUX = ("BIC", "CUBIC")
 AIMD = ("Tahoe", "Reno", "NewReno")
@@ -44,12 +44,12 @@ def awake(version: str) -> Cell:
 
 def before(evidence: Evidence, version: str) -> Interval:
     """Throughput before the switch-off, in Mb/s: every threshold's runs are the same until then."""
-    return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", theirs.WIRE_MBPS)
+    return evidence.grid.interval(asleep(version, STATES[0]), "before_bps", printed.WIRE_MBPS)
 
 
 def after(evidence: Evidence, version: str, threshold: float) -> Interval:
     """Throughput after it, in Mb/s."""
-    return evidence.grid.interval(asleep(version, threshold), "after_bps", theirs.WIRE_MBPS)
+    return evidence.grid.interval(asleep(version, threshold), "after_bps", printed.WIRE_MBPS)
 
 
 def throughput(evidence: Evidence, version: str, state: str | int) -> Interval:
@@ -72,22 +72,22 @@ def loss(evidence: Evidence, version: str, threshold: float, scale: float = 1.0)
 def links_asleep(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     """N1."""
     parts = []
-    for threshold, printed in theirs.TABLE_V.items():
-        found = theirs.off(evidence, threshold)
-        parts.append(Part(f"at{threshold}", found == printed, f"{threshold} %: {', '.join(found)}."))
+    for threshold, paper in printed.TABLE_V.items():
+        found = printed.off(evidence, threshold)
+        parts.append(Part(f"at{threshold}", found == paper, f"{threshold} %: {', '.join(found)}."))
     return parts
 
 
 def energy(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """N2."""
     parts = []
-    for threshold, printed in theirs.ENERGY_PERCENT.items():
+    for threshold, paper in printed.ENERGY_PERCENT.items():
         saved = evidence.grid.interval(Cell.of("plan", asked=threshold), "cards_saving", 100).mean
-        holds = abs(saved - printed) <= tolerance["points"]
+        holds = abs(saved - paper) <= tolerance["points"]
         parts.append(Part(f"at{threshold}", holds, f"{threshold} %: {saved:.1f} %."))
-    for threshold, printed in theirs.WATTS.items():
+    for threshold, paper in printed.WATTS.items():
         saved = watts(evidence, threshold)
-        holds = abs(saved - printed) <= tolerance["watt_share"] * printed
+        holds = abs(saved - paper) <= tolerance["watt_share"] * paper
         parts.append(Part(f"watts{threshold}", holds, f"{threshold} %: {saved:,.0f} W."))
     return parts
 
@@ -103,11 +103,11 @@ def watts(evidence: Evidence, threshold: float) -> float:
 def table_iv(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """N3."""
     parts = []
-    for version, row in theirs.TABLE_IV.items():
-        for state, printed in row.items():
+    for version, row in printed.TABLE_IV.items():
+        for state, paper in row.items():
             found = throughput(evidence, version, state).mean
-            holds = abs(found - printed) <= max(tolerance["share"] * printed, tolerance["floor_mbps"])
-            text = f"{version} {_state(state)} {found:.2f} ({found / printed - 1:+.0%})."
+            holds = abs(found - paper) <= max(tolerance["share"] * paper, tolerance["floor_mbps"])
+            text = f"{version} {_state(state)} {found:.2f} ({found / paper - 1:+.0%})."
             parts.append(Part(f"{version}-{state}".lower(), holds, text))
     return [*parts, *(_ranking(evidence, state) for state in ("before", *STATES))]
 
@@ -117,9 +117,9 @@ def _state(state: str | int) -> str:
 
 
 def _ranking(evidence: Evidence, state: str | int) -> Part:
-    printed = sorted(theirs.TABLE_IV, key=lambda version: -theirs.TABLE_IV[version][state])
+    paper = sorted(printed.TABLE_IV, key=lambda version: -printed.TABLE_IV[version][state])
     found = sorted(VERSIONS, key=lambda version: -throughput(evidence, version, state).mean)
-    return Part(f"order-{state}", found == printed, f"Order {_state(state)}: {', '.join(found)}.")
+    return Part(f"order-{state}", found == paper, f"Order {_state(state)}: {', '.join(found)}.")
 
 
 def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
@@ -132,7 +132,7 @@ def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         parts.append(Part(f"best-{state}", least > other, text))
     for threshold in STATES:
         ahead = evidence.grid.difference(
-            asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", theirs.WIRE_MBPS
+            asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", printed.WIRE_MBPS
         )
         text = f"CUBIC less BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
         parts.append(Part(f"cubic-{threshold}", ahead.mean > 0, text))
@@ -231,7 +231,7 @@ def _gap(columns: Sequence[str | int], versions: Sequence[str]) -> Callable[[Evi
 
     def measure(evidence: Evidence) -> float:
         gaps = [
-            abs(throughput(evidence, version, state).mean / theirs.TABLE_IV[version][state] - 1)
+            abs(throughput(evidence, version, state).mean / printed.TABLE_IV[version][state] - 1)
             for version in versions
             for state in columns
         ]

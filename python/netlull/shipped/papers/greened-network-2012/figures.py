@@ -11,7 +11,7 @@ from netlull.plot import COLOURS, Curve, Panel, Trace, draw_traces, figure, lege
 from netlull.stats import Interval
 from netlull.topology import sleep_plan
 
-from . import claims, network, series, theirs, vegas
+from . import claims, network, printed, series, vegas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,7 +99,7 @@ def windows(evidence: Evidence) -> Figure:
 
 
 def throughput_lost(evidence: Evidence) -> Figure:
-    """Fig. 3: ours and theirs."""
+    """Fig. 3: our losses and the paper's."""
     panels = []
     for letter, versions in zip("ab", (claims.AIMD, claims.LINUX), strict=True):
         curves = []
@@ -107,8 +107,8 @@ def throughput_lost(evidence: Evidence) -> Figure:
             colour = claims.VERSIONS[version] - 1
             ours = [claims.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED]
             curves.append(Curve(version, PLANNED, ours, colour))
-            printed = [_exactly(theirs.loss_percent(version, state)) for state in claims.STATES]
-            curves.append(Curve(f"{version}, paper", claims.STATES, printed, colour, dashed=True))
+            paper = [_exactly(printed.loss_percent(version, state)) for state in claims.STATES]
+            curves.append(Curve(f"{version}, paper", claims.STATES, paper, colour, dashed=True))
         panels.append(Panel(f"({letter})", THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45))
     return panel_grid(panels)
 
@@ -119,17 +119,18 @@ def _exactly(value: float) -> Interval:
 
 def cells(evidence: Evidence) -> Figure:
     """Table IV with the spread over seeds."""
-    states: tuple[theirs.State, ...] = ("before", *claims.STATES)
+    states: tuple[printed.State, ...] = ("before", *claims.STATES)
     with styled():
         drawn = figure(height=4.6)
         panels = [axes for row in drawn.subplots(2, 3, sharex=True) for axes in row]
         for axes, version in zip(panels, claims.VERSIONS, strict=True):
             for place, state in enumerate(states):
-                _ns2(axes, place, theirs.NS2[version][state])
+                _ns2(axes, place, printed.NS2[version][state])
                 dots(axes, place, seeds_of(evidence, version, state), "netlull, a seed")
-                _cross(axes, place, theirs.TABLE_IV[version][state])
+                _cross(axes, place, printed.TABLE_IV[version][state])
             awake = [
-                value * theirs.WIRE_MBPS for value in evidence.grid.samples(claims.awake(version), "after_bps").values()
+                value * printed.WIRE_MBPS
+                for value in evidence.grid.samples(claims.awake(version), "after_bps").values()
             ]
             dots(axes, len(states), awake, "netlull, a seed")
             axes.set_title(version, loc="left")
@@ -146,7 +147,7 @@ def seeds_of(evidence: Evidence, version: str, state: str | int) -> list[float]:
     """A cell of Table IV, by seed, in Mb/s."""
     cell = claims.asleep(version, claims.STATES[0] if isinstance(state, str) else state)
     metric = "before_bps" if isinstance(state, str) else "after_bps"
-    return [value * theirs.WIRE_MBPS for value in evidence.grid.samples(cell, metric).values()]
+    return [value * printed.WIRE_MBPS for value in evidence.grid.samples(cell, metric).values()]
 
 
 def dots(axes: Axes, place: float, values: Sequence[float], label: str, colour: int = 0) -> None:
@@ -227,7 +228,7 @@ NOTES = {
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
-    """Tables IV and V, ours beside theirs."""
+    """Tables IV and V, our values and the paper's."""
     yield _table_iv(evidence)
     yield _table_v(evidence)
     yield _energy_table(evidence)
@@ -235,11 +236,11 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
 
 def _table_iv(evidence: Evidence) -> Tabled:
     rows = []
-    for version, printed in theirs.TABLE_IV.items():
+    for version, paper in printed.TABLE_IV.items():
         row = [version]
-        for state, value in printed.items():
+        for state, value in paper.items():
             found = claims.throughput(evidence, version, state)
-            ns2 = theirs.NS2[version][state][0]
+            ns2 = printed.NS2[version][state][0]
             row += [
                 f"{value:g}",
                 f"{found.mean:.2f} ({found.mean / value - 1:+.0%})",
@@ -256,13 +257,13 @@ def _table_v(evidence: Evidence) -> Tabled:
     whole = network.topology(evidence)
     for threshold in PLANNED:
         cell = Cell.of("plan", asked=threshold)
-        found = ", ".join(theirs.off(evidence, threshold))
-        printed = ", ".join(theirs.TABLE_V[threshold])
+        found = ", ".join(printed.off(evidence, threshold))
+        paper = ", ".join(printed.TABLE_V[threshold])
         plan = sleep_plan(whole, "estop", threshold=threshold / 100)
         left = f"{plan.steps[-1].connectivity / plan.initial_connectivity:.3f}"
         saved = number(evidence.grid.interval(cell, "cards_saving", 100))
         watts = f"{claims.watts(evidence, threshold):,.0f}"
-        rows.append([f"{threshold} %", printed, found, left, f"{theirs.ENERGY_PERCENT[threshold]:g}", saved, watts])
+        rows.append([f"{threshold} %", paper, found, left, f"{printed.ENERGY_PERCENT[threshold]:g}", saved, watts])
     header = [
         *("threshold", "asleep, paper", "asleep, ours", "connectivity left"),
         *("energy saved, paper (%)", "ours (%)", "ours (W, one end)"),

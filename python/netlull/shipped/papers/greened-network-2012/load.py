@@ -220,7 +220,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "28.8 Mb/s awake at 25 %, and is hurt from 20 % on. Vegas gets 16.8 Mb/s or 24 to 26, by the seed: it "
         "takes bursts of datagrams of 1000 B for a queue, and one segment more or less decides.",
         "Vegas collapses at 70 and 50 % at every load, 0 % included, and with buffers of one BDP: no load is "
-        "needed, no full queue, only a longer path and a timeout (study order). With BDP buffers the other "
+        "needed, no full queue, only a longer path and a timeout (study sleep-order). With BDP buffers the other "
         "versions differ by less than 10 % at 25 %: the ranking of Table IV is one of small buffers. It "
         "changes with sleep, too: at 40 % and 70 % BBRv3 is first, as it gives way least.",
         "At 50 % and from 35 % of background on, three flows of datagrams share the link 6-4, on the way of "

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from netlull.papers import Cell, Drawn, Evidence
 from netlull.plot import COLOURS, Trace, draw_traces, figure, legend_above, styled
 
-from . import claims, series, theirs
+from . import claims, printed, series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,8 +140,8 @@ def lost(evidence: Evidence) -> Figure:
                 spread = np.linspace(-SPREAD, SPREAD, len(values))
                 label = "netlull, a seed" if place == 0 else None
                 axes.plot(state + spread, values, "o", markersize=3, color=COLOURS[0], label=label)
-            printed = [theirs.loss_percent("Vegas", state) for state in claims.STATES]
-            axes.plot(claims.STATES, printed, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
+            paper = [printed.loss_percent("Vegas", state) for state in claims.STATES]
+            axes.plot(claims.STATES, paper, "x", markersize=6, markeredgewidth=1.4, color=COLOURS[1], label="paper")
             axes.set_xlim(42, 98)
             axes.set_xticks(claims.STATES)
             axes.set_ylim(0, 105)

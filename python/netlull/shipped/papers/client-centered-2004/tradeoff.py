@@ -60,7 +60,7 @@ AIRS = (20, 108)
 def cells(radio: int, air: float, rtt: float, way: int) -> tuple[Cell, Cell]:
     """A point and its baseline."""
     at = {"radio": radio, "air": air, "rtt": rtt}
-    return Cell.of("taste", way=way, **at), Cell.of("taste", way=BASELINE, **at)
+    return Cell.of("tradeoff", way=way, **at), Cell.of("tradeoff", way=BASELINE, **at)
 
 
 def slowdown(evidence: Evidence, *at: float) -> Interval:
@@ -95,9 +95,9 @@ def within(evidence: Evidence, radio: int, air: float, rtt: float, bound: float)
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Savings against slowdowns, under each radio."""
-    for air in (air for air in AIRS if air in evidence.grid.values("taste", "air")):
+    for air in (air for air in AIRS if air in evidence.grid.values("tradeoff", "air")):
         yield Drawn(
-            f"taste-{air}",
+            f"tradeoff-{air}",
             f"What is saved, and what it costs, with {air} Mb/s of air",
             "Energy against transfer time, both over baseline TCP's with the same seed; FreeBSD 4.5's sender, noise "
             "of 2 %, no "
@@ -122,8 +122,8 @@ SHORT = {
 
 def scattered(evidence: Evidence, air: float) -> Figure:
     """A panel for each radio."""
-    radios = [radio for radio in RADIOS if radio in evidence.grid.values("taste", "radio")]
-    rtts = evidence.grid.values("taste", "rtt")
+    radios = [radio for radio in RADIOS if radio in evidence.grid.values("tradeoff", "radio")]
+    rtts = evidence.grid.values("tradeoff", "rtt")
     with styled():
         made = figure(height=5.4)
         places = made.subplots(2, 2, sharex=True, sharey=True).ravel()
@@ -152,8 +152,8 @@ def _room(evidence: Evidence, air: float, metric: str) -> tuple[float, float]:
     grid = evidence.grid
     points = [
         cells(int(radio), air, rtt, way)
-        for radio in grid.values("taste", "radio")
-        for rtt in grid.values("taste", "rtt")
+        for radio in grid.values("tradeoff", "radio")
+        for rtt in grid.values("tradeoff", "rtt")
         for way in WAYS
     ]
     means = [1.0, *(grid.ratio(*pair, metric).mean for pair in points)]
@@ -177,7 +177,7 @@ def _half(value: Interval) -> float:
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The least energy within bounds; everything in numbers."""
     grid = evidence.grid
-    radios, airs, rtts = ([int(value) for value in grid.values("taste", axis)] for axis in ("radio", "air", "rtt"))
+    radios, airs, rtts = ([int(value) for value in grid.values("tradeoff", axis)] for axis in ("radio", "air", "rtt"))
     rows = [
         [
             RADIOS[radio],

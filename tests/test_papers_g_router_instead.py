@@ -32,7 +32,7 @@ SEEDS = (1, 2)
 def planned(folder: Path) -> Plan:
     """The whole study of a paper."""
     paper = load(folder)
-    return plan_study(paper, paper.study("cure"), None)
+    return plan_study(paper, paper.study("g-router-instead"), None)
 
 
 def controllers(folder: Path, tmp_path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -64,11 +64,11 @@ def test_every_gateway_has_half_of_the_buffer_and_a_stable_beta(
 
 @pytest.mark.parametrize("folder", [TROUBLED, INTERTWINING])
 def test_the_lines_are_named_as_the_points_of_the_sweep(folder: Path) -> None:
-    cure = module_of(folder, "cure")
+    study = module_of(folder, "g_router_instead")
     axis = next(axis for axis in planned(folder).sweep["axis"] if axis["name"] == "scheme")
-    drawn = {scheme.scheme: scheme.label for scheme in cure.ALL if scheme.scheme is not None}
+    drawn = {scheme.scheme: scheme.label for scheme in study.ALL if scheme.scheme is not None}
     assert drawn == {point["value"]: point["label"] for point in axis["point"]}
-    lines = [(scheme.colour, scheme.dashed) for scheme in cure.ALL]
+    lines = [(scheme.colour, scheme.dashed) for scheme in study.ALL]
     assert len(set(lines)) == len(lines)
 
 
@@ -110,12 +110,12 @@ def evidence_of(folder: Path, *, gateways: bool) -> Evidence:
             rows.append(row)
     names = sorted({name for row in rows for name in row})
     table = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows])
-    recorded = {run.name: Recording() for run in load(folder).study("cure").series}
+    recorded = {run.name: Recording() for run in load(folder).study("g-router-instead").series}
     return Evidence(load(folder), Grid(table, ["rtt", "mrci", "scheme", "load"]), recorded)
 
 
 def _kind(experiment: str) -> str:
-    return "tcponly" if "tcponly" in experiment else "gateway" if "cure" in experiment else "practra"
+    return "tcponly" if "tcponly" in experiment else "gateway" if "gateway" in experiment else "practra"
 
 
 @pytest.fixture
@@ -128,9 +128,9 @@ def copy(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 
 @pytest.mark.parametrize("copy", [TROUBLED], indirect=True)
 def test_a_row_compares_a_gateway_with_no_control_and_with_practra(copy: Path) -> None:
-    cure = module_of(copy, "cure")
+    study = module_of(copy, "g_router_instead")
     found = evidence_of(copy, gateways=True)
-    tables = list(cure.tables(found))
+    tables = list(study.tables(found))
     assert [len(table.rows) for table in tables] == [4 * 8] * 3
     row = next(row for row in tables[1].rows if row[0] == "10 ms, G-Router")
     # A quarter of TCPonly's goodput with either seed: 75 % lost. Against practRA's half: 2 - 4 = -2 and 1 - 2 = -1
@@ -140,24 +140,24 @@ def test_a_row_compares_a_gateway_with_no_control_and_with_practra(copy: Path) -
 
 @pytest.mark.parametrize("copy", [INTERTWINING], indirect=True)
 def test_a_row_has_completion_times_over_those_without_control(copy: Path) -> None:
-    cure = module_of(copy, "cure")
+    study = module_of(copy, "g_router_instead")
     found = evidence_of(copy, gateways=True)
-    tables = list(cure.tables(found))
+    tables = list(study.tables(found))
     # Six loads; practRA, AWM and four G-Routers.
     assert [len(table.rows) for table in tables] == [6 * 6] * 2
     row = next(row for row in tables[0].rows if row[0] == "0.8, G-Router")
     # Downloads take 0.8 s instead of 0.2 s.
     assert row[2:6] == ["60.0 ± 0.0", "4.00 ± 0.00", "4.00 ± 0.00", "75.0 ± 0.0"]
-    scheme = next(scheme for scheme in cure.ALL if scheme.label == "G-Router")
+    scheme = next(scheme for scheme in study.ALL if scheme.label == "G-Router")
     # 60 % saved, and 300 % longer; 60 % saved, and 75 % lost.
-    assert cure.es_qosd_time(found, cure.PACKETS, scheme, 0.8) == pytest.approx({1: -240, 2: -240})
-    assert cure.es_qosd_goodput(found, cure.PACKETS, scheme, 0.8) == pytest.approx({1: -15, 2: -15})
+    assert study.es_qosd_time(found, study.PACKETS, scheme, 0.8) == pytest.approx({1: -240, 2: -240})
+    assert study.es_qosd_goodput(found, study.PACKETS, scheme, 0.8) == pytest.approx({1: -15, 2: -15})
 
 
 def test_a_curve_that_leaves_its_panel_comes_back_as_a_piece_of_its_own() -> None:
-    cure = module_of(INTERTWINING, "cure")
+    study = module_of(INTERTWINING, "g_router_instead")
     values = [mean_interval([value]) for value in (50.0, -400.0, -501.0, -9000.0, -375.0, -600.0)]
-    pieces = cure._drawn(Curve("G-Router", [1, 2, 3, 4, 5, 6], values))
+    pieces = study._drawn(Curve("G-Router", [1, 2, 3, 4, 5, 6], values))
     assert [piece.x for piece in pieces] == [[1, 2], [5]]
     assert [[value.mean for value in piece.y] for piece in pieces] == [[50, -400], [-375]]
 
@@ -166,20 +166,20 @@ def test_a_curve_that_leaves_its_panel_comes_back_as_a_piece_of_its_own() -> Non
     ("copy", "names"),
     [
         (TROUBLED, ["single", "background", "both", "mrci", "time", "why"]),
-        (INTERTWINING, ["cure", "bytes-cure", "why"]),
+        (INTERTWINING, ["gateway", "bytes-gateway", "why"]),
     ],
     indirect=["copy"],
 )
 def test_gateways_are_drawn_where_they_ran(copy: Path, names: list[str]) -> None:
-    cure = module_of(copy, "cure")
-    drawn = list(cure.figures(evidence_of(copy, gateways=True)))
+    study = module_of(copy, "g_router_instead")
+    drawn = list(study.figures(evidence_of(copy, gateways=True)))
     assert [figure.id for figure in drawn] == names
     assert {figure.section for figure in drawn} == {"figures"}
     for figure in drawn:
         assert all(axes.get_lines() for axes in figure.figure.axes), figure.id
     without = evidence_of(copy, gateways=False)
-    assert not list(cure.figures(without))
-    assert not list(cure.tables(without))
+    assert not list(study.figures(without))
+    assert not list(study.tables(without))
 
 
 @pytest.mark.parametrize("copy", [TROUBLED], indirect=True)
@@ -187,11 +187,11 @@ def test_simulated_runs_have_all_that_is_drawn(copy: Path, tmp_path: Path) -> No
     scenario = (copy / "scenario.toml").read_text(encoding="utf-8")
     (copy / "scenario.toml").write_text(scenario.replace('"300 s"', '"12 s"'), encoding="utf-8")
     paper = load(copy)
-    study = paper.study("cure")
-    evidence = measure(paper, plan_study(paper, study, study.quick, seeds=2), tmp_path / "out")
-    cure = module_of(copy, "cure")
-    assert len(list(cure.figures(evidence))) == 6
-    rows = [row for table in cure.tables(evidence) for row in table.rows]
+    planned_study = paper.study("g-router-instead")
+    evidence = measure(paper, plan_study(paper, planned_study, planned_study.quick, seeds=2), tmp_path / "out")
+    study = module_of(copy, "g_router_instead")
+    assert len(list(study.figures(evidence))) == 6
+    rows = [row for table in study.tables(evidence) for row in table.rows]
     # Where only windows are steered no rate changes.
     assert next(row for row in rows if row[0] == "10 ms, AWM alone")[6] == "0"
     assert not any("nan" in cell or cell == "none" for row in rows for cell in row)

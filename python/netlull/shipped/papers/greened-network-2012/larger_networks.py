@@ -62,10 +62,22 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         return grid.interval(cell("tcp", network, plan, load), "tcp_bps", 1e-6)
 
     for name, title, label, value, caption in (
-        ("bigger-fullest", "How full the fullest link becomes", "Utilisation (%)", fullest, "Datagrams alone."),
-        ("bigger-stretch", "Longer ways", "Links more (%)", longer, "Links that a datagram crosses, more than awake."),
         (
-            "bigger-tcp",
+            "larger-networks-fullest",
+            "How full the fullest link becomes",
+            "Utilisation (%)",
+            fullest,
+            "Datagrams alone.",
+        ),
+        (
+            "larger-networks-stretch",
+            "Longer ways",
+            "Links more (%)",
+            longer,
+            "Links that a datagram crosses, more than awake.",
+        ),
+        (
+            "larger-networks-tcp",
             "What five TCP flows get",
             "Goodput each (Mb/s)",
             goodput,
@@ -80,7 +92,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             _over_saving(evidence, load, label, value),
         )
     yield Drawn(
-        "bigger-energy",
+        "larger-networks-energy",
         "Energy saved",
         f"By the power model, for every plan; background {load:g} %. Ports that sleep on the measured device keep "
         "their share of the box and feed their transceivers.",

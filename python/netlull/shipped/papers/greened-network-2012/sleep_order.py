@@ -36,7 +36,7 @@ THRESHOLDS = {90: "90 %: two links, the flow keeps its path", 70: "70 %: three l
 
 def cell(manner: int, threshold: int, version: int) -> Cell:
     """A point of the sweep."""
-    return Cell.of("order", manner=manner, threshold=threshold, version=version)
+    return Cell.of("sleep-order", manner=manner, threshold=threshold, version=version)
 
 
 def difference(evidence: Evidence, manner: int, threshold: int, version: int, metric: str, scale: float) -> Interval:
@@ -59,20 +59,20 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         return grid.interval(cell(manner, threshold, version), "last_bps", 1e-6)
 
     yield Drawn(
-        "order-lost",
+        "sleep-order-lost",
         "Packets of the flow lost in the 3 s after links went to sleep",
         f"What a way of going to sleep costs at once: packets of the TCP flow lost from 29.9 to 33 s. {BARS}",
         _drawn(evidence, "Packets lost", lost),
     )
     yield Drawn(
-        "order-dip",
+        "sleep-order-dip",
         "TCP's dip",
         "Megabytes delivered less than while all links are awake, same seed, from 29.9 to 33 s: the reaction to "
         f"losses, the longer path, and what rerouted datagrams take. {BARS}",
         _drawn(evidence, "Megabytes less", dip),
     )
     yield Drawn(
-        "order-end",
+        "sleep-order-end",
         "What is left",
         f"Goodput from 50 to 60 s. Links that woke at 40 s give back what was there before. {BARS}",
         _drawn(evidence, "Goodput (Mb/s)", end),
@@ -80,9 +80,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Interval]) -> Figure:
-    manners = values(evidence, "order", "manner", MANNERS)
-    versions = values(evidence, "order", "version", VERSIONS)
-    thresholds = values(evidence, "order", "threshold", THRESHOLDS)
+    manners = values(evidence, "sleep-order", "manner", MANNERS)
+    versions = values(evidence, "sleep-order", "version", VERSIONS)
+    thresholds = values(evidence, "sleep-order", "threshold", THRESHOLDS)
     with styled():
         drawn = figure(height=0.35 + 2.9 * len(thresholds))
         panels = list(drawn.subplots(len(thresholds), 1, squeeze=False, sharex=True)[:, 0])
@@ -108,10 +108,10 @@ def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Inte
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The same in numbers."""
     grid = evidence.grid
-    for threshold in values(evidence, "order", "threshold", THRESHOLDS):
+    for threshold in values(evidence, "sleep-order", "threshold", THRESHOLDS):
         rows = []
-        for version, name in values(evidence, "order", "version", VERSIONS).items():
-            for manner, way in values(evidence, "order", "manner", MANNERS).items():
+        for version, name in values(evidence, "sleep-order", "version", VERSIONS).items():
+            for manner, way in values(evidence, "sleep-order", "manner", MANNERS).items():
                 point = cell(manner, threshold, version)
                 timeouts = difference(evidence, manner, threshold, version, "timeouts", 1)
                 seeds = len(grid.samples(point, "last_bps"))

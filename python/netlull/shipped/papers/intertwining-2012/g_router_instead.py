@@ -46,8 +46,8 @@ class Room:
         return Cell.of(self.tcponly, load=load)
 
 
-PACKETS = Room("cure", "the paper's buffer of 42 packets", TCPONLY, TCP_PC)
-BYTES = Room("bytes-cure", "a buffer of 63 kB", "bytes-tcponly", "bytes-tcp-pc")
+PACKETS = Room("gateway", "the paper's buffer of 42 packets", TCPONLY, TCP_PC)
+BYTES = Room("bytes-gateway", "a buffer of 63 kB", "bytes-tcponly", "bytes-tcp-pc")
 ROOMS = (PACKETS, BYTES)
 
 
@@ -247,7 +247,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "1.4 to 2.4 times as long as under practRA. That is with a buffer that counts bytes. With the paper's, which "
         "counts packets, they take 2.5 to 7 times as long at load 0.1 and 0.3, and from load 0.5 on the link "
         "collapses. 10 seeds of 600 s, differences by seed; the parameters were chosen before any run "
-        "(cure-sweep.toml).",
+        "(g-router-instead-sweep.toml).",
         "AWM alone changes nothing: completion times are those of TCPonly at every load. A mean download is five "
         "packets, sent before its window could matter. Nothing is saved and nothing is lost.",
         "The paper's buffer: at load 0.1 and 0.3 the G-Router saves 88.6 and 68.5 % (practRA 84.5 and 64.1 %), and "

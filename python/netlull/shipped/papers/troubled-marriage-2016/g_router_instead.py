@@ -51,11 +51,11 @@ class Case:
 
     def steered(self, rtt: float, scheme: float) -> Cell:
         """With a gateway, by its value on the axis `scheme`."""
-        return Cell.of(f"cure-{self.name}", rtt=rtt, scheme=scheme)
+        return Cell.of(f"gateway-{self.name}", rtt=rtt, scheme=scheme)
 
     def measured(self, evidence: Evidence) -> bool:
         """Whether its gateways ran."""
-        return bool(evidence.grid.cells(f"cure-{self.name}"))
+        return bool(evidence.grid.cells(f"gateway-{self.name}"))
 
 
 CASES = (
@@ -191,7 +191,7 @@ def _reduction(evidence: Evidence, case: Case, cell: Cell) -> Interval:
 
 
 def _recorded(case: Case, rtt: int) -> str:
-    return f"cure{case.over_time}-rtt{rtt}"
+    return f"gateway{case.over_time}-rtt{rtt}"
 
 
 def over_time(evidence: Evidence) -> Figure:
@@ -214,7 +214,7 @@ def over_time(evidence: Evidence) -> Figure:
     return drawn
 
 
-STORIES = (("cure5-rtt10", "RTT 10 ms", 12.0), ("cure5-rtt100-per-rtt", "RTT 100 ms", 30.0))
+STORIES = (("gateway5-rtt10", "RTT 10 ms", 12.0), ("gateway5-rtt100-per-rtt", "RTT 100 ms", 30.0))
 """Recorded runs with bursts, and how long they are shown."""
 
 
@@ -302,7 +302,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "Does it cure the marriage? With one flow, yes, but then there is nothing to save. With bursts beside it or "
         "a bottleneck behind it, no: losses may vanish, but so does TCP's throughput, and mostly more of it than "
         "under practRA. The numbers are of --full: 10 seeds, differences by seed. The parameters were chosen before "
-        "any run and are the same at all points (cure-sweep.toml).",
+        "any run and are the same at all points (g-router-instead-sweep.toml).",
         "One flow: nothing is lost any more. At RTT 100 ms TCP carries 9.66 Mb/s, 10.0 % more than in TCPonly "
         "(8.78), where practRA with mRCI 10 ms costs 15.1 %. The rate stays at 9.94 Mb/s: a greedy flow asks for all "
         "there is, and the 23 % that practRA saves there is what TCP loses. What cures is AWM: alone, on a link of "
