@@ -55,6 +55,12 @@ def folder(tmp_path: Path) -> Path:
             "claims.toml",
             'title = "The time series"',
             "titel = 1",
+            "claims.toml: claim.T9.titel: is unknown; did you mean title?",
+        ),
+        (
+            "claims.toml",
+            'title = "The time series"\n',
+            "",
             "claims.toml: claim.T9.title: is missing; expected text",
         ),
         (
@@ -78,7 +84,7 @@ def folder(tmp_path: Path) -> Path:
             'search_over = ["weather", "',
             '"weather" is no reading; expected some of',
         ),
-        ("readings.toml", 'choice = "', 'effects = "', "readings.toml: reading.buffer.choice: is missing"),
+        ("readings.toml", 'choice = "', 'effects = "', "reading.buffer.effects: is unknown; did you mean effect?"),
     ],
 )
 def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: str, message: str) -> None:

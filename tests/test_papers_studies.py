@@ -149,7 +149,7 @@ def test_its_files_are_named_after_it(paper: Paper) -> None:
             'drawing = "few.toml"\nfull = "two',
             'study.few.drawing: is "few.toml"; expected a .py file of',
         ),
-        ('full = "two', 'claims = "none"\nfull = "two', "study.few.claims: is unknown; expected one of: drawing, full"),
+        ('full = "two', 'claims = "none"\nfull = "two', "study.few.claims: is unknown; expected one of name, "),
         ('title = "Few packets"\n', "", "study.few.title: is missing; expected text"),
         ('interval = "100 ms"\n', "", "study.few.series.interval: is missing; expected text"),
         ("seeds = 2", "seeds = 0", "study.few.quick.seeds: is 0; expected a whole number of at least 1"),

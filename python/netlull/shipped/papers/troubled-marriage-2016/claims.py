@@ -14,7 +14,7 @@ from netlull.stats import Interval, mean_interval
 from . import series
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 MAXIMUM_BPS = 10e6
 RTT = (1, 10, 50, 100)
@@ -126,7 +126,7 @@ def small_mrci_costs(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     ]
 
 
-def recovery(evidence: Evidence, name: str, tolerance: Tolerance) -> series.Recovery:
+def recovery(evidence: Evidence, name: str, tolerance: Mapping[str, float]) -> series.Recovery:
     """How TCP comes back in one recorded run."""
     return series.recoveries(evidence.series[name], tolerance["reached_bps"], tolerance["fallen_bps"])
 
