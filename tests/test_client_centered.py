@@ -26,6 +26,8 @@ PACKET_S = 1500 * 8 / 20e6
 
 claims, measures, bursts, medians = (module_of(FOLDER, name) for name in ("claims", "measures", "bursts", "medians"))
 
+IDEAL = measures.IDEAL_PSM
+
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
 
@@ -37,7 +39,7 @@ class World:
     emulated: dict[tuple[float, float], float]
     emulated_time: dict[tuple[float, float], float]
     sites: dict[str, float]
-    psm: dict[tuple[float, int], float]
+    psm: dict[tuple[float, str], float]
     psm_time: float = 3.2
     stanford_s: tuple[float, float] = (5.15, 7.48)
     fast_product: float = 0.89
@@ -69,8 +71,8 @@ def as_the_paper_has_it() -> World:
         "jriver": 0.36,
         "intel": 0.7,
     }
-    psm = {(30, 3): 2.5, (60, 3): 1.0, (90, 3): 0.5, (120, 3): 0.9}
-    psm |= {(rtt, 2): emulated[rtt, 0] for rtt in measures.ROUND_TRIPS}
+    psm = {(30, IDEAL): 2.5, (60, IDEAL): 1.0, (90, IDEAL): 0.5, (120, IDEAL): 0.9}
+    psm |= {(rtt, measures.SHAPER): emulated[rtt, 0] for rtt in measures.ROUND_TRIPS}
     return World(emulated, times, sites, psm)
 
 
@@ -105,18 +107,20 @@ def evidence_of(world: World) -> Evidence:
     for (rtt, loss), product in world.emulated.items():
         add({"experiment": "emulated", "rtt": rtt, "loss": loss}, product, world.emulated_time[rtt, loss])
     for name, product in world.sites.items():
-        point = {"experiment": "sites", "site": measures.SITES[name], "air": 20}
+        point = {"experiment": "sites", "site": name, "air": 20}
         base_s, took_s = {"stanford": world.stanford_s, "uiuc": (world.uiuc_s, 2.1)}.get(name, (10.0, 11.0))
         add(point, product, took_s / base_s, base_s, detection_s=world.detection_s)
-    add({"experiment": "sites", "site": measures.SITES["stanford"], "air": 108}, world.fast_product)
+    add({"experiment": "sites", "site": "stanford", "air": 108}, world.fast_product)
     for row in rows:
-        row["client"] = 1 if row.pop("first") else 2
+        row["client"] = measures.BASELINE if row.pop("first") else measures.SHAPER
     plain = len(rows)
     for (rtt, way), product in world.psm.items():
-        add({"experiment": "psm", "rtt": rtt, "ran": way}, product, world.psm_time if (rtt, way) == (30, 3) else 1.2)
+        add(
+            {"experiment": "psm", "rtt": rtt, "ran": way}, product, world.psm_time if (rtt, way) == (30, IDEAL) else 1.2
+        )
     for row in rows[plain:]:
         way = row.pop("ran")
-        row["way"] = 1 if row.pop("first") else way
+        row["way"] = measures.BASELINE if row.pop("first") else way
     unique = {tuple(sorted(row.items())): row for row in rows}.values()
     columns = sorted({name for row in unique for name in row})
     table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in unique])
@@ -160,8 +164,8 @@ BROKEN: dict[str, tuple[dict[str, Any], set[str]]] = {
     "a packet is missed": ({"missed": 1.0}, {"C6"}),
     # 40 of 3100.
     "many packets are missed": ({"missed": 40.0}, {"C6"}),
-    "PSM is better at 60 ms": ({"psm": {(60, 3): 0.6}}, {"C7"}),
-    "PSM is worse at 90 ms": ({"psm": {(90, 3): 0.6}}, {"C7"}),
+    "PSM is better at 60 ms": ({"psm": {(60, IDEAL): 0.6}}, {"C7"}),
+    "PSM is worse at 90 ms": ({"psm": {(90, IDEAL): 0.6}}, {"C7"}),
     "PSM is faster": ({"psm_time": 3.0}, {"C8"}),
     "uiuc gives up for another reason": ({"uiuc_ends": "bad_bursts"}, {"C10"}),
     # The 40th burst ends at 0.1 + 39 x 0.025 = 1.075 s, in the second half of 2 s.
@@ -179,7 +183,7 @@ def test_claims_notice_what_they_are_about(case: str) -> None:
     for name, value in changes.items():
         if name == "emulated_more":
             world.emulated = {place: product + value for place, product in world.emulated.items()}
-            world.psm |= {(rtt, 2): world.emulated[rtt, 0] - value for rtt in measures.ROUND_TRIPS}
+            world.psm |= {(rtt, measures.SHAPER): world.emulated[rtt, 0] - value for rtt in measures.ROUND_TRIPS}
         elif isinstance(value, dict):
             getattr(world, name).update(value)
         else:
@@ -219,9 +223,12 @@ def test_the_median_of_three_is_the_run_with_the_median_time() -> None:
     cell, baseline = measures.site("sun").cell, measures.site("sun").baseline
     rows = []
     # Times 3, 1 and 2 s: seed 3 is the median. Baseline's is seed 1. A fourth seed does not count.
-    for client, seconds, products in ((2, (3, 1, 2, 9), (50, 60, 30, 99)), (1, (2, 1, 3, 9), (40, 80, 90, 99))):
+    for client, seconds, products in (
+        ("shaper", (3, 1, 2, 9), (50, 60, 30, 99)),
+        ("baseline TCP", (2, 1, 3, 9), (40, 80, 90, 99)),
+    ):
         for seed, second, product in zip((1, 2, 3, 4), seconds, products, strict=True):
-            point = {"experiment": "sites", "site": 2.0, "air": 20.0, "client": float(client), "seed": seed}
+            point = {"experiment": "sites", "site": "sun", "air": 20.0, "client": client, "seed": seed}
             rows.append(point | {"seconds": float(second), "product_js": float(product)})
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
     assert (cell.experiment, baseline.experiment) == ("sites", "sites")
@@ -240,9 +247,9 @@ def test_the_interval_of_a_median_is_between_order_statistics() -> None:
 def test_any_three_runs_give_the_paper_s_number() -> None:
     rows = []
     # Baseline's products are all 10. Times 1, 2, 3 and 4 s: the median is the second of a triple, seeds 2, 2, 3 and 3.
-    for client, products in ((2, (1, 2, 6, 9)), (1, (10, 10, 10, 10))):
+    for client, products in (("shaper", (1, 2, 6, 9)), ("baseline TCP", (10, 10, 10, 10))):
         for seed, product in enumerate(products, start=1):
-            point = {"experiment": "sites", "site": 2.0, "air": 20.0, "client": float(client), "seed": seed}
+            point = {"experiment": "sites", "site": "sun", "air": 20.0, "client": client, "seed": seed}
             rows.append(point | {"seconds": float(seed), "product_js": float(product)})
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
     found = medians.of_any_three(evidence, measures.site("sun"))
@@ -310,7 +317,7 @@ def test_the_sites_are_those_of_fig_4() -> None:
         "jriver": 63,
         "intel": 91,
     }.items():
-        line = next(text for text in sweep.splitlines() if f'label = "{name}"' in text)
+        line = next(text for text in sweep.splitlines() if f'value = "{name}"' in text)
         # Half each way, and 2 % of noise.
         assert line.count(f'delay" = "{round_trip / 2:g} ms"') == 2
         assert f'noise.mean" = "{round_trip * 0.02:.4g} ms"' in line
@@ -351,7 +358,7 @@ def test_a_downloads_time_is_all_accounted_for() -> None:
     rows = [
         {
             "experiment": "sites",
-            "site": 1.0,
+            "site": "uiuc",
             "seed": 1,
             "seconds": found["seconds"],
             "asleep_s": found["asleep_s"],
@@ -360,7 +367,7 @@ def test_a_downloads_time_is_all_accounted_for() -> None:
         | {name: summary[name] for name in ("wake_time_s", "early_s", "detection_s", "receiving_s", "transmitting_s")}
     ]
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site"]), {})
-    parts = measures.breakdown(evidence, papers.Cell.of("sites", site=1))
+    parts = measures.breakdown(evidence, papers.Cell.of("sites", site="uiuc"))
     assert sum(parts.values()) == pytest.approx(found["seconds"])
     # What is left over is idle: never negative, and little where every burst is shaped.
     assert 0 < parts["idle, else"] < 0.1 * found["seconds"]

@@ -159,5 +159,5 @@ def _place(entry: Any, unit: str) -> float | str:
     value = entry.get("value") if isinstance(entry, dict) else entry
     if isinstance(value, int | float):
         return float(value)
-    found = re.fullmatch(rf"\s*([0-9.eE+-]+)\s*{re.escape(unit)}\s*", str(value))
+    found = re.fullmatch(rf"\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*{re.escape(unit)}\s*", str(value))
     return float(found.group(1)) if found else str(value)

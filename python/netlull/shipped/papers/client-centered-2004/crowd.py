@@ -28,13 +28,11 @@ BUFFERS = (0.5, 1.0, 2.0)
 """In bandwidth-delay products."""
 SAVERS = (0, 10, 25, 50, 75, 90, 100)
 CASES = {
-    "without UDP": ("crowd", {"udp": 0}),
-    "transient UDP": ("crowd", {"udp": 1}),
+    "without UDP": ("crowd", {"udp": "without UDP"}),
+    "transient UDP": ("crowd", {"udp": "transient UDP"}),
     "no shaper gives up": ("stubborn", {}),
 }
 """Experiment and rest of the point."""
-READINGS = {1: "50 Mb/s", 2: "100 Mb/s", 3: "200 Mb/s", 4: "20-packet windows", 5: "FreeBSD 4.5 senders"}
-"""The axis `reading`."""
 COLOURS = {0.5: 0, 1.0: 1, 2.0: 2}
 ENERGY_SAVING = "Energy-saving flows of 100"
 MEASURED_S = 15.0
@@ -46,7 +44,7 @@ def cell(case: str, savers: int, buffer: float) -> Cell:
     return Cell.of(experiment, savers=savers, buffer=buffer, **rest)
 
 
-def other(savers: int, reading: int, gives_up: int) -> Cell:
+def other(savers: int, reading: str, gives_up: str) -> Cell:
     """A point under another reading."""
     return Cell.of("others", few=savers, reading=reading, gives_up=gives_up)
 
@@ -139,9 +137,9 @@ def _cases(evidence: Evidence) -> list[str]:
     return [case for case, (experiment, rest) in CASES.items() if _ran(evidence, experiment, rest.get("udp"))]
 
 
-def _ran(evidence: Evidence, experiment: str, udp: float | None) -> bool:
+def _ran(evidence: Evidence, experiment: str, udp: str | None) -> bool:
     grid = evidence.grid
-    return experiment in grid.experiments and (udp is None or udp in grid.values(experiment, "udp"))
+    return experiment in grid.experiments and (udp is None or udp in grid.labels(experiment, "udp"))
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -278,13 +276,13 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows = [
             _row(
                 evidence,
-                f"{READINGS[int(reading)]}, {'gives up' if gives_up else 'never'}",
-                other(savers, int(reading), int(gives_up)),
-                other(0, int(reading), int(gives_up)),
+                f"{reading}, {gives_up}",
+                other(savers, reading, gives_up),
+                other(0, reading, gives_up),
                 savers,
             )
-            for gives_up in (1, 0)
-            for reading in evidence.grid.values("others", "reading")
+            for gives_up in ("gives up", "never")
+            for reading in evidence.grid.labels("others", "reading")
             for savers in (50, 90)
         ]
         yield Tabled("figures", "Under other readings, 1 BDP, without UDP", header, rows)

@@ -208,10 +208,10 @@ def against_psm(evidence: Evidence) -> Figure:
         drawn = figure(height=3.4)
         axes = drawn.subplots()
         width, highest = 0.16, 0.0
-        for place, (name, way) in enumerate(WAYS.items()):
+        for place, way in enumerate(WAYS):
             found = [measures.product(evidence, measures.way(rtt, way)) for rtt in ROUND_TRIPS]
             at = [group + (place - 2) * width for group in range(len(ROUND_TRIPS))]
-            bars(axes, at, found, name, place, width * 0.92)
+            bars(axes, at, found, way, place, width * 0.92)
             highest = max(highest, _highest(found))
         axes.set_xticks(range(len(ROUND_TRIPS)), [f"{rtt} ms" for rtt in ROUND_TRIPS])
         _products(axes, highest)
@@ -366,9 +366,9 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     ]
     yield Tabled("figures", "Fig. 6 in numbers", header, paths)
     ways = [
-        _row(evidence, f"{rtt} ms, {name}", measures.way(rtt, way))
+        _row(evidence, f"{rtt} ms, {way}", measures.way(rtt, way))
         for rtt in ROUND_TRIPS
-        for name, way in WAYS.items()
+        for way in WAYS
         if way != measures.BASELINE
     ]
     named = ["case", "baseline (s)", "this (s)", *ratios]

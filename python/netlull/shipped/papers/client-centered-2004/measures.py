@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from netlull.papers import Evidence, Recorded
     from netlull.stats import Interval
 
-BASELINE, SHAPER = 1, 2
-"""The axis `client`, and the first two values of `way`."""
-WAYS = {"baseline TCP": 1, "shaper": 2, "PSM, ideal": 3, "PSM, 802.11": 4, "BSD": 5}
-"""The axis `way`."""
-IDEAL_PSM = WAYS["PSM, ideal"]
-SITES = {"uiuc": 1, "sun": 2, "freebsd": 3, "stanford": 4, "washington": 5, "jriver": 6, "intel": 7}
+BASELINE, SHAPER, IDEAL_PSM = "baseline TCP", "shaper", "PSM, ideal"
+WAYS = (BASELINE, SHAPER, IDEAL_PSM, "PSM, 802.11", "BSD")
+"""The axis `way`; `client` has the first two."""
+SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
 """The axis `site`, in the order of Fig. 4."""
 ROUND_TRIPS = (30, 60, 90, 120)
 """In ms."""
@@ -54,13 +52,13 @@ def emulated(rtt: float, loss: float) -> Case:
 
 def site(name: str, air: float = AIR) -> Case:
     """A case of Fig. 5, at the paper's rate of the air or another."""
-    cells = (Cell.of("sites", site=SITES[name], air=air, client=client) for client in (SHAPER, BASELINE))
+    cells = (Cell.of("sites", site=name, air=air, client=client) for client in (SHAPER, BASELINE))
     return Case(*cells)
 
 
-def way(rtt: float, number: int) -> Case:
+def way(rtt: float, name: str) -> Case:
     """A case of Fig. 7."""
-    return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (number, BASELINE)))
+    return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (name, BASELINE)))
 
 
 def window(rtt: float, kib: float) -> Case:

@@ -20,42 +20,25 @@ if TYPE_CHECKING:
 
     from netlull.papers import Recorded
 
-SENDERS = {
-    1: "FreeBSD 4.5, 32 KiB",
-    2: "NewReno, 64 KiB",
-    3: "CUBIC, 64 KiB",
-    4: "BBRv3, 64 KiB",
-    5: "NewReno, 1 MiB",
-    6: "CUBIC, 1 MiB",
-    7: "BBRv3, 1 MiB",
-}
-"""The axis `sender`."""
-BASELINE, SHAPER, OPEN_REPAIR, OPEN_ACKS, BOTH, BOTH_GUARDED, GUARDED = range(1, 8)
-"""The axis `client`."""
-CLIENTS = {
-    SHAPER: "shaper",
-    OPEN_REPAIR: "open repair",
-    OPEN_ACKS: "RTT from open ACKs",
-    BOTH: "both",
-    BOTH_GUARDED: "both and guard",
-    GUARDED: "open repair and guard",
-}
-SHOWN = (SHAPER, OPEN_REPAIR, OPEN_ACKS, GUARDED)
+BASELINE, SHAPER = "baseline TCP", "shaper"
+CLIENTS = (SHAPER, "open repair", "RTT from open ACKs", "both", "both and guard", "open repair and guard")
+"""The axis `client`, without baseline TCP."""
+SHOWN = (SHAPER, "open repair", "RTT from open ACKs", "open repair and guard")
 """In figures; tables have all."""
 DEEP = 2.0
 """A download whose product is beyond this has fallen into the hole."""
 PRODUCT = "Energy x delay, baseline TCP = 1"
 
 
-def cells(sender: int, client: int, *, rtt: float = 60, loss: float = 0) -> tuple[Cell, Cell]:
+def cells(sender: str, client: str, *, rtt: float = 60, loss: float = 0) -> tuple[Cell, Cell]:
     """A point and its baseline."""
-    at = {"rtt": rtt, "loss": loss, "sender": sender}
+    at: dict[str, float | str] = {"rtt": rtt, "loss": loss, "sender": sender}
     return Cell.of("senders", client=client, **at), Cell.of("senders", client=BASELINE, **at)
 
 
-def calm(sender: int, client: int, noise: float) -> tuple[Cell, Cell]:
+def calm(sender: str, client: str, noise: float) -> tuple[Cell, Cell]:
     """A point of the axis of noise, at 60 ms, and its baseline."""
-    at = {"noise": noise, "sender": sender}
+    at: dict[str, float | str] = {"noise": noise, "sender": sender}
     return Cell.of("calm", client=client, **at), Cell.of("calm", client=BASELINE, **at)
 
 
@@ -102,21 +85,21 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 def products(evidence: Evidence) -> Figure:
     """Strips of products, a row for each round trip."""
-    rtts = evidence.grid.values("senders", "rtt")
+    rtts, senders = evidence.grid.values("senders", "rtt"), _senders(evidence)
     with styled():
         made = figure(height=1.2 + 1.55 * len(rtts))
         rows = made.subplots(len(rtts), 1, squeeze=False, sharex=True)[:, 0]
         for axes, rtt in zip(rows, rtts, strict=True):
-            for sender in _senders(evidence):
+            for across, sender in enumerate(senders, start=1):
                 for place, client in enumerate(SHOWN):
                     sample = ratios(evidence, *cells(sender, client, rtt=rtt), "product_js")
-                    strip(axes, sender + (place - 1.5) * 0.2, sample, place, CLIENTS[client] if sender == 1 else "")
+                    strip(axes, across + (place - 1.5) * 0.2, sample, place, client if across == 1 else "")
             axes.axhline(1, color="#222222", linewidth=0.8)
             log_y(axes)
             axes.set_ylabel("Energy x delay,\nbaseline = 1")
             axes.set_title(f"{rtt:g} ms", loc="left")
-        names = [SENDERS[sender].replace(", ", "\n") for sender in _senders(evidence)]
-        rows[-1].set_xticks(_senders(evidence), names)
+        names = [sender.replace(", ", "\n") for sender in senders]
+        rows[-1].set_xticks(range(1, len(senders) + 1), names)
         legend_above(made, [rows[0]])
     return made
 
@@ -128,13 +111,13 @@ def noises(evidence: Evidence) -> Figure:
     for letter, metric, label in (("a", "product_js", PRODUCT), ("b", "seconds", "Transfer time, baseline TCP = 1")):
         curves = [
             Curve(
-                SENDERS[sender],
+                sender,
                 levels,
                 [middle(ratios(evidence, *calm(sender, SHAPER, noise), metric)) for noise in levels],
-                sender - 1,
-                dashed=sender > 4,
+                colour,
+                dashed=sender.endswith("1 MiB"),
             )
-            for sender in _senders(evidence)
+            for colour, sender in enumerate(_senders(evidence))
         ]
         panels.append(Panel(f"({letter})", "Noise (% of the round trip)", label, curves, log_x=False, log_y=True))
     return panel_grid(panels)
@@ -229,8 +212,8 @@ def holes(evidence: Evidence) -> Figure:
     return made
 
 
-def _senders(evidence: Evidence) -> list[int]:
-    return [int(sender) for sender in evidence.grid.values("senders", "sender")]
+def _senders(evidence: Evidence) -> list[str]:
+    return evidence.grid.labels("senders", "sender")
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
@@ -238,7 +221,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     rtts, all_losses = (evidence.grid.values("senders", axis) for axis in ("rtt", "loss"))
     for metric, name in (("product_js", "Energy x delay"), ("seconds", "Transfer time")):
         rows = [
-            [SENDERS[sender], f"{rtt:g}", f"{loss:g}"]
+            [sender, f"{rtt:g}", f"{loss:g}"]
             + [
                 spread(middle(ratios(evidence, *cells(sender, client, rtt=rtt, loss=loss), metric)))
                 for client in CLIENTS
@@ -250,7 +233,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         yield Tabled(
             "figures",
             f"{name} over baseline TCP's: median of the seeds (lowest to highest)",
-            ["sender", "round trip (ms)", "loss (%)", *CLIENTS.values()],
+            ["sender", "round trip (ms)", "loss (%)", *CLIENTS],
             rows,
         )
     rows = [_why(evidence, sender, rtt) for sender in _senders(evidence) for rtt in rtts]
@@ -277,7 +260,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     yield Tabled("figures", "Recorded downloads, the paper's shaper: medians of their bursts", header, ended)
 
 
-def _why(evidence: Evidence, sender: int, rtt: float) -> list[str]:
+def _why(evidence: Evidence, sender: str, rtt: float) -> list[str]:
     where, baseline = cells(sender, SHAPER, rtt=rtt)
     grid = evidence.grid
     seconds = grid.samples(where, "seconds")
@@ -285,7 +268,7 @@ def _why(evidence: Evidence, sender: int, rtt: float) -> list[str]:
     sample = ratios(evidence, where, baseline, "product_js")
     deep = sum(value > DEEP for value in sample)
     return [
-        SENDERS[sender],
+        sender,
         f"{rtt:g}",
         f"{median(asleep):.0f}",
         *(f"{median(grid.samples(where, metric).values()):.0f}" for metric in ("missed", "bursts")),

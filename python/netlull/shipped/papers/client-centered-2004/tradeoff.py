@@ -17,73 +17,56 @@ if TYPE_CHECKING:
 
     from netlull.stats import Interval
 
-RADIOS = {1: "wavelan-dsss", 2: "intel-5300", 3: "esp32", 4: "esp32-c3"}
-"""The axis `radio`."""
-BASELINE = 1
-WAYS = {
-    2: "shaper",
-    3: "PSM, ideal",
-    4: "PSM, 802.11",
-    5: "BSD 10 %",
-    6: "BSD 25 %",
-    7: "BSD 50 %",
-    8: "BSD 100 %",
-    9: "BSD 10 %, data only",
-    10: "BSD 25 %, data only",
-    11: "BSD 50 %, data only",
-    12: "BSD 100 %, data only",
-}
-"""The axis `way`, without baseline TCP."""
-IDEAL = 3
-REAL = tuple(way for way in WAYS if way != IDEAL)
-"""Ways on equal accounts: all pay for waking, and PSM and BSD for beacons and polls."""
+BASELINE, IDEAL = "baseline TCP", "PSM, ideal"
 LOOKS = {
-    2: (1, "s"),
-    3: (0, "o"),
-    4: (4, "v"),
-    5: (2, "1"),
-    6: (2, "2"),
-    7: (2, "3"),
-    8: (2, "4"),
-    9: (3, "1"),
-    10: (3, "2"),
-    11: (3, "3"),
-    12: (3, "4"),
+    "shaper": (1, "s"),
+    IDEAL: (0, "o"),
+    "PSM, 802.11": (4, "v"),
+    "BSD 10 %": (2, "1"),
+    "BSD 25 %": (2, "2"),
+    "BSD 50 %": (2, "3"),
+    "BSD 100 %": (2, "4"),
+    "BSD 10 %, data only": (3, "1"),
+    "BSD 25 %, data only": (3, "2"),
+    "BSD 50 %, data only": (3, "3"),
+    "BSD 100 %, data only": (3, "4"),
 }
-"""Colour and marker."""
+"""Colour and marker by value of the axis `way`, without baseline TCP."""
+REAL = tuple(way for way in LOOKS if way != IDEAL)
+"""Ways on equal accounts: all pay for waking, and PSM and BSD for beacons and polls."""
 BOUNDS = (10, 25, 50)
 """Slowdowns in percent."""
 AIRS = (20, 108)
 """In Mb/s."""
 
 
-def cells(radio: int, air: float, rtt: float, way: int) -> tuple[Cell, Cell]:
+def cells(radio: str, air: float, rtt: float, way: str) -> tuple[Cell, Cell]:
     """A point and its baseline."""
-    at = {"radio": radio, "air": air, "rtt": rtt}
+    at: dict[str, float | str] = {"radio": radio, "air": air, "rtt": rtt}
     return Cell.of("tradeoff", way=way, **at), Cell.of("tradeoff", way=BASELINE, **at)
 
 
-def slowdown(evidence: Evidence, *at: float) -> Interval:
+def slowdown(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
     """Transfer time more than baseline TCP's, in percent, by seed."""
-    found = evidence.grid.ratio(*cells(*at), "seconds", 100)  # type: ignore[arg-type]  # radio and way are whole
+    found = evidence.grid.ratio(*cells(radio, air, rtt, way), "seconds", 100)
     return _less(found, 100)
 
 
-def saving(evidence: Evidence, *at: float) -> Interval:
+def saving(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
     """Energy less than baseline TCP's, in percent, by seed."""
-    return evidence.grid.reduction(*cells(*at), "energy_j", 100)  # type: ignore[arg-type]
+    return evidence.grid.reduction(*cells(radio, air, rtt, way), "energy_j", 100)
 
 
-def product(evidence: Evidence, *at: float) -> Interval:
+def product(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
     """Energy x delay over baseline TCP's."""
-    return evidence.grid.ratio(*cells(*at), "product_js")  # type: ignore[arg-type]
+    return evidence.grid.ratio(*cells(radio, air, rtt, way), "product_js")
 
 
 def _less(value: Interval, by: float) -> Interval:
     return type(value)(value.mean - by, value.low - by, value.high - by, value.n)
 
 
-def within(evidence: Evidence, radio: int, air: float, rtt: float, bound: float) -> int | None:
+def within(evidence: Evidence, radio: str, air: float, rtt: float, bound: float) -> str | None:
     """The way that saves most at no more than so much slowdown, by means; None if none is shown to save.
 
     Not the ideal PSM, which no radio can be: it pays nothing for waking, nor for beacons.
@@ -122,18 +105,18 @@ SHORT = {
 
 def scattered(evidence: Evidence, air: float) -> Figure:
     """A panel for each radio."""
-    radios = [radio for radio in RADIOS if radio in evidence.grid.values("tradeoff", "radio")]
+    radios = evidence.grid.labels("tradeoff", "radio")
     rtts = evidence.grid.values("tradeoff", "rtt")
     with styled():
         made = figure(height=5.4)
         places = made.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axes, radio in zip(places, radios, strict=False):
             axes.plot([1, 100], [1, 0.01], color="#222222", linewidth=0.8, linestyle=":")
-            for way, name in WAYS.items():
+            for way in LOOKS:
                 points = [cells(radio, air, rtt, way) for rtt in rtts]
                 x, y = ([evidence.grid.ratio(*pair, metric) for pair in points] for metric in ("seconds", "energy_j"))
-                _way(axes, way, SHORT.get(name, ""), x, y)
-            axes.set_title(RADIOS[radio], loc="left")
+                _way(axes, way, SHORT.get(way, ""), x, y)
+            axes.set_title(radio, loc="left")
             axes.axhline(1, color="#222222", linewidth=0.6)
             log_x(axes)
             log_y(axes)
@@ -151,16 +134,16 @@ def _room(evidence: Evidence, air: float, metric: str) -> tuple[float, float]:
     """From a little below the lowest mean to a little above the highest, 1 among them."""
     grid = evidence.grid
     points = [
-        cells(int(radio), air, rtt, way)
-        for radio in grid.values("tradeoff", "radio")
+        cells(radio, air, rtt, way)
+        for radio in grid.labels("tradeoff", "radio")
         for rtt in grid.values("tradeoff", "rtt")
-        for way in WAYS
+        for way in LOOKS
     ]
     means = [1.0, *(grid.ratio(*pair, metric).mean for pair in points)]
     return 0.85 * min(means), 1.2 * max(means)
 
 
-def _way(axes: Axes, way: int, label: str, x: list[Interval], y: list[Interval]) -> None:
+def _way(axes: Axes, way: str, label: str, x: list[Interval], y: list[Interval]) -> None:
     colour, mark = COLOURS[LOOKS[way][0]], LOOKS[way][1]
     across, up = ([value.mean for value in values] for values in (x, y))
     axes.plot(across, up, color=colour, linewidth=0.6, alpha=0.7)
@@ -177,10 +160,11 @@ def _half(value: Interval) -> float:
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The least energy within bounds; everything in numbers."""
     grid = evidence.grid
-    radios, airs, rtts = ([int(value) for value in grid.values("tradeoff", axis)] for axis in ("radio", "air", "rtt"))
+    radios = grid.labels("tradeoff", "radio")
+    airs, rtts = ([int(value) for value in grid.values("tradeoff", axis)] for axis in ("air", "rtt"))
     rows = [
         [
-            RADIOS[radio],
+            radio,
             f"{air}",
             f"{rtt}",
             *(_best(evidence, radio, air, rtt, bound) for bound in BOUNDS),
@@ -205,7 +189,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         rows,
     )
     numbers = [
-        [RADIOS[radio], f"{air}", f"{rtt}", name]
+        [radio, f"{air}", f"{rtt}", way]
         + [
             number(value(evidence, radio, air, rtt, way), digits=digits)
             for value, digits in ((slowdown, 0), (saving, 0), (product, 2))
@@ -213,7 +197,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         for radio in radios
         for air in airs
         for rtt in rtts
-        for way, name in WAYS.items()
+        for way in LOOKS
     ]
     yield Tabled(
         "figures",
@@ -223,20 +207,20 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     )
 
 
-def _best(evidence: Evidence, radio: int, air: int, rtt: int, bound: float) -> str:
+def _best(evidence: Evidence, radio: str, air: int, rtt: int, bound: float) -> str:
     return _told(evidence, radio, air, rtt, within(evidence, radio, air, rtt, bound))
 
 
-def _by_product(evidence: Evidence, radio: int, air: int, rtt: int) -> str:
+def _by_product(evidence: Evidence, radio: str, air: int, rtt: int) -> str:
     best = min(REAL, key=lambda way: product(evidence, radio, air, rtt, way).mean)
     return _told(evidence, radio, air, rtt, best if product(evidence, radio, air, rtt, best).mean < 1 else None)
 
 
-def _told(evidence: Evidence, radio: int, air: int, rtt: int, way: int | None) -> str:
+def _told(evidence: Evidence, radio: str, air: int, rtt: int, way: str | None) -> str:
     if way is None:
-        return "baseline TCP"
+        return BASELINE
     saved, slower = (of(evidence, radio, air, rtt, way).mean for of in (saving, slowdown))
-    return f"{WAYS[way]}: {saved:.0f} % (+{slower:.1f} %)"
+    return f"{way}: {saved:.0f} % (+{slower:.1f} %)"
 
 
 NOTES = {

@@ -27,8 +27,9 @@ TARGET, BUFFER = 50, 100
 """T and the buffer, in packets of one MTU."""
 LINK = "router-internet"
 
-CONTROLS = {0: "no control", 1: "AWM", 2: "G-Router, per event", 3: "G-Router, per RTT"}
-STEERED = {value: label for value, label in CONTROLS.items() if value}
+CONTROLS = ("no control", "AWM", "G-Router, per event", "G-Router, per RTT")
+"""The axis `control`."""
+STEERED = CONTROLS[1:]
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
 
 __all__ = ["NOTES", "SECTIONS", "figures", "tables"]
@@ -90,15 +91,16 @@ class Lines:
     experiment: str
     x: str
     by: str
-    names: dict[int, str]
+    names: Sequence[str]
 
     def xs(self) -> list[float]:
         """The axis's values."""
         return self.evidence.grid.values(self.experiment, self.x)
 
-    def cell(self, which: float, x: float) -> Cell:
+    def cell(self, name: str, x: float) -> Cell:
         """One of its points."""
-        return Cell.of(self.experiment, **{self.by: which, self.x: x})
+        point: dict[str, float | str] = {self.by: name, self.x: x}
+        return Cell.of(self.experiment, **point)
 
     def of(self, metric: str, scale: float = 1.0) -> list[Curve]:
         """A metric."""
@@ -107,8 +109,8 @@ class Lines:
     def made(self, value: Callable[[Cell], Interval]) -> list[Curve]:
         """What is made of a cell."""
         return [
-            Curve(name, self.xs(), [value(self.cell(which, x)) for x in self.xs()], which)
-            for which, name in self.names.items()
+            Curve(name, self.xs(), [value(self.cell(name, x)) for x in self.xs()], CONTROLS.index(name))
+            for name in self.names
         ]
 
     def rows(self, *columns: tuple[str, float, int]) -> list[list[str]]:
@@ -118,9 +120,9 @@ class Lines:
             [
                 name,
                 f"{x:g}",
-                *(number(grid.interval(self.cell(which, x), m, scale), digits=d) for m, scale, d in columns),
+                *(number(grid.interval(self.cell(name, x), m, scale), digits=d) for m, scale, d in columns),
             ]
-            for which, name in self.names.items()
+            for name in self.names
             for x in self.xs()
         ]
 
@@ -182,14 +184,14 @@ def floor(evidence: Evidence) -> Drawn:
 
 
 STARTS = {
-    (2, 10.0): "per event, from C_max",
-    (2, 0.5): "per event, from C_min",
-    (3, 10.0): "per RTT, from C_max",
-    (3, 0.5): "per RTT, from C_min",
+    ("per event", 10.0): "per event, from C_max",
+    ("per event", 0.5): "per event, from C_min",
+    ("per RTT", 10.0): "per RTT, from C_max",
+    ("per RTT", 0.5): "per RTT, from C_min",
 }
 
 
-def settled_rate(evidence: Evidence, pace: int, first: float, beta: float, few: float) -> Interval:
+def settled_rate(evidence: Evidence, pace: str, first: float, beta: float, few: float) -> Interval:
     """C in Mb/s, from 60 s on."""
     cell = Cell.of("settled", pace=pace, first=first, beta=beta, few=few)
     return evidence.grid.interval(cell, "mean_rate_bps", 1e-6)
@@ -315,7 +317,7 @@ def unsteered(evidence: Evidence) -> Drawn:
     """Flows whose acknowledgements take another way, and receivers with small windows of their own."""
     lines = Lines(evidence, "unsteered", "unsteered", "control", CONTROLS)
     fair = expected("equal parts", lines.xs(), lambda x: 100 * x / 20)
-    own = Lines(evidence, "own", "own", "steered", {1: "AWM"})
+    own = Lines(evidence, "own", "own", "steered", ("AWM",))
     near = own.of("near_bps", 1e-6)[0]
     far = own.of("far_bps", 1e-6)[0]
     panels = [
@@ -376,9 +378,9 @@ def rounding(evidence: Evidence) -> Drawn:
     return Drawn("rounding", "Units of the window", caption, panel_grid(panels), "rounding")
 
 
-SENDERS = {1: "NewReno", 2: "SACK", 3: "RACK-TLP"}
-COMPANY = {0: "beside long flows", 1: "beside long and short ones"}
-WINDOWS = {0: "receivers' windows", 1: "AWM"}
+SENDERS = ("NewReno", "SACK", "RACK-TLP")
+COMPANY = {"long flows": "beside long flows", "and short ones": "beside long and short ones"}
+WINDOWS = {"none; receivers' windows of 8 kB": "receivers' windows", "AWM": "AWM"}
 
 
 def delay_of_losses(evidence: Evidence, cell: Cell) -> Interval:
@@ -389,7 +391,7 @@ def delay_of_losses(evidence: Evidence, cell: Cell) -> Interval:
     return mean_interval([(found[seed] - without[seed]) / 5 for seed in found])
 
 
-def _recovery_cell(rewriting: int, company: int, sender: int, lost: float) -> Cell:
+def _recovery_cell(rewriting: str, company: str, sender: str, lost: float) -> Cell:
     return Cell.of("recovery", rewriting=rewriting, company=company, sender=sender, lost=lost)
 
 
@@ -400,11 +402,11 @@ def recovery(evidence: Evidence) -> Drawn:
     letters = iter("abcd")
     for company, where in COMPANY.items():
         timeouts, times = [], []
-        for colour, (sender, name) in enumerate(SENDERS.items()):
+        for colour, sender in enumerate(SENDERS):
             for rewriting, windows in WINDOWS.items():
                 cells = [_recovery_cell(rewriting, company, sender, x) for x in lost]
-                label = f"{name}, {windows}"
-                dashed = not rewriting
+                label = f"{sender}, {windows}"
+                dashed = rewriting != "AWM"
                 found = [evidence.grid.interval(cell, "probe_timeouts", 0.2) for cell in cells]
                 timeouts.append(Curve(label, lost, found, colour, dashed))
                 times.append(Curve(label, lost, [delay_of_losses(evidence, cell) for cell in cells], colour, dashed))
@@ -451,7 +453,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
 
 def _floor_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
     def row(flows: float) -> list[str]:
-        none, awm, router = (Cell.of("many", control=control, flows=flows) for control in (0, 1, 2))
+        none, awm, router = (Cell.of("many", control=control, flows=flows) for control in CONTROLS[:3])
         late = Cell.of("delayed", flows=flows)
         queues = [number(evidence.grid.interval(cell, "queue_packets")) for cell in (awm, router, late)]
         lost = [number(evidence.grid.interval(cell, "loss", 100), digits=2) for cell in (none, awm, router, late)]
@@ -475,11 +477,11 @@ def _settled_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
 def _recovery_table(evidence: Evidence) -> tuple[list[str], list[list[str]]]:
     rows = []
     for company, where in COMPANY.items():
-        for sender, name in SENDERS.items():
+        for sender in SENDERS:
             for lost in (x for x in evidence.grid.values("recovery", "lost") if x):
                 cells = [_recovery_cell(rewriting, company, sender, lost) for rewriting in WINDOWS]
                 timeouts = [number(evidence.grid.interval(cell, "probe_timeouts", 0.2), digits=2) for cell in cells]
                 times = [number(delay_of_losses(evidence, cell), digits=2) for cell in cells]
-                rows.append([where, name, f"{lost:g}", *timeouts, *times])
+                rows.append([where, sender, f"{lost:g}", *timeouts, *times])
     header = ["company", "sender", "lost together", "timeouts per place", "with AWM", "seconds per place", "with AWM"]
     return header, rows

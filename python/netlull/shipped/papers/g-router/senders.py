@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-NAMES = ("NewReno\n(ns-2)", "NewReno", "SACK", "CUBIC", "Vegas", "BBR")
 COLOURS = {"printed": 1, "working": 2, "none": 6}
 LABELS = {**claims.WAYS, "none": "not controlled"}
 
@@ -32,7 +31,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 def _drawn(evidence: Evidence) -> Figure:
     grid = evidence.grid
-    senders = grid.values("case1-over", "sender")
+    senders = grid.labels("case1-over", "sender")
 
     def cells(experiment: str) -> list[Cell]:
         return [Cell.of(experiment, sender=sender) for sender in senders]
@@ -67,13 +66,13 @@ def _drawn(evidence: Evidence) -> Figure:
         )
         for axes, (title, label, values) in zip(panels, shown, strict=True):
             for index, (way, intervals) in enumerate(values.items()):
-                places = [sender + 0.2 * (index - (len(values) - 1) / 2) for sender in senders]
+                places = [place + 0.2 * (index - (len(values) - 1) / 2) for place in range(len(senders))]
                 mark_points(axes, LABELS[way], places, intervals, COLOURS[way])
             axes.set_title(title, loc="left")
             axes.set_ylabel(label)
-            axes.set_xticks(range(len(NAMES)), NAMES)
+            axes.set_xticks(range(len(senders)), [sender.replace(" (", "\n(") for sender in senders])
             axes.tick_params(axis="x", labelsize=6.5)
-            axes.set_xlim(-0.6, len(NAMES) - 0.4)
+            axes.set_xlim(-0.6, len(senders) - 0.4)
         legend_above(drawn, panels)
     return drawn
 
@@ -96,7 +95,7 @@ NOTES = {
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The same in numbers."""
     grid, rows = evidence.grid, []
-    for sender in grid.values("case1-over", "sender"):
+    for sender in grid.labels("case1-over", "sender"):
         over, none = Cell.of("case1-over", sender=sender), Cell.of("case2-none", sender=sender)
         plain = number(grid.interval(none, "squeezed_goodput_bps", 1e-6), digits=2)
         for way, label in claims.WAYS.items():
@@ -104,7 +103,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             kept = grid.ratio(one, over, "goodput_bps", 100)
             rows.append(
                 [
-                    f"{NAMES[round(sender)].replace(chr(10), ' ')}, {label}",
+                    f"{sender}, {label}",
                     number(kept, digits=2),
                     number(grid.interval(one, "utilisation", 100), digits=2),
                     number(grid.interval(one, "drop_fraction", 100), digits=3),

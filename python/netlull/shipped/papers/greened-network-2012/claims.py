@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from netlull.papers import Recorded
     from netlull.stats import Interval
 
-VERSIONS = {name: place for place, name in enumerate(printed.TABLE_IV, start=1)}
+VERSIONS = tuple(printed.TABLE_IV)
 """The axis `version`."""
 LINUX = ("BIC", "CUBIC")
 AIMD = ("Tahoe", "Reno", "NewReno")
@@ -34,12 +34,12 @@ RECORDED_SEEDS = (1, 2, 3)
 
 def asleep(version: str, threshold: float) -> Cell:
     """The point of a version at a threshold."""
-    return Cell.of("asleep", version=VERSIONS[version], threshold=threshold)
+    return Cell.of("asleep", version=version, threshold=threshold)
 
 
 def awake(version: str) -> Cell:
     """The same without ESTOP."""
-    return Cell.of("awake", version=VERSIONS[version])
+    return Cell.of("awake", version=version)
 
 
 def before(evidence: Evidence, version: str) -> Interval:

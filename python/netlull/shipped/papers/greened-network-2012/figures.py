@@ -104,7 +104,7 @@ def throughput_lost(evidence: Evidence) -> Figure:
     for letter, versions in zip("ab", (claims.AIMD, claims.LINUX), strict=True):
         curves = []
         for version in versions:
-            colour = claims.VERSIONS[version] - 1
+            colour = claims.VERSIONS.index(version)
             ours = [claims.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED]
             curves.append(Curve(version, PLANNED, ours, colour))
             paper = [_exactly(printed.loss_percent(version, state)) for state in claims.STATES]

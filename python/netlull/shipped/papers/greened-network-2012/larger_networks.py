@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from matplotlib.ticker import MaxNLocator, ScalarFormatter
@@ -10,38 +11,40 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, panel_grid
 from netlull.stats import Interval, mean_interval
 
-from .studies import BANDS, changed, signed, values
+from .studies import BANDS, changed, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from matplotlib.figure import Figure
 
-NETWORKS = {1: "germany50", 2: "cost266", 3: "geant"}
-KINDS = {1: "ESTOP", 2: "ESACON", 3: "load-aware", 4: "load-aware, TCP counted"}
-"""The hundreds of a plan's value; the rest is its threshold or bound in percent. 0 is no plan."""
+KINDS = ("ESTOP", "ESACON", "load-aware", "load-aware, TCP counted")
+AWAKE = "awake"
+"""The plan without sleep; the others are a kind with its threshold or bound: `load-aware 80 %, TCP counted`."""
 
 
-def cell(experiment: str, network: int, plan: float, load: float) -> Cell:
+def cell(experiment: str, network: str, plan: str, load: float) -> Cell:
     """A point of the sweep."""
     return Cell.of(experiment, network=network, plan=plan, load=load)
 
 
-def plans(evidence: Evidence, kind: int) -> list[float]:
-    """The plans of a kind that ran."""
-    return [plan for plan in evidence.grid.values("tcp", "plan") if plan // 100 == kind]
+def plans(evidence: Evidence, kind: str) -> dict[str, int]:
+    """The plans of a kind that ran with their thresholds or bounds (%), ascending."""
+    parts = {plan: re.fullmatch(r"(.+?) (\d+) %(.*)", plan) for plan in evidence.grid.labels("tcp", "plan")}
+    found = {plan: int(part[2]) for plan, part in parts.items() if part and part[1] + part[3] == kind}
+    return dict(sorted(found.items(), key=lambda entry: entry[1]))
 
 
-def stretch(evidence: Evidence, network: int, plan: float, load: float) -> Interval:
+def stretch(evidence: Evidence, network: str, plan: str, load: float) -> Interval:
     """How many links a datagram crosses, in percent of awake: what links carry over what arrives, without TCP."""
     grid = evidence.grid
 
-    def hops(which: float) -> dict[int, float]:
+    def hops(which: str) -> dict[int, float]:
         point = cell("datagrams", network, which, load)
         carried, arrived = grid.samples(point, "carried_bps"), grid.samples(point, "traffic_bps")
         return {seed: carried[seed] / arrived[seed] for seed in carried}
 
-    now, awake = hops(plan), hops(0)
+    now, awake = hops(plan), hops(AWAKE)
     return mean_interval([100 * now[seed] / awake[seed] for seed in now])
 
 
@@ -51,14 +54,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     load = max(loads)
     grid = evidence.grid
 
-    def fullest(network: int, plan: float) -> Interval:
+    def fullest(network: str, plan: str) -> Interval:
         return grid.interval(cell("datagrams", network, plan, load), "fullest", 100)
 
-    def longer(network: int, plan: float) -> Interval:
+    def longer(network: str, plan: str) -> Interval:
         found = stretch(evidence, network, plan, load)
         return Interval(found.mean - 100, found.low - 100, found.high - 100, found.n)
 
-    def goodput(network: int, plan: float) -> Interval:
+    def goodput(network: str, plan: str) -> Interval:
         return grid.interval(cell("tcp", network, plan, load), "tcp_bps", 1e-6)
 
     for name, title, label, value, caption in (
@@ -100,20 +103,22 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
 
 
-def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[int, float], Interval]) -> Figure:
+def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[str, str], Interval]) -> Figure:
     panels = []
-    for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
+    for letter, network in zip("abc", evidence.grid.labels("tcp", "network"), strict=False):
         curves = []
-        for kind, title in ((kind, title) for kind, title in KINDS.items() if plans(evidence, kind)):
+        for colour, kind in enumerate(KINDS):
+            if not plans(evidence, kind):
+                continue
             points = sorted(
                 (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
                 for plan in plans(evidence, kind)
             )
-            curves.append(Curve(title, [x for x, _ in points], [value(network, plan) for _, plan in points], kind - 1))
+            curves.append(Curve(kind, [x for x, _ in points], [value(network, plan) for _, plan in points], colour))
         ends = [min(min(curve.x) for curve in curves), max(max(curve.x) for curve in curves)]
-        awake = mean_interval([value(network, 0).mean])
+        awake = mean_interval([value(network, AWAKE).mean])
         curves.append(Curve("all links awake", ends, [awake, awake], 6, dashed=True, marked=False))
-        panels.append(Panel(f"({letter}) {name}", "Links asleep (%)", label, curves, log_x=False, y_from=0))
+        panels.append(Panel(f"({letter}) {network}", "Links asleep (%)", label, curves, log_x=False, y_from=0))
     drawn = panel_grid(panels, columns=3, row_height=2.4)
     for axes in drawn.axes:
         axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -128,39 +133,40 @@ def _energy(evidence: Evidence, load: float) -> Figure:
         "saving_measured": "Nexus 9336-FX2, measured",
     }
     panels = []
-    for letter, (network, name) in zip("abc", values(evidence, "tcp", "network", NETWORKS).items(), strict=False):
-        ran = plans(evidence, 1)
+    for letter, network in zip("abc", evidence.grid.labels("tcp", "network"), strict=False):
+        ran = plans(evidence, "ESTOP")
         curves = [
             Curve(
                 title,
-                [plan - 100 for plan in ran],
+                list(ran.values()),
                 [evidence.grid.interval(cell("tcp", network, plan, load), metric, 100) for plan in ran],
                 colour,
                 dashed=colour == 1,
             )
             for colour, (metric, title) in enumerate(models.items())
         ]
-        panels.append(Panel(f"({letter}) {name}", "ESTOP's threshold (%)", "Saved (%)", curves, log_x=False, y_from=0))
+        panels.append(
+            Panel(f"({letter}) {network}", "ESTOP's threshold (%)", "Saved (%)", curves, log_x=False, y_from=0)
+        )
     return panel_grid(panels, columns=3, row_height=2.3)
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """All plans in numbers, a table for each network."""
     grid = evidence.grid
-    for network, name in values(evidence, "tcp", "network", NETWORKS).items():
+    for network in grid.labels("tcp", "network"):
         rows = []
         for load in grid.values("tcp", "load"):
-            for plan in grid.values("tcp", "plan"):
+            for plan in (AWAKE, *(plan for kind in KINDS for plan in plans(evidence, kind))):
                 point, alone, awake = (
                     cell("tcp", network, plan, load),
                     cell("datagrams", network, plan, load),
-                    cell("tcp", network, 0, load),
+                    cell("tcp", network, AWAKE, load),
                 )
-                label = f"{KINDS[round(plan // 100)]} {plan % 100:g} %" if plan else "awake"
                 rows.append(
                     [
                         f"{load:g}",
-                        label,
+                        plan,
                         *(
                             number(grid.interval(point, metric, 100))
                             for metric in ("saving_ideal", "saving_cards", "saving_measured")
@@ -184,7 +190,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             "change (%)",
             "least (Mb/s)",
         ]
-        yield Tabled("figures", name, header, rows)
+        yield Tabled("figures", network, header, rows)
 
 
 NOTES: dict[str, tuple[str, ...]] = {

@@ -11,7 +11,6 @@ from .studies import (
     ASLEEP,
     BANDS,
     STATES,
-    VERSIONS,
     changed,
     exact,
     first_from,
@@ -48,18 +47,19 @@ def left(load: float, background: int) -> float:
     return max(0.0, RATE * (1 - background * load / 100)) * 1000 / 1040
 
 
-def cell(experiment: str, load: float, sleep: int, version: int) -> Cell:
+def cell(experiment: str, load: float, sleep: int, version: str) -> Cell:
     """A point of the sweep."""
-    return Cell.of(experiment, **{EXPERIMENTS[experiment]: load, "sleep": sleep, "version": version})
+    point: dict[str, float | str] = {EXPERIMENTS[experiment]: load, "sleep": sleep, "version": version}
+    return Cell.of(experiment, **point)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Goodput over load for each version, the change by sleep, and the energy."""
-    versions = values(evidence, "small", "version", VERSIONS)
+    versions = evidence.grid.labels("small", "version")
     states = values(evidence, "small", "sleep", STATES)
     loads = evidence.grid.values("small", "load")
     panels = []
-    for letter, (version, name) in zip("abcdefgh", versions.items(), strict=False):
+    for letter, version in zip("abcdefgh", versions, strict=False):
         curves = [
             Curve(
                 label,
@@ -72,7 +72,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         for flows, colour in ((1, 4), (2, 3)):
             bound = [exact(left(load, flows)) for load in loads]
             curves.append(Curve(f"left beside {flows} of the background's flows", loads, bound, colour, True, False))
-        panels.append(flat(f"({letter}) {name}", "Background (%)", "Goodput (Mb/s)", curves))
+        panels.append(flat(f"({letter}) {version}", "Background (%)", "Goodput (Mb/s)", curves))
     yield Drawn(
         "load-goodput",
         "Goodput from 30 to 60 s, by load and threshold",
@@ -94,7 +94,7 @@ def _change(evidence: Evidence) -> Drawn:
         for sleep in (state for state in ASLEEP if state in evidence.grid.values(experiment, "sleep")):
             curves = [
                 version_curve(version, loads, [_changed(evidence, experiment, load, sleep, version) for load in loads])
-                for version in values(evidence, experiment, "version", VERSIONS)
+                for version in evidence.grid.labels(experiment, "version")
             ]
             title = f"({next(letters)}) {sleep} %, {BUFFERS[experiment]}"
             panels.append(flat(title, "Background (%)", "Change of goodput (%)", curves))
@@ -106,13 +106,14 @@ def _change(evidence: Evidence) -> Drawn:
     )
 
 
-def _changed(evidence: Evidence, experiment: str, load: float, sleep: int, version: int) -> Interval:
+def _changed(evidence: Evidence, experiment: str, load: float, sleep: int, version: str) -> Interval:
     return changed(evidence, cell(experiment, load, sleep, version), cell(experiment, load, 0, version))
 
 
 def _energy(evidence: Evidence) -> Drawn:
     loads = evidence.grid.values("small", "load")
-    version = 5 if 5 in evidence.grid.values("small", "version") else round(evidence.grid.values("small", "version")[0])
+    versions = evidence.grid.labels("small", "version")
+    version = "CUBIC 2.6.22" if "CUBIC 2.6.22" in versions else versions[0]
     panels = []
     states = [state for state in ASLEEP if state in evidence.grid.values("small", "sleep")]
     for letter, sleep in zip("abc", states, strict=False):
@@ -132,12 +133,12 @@ def _energy(evidence: Evidence) -> Drawn:
     return Drawn(
         "load-energy",
         "What it saves beside what it costs",
-        f"Energy of all links from 30 to 60 s against all of them awake, and what {VERSIONS[version]} loses. {BANDS}",
+        f"Energy of all links from 30 to 60 s against all of them awake, and what {version} loses. {BANDS}",
         within(panel_grid(panels, columns=3, row_height=2.2), 0, 80),
     )
 
 
-def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: int) -> float | None:
+def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: str) -> float | None:
     """The load from which on a state hurts a version at all further loads; None if at none."""
 
     def hurts(load: float) -> bool:
@@ -150,10 +151,10 @@ def hurts_from(evidence: Evidence, experiment: str, sleep: int, version: int) ->
 def ranking(evidence: Evidence, experiment: str, load: float, sleep: int) -> list[str]:
     """The versions by goodput from 30 to 60 s, the fastest first."""
     found = {
-        name: evidence.grid.interval(cell(experiment, load, sleep, version), "after_bps").mean
-        for version, name in values(evidence, experiment, "version", VERSIONS).items()
+        version: evidence.grid.interval(cell(experiment, load, sleep, version), "after_bps").mean
+        for version in evidence.grid.labels(experiment, "version")
     }
-    return sorted(found, key=lambda name: -found[name])
+    return sorted(found, key=lambda version: -found[version])
 
 
 SHOWN = (0, 10, 25, 40)
@@ -168,9 +169,9 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         yield from _of_buffer(evidence, experiment)
     states = [state for state in ASLEEP if state in grid.values("small", "sleep")]
     rows = []
-    for version, name in values(evidence, "small", "version", VERSIONS).items():
+    for version in evidence.grid.labels("small", "version"):
         found = [hurts_from(evidence, "small", sleep, version) for sleep in states]
-        rows.append([name, *("at none" if load is None else f"{load:g} %" for load in found)])
+        rows.append([version, *("at none" if load is None else f"{load:g} %" for load in found)])
     yield Tabled(
         "figures", "The load from which on it costs 5 % or more", ["version", *(f"{sleep} %" for sleep in states)], rows
     )
@@ -191,14 +192,14 @@ def _of_buffer(evidence: Evidence, experiment: str) -> Iterator[Tabled]:
     loads = [load for load in grid.values(experiment, EXPERIMENTS[experiment]) if load in SHOWN]
     states = [state for state in ASLEEP if state in grid.values(experiment, "sleep")]
     goodputs, losses = [], []
-    for version, name in values(evidence, experiment, "version", VERSIONS).items():
+    for version in evidence.grid.labels(experiment, "version"):
         for load in loads:
             points = [cell(experiment, load, sleep, version) for sleep in (0, *states)]
             goodput = [number(grid.interval(point, "after_bps", 1e-6)) for point in points]
             change = [signed(_changed(evidence, experiment, load, sleep, version)) for sleep in states]
-            goodputs.append([name, f"{load:g}", *goodput, *change])
+            goodputs.append([version, f"{load:g}", *goodput, *change])
             lost_packets = [number(grid.interval(point, "after_loss", 100), digits=2) for point in points]
-            losses.append([name, f"{load:g}", *lost_packets])
+            losses.append([version, f"{load:g}", *lost_packets])
     asleep = [f"{sleep} %" for sleep in states]
     header = ["version", "load (%)", "awake (Mb/s)", *asleep, *(f"change at {state} (%)" for state in asleep)]
     buffer = BUFFERS[experiment]

@@ -16,12 +16,10 @@ from .studies import (
     ASLEEP,
     COLLAPSED_BPS,
     COLOURS,
-    VERSIONS,
     exact,
     flat,
     quantile,
     signed,
-    values,
     version_curve,
     within,
 )
@@ -29,9 +27,8 @@ from .studies import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-NODES = 12
-PAPERS = 8 * NODES + 10
-"""The paper's pair, from 8 to 10."""
+PAPERS = "8-10"
+"""The paper's pair."""
 
 
 @functools.cache
@@ -40,15 +37,15 @@ def abilene() -> Topology:
     return find("abilene", ReadOptions())
 
 
-def hops(off: tuple[str, ...] = ()) -> dict[int, int]:
-    """The hops of every pair, by its value on the axis, without these links."""
+def hops(off: tuple[str, ...] = ()) -> dict[str, int]:
+    """The hops of every pair, by its label on the axis, without these links."""
     awake = [line for line in abilene().lines if line.label not in off]
     near: dict[str, list[str]] = {node.name: [] for node in abilene().nodes}
     for line in awake:
         near[line.a].append(line.b)
         near[line.b].append(line.a)
     index = abilene().index
-    found: dict[int, int] = {}
+    found: dict[str, int] = {}
     for source in near:
         reached, edge = {source: 0}, [source]
         for node in edge:
@@ -56,7 +53,7 @@ def hops(off: tuple[str, ...] = ()) -> dict[int, int]:
                 if other not in reached:
                     reached[other] = reached[node] + 1
                     edge.append(other)
-        found |= {NODES * index[source] + index[end]: length for end, length in reached.items() if end != source}
+        found |= {f"{index[source]}-{index[end]}": length for end, length in reached.items() if end != source}
     return found
 
 
@@ -66,27 +63,27 @@ def asleep(threshold: int) -> tuple[str, ...]:
     return tuple(line.label for line in sleep_plan(abilene(), "estop", threshold=threshold / 100).off)
 
 
-def stretch(threshold: int) -> dict[int, int]:
+def stretch(threshold: int) -> dict[str, int]:
     """By how many hops every pair's path grows."""
     before, after = hops(), hops(asleep(threshold))
     return {pair: after[pair] - before[pair] for pair in before}
 
 
-def cell(pair: float, sleep: int, version: int) -> Cell:
+def cell(pair: str, sleep: int, version: str) -> Cell:
     """A point of the sweep."""
     return Cell.of("pairs", pair=pair, sleep=sleep, version=version)
 
 
-def changes(evidence: Evidence, sleep: int, version: int) -> dict[int, float]:
+def changes(evidence: Evidence, sleep: int, version: str) -> dict[str, float]:
     """The change of every pair's goodput in percent of the awake run's, with the same seed (mean over seeds)."""
     found = {}
-    for pair in evidence.grid.values("pairs", "pair"):
+    for pair in evidence.grid.labels("pairs", "pair"):
         ratio = evidence.grid.ratio(cell(pair, sleep, version), cell(pair, 0, version), "after_bps", 100)
-        found[round(pair)] = ratio.mean - 100
+        found[pair] = ratio.mean - 100
     return found
 
 
-def rank(evidence: Evidence, sleep: int, version: int) -> int:
+def rank(evidence: Evidence, sleep: int, version: str) -> int:
     """The place of the paper's pair among all, 1 where no pair loses more."""
     found = changes(evidence, sleep, version)
     return 1 + sum(value < found[PAPERS] for value in found.values())
@@ -98,15 +95,15 @@ def _states(evidence: Evidence) -> list[int]:
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
     """All pairs in order of what they lose, and by the stretch of their paths."""
-    versions = values(evidence, "pairs", "version", VERSIONS)
+    versions = evidence.grid.labels("pairs", "version")
     panels = []
     for letter, sleep in zip("abc", _states(evidence), strict=False):
         curves = []
-        for version, name in versions.items():
+        for version in versions:
             ordered = sorted(changes(evidence, sleep, version).values())
             shares = [100 * (place + 0.5) / len(ordered) for place in range(len(ordered))]
             curves.append(
-                Curve(name, shares, [exact(value) for value in ordered], COLOURS[version], version == 8, False)
+                Curve(version, shares, [exact(value) for value in ordered], COLOURS[version], version == "BBRv3", False)
             )
         panels.append(flat(f"({letter}) {sleep} %", "Share of the pairs (%)", "Change of goodput (%)", curves))
     drawn = within(panel_grid(panels, columns=3, row_height=2.6), -105, 15)
@@ -126,11 +123,11 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
 
 
 def _by_stretch(evidence: Evidence) -> Drawn:
-    versions = values(evidence, "pairs", "version", VERSIONS)
+    versions = evidence.grid.labels("pairs", "version")
     panels = []
     for letter, sleep in zip("abc", _states(evidence), strict=False):
         longer = stretch(sleep)
-        ran = {round(pair) for pair in evidence.grid.values("pairs", "pair")}
+        ran = evidence.grid.labels("pairs", "pair")
         steps = sorted({longer[pair] for pair in ran})
         curves = []
         for version in versions:
@@ -150,7 +147,7 @@ def _by_stretch(evidence: Evidence) -> Drawn:
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The distribution over pairs, with the paper's pair beside it."""
     rows = []
-    for version, name in values(evidence, "pairs", "version", VERSIONS).items():
+    for version in evidence.grid.labels("pairs", "version"):
         for sleep in _states(evidence):
             found = changes(evidence, sleep, version)
             ordered = list(found.values())
@@ -167,7 +164,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             )
             rows.append(
                 [
-                    name,
+                    version,
                     f"{sleep} %",
                     signed(mean_interval(ordered)),
                     *(f"{quantile(ordered, share):+.1f}" for share in (0.05, 0.25, 0.5, 0.75)),

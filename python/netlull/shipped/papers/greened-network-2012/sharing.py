@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 
     from netlull.stats import Interval
 
-VERSIONS = {
-    0: "NewReno",
-    1: "CUBIC 2.6.22",
-    2: "Vegas",
-    3: "SACK CUBIC",
-    4: "BBRv3",
-    5: "NewReno and CUBIC 2.6.22",
-    6: "NewReno and Vegas",
-    7: "NewReno and SACK CUBIC",
-    8: "SACK CUBIC and BBRv3",
-    9: "CUBIC 2.6.22 and Vegas",
-}
-"""What the flows a and b are; alone, both are of the one version."""
 EXPERIMENTS = {"same": "versions", "crossing": "one_version"}
 SECTIONS = {
     "figures": "Several flows over the links that remain",
@@ -37,9 +24,10 @@ SECTIONS = {
 """The report's sections, in order."""
 
 
-def cell(experiment: str, versions: int, flows: float, sleep: int) -> Cell:
+def cell(experiment: str, versions: str, flows: float, sleep: int) -> Cell:
     """A point of the sweep."""
-    return Cell.of(experiment, **{EXPERIMENTS[experiment]: versions, "flows": flows, "sleep": sleep})
+    point: dict[str, float | str] = {EXPERIMENTS[experiment]: versions, "flows": flows, "sleep": sleep}
+    return Cell.of(experiment, **point)
 
 
 def figures(evidence: Evidence) -> Iterator[Drawn]:
@@ -63,7 +51,7 @@ def _marked(
 
 def _fairness(evidence: Evidence) -> Drawn:
     grid = evidence.grid
-    names = values(evidence, "same", "versions", VERSIONS)
+    names = grid.labels("same", "versions")
     counts = grid.values("same", "flows")
     states = values(evidence, "same", "sleep", STATES)
     with styled():
@@ -74,7 +62,7 @@ def _fairness(evidence: Evidence) -> Drawn:
                 label: (index, [grid.interval(cell("same", which, flows, sleep), "jain_after") for which in names])
                 for index, (sleep, label) in enumerate(states.items())
             }
-            _marked(axes, f"({letter}) {flows:g} flows", "Jain's index", list(names.values()), found)
+            _marked(axes, f"({letter}) {flows:g} flows", "Jain's index", names, found)
             axes.set_ylim(0, 1.05)
         legend_above(drawn, panels)
     caption = f"Jain's index of the goodputs from 30 to 60 s, all flows from 8 to 10, by what sleeps. {BARS}"
@@ -83,7 +71,7 @@ def _fairness(evidence: Evidence) -> Drawn:
 
 def _crossing(evidence: Evidence) -> Drawn:
     grid = evidence.grid
-    names = values(evidence, "crossing", "one_version", VERSIONS)
+    names = grid.labels("crossing", "one_version")
     counts = grid.values("crossing", "flows")
     asleep = max(grid.values("crossing", "sleep"))
     with styled():
@@ -98,7 +86,7 @@ def _crossing(evidence: Evidence) -> Drawn:
                         2 * colour + (sleep > 0),
                         [grid.interval(point, f"{kind}_after_bps", 1e-6) for point in points],
                     )
-            _marked(axes, f"({letter}) {flows:g} flows", "Mb/s each", list(names.values()), found)
+            _marked(axes, f"({letter}) {flows:g} flows", "Mb/s each", names, found)
             axes.set_ylim(bottom=0)
         legend_above(drawn, panels)
     caption = (
@@ -116,14 +104,14 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         if experiment not in grid.experiments:
             continue
         rows = []
-        for which, name in values(evidence, experiment, EXPERIMENTS[experiment], VERSIONS).items():
+        for which in grid.labels(experiment, EXPERIMENTS[experiment]):
             for flows in grid.values(experiment, "flows"):
                 for sleep, state in values(evidence, experiment, "sleep", {0: "awake", 70: "70 %"}).items():
                     point, awake = cell(experiment, which, flows, sleep), cell(experiment, which, flows, 0)
                     ratio = number(grid.ratio(point, point, "b_after_bps", to="a_after_bps"), digits=2)
                     rows.append(
                         [
-                            name,
+                            which,
                             f"{flows:g}",
                             state,
                             number(grid.interval(point, "jain_after"), digits=3),

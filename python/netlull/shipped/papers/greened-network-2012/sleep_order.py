@@ -8,38 +8,22 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import figure, legend_above, mark_points, styled
 from netlull.stats import Interval, mean_interval
 
-from .studies import BARS, MARKS, VERSIONS, collapsed, signed, values
+from .studies import BARS, MARKS, collapsed, signed, values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from matplotlib.figure import Figure
 
-MANNERS = {
-    1: "at once",
-    2: "0.1 s apart",
-    3: "1 s apart",
-    4: "drain 50 ms",
-    5: "drain 200 ms",
-    6: "drain 200 ms, 1 s apart",
-    7: "new tables at once, 30 ms later",
-    8: "flooding: 1 + 10 ms",
-    9: "flooding: 10 + 200 ms",
-    10: "flooding: 10 + 200 ms, drain 1 s",
-    11: "at once, wakes at 40 s",
-    12: "drain 200 ms, wakes at 40 s",
-}
-"""The axis `manner`. Drain: a link carries packets on for so long after it is announced that it sleeps. Flooding:
-processing at each router + computation of its table."""
 THRESHOLDS = {90: "90 %: two links, the flow keeps its path", 70: "70 %: three links, the flow is rerouted"}
 
 
-def cell(manner: int, threshold: int, version: int) -> Cell:
+def cell(manner: str, threshold: int, version: str) -> Cell:
     """A point of the sweep."""
     return Cell.of("sleep-order", manner=manner, threshold=threshold, version=version)
 
 
-def difference(evidence: Evidence, manner: int, threshold: int, version: int, metric: str, scale: float) -> Interval:
+def difference(evidence: Evidence, manner: str, threshold: int, version: str, metric: str, scale: float) -> Interval:
     """A metric less that of the same seeds while all links are awake."""
     return evidence.grid.difference(cell(manner, threshold, version), Cell.of("awake", version=version), metric, scale)
 
@@ -48,14 +32,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     """Packets lost, bytes less in the first seconds, and what is left at the end."""
     grid = evidence.grid
 
-    def lost(manner: int, threshold: int, version: int) -> Interval:
+    def lost(manner: str, threshold: int, version: str) -> Interval:
         return grid.interval(cell(manner, threshold, version), "dip_lost")
 
-    def dip(manner: int, threshold: int, version: int) -> Interval:
+    def dip(manner: str, threshold: int, version: str) -> Interval:
         found = difference(evidence, manner, threshold, version, "dip_bytes", 1e-6)
         return Interval(-found.mean, -found.high, -found.low, found.n)
 
-    def end(manner: int, threshold: int, version: int) -> Interval:
+    def end(manner: str, threshold: int, version: str) -> Interval:
         return grid.interval(cell(manner, threshold, version), "last_bps", 1e-6)
 
     yield Drawn(
@@ -79,23 +63,23 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
 
 
-def _drawn(evidence: Evidence, label: str, value: Callable[[int, int, int], Interval]) -> Figure:
-    manners = values(evidence, "sleep-order", "manner", MANNERS)
-    versions = values(evidence, "sleep-order", "version", VERSIONS)
+def _drawn(evidence: Evidence, label: str, value: Callable[[str, int, str], Interval]) -> Figure:
+    manners = evidence.grid.labels("sleep-order", "manner")
+    versions = evidence.grid.labels("sleep-order", "version")
     thresholds = values(evidence, "sleep-order", "threshold", THRESHOLDS)
     with styled():
         drawn = figure(height=0.35 + 2.9 * len(thresholds))
         panels = list(drawn.subplots(len(thresholds), 1, squeeze=False, sharex=True)[:, 0])
         for letter, axes, (threshold, title) in zip("ab", panels, thresholds.items(), strict=False):
-            for index, (version, name) in enumerate(versions.items()):
+            for index, version in enumerate(versions):
                 places = [place + 0.11 * (index - (len(versions) - 1) / 2) for place in range(len(manners))]
                 found = [value(manner, threshold, version) for manner in manners]
-                mark_points(axes, name, places, found, MARKS[version])
+                mark_points(axes, version, places, found, MARKS[version])
             axes.set_title(f"({letter}) {title}" if len(panels) > 1 else title, loc="left")
             axes.set_ylabel(label)
             # No flow has less than nothing, whatever Student's t makes of two seeds of a quantity with two values.
             axes.set_ylim(bottom=0.0 if label.startswith("Goodput") else min(0.0, axes.get_ylim()[0]))
-            axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners.values()])
+            axes.set_xticks(range(len(manners)), [name.replace(", ", ",\n") for name in manners])
             axes.tick_params(axis="x", labelsize=6.5, rotation=40)
             axes.set_xticks([place + 0.5 for place in range(len(manners) - 1)], minor=True)
             axes.tick_params(axis="x", which="minor", length=0)
@@ -110,15 +94,15 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     grid = evidence.grid
     for threshold in values(evidence, "sleep-order", "threshold", THRESHOLDS):
         rows = []
-        for version, name in values(evidence, "sleep-order", "version", VERSIONS).items():
-            for manner, way in values(evidence, "sleep-order", "manner", MANNERS).items():
+        for version in evidence.grid.labels("sleep-order", "version"):
+            for manner in evidence.grid.labels("sleep-order", "manner"):
                 point = cell(manner, threshold, version)
                 timeouts = difference(evidence, manner, threshold, version, "timeouts", 1)
                 seeds = len(grid.samples(point, "last_bps"))
                 rows.append(
                     [
-                        name,
-                        way,
+                        version,
+                        manner,
                         number(grid.interval(point, "dip_lost")),
                         number(grid.interval(point, "asleep_packets"), digits=0),
                         signed(difference(evidence, manner, threshold, version, "dip_bytes", 1e-6), 2),
@@ -142,7 +126,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         yield Tabled("figures", f"Threshold {threshold} %", header, rows)
 
 
-def _change(evidence: Evidence, manner: int, threshold: int, version: int) -> Interval:
+def _change(evidence: Evidence, manner: str, threshold: int, version: str) -> Interval:
     """Change of the goodput from 30 to 60 s, in percent of the awake run's."""
     with_sleep = evidence.grid.samples(cell(manner, threshold, version), "after_bps")
     awake = evidence.grid.samples(Cell.of("awake", version=version), "after_bps")

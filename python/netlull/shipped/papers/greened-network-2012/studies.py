@@ -14,20 +14,19 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-VERSIONS = {
-    1: "Tahoe",
-    2: "Reno",
-    3: "NewReno",
-    4: "BIC",
-    5: "CUBIC 2.6.22",
-    6: "Vegas",
-    7: "SACK CUBIC",
-    8: "BBRv3",
-    9: "Vegas (Linux)",
+COLOURS = {
+    "Tahoe": 4,
+    "Reno": 5,
+    "NewReno": 2,
+    "BIC": 3,
+    "CUBIC 2.6.22": 0,
+    "Vegas": 1,
+    "SACK CUBIC": 6,
+    "BBRv3": 0,
+    "Vegas (Linux)": 4,
 }
-"""The paper's six as in ns-2.35, two of today, and Linux' Vegas; by their place on the axis `version`."""
-COLOURS = {1: 4, 2: 5, 3: 2, 4: 3, 5: 0, 6: 1, 7: 6, 8: 0, 9: 4}
-MARKS = COLOURS | {8: 7}
+"""The axis `version`: the paper's six as in ns-2.35, two of today, and Linux' Vegas."""
+MARKS = COLOURS | {"BBRv3": 7}
 """Of points: BBRv3's are CUBIC's, with white markers."""
 STATES = {0: "awake", 90: "90 %", 70: "70 %", 50: "50 %"}
 """The axis `sleep`: nothing sleeps, or ESTOP's threshold."""
@@ -54,9 +53,9 @@ def lost(change: Interval) -> Interval:
     return Interval(-change.mean, -change.high, -change.low, change.n)
 
 
-def version_curve(version: int, x: Sequence[float], y: Sequence[Interval]) -> Curve:
+def version_curve(version: str, x: Sequence[float], y: Sequence[Interval]) -> Curve:
     """A version's line, in its colour; BBRv3's is dashed."""
-    return Curve(VERSIONS[version], x, y, COLOURS[version], dashed=version == 8)
+    return Curve(version, x, y, COLOURS[version], dashed=version == "BBRv3")
 
 
 def within(drawn: Figure, low: float, high: float) -> Figure:

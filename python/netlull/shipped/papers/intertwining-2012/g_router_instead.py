@@ -53,29 +53,29 @@ ROOMS = (PACKETS, BYTES)
 
 @dataclass(frozen=True)
 class Scheme:
-    """What stands at N1 and how it is drawn; gateways have a value on the axis `scheme`."""
+    """The mechanism at N1 and its line; a gateway's label is its value on the axis `scheme`."""
 
     label: str
     colour: int
     dashed: bool = False
-    scheme: float | None = None
+    gateway: bool = False
     controlled: bool = True
 
     def cell(self, room: Room, load: float) -> Cell:
         """Its point."""
-        if self.scheme is not None:
-            return Cell.of(room.experiment, scheme=self.scheme, load=load)
+        if self.gateway:
+            return Cell.of(room.experiment, scheme=self.label, load=load)
         return Cell.of(room.practra, load=load) if self.controlled else room.reference(load)
 
 
 PLAIN = Scheme("TCPonly", 6, dashed=True, controlled=False)
 CONTROLLED = (
     Scheme("practRA", 1),
-    Scheme("AWM alone", 4, scheme=1),
-    Scheme("G-Router", 0, scheme=2),
-    Scheme("G-Router, once per RTT", 2, scheme=3),
-    Scheme("G-Router, steps and pauses", 3, scheme=4),
-    Scheme("G-Router as printed", 5, scheme=5),
+    Scheme("AWM alone", 4, gateway=True),
+    Scheme("G-Router", 0, gateway=True),
+    Scheme("G-Router, once per RTT", 2, gateway=True),
+    Scheme("G-Router, steps and pauses", 3, gateway=True),
+    Scheme("G-Router as printed", 5, gateway=True),
 )
 ALL = (PLAIN, *CONTROLLED)
 

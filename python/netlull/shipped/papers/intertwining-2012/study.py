@@ -257,22 +257,19 @@ def _half(value: Interval) -> float:
     return value.half_width if value.n > 1 else 0.0
 
 
-LAWS = {1.0: "campus, 6.5 kB", 2.0: "Pareto 1.35, 6.5 kB", 3.0: "web search, 1.7 MB"}
-"""The laws of flow sizes, by their place on the sweep's axis."""
-
-
 def _sizes(evidence: Evidence) -> Drawn:
     """The headline under every law of sizes, with the whole and half of the buffer."""
     panels = []
-    for letter, law in zip("abc", evidence.grid.values("sizes", "law"), strict=False):
+    for letter, law in zip("abc", evidence.grid.labels("sizes", "law"), strict=False):
         curves = []
         for colour, (room, label) in enumerate(ROOMS.items()):
             at = evidence.grid.values("sizes", "size_load")
-            places = [{"law": law, "room": room, "size_load": load} for load in at]
+            places: list[dict[str, float | str]] = [{"law": law, "room": room, "size_load": load} for load in at]
             longer = [inflation(evidence, Cell.of("sizes", **p), Cell.of("sizes-tcponly", **p)) for p in places]
             curves.append(Curve(label, at, longer, colour))
-        title = f"({letter}) {LAWS[law]}"
-        panels.append(Panel(title, "Offered load", "Completion time over TCPonly", curves, log_x=False, log_y=True))
+        panels.append(
+            Panel(f"({letter}) {law}", "Offered load", "Completion time over TCPonly", curves, log_x=False, log_y=True)
+        )
     caption = (
         "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the "
         "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. A link that is overloaded for "

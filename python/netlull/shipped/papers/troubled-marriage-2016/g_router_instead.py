@@ -49,7 +49,7 @@ class Case:
         """With practRA."""
         return Cell.of(self.name, rtt=rtt, mrci=mrci)
 
-    def steered(self, rtt: float, scheme: float) -> Cell:
+    def steered(self, rtt: float, scheme: str) -> Cell:
         """With a gateway, by its value on the axis `scheme`."""
         return Cell.of(f"gateway-{self.name}", rtt=rtt, scheme=scheme)
 
@@ -67,29 +67,29 @@ CASES = (
 
 @dataclass(frozen=True)
 class Scheme:
-    """What stands at N1, how it is drawn, and where it is on the axes of the sweep."""
+    """The mechanism at N1, its line and its point; a gateway's label is its value on the axis `scheme`."""
 
     label: str
     colour: int
     dashed: bool = False
-    scheme: float | None = None
+    gateway: bool = False
     mrci: float | None = None
 
     def cell(self, case: Case, rtt: float) -> Cell:
         """Its point in a scenario."""
-        if self.scheme is not None:
-            return case.steered(rtt, self.scheme)
+        if self.gateway:
+            return case.steered(rtt, self.label)
         return case.tcponly(rtt) if self.mrci is None else case.practra(rtt, self.mrci)
 
 
 TCPONLY = Scheme("TCPonly", 6, dashed=True)
 PRACTRA = (Scheme("practRA, mRCI 10 ms", 1, mrci=10), Scheme("practRA, mRCI 1000 ms", 1, dashed=True, mrci=1000))
 GATEWAYS = (
-    Scheme("AWM alone", 4, scheme=1),
-    Scheme("G-Router", 0, scheme=2),
-    Scheme("G-Router, once per RTT", 2, scheme=3),
-    Scheme("G-Router, steps and pauses", 3, scheme=4),
-    Scheme("G-Router as printed", 5, scheme=5),
+    Scheme("AWM alone", 4, gateway=True),
+    Scheme("G-Router", 0, gateway=True),
+    Scheme("G-Router, once per RTT", 2, gateway=True),
+    Scheme("G-Router, steps and pauses", 3, gateway=True),
+    Scheme("G-Router as printed", 5, gateway=True),
 )
 ALL = (TCPONLY, *PRACTRA, *GATEWAYS)
 
