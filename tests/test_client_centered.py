@@ -342,6 +342,7 @@ def test_it_is_reproduced_with_every_figure(tmp_path: Path) -> None:
         document = (folder / name).read_text(encoding="utf-8")
         rest = document[document.index(ends) :] if ends else ""
         (folder / name).write_text(document[: document.index(begins)] + rest, encoding="utf-8")
+    (folder / "notes.toml").unlink()
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"4.5 MB"', '"0.9 MB"'), encoding="utf-8")
     (found,) = papers.reproduce([str(folder)], out=tmp_path / "out", scope="full", seeds=2)

@@ -14,6 +14,7 @@ import pytest
 import netlull
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
+from netlull.papers.documents import FILES
 from netlull.papers.effects import Effect, Variations, with_effects
 from netlull.papers.measure import judged
 from netlull.papers.plan import plan
@@ -134,6 +135,12 @@ def test_papers_are_files_of_the_package_found_from_anywhere(tmp_path: Path, mon
     assert FOLDER.resolve().is_relative_to(package.resolve())
     assert papers.folder_of(FOLDER.name).is_relative_to(package)
     assert not [path for path in (package / "shipped").rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "papers/README.md"])
+def test_the_recipe_names_every_file(page: str) -> None:
+    text = (FOLDER.parents[1] / page).read_text(encoding="utf-8")
+    assert [name for name in (*FILES, "notes.toml") if f"| `{name}` |" not in text] == []
 
 
 # ---- The plan --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from msgspec.structs import force_setattr, replace
 
 from netlull.decode import Document, FieldError, Text
 from netlull.papers.toml import PaperError, read
+from netlull.words import near
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """Every paper folder has these files."""
@@ -259,6 +260,22 @@ class _ReadingsFile(Document, frozen=True):
                 raise FieldError("search_over", f'"{name}" is no reading; expected some of: {", ".join(known)}')
 
 
+class Notes(Document, frozen=True):
+    """notes.toml: paragraphs for the sections of the report, of the paper's own and of each study's."""
+
+    paper: Mapping[str, tuple[Text, ...]] = {}
+    study: Mapping[str, Mapping[str, tuple[Text, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        """Makes one line of each paragraph."""
+        force_setattr(self, "paper", _folded(self.paper))
+        force_setattr(self, "study", {name: _folded(notes) for name, notes in self.study.items()})
+
+
+def _folded(notes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    return {section: tuple(map(_one_line, texts)) for section, texts in notes.items()}
+
+
 class Paper(_PaperFile, frozen=True, kw_only=True):
     """A paper folder, read and checked."""
 
@@ -266,6 +283,7 @@ class Paper(_PaperFile, frozen=True, kw_only=True):
     claims: tuple[Claim, ...]
     readings: tuple[Reading, ...]
     search_over: tuple[str, ...]
+    notes: Notes
 
     @property
     def series(self) -> tuple[SeriesRun, ...]:
@@ -294,18 +312,24 @@ def load(folder: Path) -> Paper:
     sheet = read(folder / "paper.toml", _PaperFile)
     readings = read(folder / "readings.toml", _ReadingsFile)
     claims = read(claims_path, _ClaimsFile).claim
+    notes = folder / "notes.toml"
     paper = Paper(
         **{name: getattr(sheet, name) for name in sheet.__struct_fields__},
         info=_info(folder, sheet.key, sheet.title),
         claims=tuple(replace(claim, tolerance=Tolerance(claim.id, claims_path, claim.tolerance)) for claim in claims),
         readings=readings.reading,
         search_over=readings.search_over,
+        notes=read(notes, Notes) if notes.is_file() else Notes(),
     )
     for study in paper.studies:
         _check_files(study, folder)
     for claim in paper.claims:
         if claim.study:
             paper.study(claim.study)
+    names = [study.name for study in paper.studies]
+    for name in paper.notes.study:
+        if name not in names:
+            raise PaperError(f"{folder.name}/notes.toml: study.{name}: is unknown; {near(name, names)}")
     return paper
 
 

@@ -325,26 +325,3 @@ def _ends(name: str, run: Recorded) -> list[str]:
     after = [ended - starts.get(station, 0.0) for station, ended in last.items()]
     shown = ", ".join(f"{count} {state}" for state, count in states.most_common())
     return [name, shown, f"{median(after):.1f}" if after else "none"]
-
-
-NOTES = {
-    "figures": (
-        "As in the paper a shaper gives up after three bursts in a row with a packet missing (section III-B.1). "
-        "At 1 to 3 % of loss nearly all do so within 0.9 to 2 s, and what follows is plain TCP: losses and goodputs "
-        "hardly change (a, b). The paper's simulation must have had shapers that go on, or fewer losses; it "
-        "prints neither.",
-        "Shapers that never give up (c) leave more to the standard flows, as the paper says, and have the "
-        "bottleneck lose more packets, not fewer. With all 100 of them the goodput is that of standard TCP, for "
-        "two thirds of the energy per byte at 0.5 and 1 BDP: there is no less data in the network, as the paper "
-        "expects, for whoever has window left fills the queue. At 2 BDP the queue makes a round trip three times "
-        "the least one, data comes later than two of those after an open acknowledgement, each is sent again, and "
-        "radios hardly sleep (9 ± 10 %).",
-        "FreeBSD 4.5's sender, on which the paper's gains in time under loss rest (C11), goes back to the first "
-        "byte not acknowledged when the window closes and reduces no window. Among others on one bottleneck that "
-        "is a sender without congestion control: 50 of them, shaped, make 10 times the losses and leave the "
-        "other 50 two fifths of their goodput.",
-        "Standard flows alone agree with ns-2 (validation/ns2/crowd.py): losses at the bottleneck within 1.3 %, "
-        "goodput within 0.2 %, timeouts within 3 %, Jain's index within 2 %.",
-    )
-}
-"""Words for the report."""

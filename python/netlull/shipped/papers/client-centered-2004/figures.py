@@ -314,38 +314,6 @@ def noise(evidence: Evidence) -> Figure:
 SECTIONS = {"figures": "Figures and tables", "energy": "Where time and energy go", "why": "What decides"}
 """The report's sections, in order."""
 
-NOTES = {
-    "figures": (
-        "The number of a case is the mean over seeds of energy x delay, each seed over its own baseline. The paper's "
-        "is that of one run of three; with loss the two differ, because downloads are of two kinds: those that the "
-        "technique shapes to the end, far below 1, and those that it gave up after three bad bursts in a row, up to "
-        "1. A median of three tells neither how often that is nor how far another three would be away: at 120 ms and "
-        "1 % nine in ten triples of our seeds give anything from 0.10 to 1.03.",
-        "The window of the emulation's server is not printed; 32 KiB is its system's default, 16 and 64 KiB give other "
-        "numbers (readings.toml, `window`). With it the mean and the lowest of Fig. 6's bars are 0.50 and 0.26, "
-        "against the paper's 0.46 and 0.27; by the median of three they are 0.47 and 0.13 (readings.toml, `median`). "
-        "The noise was calibrated to another number of the paper's.",
-    ),
-    "energy": (
-        "Timestamps count 10 ms on both ends. The client takes the last acknowledgement of a tick for the one that is "
-        "echoed, so its round trip is 4 to 8 ms too short. With the noise, which the least of all round trips leaves "
-        "out, it wakes some 9 ms early in each burst, which costs about a second, and hardly misses a packet. An "
-        "exact clock wakes it in the last moment, and it misses the first packets of bursts (readings.toml, `clock`).",
-        "At high loss the technique is faster than TCP: with a sender that pulls back, a lost packet costs a burst "
-        "sent again, but never a smaller window. At 1 % it sends seven to nine times as many packets again as TCP "
-        "does.",
-    ),
-    "why": (
-        "Closed acknowledgements add the time of a window on the air to each round trip: 0.6 ms for each packet at 20 "
-        "Mb/s, so 27 ms for 64 KiB and 13 ms for 32 KiB. Where that is a large share of the round trip, the download "
-        "is slower by it.",
-        "Faster air shortens bursts, and no longer smooths what the noise tears apart: at 20 Mb/s a queue before the "
-        "air hides gaps, at 108 Mb/s each is a gap of the burst, and beyond 3 ms ends it too early. At stanford 16 "
-        "packets of a download are then missed, at jriver 76, at intel 118, where it was hardly one.",
-    ),
-}
-"""Words for sections of the report."""
-
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Every bar in numbers."""

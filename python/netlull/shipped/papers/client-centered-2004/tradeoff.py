@@ -221,28 +221,3 @@ def _told(evidence: Evidence, radio: str, air: int, rtt: int, way: str | None) -
         return BASELINE
     saved, slower = (of(evidence, radio, air, rtt, way).mean for of in (saving, slowdown))
     return f"{way}: {saved:.0f} % (+{slower:.1f} %)"
-
-
-NOTES = {
-    "figures": (
-        "The ways are on equal accounts: the ideal PSM, which pays nothing for waking and beacons, is in the figures "
-        "and among all ways in numbers, and is not chosen. Within a quarter more time the shaper saves most at 20 Mb/s "
-        "from 60 ms on: 42 % at 60 ms and 60 % at 120 ms with the paper's card. At 90 ms 802.11's PSM saves 58 % for "
-        "10.7 %, where round trip and window just fit into a beacon period. Within 10 % hardly anything is shown to "
-        "save; PSM's 69 % at 90 ms and 108 Mb/s, for 10.2 ± 0.8 % more time, are beyond that bound by less than their "
-        "interval.",
-        "Energy x delay would choose the same from 60 ms on at 20 Mb/s, and nothing at 30 ms, where the shaper saves "
-        "7 % for 44 %. At 120 ms and 108 Mb/s it would take 60 % more time for PSM's 63 %. Were the ideal PSM among "
-        "the ways, it would take that at 60 ms: 59 % for 61 % more time.",
-        "Faster air helps the shaper at 30 and 60 ms and undoes it at 90 and 120 ms, where 54 and 60 % saved become "
-        "22 ± 16 and 5 ± 6 %. The paper expects only the help. A queue at the access point hides the path's noise; "
-        "with 0.1 ms instead of 0.6 ms for a packet gaps of more than 3 ms open in the bursts, and the radio sleeps "
-        "through what follows.",
-        "Radios differ in what sleeping is worth (esp32 least, esp32-c3 most), hardly in which way is best within a "
-        "bound of slowdown.",
-        "BSD never sleeps where acknowledgements count as requests: its 2 to 3 % more time is that of delayed "
-        "acknowledgements, which baseline TCP does not have here. Where only data counts, a download, which sends "
-        "none, has a radio that listens ever more seldom: 6 to 27 times the time.",
-    ),
-}
-"""Words for the report."""

@@ -261,31 +261,6 @@ SECTIONS = {
 }
 """The report's sections, in order."""
 
-NOTES = {
-    "figures": (
-        "The numbers in these notes are of --full, 10 seeds (what decides: 5). As printed the figures come out as "
-        "in the paper: the rate lies on the demand, the queue on its target. But the estimators of equations (5) "
-        "and (7) measure nothing. RTT stays what it is at the start, N_0 swnd_0 / C_0, and N follows C / swnd; "
-        "what makes the paper's figures is that this constant, 1.05 s here, is a gain at which C-EARTH is calm, "
-        "and that equation (5) takes a part of the suggested window with every packet until the windows limit and "
-        "damp the queue's swings. It does not stop there: the study of 4000 s.",
-        "With estimators that measure, RTT is 0.59 s and N is right. The rate is on the demand on average, but "
-        "the queue swings over its whole buffer, because q' = A - C and C' = (2 C / RTT) sgn(q - gamma T) |q - T| / T "
-        "are an oscillator without damping wherever windows do not limit. Users get 98.4 ± 0.7 % of what they get "
-        "over-provisioned (as printed 98.5 ± 0.1 %, the paper 99.17 %).",
-    ),
-    "readings": (
-        "RTT in C-EARTH decides: at the propagation delay of 200 ms users keep 62 %, from 800 ms on more than "
-        "99.5 %. The first window decides as well: AWM with beta = 10 kb/s opens windows that are too small by "
-        "less than 100 B/s, so that the rate follows the windows (half of the demand from 10 kB on). With ten "
-        "times the beta, as printed, users get even 100.8 ± 0.3 %: windows are restored as fast as they wear "
-        "away, and calm queues lose nothing.",
-        "At every capacity of the Internet node the printed machine loses 85 to 89 % less there, the working one "
-        "27 to 66 %. The first pays with goodput, up to a tenth behind the bottleneck and half of it afterwards.",
-    ),
-}
-"""Words for sections of the report."""
-
 EXPERIMENTS = {
     "case1-over": "1, over-provisioned",
     "case1-printed": "1, as printed",

@@ -11,8 +11,6 @@ from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
 from netlull.stats import Interval, mean_interval
 
-from .limits_notes import NOTES
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
@@ -31,8 +29,6 @@ CONTROLS = ("no control", "AWM", "G-Router, per event", "G-Router, per RTT")
 """The axis `control`."""
 STEERED = CONTROLS[1:]
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
-
-__all__ = ["NOTES", "SECTIONS", "figures", "tables"]
 
 SECTIONS = {
     "floor": "Many flows: the floor of one MTU",

@@ -70,19 +70,6 @@ def _drawn(evidence: Evidence) -> Figure:
     return drawn
 
 
-NOTES = {
-    "figures": (
-        "The numbers in these notes are of --full, 5 seeds. Equation (5) takes a part of the suggested window "
-        "with every packet, and beta = 10 kb/s does not give it back: the rate is 24.4 Mb/s from 200 to 700 "
-        "s, where the paper's simulation ends, 17.5 from 1200 to 1700 s and 9 from 3200 s on, for a demand of "
-        "25. With beta = 1 Mb/s it is 25.0 throughout, with estimators that measure 24.4 to 24.7.",
-        "What the packets alone take is exact at first; later the queue's swings take more. Below one segment "
-        "for each flow nothing is left to take.",
-    ),
-}
-"""Words for the section of the report."""
-
-
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The service rate, 500 s by 500 s."""
     grid, spans = evidence.grid, [(200 + 500 * k, min(700 + 500 * k, 4000)) for k in range(8)]

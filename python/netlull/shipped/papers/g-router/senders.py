@@ -77,21 +77,6 @@ def _drawn(evidence: Evidence) -> Figure:
     return drawn
 
 
-NOTES = {
-    "figures": (
-        "The numbers in these notes are of --full, 5 seeds. The paper says that it does not matter which TCP "
-        "sends, as AWM bypasses TCP's control. It does. With estimators that measure, SACK, CUBIC and BBR "
-        "keep 99.2 to 99.6 % of what they get over-provisioned, ns-2's NewReno 98.9 %, NewReno as in RFC 6582 "
-        "92 %: windows that change with every acknowledgement hide duplicates (RFC 5681 section 2), so that "
-        "losses are found by timeouts. Vegas keeps 68 %: it takes the queue that the G-Router wants for "
-        "congestion.",
-        "As printed, BBR keeps 49 %: it sends at the rate that it has measured and C-EARTH has set, so "
-        "neither asks for more. Behind the bottleneck it is alone in losing nothing, for the same reason.",
-    ),
-}
-"""Words for the section of the report."""
-
-
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The same in numbers."""
     grid, rows = evidence.grid, []

@@ -21,18 +21,6 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn("web", "Case study 1 with web files from homes of their own", caption, paper.case1(evidence))
 
 
-NOTES = {
-    "figures": (
-        "The numbers in these notes are of --full, 10 seeds. The web files' demand varies by Mb/s within "
-        "seconds. As printed the rate stays where the windows have come down to, working it swings and the "
-        "buffer overflows (1.2 % lost): users keep 55 and 60 %. Once per RTT, working, they keep 67 %. Nearly "
-        "nothing is lost at the Internet node then, because the access link is too slow to reach it: 99.9 % "
-        "fewer losses as printed, 75 % working.",
-    ),
-}
-"""Words for the section of the report."""
-
-
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The claims' numbers."""
     grid = evidence.grid

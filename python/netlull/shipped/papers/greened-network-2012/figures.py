@@ -206,26 +206,6 @@ def energy(evidence: Evidence) -> Figure:
 SECTIONS = {"figures": "Figures and tables", "vegas": "Why Vegas collapses", "energy": "Energy"}
 """The report's sections, in order."""
 
-NOTES = {
-    "figures": (
-        "Between a cell of ours and the paper's stands the same case in ns-2.35: the same network, background and "
-        "start times, 10 seeds. "
-        "Where ns-2 agrees with us and both miss the paper, what is missing is not in the simulator but in what the "
-        "paper does not say.",
-        "The order of the versions is the paper's in no column: before, CUBIC and Vegas change places; after, CUBIC "
-        "is not above BIC everywhere, and NewReno is above Reno throughout. In ns-2 it is the same.",
-    ),
-    "energy": (
-        "Line cards that sleep take nothing, so the paper's percentages are shares of links: 2, 3 or 4 of 15. An "
-        "ideal link whose power follows "
-        "its rate saves the same. A port of a measured device that sleeps keeps its share of the box and, while it "
-        "is plugged in, its transceiver: "
-        "of what the paper promises, a seventh to a thirtieth is left.",
-    ),
-    "vegas": vegas.NOTE,
-}
-"""Words for sections of the report."""
-
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Tables IV and V, our values and the paper's."""

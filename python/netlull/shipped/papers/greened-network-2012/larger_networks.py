@@ -191,31 +191,3 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             "least (Mb/s)",
         ]
         yield Tabled("figures", network, header, rows)
-
-
-NOTES: dict[str, tuple[str, ...]] = {
-    "figures": (
-        "The numbers in these notes are of --full, 3 seeds, with a background of 10 %. Bigger networks have "
-        "more to give: ESTOP at 50 % puts 38, 32 and 39 % of the links of germany50, cost266 and geant to "
-        "sleep, 27 % of Abilene's. No plan goes beyond 44, 37 and 42 %: what is left is a spanning tree, or "
-        "nearly. The measured device saves a seventh of that, 4.5 to 5.6 % at 50 %.",
-        "Betweenness is a good guess of load while a lot stays awake: at 70 % ESTOP saves 33 and 30 % on "
-        "germany50 and cost266 and costs TCP 5 and 3 %; on geant, with its links across the ocean, 31 % for "
-        "29 %. Going on from there is dear: from 70 to 50 % it saves 2 to 8 points more, and TCP has lost 43 "
-        "to 58 %. At 10 % germany50's fullest link is full with datagrams alone.",
-        "Is knowing the load better, at the same energy? For the fullest link, yes: 47 instead of 68 % at 39 "
-        "% saved on geant, 69 instead of 84 % at 42 % on germany50, 47 instead of 55 % at 32 % on cost266. "
-        "For TCP, not always, as long as greedy flows count for nothing in the plan: 44 instead of 58 % lost "
-        "on geant, 45 instead of 87 % on germany50, but 44 and 45 % on cost266. It is once each of them "
-        "counts as 5 Mb/s (`tcp_rate`): at 39 % saved on geant TCP loses 21 % instead of 58, at 42 % on "
-        "germany50 27 instead of 87, at 32 % on cost266 4 instead of 45 (ESACON 11). Beyond 35 % of cost266's "
-        "links the advantage is gone: the few ways that are left are shared by all.",
-        "ESACON saves about as much as ESTOP at the same threshold, but its ways are longer: 123 to 126 % of "
-        "the links crossed awake at 50 %, ESTOP 112 to 118 %, and up to 193 % at 10 %. A threshold of the "
-        "algebraic connectivity says little about load: the same 50 % means a fullest link of 50 to 68 %.",
-        "Five flows from far to far are few: what TCP loses depends on whose links sleep. Networks are those "
-        "of SNDlib in the package topohub; their links have 40 Mb/s here, and their traffic is not theirs: "
-        "every node sends to every other by the product of their degrees.",
-    ),
-}
-"""Words for the section of the report."""

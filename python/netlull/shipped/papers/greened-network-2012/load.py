@@ -205,33 +205,3 @@ def _of_buffer(evidence: Evidence, experiment: str) -> Iterator[Tabled]:
     buffer = BUFFERS[experiment]
     yield Tabled("figures", f"Goodput from 30 to 60 s, buffers of {buffer}", header, goodputs)
     yield Tabled("figures", f"Packets lost (%), buffers of {buffer}", ["version", "load (%)", "awake", *asleep], losses)
-
-
-NOTES: dict[str, tuple[str, ...]] = {
-    "figures": (
-        "The numbers in these notes are of --full, 3 seeds; datagrams have 1000 B here. What sleeping costs "
-        "is arithmetic for every version that fills its link: awake the flow meets one flow of datagrams, "
-        "asleep two on the link 6-3, as that from 9 to 3 is rerouted. CUBIC 2.6.22 gets 28.9 and 19.3 Mb/s at "
-        "25 % (closed form 28.8 and 19.2), 38.5 and 38.5 at 0 and 90 %, 23.1 and 8.1 at 40 %: it loses L / (1 "
-        "- L) of its goodput at a load of L. From 5 % on that is 5 % or more for those that fill the link. At "
-        "a threshold of 90 % it costs nothing without background, as the path stays; from 70 % on the longer "
-        "path costs 2 % (BIC) to 19 % (Reno) with buffers of 50 packets even then, 0 to 4 % with 250 packets "
-        "(NewReno and Reno 14 %: they have 30 s to grow back by a segment each round trip).",
-        "Tahoe and Vegas (ns-2's) seem to bear more, as they do not use what they have: Tahoe gets 24.7 of "
-        "28.8 Mb/s awake at 25 %, and is hurt from 20 % on. Vegas gets 16.8 Mb/s or 24 to 26, by the seed: it "
-        "takes bursts of datagrams of 1000 B for a queue, and one segment more or less decides.",
-        "Vegas collapses at 70 and 50 % at every load, 0 % included, and with buffers of one BDP: no load is "
-        "needed, no full queue, only a longer path and a timeout (study sleep-order). With BDP buffers the other "
-        "versions differ by less than 10 % at 25 %: the ranking of Table IV is one of small buffers. It "
-        "changes with sleep, too: at 40 % and 70 % BBRv3 is first, as it gives way least.",
-        "At 50 % and from 35 % of background on, three flows of datagrams share the link 6-4, on the way of "
-        "the acknowledgements: 105 and 120 % of it. Acknowledgements are lost, and with buffers of 50 packets "
-        "in two of three seeds TCP stands still, in the third it gets 8 Mb/s: constant rates in step, and the "
-        "first arrivals decide who finds room. Intervals there span everything.",
-        "Under ideal scaling and with line cards two, three and four links of fifteen are 13.3, 20.0 and 26.7 "
-        "% of the energy. Of the measured device it is 1.9, 2.8 and 3.8 %: a port that sleeps still feeds its "
-        "transceiver and has its share of the box. One per cent saved costs CUBIC 1.7 % of its goodput at 25 "
-        "% and 70 % of line cards, 12 % of the measured device.",
-    ),
-}
-"""Words for the section of the report."""

@@ -215,24 +215,3 @@ def _paths() -> list[list[str]]:
             ]
         )
     return rows
-
-
-NOTES: dict[str, tuple[str, ...]] = {
-    "figures": (
-        "The numbers in these notes are of --full. The paper calls its pair a worst case, as the two are far "
-        "apart and lose much of what they had. Others lose more: for CUBIC 2.6.22 8 to 10 loses 33.2, 33.3 and "
-        "33.1 % at 90, 70 and 50 %, and has the place 44, 40 and 101 of 132 (one seed; many pairs lose a "
-        "third: within half a point either way it is any place from 20 to 60, 21 to 79 and 59 to 106); the "
-        "worst pair loses 53, 53 and 76 %. But it is worse than the mean at 90 and 70 % (18.2 and 25.2 %), and "
-        "better at 50 % (40.2 %). Losses come in steps, 0, 25, 33, 50 and 67 %: what counts is how many flows "
-        "of datagrams meet on the fullest link, 0 to 3 of them, before and after.",
-        "Who loses is not who is rerouted. At 70 % 26 of 132 paths grow, but 77 % of the pairs lose more than "
-        "5 %, and 73 % of those whose paths are as short as before: the rerouted background comes to them.",
-        "Vegas ends below 2 Mb/s for 16 pairs at 90 %, 25 at 70 % and 53 at 50 %, 13, 23 and 35 of them with "
-        "more hops than before; no other version does for any pair. Its worst pair keeps 0.7 %.",
-        "On average over pairs every version but Vegas loses about the same: 18 to 20 % at 90 %, 25 to 27 % "
-        "at 70 %, 40 to 42 % at 50 %. Going from 70 to 50 % saves 6.7 % more energy (line cards) and costs 15 "
-        "% of the goodput awake.",
-    ),
-}
-"""Words for the section of the report."""

@@ -136,29 +136,3 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
             "least (Mb/s)",
         ]
         yield Tabled(section, "From 30 to 60 s", header, rows)
-
-
-NOTES: dict[str, tuple[str, ...]] = {
-    "figures": (
-        "The numbers in these notes are of --full, 3 seeds. Flows of one version share what remains as fairly "
-        "as before: with ten flows Jain's index is 0.98 to 1.00 awake and 0.98 to 0.99 at 70 % for NewReno, "
-        "both CUBICs and BBRv3. Together they lose 30 to 33 %, whatever their number: several flows fill what "
-        "one did not, but what is left is left.",
-        "Vegas is the exception: two flows get 3.5 Mb/s together at 70 % of 27.6 awake, ten get 15.3 of 28.8, "
-        "with an index of 0.79 (0.82 awake). Each flow that meets a timeout stays at its small window for "
-        "good, the others take a little more.",
-        "Mixed with others Vegas pays for everybody: beside CUBIC 2.6.22, five flows each, it has 0.29 times "
-        "CUBIC's rate awake and 0.24 times at 70 %; beside NewReno 0.77 and 0.30. CUBIC against NewReno "
-        "becomes fairer: 2.8 times as much awake (2.3 to 3.6 by the seed), 1.6 times at 70 %; why was not "
-        "looked into. BBRv3 takes 2.9 times what SACK CUBIC gets, awake and asleep.",
-    ),
-    "crossing": (
-        "Flows from 9 to 10 have 38 Mb/s of a link of their own; once it sleeps they and the flows from 8 "
-        "share 20 Mb/s less headers: together they lose 71 to 73 %, more than anybody in the paper's figures. "
-        "Those from 9 pay more, 73 to 84 % at a threshold of 90 %, those from 8 53 to 67 %, as they had more; "
-        "afterwards NewReno's and both CUBICs' are about equal. BBRv3's from 9 lose 80 to 90 %, and get 0.3 "
-        "to 0.7 times as much as those from 8. Vegas' from 9 get 0.25 Mb/s each in all seeds: their base "
-        "round trip is that of one hop, and two segments a round trip already look like a queue.",
-    ),
-}
-"""Words for the sections of the report."""

@@ -131,34 +131,3 @@ def _change(evidence: Evidence, manner: str, threshold: int, version: str) -> In
     with_sleep = evidence.grid.samples(cell(manner, threshold, version), "after_bps")
     awake = evidence.grid.samples(Cell.of("awake", version=version), "after_bps")
     return mean_interval([100 * (with_sleep[seed] / awake[seed] - 1) for seed in with_sleep])
-
-
-NOTES: dict[str, tuple[str, ...]] = {
-    "figures": (
-        "The numbers in these notes are of --full, 5 seeds. At 90 % the flow keeps its path, and nothing that "
-        "is done about the links that sleep helps it: with and without drain it loses the same packets and "
-        "bytes, as what hits it is the rerouted background on 6-3. Only spacing changes the dip a little (2.1 "
-        "to 2.5 MB less in 3 s instead of 3.3 to 3.5 for CUBIC and BBRv3), as the second link, whose traffic "
-        "it is, sleeps a second later.",
-        "At 70 % the flow itself is rerouted. A drain of 50 ms is enough for news that need 25 ms: no packet "
-        "is lost on a sleeping link, and NewReno's dip is 4.1 instead of 7.4 MB, CUBIC's and BBRv3's are as "
-        "before (3.5 to 3.7 MB: the smaller share alone). Slow news (10 ms a hop and 200 ms) lose about 900 "
-        "packets and cost CUBIC 10.4 MB and two timeouts; a drain of 1 s mends that, too.",
-        "Vegas (ns-2's) at 70 %: at once, or one by one, it ends at 0.4 Mb/s in all seeds (1 s apart in one of "
-        "five at 1.0, with 7 segments). With drain there is no loss and no timeout, and it ends at 2.5 Mb/s. "
-        "Both are its own fixed points. Its base round trip is that of the old path, 9.6 ms shorter, and it "
-        "holds a window of w segments while 1 <= int(w (1 - base / RTT) + 0.5) <= 3. From above it comes down "
-        "to 18 segments, three of them taken for a queue: 3 x 8000 b / 9.6 ms = 2.5 Mb/s. After a timeout it "
-        "grows from 2 to 3 segments and stops there, as one is counted already: 0.42 Mb/s. So drain cures the "
-        "timeout, not Vegas. One second apart with drain it is one or the other, by the seed.",
-        "What cures it is to wake the links: back on the old path it has 24 Mb/s again after 10 to 20 s, even "
-        "from 3 segments, so its base was right for that path. (With ns-2's datagrams of 210 B a switch-off at "
-        "once costs more segments, and Vegas' base round trip is mostly ruined as well, to less than 1 ms: "
-        "there waking cures three of twenty seeds. See the paper's section “Why Vegas collapses”.) Linux' "
-        "Vegas has the same disease and a milder course: 15.7 Mb/s with drain, 11.4 at once, 2.5 to 2.7 with "
-        "slower news. No other version is ill: from 50 s on all have what is left, 17 to 19 Mb/s, however the "
-        "links went to sleep.",
-        "All others are back at their level of before within seconds of waking: 25.6 to 28.9 Mb/s from 50 s on.",
-    ),
-}
-"""Words for the section of the report."""

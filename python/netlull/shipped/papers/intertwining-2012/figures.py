@@ -308,16 +308,6 @@ def _model_saving(evidence: Evidence, metric: str, name: str, colour: int) -> Cu
     return _curve(evidence, name, colour, lambda load: mean(evidence, TCP_PC, load, metric, 100))
 
 
-NOTES = {
-    "energy": (
-        "A measured device is scaled so that the link's 10 Mb/s stands for the port's fastest speed; its port "
-        "runs at the slowest speed that meets the service rate, and its base power does not scale.",
-    ),
-    **study.NOTES,
-}
-"""Words for sections of the report."""
-
-
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Energy saved beside what it costs, and the study's points."""
     header = ["load", *(f"{name} (%)" for name in POWER_MODELS.values()), "completion time (times)", "p99 (times)"]

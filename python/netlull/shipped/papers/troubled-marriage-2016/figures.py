@@ -195,22 +195,6 @@ def _savings(evidence: Evidence, experiment: str, point: dict[str, float], metri
 SECTIONS = {"figures": "Figures", "energy": "Energy", "appendix": "Appendix: the other values of Table I"}
 """The report's sections, in order."""
 
-NOTES = {
-    "energy": (
-        "The paper reports the reduced service rate as a stand-in for energy. Here every run is metered: under ideal "
-        "frequency scaling (FS, power linear in the rate), ideal voltage scaling (DVS, cubic down to half the rate), "
-        "FS with half of the power static, and for one port of two measured devices with its share of the box.",
-        "A measured device is scaled so that the link's 10 Mb/s stands for the port's fastest speed; its port runs at "
-        "the slowest speed that meets the service rate. Its base power does not scale, so a small part of the ideal "
-        "saving is left, while TCP loses the same.",
-    ),
-    "appendix": (
-        "The paper says that results are similar for the values it does not show. They are here: with bON of 1 ms they "
-        "are those of a single source, with 50 ms much like those of 100 ms.",
-    ),
-}
-"""Words for sections of the report."""
-
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """Energy saved beside what it costs TCP."""
