@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -25,10 +26,21 @@ def _say(text: str, file: TextIO | None = None) -> None:
     (file or sys.stdout).flush()
 
 
+def base(quantity: str) -> int:
+    """A quantity of a plan in ns, bit/s or bytes."""
+    number, unit = quantity.split()
+    scales = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "b/s": 1, "kb/s": 10**3, "Mb/s": 10**6, "Gb/s": 10**9}
+    return round(Fraction(number) * scales[unit])
+
+
+def span(nanoseconds: int) -> str:
+    return f"{nanoseconds} ns"
+
+
 def flow_outcome(plan: dict[str, Any], flow: dict[str, Any]) -> tuple[dict[str, Any], int, float]:
     """Its outcome, when its data begins to arrive, and at how many bytes per nanosecond."""
-    round_trip = sum(link["delay"] for link in plan["links"])
-    rate = min(link["rate"] for link in plan["links"]) / 8e9 * SEGMENT / (SEGMENT + HEADERS)
+    round_trip = sum(base(link["delay"]) for link in plan["links"])
+    rate = min(base(link["rate"]) for link in plan["links"]) / 8e9 * SEGMENT / (SEGMENT + HEADERS)
     own = flow["traffic"].get("tcp")
     outcome: dict[str, Any] = {
         "opened": None,
@@ -42,7 +54,7 @@ def flow_outcome(plan: dict[str, Any], flow: dict[str, Any]) -> tuple[dict[str, 
         return outcome, 0, 0.0
     begins = own["start"] + 2 * round_trip
     outcome |= {"opened": own["start"], "segment_bytes": SEGMENT, "mean_cwnd_bytes": rate * round_trip}
-    if own["size"] is not None and begins + own["size"] / rate <= plan["duration"]:
+    if own["size"] is not None and begins + own["size"] / rate <= base(plan["duration"]):
         outcome["completed"] = round(begins + own["size"] / rate)
     return outcome, begins, rate
 
@@ -91,7 +103,7 @@ def tables(plan: dict[str, Any]) -> list[dict[str, Any]]:
     probe = plan["probe"]
     found = []
     if probe["interval"]:
-        times = list(range(0, plan["duration"], probe["interval"]))
+        times = list(range(0, base(plan["duration"]), base(probe["interval"])))
         rows = [(at / 1e9, link) for at in times for link in probe["links"]]
         zeros = [0] * len(rows)
         columns: list[list[Any]] = [
@@ -101,12 +113,12 @@ def tables(plan: dict[str, Any]) -> list[dict[str, Any]]:
             ["delivered_bytes", {"count": zeros}],
             ["dropped_packets", {"count": zeros}],
             ["queue_packets", {"count": [index % 5 for index in range(len(rows))]}],
-            ["rate_bps", {"count": [plan["links"][link]["rate"] for _, link in rows]}],
+            ["rate_bps", {"count": [base(plan["links"][link]["rate"]) for _, link in rows]}],
         ]
         found.append({"name": "link", "columns": columns})
     if probe["window"]:
         tcp = [flow for flow in probe["flows"] if "tcp" in plan["flows"][flow]["traffic"]]
-        rows = [(at / 1e9, flow) for at in range(0, plan["duration"], 50_000_000) for flow in tcp]
+        rows = [(at / 1e9, flow) for at in range(0, base(plan["duration"]), 50_000_000) for flow in tcp]
         columns = [
             ["time_s", {"float": [at for at, _ in rows]}],
             ["flow", {"index": [flow for _, flow in rows]}],
@@ -120,14 +132,15 @@ def tables(plan: dict[str, Any]) -> list[dict[str, Any]]:
 def station(plan: dict[str, Any], mechanism: object) -> dict[str, Any]:
     """Asleep for half of the time measured, idle for the rest."""
     measured = plan["marks"][-1] - plan["marks"][0]
-    radio = {"asleep": measured // 2, "waking": 0, "idle": measured - measured // 2, "receiving": 0, "transmitting": 0}
+    radio = {"asleep": span(measured // 2), "idle": span(measured - measured // 2)}
+    radio |= dict.fromkeys(("waking", "receiving", "transmitting"), span(0))
     counts = (
         "received_packets missed_packets missed_bytes held_packets refused_packets beacons polls closed_acks bursts"
     )
     shaper = None
     if isinstance(mechanism, dict) and "client_shaper" in mechanism:
-        shaper = {"state": {"standard": "paced"}, "fallback": "paced", "round_trip": 40_000_000}
-        shaper |= {"resent_opens": 0, "early": 0, "detection": 0}
+        shaper = {"state": {"standard": "paced"}, "fallback": "paced", "round_trip": span(40_000_000)}
+        shaper |= {"resent_opens": 0, "early": span(0), "detection": span(0)}
     zeros = dict.fromkeys(counts.split(), 0)
     return {"radio": radio | {"wakes": 7}, "counts": zeros, "shaper": shaper, "download": None}
 
@@ -147,11 +160,11 @@ def outcome(plan: dict[str, Any]) -> dict[str, Any]:
         "tables": tables(plan),
         "lateness": {
             "packets": 1000,
-            "p50": 7_000,
-            "p99": late,
-            "p999": late + 5_000,
-            "max": late + 29_000,
-            "limit": 1_000_000,
+            "p50": span(7_000),
+            "p99": span(late),
+            "p999": span(late + 5_000),
+            "max": span(late + 29_000),
+            "limit": span(1_000_000),
         },
         "system": {"kernel": "6.18.5", "scheduling": "fifo", "processors": 2, "kept_awake": True, "version": "0.1.0"},
         "differences": ["the kernel's min RTO stands"],

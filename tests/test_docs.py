@@ -12,8 +12,8 @@ import pytest
 
 from conftest import ROOT
 from netlull import Result, Scenario, Sweep, catalogue
+from netlull.bundled import ready
 from netlull.cli import main
-from netlull.ready import ready
 from netlull.topology import Topology
 
 HOW_TO = ROOT / "docs" / "how-to"

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from netlull import InputError
 from netlull.topology import Demand, Node, Topology, markup
-from netlull.topology.read import LARGEST_BYTES, ReadOptions, read_bytes
+from netlull.topology.options import ReadOptions
+from netlull.topology.read import LARGEST_BYTES, read_bytes
 
 # Three cities, in each format.
 NATIVE = """?SNDlib native format; type: network; version: 1.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue, schema
+    from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
         Awm,
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from netlull.sites import Site, all_sites, site
     from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
+    from netlull.topology.schema import schema
 
 __all__ = [
     "AccessPoint",
@@ -162,7 +163,7 @@ _ELEMENTS = (
     "VegasBounds WebSearchSize"
 )
 _HOMES = {
-    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue schema",
+    "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue",
     "netlull.cluster": "Cluster open_cluster",
     "netlull.elements": _ELEMENTS,
     "netlull.errors": (
@@ -175,6 +176,7 @@ _HOMES = {
     "netlull.sites": "Site all_sites site",
     "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
+    "netlull.topology.schema": "schema",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -29,11 +29,11 @@ __all__ = [
     "catalogue",
     "check",
     "check_seed",
+    "core_schema",
     "emulation_plan",
     "emulation_result",
     "identity",
     "run",
-    "schema",
     "sleep_plan",
     "trace",
 ]
@@ -51,11 +51,10 @@ def check(document: Mapping[str, object]) -> Checked:
     return Checked(json.dumps(plain(document)))
 
 
-def schema() -> dict[str, Any]:
-    """The JSON Schema of a scenario."""
-    from netlull.topology.schema import add_topology
-
-    return add_topology(json.loads(_core.schema()))
+def core_schema() -> dict[str, Any]:
+    """The JSON Schema of the scenarios that the core reads: without `[topology]`."""
+    loaded: dict[str, Any] = json.loads(_core.schema())
+    return loaded
 
 
 def catalogue() -> dict[str, list[dict[str, Any]]]:

@@ -19,10 +19,11 @@ from netlull.stats import (
     ratio_of_means,
     welch_test,
 )
-from netlull.words import near
+from netlull.suggest import near
+from netlull.sweep import Axis, AxisPoint, SweepResult
 
 if TYPE_CHECKING:
-    from netlull.sweep import SweepResult, Window
+    from netlull.sweep import Window
 
 __all__ = ["CORRECTIONS", "Compared", "Comparison", "Options", "Verdict", "compare", "compare_points", "only"]
 
@@ -170,8 +171,6 @@ def only(result: SweepResult, where: Mapping[str, str]) -> SweepResult:
         InputError: an axis or a label is unknown.
     """
     import pyarrow.compute as pc
-
-    from netlull.sweep import Axis, AxisPoint, SweepResult
 
     table = result.table
     for axis, label in where.items():

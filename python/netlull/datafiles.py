@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
+from netlull.textfiles import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,8 +63,6 @@ def _find(name: str, folder: Path | None) -> Path:
 
 def _lines(path: Path) -> Iterator[tuple[str, list[str]]]:
     """The lines of a file that say something: where each is, and its two columns."""
-    from netlull.scenario import read_text
-
     for number, line in enumerate(read_text(path).splitlines(), 1):
         text = line.partition("#")[0].strip()
         if text:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from netlull.errors import InputError
-from netlull.words import near
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from netlull import _engine
+from netlull.elements import Cbr, Link
 from netlull.emulation import find_program, program_version
 from netlull.errors import EmulationError
+from netlull.provenance import origin
+from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,10 +47,6 @@ def simulates(checks: list[Check]) -> bool:
 
 
 def _package() -> Check:
-    import platform
-
-    from netlull.provenance import origin
-
     facts = origin()
     commit = f", commit {facts['commit']}" if facts["commit"] else ""
     message = f"netlull {facts['version']}{commit}, Python {platform.python_version()}"
@@ -54,10 +55,6 @@ def _package() -> Check:
 
 def _core() -> Check:
     """Whether the compiled core gives a run whose result is known: 1 Mb/s for 100 ms is one packet per 12 ms."""
-    from netlull import _engine
-    from netlull.elements import Cbr, Link
-    from netlull.scenario import Scenario
-
     try:
         scenario = Scenario(
             duration="100 ms",
@@ -82,8 +79,6 @@ def _netlulld(program: str | Path | None) -> list[Check]:
         version = program_version(found)
     except EmulationError as error:
         return [Check("netlulld", ok=False, needed_for=(EMULATING,), message=str(error))]
-    from netlull import _engine
-
     same = version == _engine.__version__
     message = f"{found}, version {version}"
     if not same:

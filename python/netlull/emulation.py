@@ -1,7 +1,7 @@
-"""A scenario in real time: its links and mechanisms between network namespaces, with the TCP of this machine's kernel.
+"""Running `netlulld`, which emulates links and mechanisms between network namespaces, with the kernel's TCP.
 
-The work is `netlulld`'s, a program of its own (`make netlulld`); this module gives it the plan and reads what it
-counted. docs/how-to/emulate.md says what it needs and what of a scenario it asks the kernel for.
+`netlulld` is a program of its own (`make netlulld`). This module gives it a plan and reads its counts.
+docs/how-to/emulate.md says what it needs and what of a scenario it asks the kernel for.
 """
 
 from __future__ import annotations
@@ -13,22 +13,18 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.errors import EmulationError, EmulationLate, InputError, NetlullWarning
+from netlull.errors import EmulationError, EmulationLate, InputError
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from netlull.elements import Probe
-    from netlull.result import Result
-    from netlull.scenario import Scenario
-
-__all__ = ["VARIABLE", "emulate", "find_program", "program_version", "replay"]
+__all__ = ["VARIABLE", "Outcome", "emulate", "find_program", "options", "program_version", "replay"]
 
 VARIABLE = "NETLULLD"
 """The environment variable that names the program."""
@@ -103,82 +99,70 @@ def _asked(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         raise EmulationError(f"{command[0]}: cannot be run: {error.strerror}") from None
 
 
-def emulate(  # noqa: PLR0913  # options of one run
-    scenario: Scenario,
-    seed: int | None = None,
-    *,
-    probe: Probe | Mapping[str, object] | None = None,
-    max_lateness: str | None = None,
-    tapes: str | Path | None = None,
-    capture: str | Path | None = None,
-    attach: Mapping[str, str] | None = None,
-    progress: Callable[[float], None] | None = None,
-    program: str | Path | None = None,
-) -> Result:
-    """Emulates the scenario: as long as it says, in real time. Ctrl-C ends it and removes what was made for it.
+@dataclass(frozen=True)
+class Outcome:
+    """What `netlulld` counted of a run that was in time."""
 
-    Each of the scenario's `warnings` becomes a `NetlullWarning`.
+    program: Path
+    document: Mapping[str, Any]
+    account: Mapping[str, Any]
+    """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
 
-    Args:
-        scenario: what to emulate.
-        seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
-        probe: replaces the scenario's probe.
-        max_lateness: how late 99 of 100 packets may be at most, such as "1 ms"; default netlulld's.
-        tapes: a folder for a recording of each machine's events and decisions.
-        capture: a file for every packet that a host sends or receives, as pcapng with an interface per host.
-        attach: network namespaces that exist and take the place of nodes, by the nodes' names.
-        progress: is called about once a second with the share of the run that is done.
-        program: netlulld; default see `find_program`.
+    def result(self, scenario: str) -> _engine.RawResult:
+        """The outcome as a run of the scenario, given in its canonical form.
+
+        Raises:
+            EmulationError: the outcome is damaged, of another scenario or of another version.
+        """
+        try:
+            return _engine.emulation_result(scenario, json.dumps(self.document))
+        except _engine.ScenarioError as error:
+            raise EmulationError(f"{self.program}: {error}") from None
+
+
+def emulate(
+    plan: str, program: Path, arguments: Sequence[str] = (), progress: Callable[[float], None] | None = None
+) -> Outcome:
+    """Carries out a plan of the core's, in real time; `Scenario.emulate` is for users.
 
     Raises:
-        ScenarioError: the scenario, the seed or the probe cannot be used, or it cannot be emulated.
-        EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that the
-            kernel lacks.
+        EmulationError: the program cannot emulate this here.
         EmulationLate: packets were too late for the run to be trusted.
     """
-    from netlull.result import Result
-
-    options = _options(max_lateness, tapes, capture, attach or {})
-    changes = {"probe": probe, "seed": seed if seed is None else _engine.check_seed(seed)}
-    changes = {field: value for field, value in changes.items() if value is not None}
-    scenario = scenario.with_values(changes) if changes else scenario
-    found = find_program(program)
-    plan = _engine.emulation_plan(scenario.canonical())
-    for warning in scenario.warnings:
-        warnings.warn(warning, NetlullWarning, stacklevel=2)
     with tempfile.TemporaryDirectory(prefix="netlull-") as folder:
         files = Path(folder, "plan.json"), Path(folder, "outcome.json")
         files[0].write_text(plan, encoding="utf-8")
-        command = [str(found), "emulate", "--plan", str(files[0]), "--outcome", str(files[1]), *options]
+        command = [str(program), "emulate", "--plan", str(files[0]), "--outcome", str(files[1]), *arguments]
         code, said = _run(command, progress)
-        outcome = _outcome(files[1], code, said)
-    account = _account(outcome)
+        document = _outcome(files[1], code, said)
+    account = _account(document)
     if code == _TOO_LATE:
         late = account["lateness"]
         raise EmulationLate(said or "the run was too late to be trusted", p99_s=late["p99_s"], limit_s=late["limit_s"])
-    try:
-        raw = _engine.emulation_result(scenario.canonical(), json.dumps(outcome))
-    except _engine.ScenarioError as error:
-        raise EmulationError(f"{found}: {error}") from None
-    return Result.from_raw(raw, scenario, emulation=account)
+    return Outcome(program, document, account)
 
 
-def _options(
+def options(
     max_lateness: str | None,
     tapes: str | Path | None,
     capture: str | Path | None,
     attach: Mapping[str, str],
 ) -> list[str]:
-    options: list[str] = []
+    """The program's arguments for the options of `Scenario.emulate`.
+
+    Raises:
+        InputError: the lateness is no time.
+    """
+    arguments: list[str] = []
     if max_lateness is not None:
         if (in_unit(max_lateness, "ns") or 0.0) <= 0:
             raise InputError(f'max_lateness: "{max_lateness}" is no time; expected one such as "1 ms"')
-        options += ["--max-lateness", max_lateness]
+        arguments += ["--max-lateness", max_lateness]
     if tapes is not None:
-        options += ["--tapes", str(tapes)]
+        arguments += ["--tapes", str(tapes)]
     if capture is not None:
-        options += ["--capture", str(capture)]
-    return options + [word for node, name in attach.items() for word in ("--attach", f"{node}={name}")]
+        arguments += ["--capture", str(capture)]
+    return arguments + [word for node, name in attach.items() for word in ("--attach", f"{node}={name}")]
 
 
 def _run(command: list[str], progress: Callable[[float], None] | None) -> tuple[int, str]:
@@ -235,18 +219,26 @@ def _outcome(path: Path, code: int, said: str) -> dict[str, Any]:
     return outcome
 
 
+def _nanoseconds(time: str) -> float:
+    """A time of an outcome, such as `"0.15 ms"`, in ns."""
+    found = in_unit(time, "ns")
+    if found is None:
+        raise ValueError(f"{time!r} is no time")
+    return found
+
+
 def _account(outcome: Mapping[str, Any]) -> dict[str, Any]:
     """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
     try:
         late = outcome["lateness"]
-        lateness = {"packets": int(late["packets"])}
-        lateness |= {f"{key}_s": late[key] * _NS for key in ("p50", "p99", "p999", "max", "limit")}
+        lateness: dict[str, float] = {"packets": int(late["packets"])}
+        lateness |= {f"{key}_s": _nanoseconds(late[key]) * _NS for key in ("p50", "p99", "p999", "max", "limit")}
         return {
             "lateness": lateness,
             "system": dict(outcome["system"]),
             "differences": [str(difference) for difference in outcome["differences"]],
         }
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise EmulationError(
             f"{_NAME} wrote an outcome without its lateness; expected one of version {_engine.__version__}"
         ) from None

@@ -9,10 +9,11 @@ from types import UnionType
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import output
+from netlull.aggregate import aggregate
 from netlull.errors import FieldPathError, InputError, ResultError
 from netlull.fieldpath import get, keys_to
-from netlull.gather import gather
 from netlull.output import MANIFEST
+from netlull.provenance import origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from netlull._engine import RawResult
-    from netlull.scenario import Scenario
 
     Columns = Mapping[str, npt.NDArray[Any]]
 
@@ -59,9 +59,9 @@ def metric(summary: Mapping[str, Any], path: str) -> float:
         FieldPathError: the path leads nowhere, or to no number; says what there is.
     """
     by_path = _by_path(summary)
-    gathered = gather(by_path, path)
-    if gathered is not None:
-        return gathered
+    aggregated = aggregate(by_path, path)
+    if aggregated is not None:
+        return aggregated
     value = _below(by_path, path)
     if value is None:
         return float("nan")
@@ -80,7 +80,7 @@ def metric_keys(summary: Mapping[str, Any], path: str) -> list[str | int]:
         FieldPathError: the path leads nowhere; says what there is.
     """
     by_path = _by_path(summary)
-    plain = gather(by_path, path) is None and not path.startswith("routing.")
+    plain = aggregate(by_path, path) is None and not path.startswith("routing.")
     return keys_to(by_path, path) if plain else []
 
 
@@ -133,18 +133,11 @@ class Result:
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
-    def from_raw(cls, raw: RawResult, scenario: Scenario, emulation: Mapping[str, Any] | None = None) -> Self:
-        """The result of a run that the core, or netlulld, has finished."""
-        from netlull.provenance import origin
-
-        return cls(
-            json.loads(raw.summary()),
-            json.loads(scenario.canonical()),
-            origin(),
-            raw.tables(),
-            scenario.warnings,
-            emulation,
-        )
+    def from_raw(
+        cls, raw: RawResult, scenario: str, warnings: Sequence[str], emulation: Mapping[str, Any] | None = None
+    ) -> Self:
+        """The result of a run that the core, or netlulld, has finished; `scenario` is its canonical form as JSON."""
+        return cls(json.loads(raw.summary()), json.loads(scenario), origin(), raw.tables(), warnings, emulation)
 
     @property
     def world(self) -> str:

@@ -10,19 +10,20 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from netlull import _engine
+from netlull import _engine, emulation
 from netlull.datafiles import inline
-from netlull.errors import FieldPathError, InputError, NetlullWarning
+from netlull.errors import FieldPathError, NetlullWarning
 from netlull.fieldpath import plain, put, read_toml, remove
+from netlull.result import Result
+from netlull.textfiles import read_text
 from netlull.topology.expand import as_table, expanded, order_of, prepare, read_in
-from netlull.topology.model import Topology
+from netlull.topology.files import Topology
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
     from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
-    from netlull.result import Result
     from netlull.routing import Routing, Sleep
     from netlull.stations import Station
 
@@ -234,15 +235,11 @@ class Scenario:
             VerificationError: the run broke a conservation law: a bug in the simulator.
             Cancelled: `monitor.cancel()` was called.
         """
-        from netlull.result import Result
-
-        changes = {"probe": probe, "verify": verify, "seed": seed if seed is None else _engine.check_seed(seed)}
-        changes = {field: value for field, value in changes.items() if value is not None}
-        scenario = self.with_values(changes) if changes else self
+        scenario = self._to_run(seed, probe=probe, verify=verify)
         for warning in scenario.warnings:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
         raw = _engine.run(scenario.canonical(), None, monitor)
-        return Result.from_raw(raw, scenario)
+        return Result.from_raw(raw, scenario.canonical(), scenario.warnings)
 
     def emulate(  # options of one run
         self,
@@ -258,21 +255,40 @@ class Scenario:
     ) -> Result:
         """Emulates the scenario in real time, with the TCP of this machine's kernel.
 
-        See `netlull.emulation.emulate`.
-        """
-        from netlull.emulation import emulate
+        Takes as long as the scenario says. Ctrl-C ends the emulation and removes everything made for it.
+        Each of the scenario's `warnings` becomes a `NetlullWarning`.
 
-        return emulate(
-            self,
-            seed,
-            probe=probe,
-            max_lateness=max_lateness,
-            tapes=tapes,
-            capture=capture,
-            attach=attach,
-            progress=progress,
-            program=program,
-        )
+        Args:
+            seed: of every random stream, 0 to 2^63 - 1; default the scenario's.
+            probe: replaces the scenario's probe.
+            max_lateness: how late 99 of 100 packets may be at most, such as "1 ms"; default netlulld's.
+            tapes: a folder for a recording of each machine's events and decisions.
+            capture: a file for every packet that a host sends or receives, as pcapng with an interface per host.
+            attach: network namespaces that exist and take the place of nodes, by the nodes' names.
+            progress: is called about once a second with the share of the run that is done.
+            program: netlulld; default see `netlull.emulation.find_program`.
+
+        Raises:
+            ScenarioError: the scenario, the seed or the probe cannot be used, or it cannot be emulated.
+            EmulationError: there is no netlulld, or it cannot emulate this here: no root, no TUN, an algorithm that
+                the kernel lacks.
+            EmulationLate: packets were too late for the run to be trusted.
+        """
+        options = emulation.options(max_lateness, tapes, capture, attach or {})
+        scenario = self._to_run(seed, probe=probe)
+        found = emulation.find_program(program)
+        plan = _engine.emulation_plan(scenario.canonical())
+        for warning in scenario.warnings:
+            warnings.warn(warning, NetlullWarning, stacklevel=2)
+        outcome = emulation.emulate(plan, found, options, progress)
+        raw = outcome.result(scenario.canonical())
+        return Result.from_raw(raw, scenario.canonical(), scenario.warnings, outcome.account)
+
+    def _to_run(self, seed: int | None, **changes: object) -> Self:
+        """The scenario with the seed and the changes that a run asks for; None changes nothing."""
+        values = {"seed": None if seed is None else _engine.check_seed(seed), **changes}
+        values = {field: value for field, value in values.items() if value is not None}
+        return self.with_values(values) if values else self
 
     def __eq__(self, other: object) -> bool:
         """Equal scenarios run alike: their canonical forms are equal."""
@@ -301,21 +317,3 @@ def _change(document: dict[str, Any], values: Mapping[str, object], folder: Path
             remove(document, path)
         else:
             put(document, path, value)
-
-
-def read_text(path: Path) -> str:
-    """The text of a file that a user named.
-
-    Raises:
-        InputError: it does not exist, is a folder, may not be read, or is no UTF-8 text.
-    """
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file; expected one that exists") from None
-    except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; expected a file") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is no UTF-8 text; expected a text file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

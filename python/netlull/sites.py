@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
-from netlull.words import near
+from netlull.quantities import in_unit
+from netlull.scenario import Scenario
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from netlull.elements import Probe
-    from netlull.scenario import Scenario
     from netlull.stations import Doze
 
 __all__ = ["Site", "all_sites", "described", "site", "sites"]
@@ -93,8 +94,6 @@ class Site:
         site's window as send buffer, and a client that advertises 64 KiB and delays acknowledgements by 40 ms. `tcp`
         changes options on top; `"preset": None` takes that away: `{"preset": None, "congestion_control": "cubic"}`.
         """
-        from netlull.scenario import Scenario
-
         station: dict[str, object] = {"name": _NODES[2], "nodes": [_NODES[2]]}
         if mechanism is not None:
             station["mechanism"] = mechanism
@@ -140,8 +139,6 @@ def all_sites() -> Mapping[str, Site]:
 @functools.cache
 def sites() -> Mapping[str, Site]:
     """The sites by name, the nearest first."""
-    from netlull.quantities import in_unit
-
     document: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     path = document["path"]
     found: dict[str, Site] = {}

@@ -3,8 +3,9 @@
 
 use gungraun::{library_benchmark, library_benchmark_group, main};
 use netlull_components::OPERATIONS;
-use netlull_sim::engine::schedule::Schedule;
+use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::ids::NodeId;
 use netlull_sim::net::link::{Link, LinkParts};
 use netlull_sim::net::packet::Packet;
 use netlull_units::{BitRate, Duration, Instant};
@@ -25,7 +26,7 @@ impl Driven {
     /// A link on which `waiting` packets wait as its buffer of `buffer` is offered another every `gap`.
     fn new(waiting: u32, buffer: u64, gap: Duration) -> Self {
         let parts = LinkParts {
-            to: 1,
+            to: NodeId::new(1),
             controller: None,
             rate: BitRate::from_mbps(10),
             delay: Duration::from_millis(5),
@@ -34,7 +35,7 @@ impl Driven {
             red: None,
             codel: None,
             noise: None,
-            delivery: 0,
+            delivery: Slot::FIRST,
             departure: None,
         };
         let packet = Packet { size: SIZE, ..Packet::default() };

@@ -3,7 +3,7 @@
 
 use crate::Spread;
 use crate::running::GAP;
-use netlull_sim::engine::schedule::Schedule;
+use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_units::Instant;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -73,7 +73,7 @@ impl Circle {
             circle.rings[link as usize].push(Packet([u64::from(link); 3]));
             let at = circle.spread.next(circle.ahead);
             match order {
-                Order::Schedule => circle.schedule.add(link, Instant::from_nanos(at)),
+                Order::Schedule => circle.schedule.add(Slot::FIRST.nth(link), Instant::from_nanos(at)),
                 Order::Heap => circle.heap.push(Reverse((at, link))),
             }
         }
@@ -93,10 +93,10 @@ impl Circle {
 
     fn hop_scheduled(&mut self, hops: usize) {
         for _ in 0..hops {
-            if let Some((now, link)) = self.schedule.take_until(END) {
+            if let Some((now, slot)) = self.schedule.take_until(END) {
                 let at = now.as_nanos() + self.spread.next(self.ahead);
-                self.schedule.add(link, Instant::from_nanos(at));
-                self.pass_on(link);
+                self.schedule.add(slot, Instant::from_nanos(at));
+                self.pass_on(slot.behind(Slot::FIRST));
             }
         }
     }

@@ -15,7 +15,7 @@ pub struct Running {
     spread: Spread,
     /// An event is set at most so many nanoseconds ahead, a power of two.
     ahead: u64,
-    pending: Slot,
+    pending: u32,
 }
 
 impl Running {
@@ -28,8 +28,8 @@ impl Running {
             ahead: (u64::from(pending) * GAP * 2).next_power_of_two(),
             pending,
         };
-        for slot in 0..pending {
-            running.set(Instant::ZERO, slot);
+        for component in 0..pending {
+            running.set(Instant::ZERO, Slot::FIRST.nth(component));
         }
         running.run(WARM_UP);
         running
@@ -58,7 +58,8 @@ impl Running {
     /// Moves so many events before they are due, one component after the other.
     #[inline(never)]
     pub fn run_moving(&mut self, events: usize) {
-        for slot in (0..self.pending).cycle().take(events) {
+        for component in (0..self.pending).cycle().take(events) {
+            let slot = Slot::FIRST.nth(component);
             let at = self.schedule.at(slot);
             self.schedule.set(slot, at + Duration::from_nanos(self.spread.next(GAP)));
         }

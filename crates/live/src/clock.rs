@@ -11,10 +11,10 @@ pub struct Clock {
 
 /// The one place where time is read.
 #[inline]
-#[allow(clippy::cast_sign_loss)] // It counts from the machine's start.
 fn monotonic() -> u64 {
     nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)
-        .map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+        // It counts from the machine's start.
+        .map_or(0, |time| time.tv_sec().cast_unsigned() * 1_000_000_000 + time.tv_nsec().cast_unsigned())
 }
 
 impl Clock {

@@ -151,7 +151,6 @@ fn listen(stream: &(impl AsFd + AsRawFd), silence: Duration, guarded: &mut impl 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};

@@ -43,7 +43,7 @@ fn upper(bucket: usize) -> u64 {
 }
 
 impl LatenessCounts {
-    /// Once more, so late.
+    /// Records one lateness sample.
     pub fn add(&mut self, late: Duration) {
         self.buckets[bucket(late.as_nanos())] += 1;
         let end = ENDS.partition_point(|end| Duration::from_micros(*end) < late);
@@ -75,7 +75,6 @@ impl LatenessCounts {
 
     /// The least lateness that a share from 0 to 1 did not exceed, rounded up to its bucket; zero before the first.
     #[must_use]
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub fn quantile(&self, share: f64) -> Duration {
         let wanted = ((self.count as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -74,9 +74,8 @@ impl Message {
 
     /// The message as it is sent, with its number.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)] // Hundreds of bytes.
     pub fn finish(mut self, sequence: u32) -> Vec<u8> {
-        let length = self.bytes.len() as u32;
+        let length = u32::try_from(self.bytes.len()).expect("a message has hundreds of bytes");
         self.bytes[0..4].copy_from_slice(&length.to_ne_bytes());
         self.bytes[8..12].copy_from_slice(&sequence.to_ne_bytes());
         self.bytes
@@ -84,9 +83,9 @@ impl Message {
 }
 
 /// Appends an attribute, padded to four bytes.
-#[allow(clippy::cast_possible_truncation)] // Attributes here have hundreds of bytes.
 pub fn put(bytes: &mut Vec<u8>, kind: u16, value: &[u8]) {
-    bytes.extend((value.len() as u16 + 4).to_ne_bytes());
+    let length = u16::try_from(value.len() + 4).expect("an attribute has hundreds of bytes");
+    bytes.extend(length.to_ne_bytes());
     bytes.extend(kind.to_ne_bytes());
     bytes.extend(value);
     bytes.resize(bytes.len().next_multiple_of(4), 0);
@@ -217,7 +216,6 @@ impl Socket {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -3,7 +3,8 @@
 #![allow(unsafe_code)]
 
 use crate::error::{LiveError, Result};
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::fs::File;
 use std::io::{self, Write};
@@ -143,6 +144,18 @@ pub fn run_in_real_time(priority: i32) -> Result<()> {
     check("asking for SCHED_FIFO", unsafe {
         libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters)
     })
+}
+
+/// Signals come to a descriptor from now on, in this thread and those that it starts, and end nothing by themselves. Children inherit that they
+/// are blocked, unless they are [unblocked](unblock_signals).
+///
+/// # Errors
+/// If the system refuses.
+pub fn take_signals(signals: &[Signal]) -> Result<SignalFd> {
+    let set: SigSet = signals.iter().copied().collect();
+    let refused = |error| LiveError::system("taking signals", error);
+    set.thread_block().map_err(refused)?;
+    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
 }
 
 /// The program begins with no signal blocked, whatever the thread that starts it has blocked.
@@ -296,7 +309,6 @@ pub fn discard(socket: RawFd, most: usize) -> io::Result<usize> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use nix::sys::signal::Signal;

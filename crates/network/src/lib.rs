@@ -13,6 +13,8 @@ pub mod outcome;
 pub mod plan;
 pub mod probe;
 pub mod queue;
+pub mod radio;
 pub mod random;
 pub mod service;
 pub mod station;
+pub mod transmitter;

@@ -20,7 +20,7 @@ pub struct Outcome {
     /// Events handled.
     pub events: u64,
     /// Counters as they stood at the plan's marks.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<NetworkMark>,
     /// By link: its rate at the start and every change, where it varies.
     pub rates: Vec<Vec<(Instant, BitRate)>>,
     /// By link: its gateway.
@@ -42,7 +42,7 @@ pub struct Outcome {
 /// Counters at an instant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Mark {
+pub struct NetworkMark {
     /// When.
     pub at: Instant,
     /// By link.

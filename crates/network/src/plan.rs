@@ -1,6 +1,6 @@
 //! A scenario as the emulation needs it: names resolved, random draws that are not of packets made, nothing left that is the simulator's own.
 //!
-//! The simulator writes it, the emulation reads it; as text it is JSON, times in nanoseconds, rates in bit/s, sizes in bytes.
+//! The simulator writes it, the emulation reads it; as text it is JSON: instants in nanoseconds, quantities with their units.
 
 use crate::buffer::Buffer;
 use crate::loss::LossModel;
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// What is read of a plan or an outcome before the rest, which another format may have otherwise.
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -2,6 +2,7 @@
 
 use crate::ModelError;
 use netlull_units::{Duration, Instant, Joules, Watts};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// A wireless network interface: its power by state, and what waking costs.
@@ -30,8 +31,8 @@ pub struct RadioPower {
 }
 
 /// How long a radio was in each state: the five add up to the time since the measurement started, to the nanosecond.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RadioTime {
     /// Asleep.
     pub asleep: Duration,

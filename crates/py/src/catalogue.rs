@@ -58,7 +58,7 @@ fn tcp() -> Vec<Value> {
             "page": netlull_tcp::Algorithm::page(tcp.name), "parameters": parameters,
         })
     };
-    netlull_tcp::Algorithm::catalogue().iter().map(entry).collect()
+    netlull_tcp::Algorithm::catalogue().iter().copied().map(entry).collect()
 }
 
 fn option(option: &netlull_tcp::OptionInfo) -> Value {

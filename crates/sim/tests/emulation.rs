@@ -4,8 +4,8 @@ use crate::common::{close, scenario};
 use netlull_mechanism::radio::{Fallback, ShaperState};
 use netlull_network::outcome::Lateness;
 use netlull_network::outcome::{
-    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, Mark, Outcome, RouterLosses, ShaperOutcome, StationOutcome,
-    System,
+    DownloadOutcome, FlowMark, FlowOutcome, LinkMark, NetworkMark, Outcome, RouterLosses, ShaperOutcome,
+    StationOutcome, System,
 };
 use netlull_network::plan::{FORMAT, RouteChange, RoutingDeed};
 use netlull_network::station::StationCounts;
@@ -40,7 +40,7 @@ fn radio() -> RadioTime {
 }
 
 fn counted(scenario: &Scenario) -> Outcome {
-    let at = |at: Instant| Mark {
+    let at = |at: Instant| NetworkMark {
         at,
         links: scenario
             .links

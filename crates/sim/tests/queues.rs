@@ -2,8 +2,9 @@
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
 use netlull_sim::engine::random::Stream;
-use netlull_sim::engine::schedule::Schedule;
+use netlull_sim::engine::schedule::{Schedule, Slot};
 use netlull_sim::net::buffer::Buffer;
+use netlull_sim::net::ids::{AgentId, NodeId};
 use netlull_sim::net::link::{Admission, Link, LinkParts};
 use netlull_sim::net::packet::Packet;
 use netlull_sim::net::queue::codel::CoDelConfig;
@@ -201,7 +202,7 @@ fn only_links_whose_rate_varies_are_in_the_table_of_rates() {
 /// A link of 12 Mb/s, 1 ms per packet of 1500 B, and no delay.
 fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Schedule) {
     let parts = LinkParts {
-        to: 1,
+        to: NodeId::new(1),
         controller: None,
         rate: BitRate::from_mbps(12),
         delay: Duration::ZERO,
@@ -209,15 +210,15 @@ fn bare_link(red: Option<RedConfig>, codel: Option<CoDelConfig>) -> (Link, Sched
         loss: None,
         noise: None,
         red: red.map(|config| Red::new(config, Stream::new(1, "queue.test"))),
-        departure: codel.map(|_| 0),
+        departure: codel.map(|_| Slot::FIRST),
         codel,
-        delivery: 1,
+        delivery: Slot::new(1),
     };
     (Link::new(parts), Schedule::new(2))
 }
 
 fn packet(flags: Flags) -> Packet {
-    Packet { segment: Segment { flags, ..Segment::default() }, agent: 1, size: 1500, destination: 0 }
+    Packet { segment: Segment { flags, ..Segment::default() }, agent: AgentId::new(1), size: 1500, ..Packet::default() }
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn codel_marks_arrive_at_the_other_end() {
     // 275.7 -> 276; each arrives 1 ms after it left. The last two packets have no more than 1500 B behind them.
     let mut marked_at = Vec::new();
     while let Some((now, slot)) = schedule.take_until(Instant::from_nanos(1_000_000_000)) {
-        if slot == 0 {
+        if slot == Slot::FIRST {
             link.depart(now, &mut schedule);
         } else {
             let packet = *link.head().expect("a packet arrives");

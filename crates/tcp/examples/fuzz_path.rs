@@ -19,10 +19,10 @@ fn judge(bytes: &[u8]) -> Result<[Counters; 2], String> {
     for config in &scene.configs {
         config.validate().map_err(|why| why.to_string())?;
     }
-    let run = std::panic::catch_unwind(|| {
+    let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let mut world = World::new(&scene);
         world.run().map(|()| world.counters())
-    });
+    }));
     run.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         Err(format!(

@@ -4,118 +4,86 @@ mod options;
 
 pub use options::{Choice, OptionInfo, options};
 
-use crate::config::Algorithm;
+use crate::cc::{Controller, ParameterInfo};
+use crate::config::{Algorithm, Config, Ecn, LossRecovery, SackDetection, WindowReduction};
 
-/// A congestion control as a user meets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A congestion control as a user meets it. Its own file has it, and a line of `cc/mod.rs` registers it.
+#[derive(Debug)]
 pub struct AlgorithmInfo {
     /// The name used in scenarios.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// The algorithm in one line.
     pub summary: &'static str,
     /// Where it is specified.
     pub source: &'static str,
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// The loss recovery and the ECN that it is known with.
+    pub known_with: KnownWith,
+    /// Those of ns-2's own agent, if it has another loss recovery.
+    pub ns2_agent: Option<KnownWith>,
+    /// The name that Linux has for it.
+    pub linux: Option<&'static str>,
+    pub(crate) parameters: fn() -> Vec<ParameterInfo>,
+    /// `seed` is for algorithms that decide at random.
+    pub(crate) build: fn(config: &Config, seed: u32) -> Controller,
+}
+
+/// The options that a congestion control brings with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownWith {
+    /// How losses are found and repaired.
+    pub loss_recovery: LossRecovery,
+    /// When SACK blocks mean a loss.
+    pub sack_detection: SackDetection,
+    /// How the window comes down in recovery.
+    pub window_reduction: WindowReduction,
+    /// Explicit congestion notification.
+    pub ecn: Ecn,
+}
+
+impl KnownWith {
+    /// RACK-TLP (RFC 8985), as today's algorithms.
+    pub const RACK: Self = Self::recovery(LossRecovery::Rack);
+    /// RFC 6675.
+    pub const SACK: Self = Self::recovery(LossRecovery::Sack);
+    /// ns-2's TCP/Linux, for the algorithms of Linux 2.6.
+    pub const LINUX_2_6: Self =
+        Self { sack_detection: SackDetection::Forward, window_reduction: WindowReduction::RateHalving, ..Self::SACK };
+
+    /// A loss recovery with the RFCs' options, and no ECN.
+    #[must_use]
+    pub const fn recovery(loss_recovery: LossRecovery) -> Self {
+        Self {
+            loss_recovery,
+            sack_detection: SackDetection::Rfc6675,
+            window_reduction: WindowReduction::Proportional,
+            ecn: Ecn::Off,
+        }
+    }
+
+    /// Sets these options.
+    pub(crate) fn apply(self, config: &mut Config) {
+        let Self { loss_recovery, sack_detection, window_reduction, ecn } = self;
+        (config.loss_recovery, config.sack_detection) = (loss_recovery, sack_detection);
+        (config.window_reduction, config.ecn) = (window_reduction, ecn);
+    }
 }
 
 impl Algorithm {
-    /// All congestion controls, in alphabetical order.
+    /// The name used in scenarios and shown by results.
     #[must_use]
-    pub const fn catalogue() -> &'static [AlgorithmInfo] {
-        &[
-            AlgorithmInfo {
-                name: "bbr",
-                summary: "BBRv3: paces at the bandwidth it measures, with about two bandwidth-delay products at most in flight",
-                source: "draft-ietf-ccwg-bbr-06",
-                algorithm: Self::Bbr,
-            },
-            AlgorithmInfo {
-                name: "bic",
-                summary: "binary search for the window of the last loss, then slow and faster probing beyond it",
-                source: "Xu, Harfoush, Rhee 2004; Linux 2.6.22 tcp_bic.c",
-                algorithm: Self::Bic,
-            },
-            AlgorithmInfo {
-                name: "compound",
-                summary: "Reno's window and beside it one that grows while little is queued",
-                source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
-                algorithm: Self::Compound,
-            },
-            AlgorithmInfo {
-                name: "cubic",
-                summary: "a window that is a cubic function of the time since the last loss; HyStart++ on or off",
-                source: "RFC 9438, RFC 9406",
-                algorithm: Self::Cubic,
-            },
-            AlgorithmInfo {
-                name: "cubic_2_6_22",
-                summary: "a cubic function of the time since the last loss, at least as fast as Reno",
-                source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
-                algorithm: Self::Cubic2622,
-            },
-            AlgorithmInfo {
-                name: "dctcp",
-                summary: "the same window, reduced in proportion to the part of the bytes that ECN has marked",
-                source: "RFC 8257, RFC 3168",
-                algorithm: Self::Dctcp,
-            },
-            AlgorithmInfo {
-                name: "new_reno",
-                summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
-                source: "RFC 5681, RFC 6582, RFC 3042",
-                algorithm: Self::NewReno,
-            },
-            AlgorithmInfo {
-                name: "reno",
-                summary: "the same window; the first acknowledgement of new data ends fast recovery",
-                source: "RFC 2581, RFC 3042",
-                algorithm: Self::Reno,
-            },
-            AlgorithmInfo {
-                name: "reno_2_6_22",
-                summary: "Reno of Linux 2.6.22: the same window in whole segments",
-                source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
-                algorithm: Self::Reno2622,
-            },
-            AlgorithmInfo {
-                name: "sack",
-                summary: "the same window; selective acknowledgements say what is lost",
-                source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
-                algorithm: Self::Sack,
-            },
-            AlgorithmInfo {
-                name: "tahoe",
-                summary: "the same window; a loss ends in slow start from one segment",
-                source: "Jacobson 1988, RFC 3042",
-                algorithm: Self::Tahoe,
-            },
-            AlgorithmInfo {
-                name: "vegas",
-                summary: "keeps a few segments queued, by the growth of round trips",
-                source: "Brakmo, Peterson 1995; Linux 2.6.22 tcp_vegas.c, ns-2.35 tcp-vegas.cc",
-                algorithm: Self::Vegas,
-            },
-        ]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Foreign(factory) => factory.name(),
+            known => known.info().map_or("", |info| info.name),
+        }
     }
 
-    /// The name used in scenarios.
+    /// The algorithm's main parameters; those of loss recovery and of the timer are apart.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tahoe => "tahoe",
-            Self::Reno => "reno",
-            Self::Reno2622 => "reno_2_6_22",
-            Self::NewReno => "new_reno",
-            Self::Sack => "sack",
-            Self::Bbr => "bbr",
-            Self::Bic => "bic",
-            Self::Compound => "compound",
-            Self::Cubic => "cubic",
-            Self::Cubic2622 => "cubic_2_6_22",
-            Self::Dctcp => "dctcp",
-            Self::Vegas => "vegas",
-        }
+    pub fn parameters(&self) -> Vec<ParameterInfo> {
+        self.info().map_or_else(Vec::new, |info| (info.parameters)())
     }
 
     /// The page about an algorithm of the catalogue, in the repository.
@@ -127,7 +95,7 @@ impl Algorithm {
     /// The congestion control of that name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::catalogue().iter().find(|info| info.name == name).map(|info| info.algorithm)
+        Self::catalogue().iter().find(|info| info.name == name).map(|info| info.algorithm.clone())
     }
 }
 
@@ -138,7 +106,7 @@ mod tests {
     #[test]
     fn names_find_their_algorithms_and_nothing_else_does() {
         for info in Algorithm::catalogue() {
-            assert_eq!(Algorithm::by_name(info.name), Some(info.algorithm));
+            assert_eq!(Algorithm::by_name(info.name).as_ref(), Some(&info.algorithm));
             assert_eq!(info.algorithm.name(), info.name);
         }
         assert_eq!(Algorithm::by_name("NewReno"), None);

@@ -60,7 +60,7 @@ mod segment;
 mod seq;
 mod timestamps;
 
-pub use catalogue::{AlgorithmInfo, Choice, OptionInfo, options};
+pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
 pub use cc::ParameterInfo;
 pub use config::{
     Algorithm, Config, ConfigError, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,

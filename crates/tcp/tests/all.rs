@@ -3,6 +3,7 @@
 
 mod bottleneck;
 mod closed_windows;
+mod foreign;
 mod linux_golden;
 mod lossy_path;
 mod ns2_golden;

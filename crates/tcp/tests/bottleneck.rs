@@ -11,7 +11,7 @@ const PACKET: Duration = Duration::from_micros(1200);
 const DELAY: Duration = Duration::from_millis(20);
 
 /// A server that sends without end to a client, over a queue.
-struct Path {
+pub struct Path {
     ends: [Endpoint; 2],
     now: Instant,
     /// When the bottleneck has sent what it holds.
@@ -22,13 +22,13 @@ struct Path {
     /// (time, number, destination).
     arrivals: BinaryHeap<Reverse<(Instant, usize, usize)>>,
     segments: Vec<Segment>,
-    drops: u64,
+    pub drops: u64,
     /// The queue that packets found since the last look.
     queues: Vec<u64>,
 }
 
 impl Path {
-    fn new(config: &Config, buffer: u64, threshold: u64) -> Self {
+    pub fn new(config: &Config, buffer: u64, threshold: u64) -> Self {
         let ends = [Endpoint::client(config, SeqNr::new(0)), Endpoint::server(config, SeqNr::new(0))];
         let mut path = Self {
             ends,
@@ -47,7 +47,7 @@ impl Path {
         path
     }
 
-    fn until(&mut self, millis: u64) {
+    pub fn until(&mut self, millis: u64) {
         let end = Instant::ZERO + Duration::from_millis(millis);
         loop {
             let arrival = self.arrivals.peek().map_or(Instant::NEVER, |Reverse(next)| next.0);
@@ -93,7 +93,7 @@ impl Path {
     }
 
     /// Packets delivered in the `millis` that follow, and the smallest and the largest queue met.
-    fn measure(&mut self, millis: u64) -> (u64, u64, u64) {
+    pub fn measure(&mut self, millis: u64) -> (u64, u64, u64) {
         let before = self.ends[1].bytes_delivered();
         self.queues.clear();
         self.until(self.now.as_nanos() / 1_000_000 + millis);
@@ -104,7 +104,7 @@ impl Path {
 }
 
 /// Segments of 1460 bytes, no options, every one acknowledged.
-fn config(algorithm: Algorithm) -> Config {
+pub fn config(algorithm: Algorithm) -> Config {
     let base = Config {
         timestamps: false,
         delayed_ack: DelayedAck::Off,

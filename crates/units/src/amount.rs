@@ -7,8 +7,6 @@ use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An amount of data in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Bytes(u64);
 
 /// Power in watts.

@@ -8,11 +8,13 @@
 mod amount;
 mod parse;
 mod rate;
+mod text;
 mod time;
 
 pub use amount::{Bytes, Joules, Watts};
 pub use parse::ParseQuantityError;
 pub use rate::{BitRate, Serialiser};
+pub use text::from_text;
 pub use time::{Duration, Instant};
 
 /// The nearest `f64`. Processors convert signed numbers in one instruction, unsigned ones in many.

@@ -85,18 +85,37 @@ fn parse_scaled(text: &str, units: &[Unit], expected: &'static str) -> Result<u6
     let Some(&(_, scale)) = units.iter().find(|(name, _)| *name == unit) else {
         return Err(refuse(format!("has the unit \"{unit}\"")));
     };
-    let value: f64 = number.replace('_', "").parse().map_err(|_| refuse(format!("has the number \"{number}\"")))?;
+    let digits = number.replace('_', "");
+    let value: f64 = digits.parse().map_err(|_| refuse(format!("has the number \"{number}\"")))?;
     if value < 0.0 {
         return Err(refuse("is negative".to_owned()));
     }
-    #[allow(clippy::cast_precision_loss)]
-    let scaled = (value * scale as f64).round();
     // Above 2^63 neither an f64 nor the arithmetic on the packet path has room.
-    if !scaled.is_finite() || scaled >= 9.2e18 {
-        return Err(refuse("is too large".to_owned()));
+    exact(&digits, scale).filter(|&scaled| scaled < LARGEST).ok_or_else(|| refuse("is too large".to_owned()))
+}
+
+/// The bound on every quantity that is read, in base units.
+const LARGEST: u64 = 9_200_000_000_000_000_000;
+
+/// A decimal number times `scale` in integer arithmetic, rounded half up; `None` if it does not fit.
+fn exact(number: &str, scale: u64) -> Option<u64> {
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    // Digits beyond the thirtieth of a fraction are below half a base unit.
+    let fraction = &fraction[..fraction.len().min(30)];
+    let digits = format!("{whole}{fraction}").trim_start_matches(['+', '-', '0']).to_owned();
+    if digits.is_empty() {
+        return Some(0);
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    Ok(scaled as u64)
+    let power = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    let scaled = digits.parse::<u128>().ok()?.checked_mul(u128::from(scale))?;
+    let ten = |power: i64| u32::try_from(power).ok().and_then(|power| 10_u128.checked_pow(power));
+    let rounded = match power {
+        0.. => scaled.checked_mul(ten(power)?)?,
+        // A divisor beyond 10^38 leaves nothing.
+        _ => ten(-power).map_or(0, |divisor| scaled / divisor + u128::from(scaled % divisor >= divisor.div_ceil(2))),
+    };
+    u64::try_from(rounded).ok()
 }
 
 impl FromStr for Duration {
@@ -177,6 +196,10 @@ mod tests {
         assert_eq!("40ms".parse(), Ok(Duration::from_millis(40)));
         assert_eq!(" 0.1 s ".parse(), Ok(Duration::from_millis(100)));
         assert_eq!("5e-3 s".parse(), Ok(Duration::from_millis(5)));
+        assert_eq!("1.5e3 s".parse(), Ok(Duration::from_secs(1500)));
+        assert_eq!("1e-99 s".parse(), Ok(Duration::ZERO));
+        assert_eq!("0.4 ns".parse(), Ok(Duration::ZERO));
+        assert_eq!("0.5 ns".parse(), Ok(Duration::from_nanos(1)));
         assert_eq!("10 Mb/s".parse(), Ok(BitRate::from_mbps(10)));
         assert_eq!("2.5 Gbit/s".parse(), Ok(BitRate::from_mbps(2500)));
         assert_eq!("1500 B".parse(), Ok(Bytes::new(1500)));
@@ -199,6 +222,11 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         for nanos in [0, 1, 999, 1_000, 1_500, 2_000_001, 40_000_000, 86_400_000_000_000] {
+            let span = Duration::from_nanos(nanos);
+            assert_eq!(span.to_string().parse(), Ok(span), "{span}");
+        }
+        for nanos in [9_007_199_254_740_993, 1_234_567_890_123_456_789] {
+            // More digits than an f64 has.
             let span = Duration::from_nanos(nanos);
             assert_eq!(span.to_string().parse(), Ok(span), "{span}");
         }

@@ -7,8 +7,6 @@ use std::fmt;
 
 /// A bit rate in whole bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct BitRate(u64);
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;

@@ -14,7 +14,7 @@ from netlull.cli.emulate import Emulating, late_option
 from netlull.cli.inputs import choices, json_option, load_scenario, set_option
 from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar
-from netlull.cli.warned import warn, warnings_told
+from netlull.cli.warnings import warn, warnings_told
 from netlull.errors import InputError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     if as_json:
         click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False, allow_nan=False))
         return
-    from netlull.cli.compared import print_comparison
+    from netlull.cli.compare_output import print_comparison
 
     print_comparison(found)
 
@@ -103,8 +103,8 @@ def _both_worlds(
     scenario: Scenario, seeds: int | None, metrics: Sequence[str], options: Any, max_lateness: str | None
 ) -> Comparison:
     """The scenario simulated and emulated: its own seed, or seeds 1 to N."""
-    from netlull.beside import compare_runs
     from netlull.cli.run import simulate
+    from netlull.paired import compare_runs
 
     emulating = Emulating(max_lateness)
     chosen = [scenario.seed] if seeds is None else list(range(1, seeds + 1))
@@ -208,7 +208,7 @@ def _is_run(folder: Path) -> bool:
 def _two_runs(
     first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, names: tuple[str, str]
 ) -> Comparison:
-    from netlull.beside import compare_runs, world_names
+    from netlull.paired import compare_runs, world_names
     from netlull.result import Result
 
     if where:

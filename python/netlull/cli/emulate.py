@@ -14,7 +14,7 @@ import click
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar
 from netlull.cli.run import staged, with_default_probe, write_result
-from netlull.cli.warned import warn
+from netlull.cli.warnings import warn
 from netlull.errors import InputError
 
 if TYPE_CHECKING:

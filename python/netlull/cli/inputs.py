@@ -102,7 +102,7 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
 
 def _found(name: str, values: dict[str, Any]) -> Scenario:
     """A file before a ready scenario of that name before a site, whose client has the paper's shaper."""
-    from netlull.ready import find, ready
+    from netlull.bundled import find, ready
     from netlull.scenario import Scenario
     from netlull.sites import sites
     from netlull.stations import ClientShaper

@@ -52,14 +52,14 @@ def _entries(kind: str) -> list[dict[str, Any]]:
 
         return [{"name": paper.key, "description": paper.title} for paper in papers.find()]
     if kind == "scenarios":
-        from netlull import ready
+        from netlull import bundled
 
-        return [{"name": name, "description": ready.description(path)} for name, path in ready.ready().items()]
+        return [{"name": name, "description": bundled.description(path)} for name, path in bundled.ready().items()]
     if kind == "topologies":
-        from netlull import ready
+        from netlull import bundled
         from netlull.topology.find import shipped
 
-        return [{"name": name, "description": ready.description(path)} for name, path in shipped().items()]
+        return [{"name": name, "description": bundled.description(path)} for name, path in shipped().items()]
     if kind == "sites":
         from netlull.sites import described, sites
 
@@ -72,6 +72,6 @@ def _entries(kind: str) -> list[dict[str, Any]]:
 @click.command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of a scenario, for editors."""
-    from netlull import _engine
+    from netlull.topology.schema import schema
 
-    click.echo(json.dumps(_engine.schema(), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(schema(), indent=2, ensure_ascii=False))

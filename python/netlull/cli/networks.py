@@ -77,7 +77,7 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
 
 def _is_scenario(name: str) -> bool:
     """Whether a file is a scenario, or there is none but a ready scenario of that name."""
-    from netlull.ready import ready
+    from netlull.bundled import ready
     from netlull.topology.find import shipped
     from netlull.topology.read import LARGEST_BYTES
 

@@ -115,9 +115,9 @@ def beside_command(  # one per option
     if len(set(worlds)) == len(worlds):
         found = [(result.world, result) for _, result in found]
     named = _named(found, labels)
-    from netlull.plot import beside_figure
+    from netlull.plot import overlay_figure
 
-    write_figure(beside_figure(named, flows, links, (start, end)), out)
+    write_figure(overlay_figure(named, flows, links, (start, end)), out)
 
 
 @plot_group.command("sweep")

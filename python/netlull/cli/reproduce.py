@@ -10,7 +10,7 @@ import click
 
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
-from netlull.cli.warned import warnings_told
+from netlull.cli.warnings import warnings_told
 from netlull.errors import InputError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
-from netlull.cli.warned import warn
+from netlull.cli.warnings import warn
 
 if TYPE_CHECKING:
     from netlull.result import Result

@@ -12,7 +12,7 @@ import click
 
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
-from netlull.cli.warned import warnings_told
+from netlull.cli.warnings import warnings_told
 from netlull.errors import OutputError
 
 if TYPE_CHECKING:

@@ -9,5 +9,6 @@ The process of the sweep keeps the order, the keys and the journal; workers keep
 
 from netlull.cluster.cluster import Cluster
 from netlull.cluster.sites import open_cluster
+from netlull.cluster.team import ClusterTeam
 
-__all__ = ["Cluster", "open_cluster"]
+__all__ = ["Cluster", "ClusterTeam", "open_cluster"]

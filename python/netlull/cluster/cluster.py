@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from netlull import _engine
+from netlull.cluster.work import identity
 from netlull.errors import ClusterError
 
 if TYPE_CHECKING:
     from distributed import Client
-
-    from netlull.cluster.team import ClusterTeam
-    from netlull.sweep.order import LongestFirst
 
 __all__ = ["Cluster"]
 
@@ -50,12 +48,6 @@ class Cluster:
     """The runs at a time that were asked for; 0 if the cluster has its own workers."""
 
     _is_ready: bool = field(default=False, init=False)
-
-    def hire(self, order: LongestFirst) -> ClusterTeam:
-        """The workers as the team of a sweep."""
-        from netlull.cluster.team import ClusterTeam
-
-        return ClusterTeam(order, self)
 
     def ready(self) -> None:
         """Asks for workers, waits for the first, and compares builds; does nothing the second time.
@@ -105,8 +97,6 @@ class Cluster:
         return ClusterError(f"cluster {self.name}: its scheduler cannot be reached any more{said}; run again to resume")
 
     def _compare_builds(self) -> None:
-        from netlull.cluster.work import identity
-
         found = self.client.run(identity, on_error="return")
         for address, build in found.items():
             if isinstance(build, ModuleNotFoundError):

@@ -14,7 +14,7 @@ from netlull.decode import Document, FieldError, decode
 from netlull.errors import ClusterError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
-from netlull.scenario import read_text
+from netlull.textfiles import read_text
 
 __all__ = ["Settings", "read_settings"]
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from netlull.cluster.cluster import Cluster
+from netlull.cluster.settings import Settings, read_settings
 from netlull.errors import ClusterError
-from netlull.sweep.execution import default_workers
+from netlull.execution import default_workers
 
 if TYPE_CHECKING:
     from distributed import Client
     from distributed.security import Security
 
-    from netlull.cluster.settings import Settings
 
 __all__ = ["WHERE", "open_cluster"]
 
@@ -190,8 +190,6 @@ def _own_security() -> Security:
 @contextlib.contextmanager
 def _queue(kind: str, workers: int | None, config: Path | None) -> Iterator[Cluster]:
     import dask_jobqueue
-
-    from netlull.cluster.settings import read_settings
 
     name, command = _QUEUES[kind]
     made_by = getattr(dask_jobqueue, name)

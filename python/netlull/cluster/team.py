@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from distributed.scheduler import KilledWorker
-
 from netlull import _engine
 from netlull.cluster.work import Failure, Outcome, WrongBuildError, as_is, work
 from netlull.errors import ClusterError
-from netlull.sweep.execution import Finished
+from netlull.execution import Finished
 
 if TYPE_CHECKING:
     from distributed import Future
+    from distributed.scheduler import KilledWorker
 
     from netlull.cluster.cluster import Cluster
-    from netlull.sweep.order import Job, LongestFirst
+    from netlull.run_order import Job, LongestFirst
 
 __all__ = ["ClusterTeam"]
 
@@ -187,6 +186,8 @@ class ClusterTeam:
 
     def _collect(self, futures: Sequence[Future]) -> None:
         """Hands over what batches found."""
+        from distributed.scheduler import KilledWorker
+
         sound = [future for future in futures if future.status == "finished"]
         try:
             outcomes: dict[str, Outcome] = dict(

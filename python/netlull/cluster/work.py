@@ -10,8 +10,6 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from distributed import Reschedule, Status, get_worker
-
 from netlull import _engine
 
 __all__ = ["Failure", "Outcome", "WrongBuildError", "as_is", "identity", "work"]
@@ -22,8 +20,8 @@ _TOLD_EVERY_S = 1.0
 _MOST_SCENARIOS = 1000
 """Checked scenarios that a worker keeps."""
 
-_OVER = {Status.closing, Status.closed, Status.failed, Status.stopping, Status.stopped}
-"""A worker that waits for its threads only."""
+_OVER = {"closing", "closed", "failed", "stopping", "stopped"}
+"""The states of a worker that only waits for its threads."""
 
 
 class WrongBuildError(Exception):
@@ -74,6 +72,8 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
                 summary = checked.measure(seed, monitor)
                 ended.append((summary, time.thread_time() - began_s))
     except _engine.Cancelled:
+        from distributed import Reschedule
+
         # If anybody still waits, this worker is closing, and another one will do it.
         raise Reschedule from None
     except Exception as error:
@@ -83,6 +83,8 @@ def work(build: str, topic: str, runs: Sequence[tuple[int, int]], *texts: str) -
 
 def _compare(build: str) -> None:
     if identity() != build:
+        from distributed import get_worker
+
         raise WrongBuildError(f"{get_worker().address} {identity()}")
 
 
@@ -123,6 +125,8 @@ class _Underway:
 @contextlib.contextmanager
 def _told(underway: _Underway, topic: str) -> Iterator[None]:
     """Looks after a batch from another thread while the block runs it."""
+    from distributed import get_worker
+
     worker = get_worker()
     key = worker.get_current_task()
     over = threading.Event()
@@ -130,7 +134,7 @@ def _told(underway: _Underway, topic: str) -> Iterator[None]:
     def look() -> None:
         while not over.wait(_TOLD_EVERY_S):
             task = worker.state.tasks.get(key)
-            if task is None or task.state == "cancelled" or worker.status in _OVER:
+            if task is None or task.state == "cancelled" or worker.status.name in _OVER:
                 underway.cancel()
                 return
             worker.log_event(topic, [key, underway.share])

@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import Self
 
 from netlull.errors import InputError
 from netlull.fluid.checks import is_number
+from netlull.fluid.integrate import FluidRun, integrate
 from netlull.fluid.loop import Crossing, Loop
-
-if TYPE_CHECKING:
-    from netlull.fluid.integrate import FluidRun
+from netlull.fluid.parameters import Arrivals, AwmParameters
 
 __all__ = ["Arrivals", "AwmFluid"]
 
-Arrivals = Literal["ack_clock", "rate"]
-"""How windows become arrivals: see `AwmFluid.arrivals`."""
-
 
 @dataclass(frozen=True)
-class AwmFluid:
+class AwmFluid(AwmParameters):
     """N flows whose windows AWM sets, through a queue of fixed rate.
 
     The window that is written into acknowledgements, in bytes (g-router section 2.1, equations (1) and (2)):
@@ -30,130 +26,6 @@ class AwmFluid:
 
     Windows of nothing but data are meant: congestion windows, losses' effect on them and headers are left out.
     """
-
-    rate_bps: float
-    """C: the rate of the link, in b/s."""
-    flows: float
-    """N: how many flows, and how many AWM takes them for."""
-    round_trip_s: float
-    """R: propagation there and back, without any queue, in s."""
-    target_bytes: float
-    """T: the queue to keep, in bytes."""
-    beta_bps: float
-    """beta at C, in b/s."""
-    buffer_bytes: float = math.inf
-    """B: what the queue holds at most, in bytes."""
-    mtu_bytes: float = 1000.0
-    """One packet, and the floor of the window, in bytes."""
-    sender_delay_s: float = 0.0
-    """d: from the gateway to a sender and back to the queue, in s: a window written now acts there d later."""
-    burst_packets: float | None = None
-    """m: packets of one flow that arrive in a row. None: the whole window, as slow start leaves it."""
-    segments_per_ack: float = 1.0
-    """Segments that one acknowledgement stands for: 2 with delayed acknowledgements."""
-    arrivals: Arrivals = "ack_clock"
-    """How windows become arrivals.
-
-    `ack_clock`: a sender may send up to acknowledgement + window, and learns both when an acknowledgement comes: what
-    arrives is what has left the queue a round trip earlier and the change of the windows, d ago and older by up to the
-    time between two acknowledgements of a flow.
-
-    `rate`: N swnd(t - R_0) / (R + q / C), as in V. Misra, W. Gong, D. Towsley, Fluid-based analysis of a network of AQM
-    routers, SIGCOMM 2000: every window in force one round trip R_0 later. Its bound is 1.707 T / R_0.
-    """
-
-    def __post_init__(self) -> None:
-        """Checks every field."""
-        for name in ("rate_bps", "flows", "round_trip_s", "target_bytes", "beta_bps", "mtu_bytes"):
-            value = getattr(self, name)
-            if not (is_number(value) and 0 < value < math.inf):
-                raise InputError(f"{name}: is {value!r}; expected a number above zero")
-        if not (is_number(self.buffer_bytes) and self.buffer_bytes > self.target_bytes):
-            raise InputError(
-                f"buffer_bytes: is {self.buffer_bytes!r}; expected more than target_bytes ({self.target_bytes:g})"
-            )
-        if not (is_number(self.sender_delay_s) and 0 <= self.sender_delay_s <= self.round_trip_s):
-            raise InputError(
-                f"sender_delay_s: is {self.sender_delay_s!r}; expected 0 to round_trip_s ({self.round_trip_s:g})"
-            )
-        if not (is_number(self.segments_per_ack) and 1 <= self.segments_per_ack < math.inf):
-            raise InputError(f"segments_per_ack: is {self.segments_per_ack!r}; expected a number from 1")
-        if self.burst_packets is not None and not (is_number(self.burst_packets) and self.burst_packets >= 1):
-            raise InputError(f"burst_packets: is {self.burst_packets!r}; expected a number from 1, or None")
-        if self.arrivals not in get_args(Arrivals):
-            raise InputError(f"arrivals: is {self.arrivals!r}; expected {' or '.join(get_args(Arrivals))}")
-
-    @property
-    def rate(self) -> float:
-        """C in bytes/s."""
-        return self.rate_bps / 8
-
-    @property
-    def loaded_round_trip_s(self) -> float:
-        """R_0 = R + T / C: the round trip with the queue at its target, in s."""
-        return self.round_trip_s + self.target_bytes / self.rate
-
-    @property
-    def window_bytes(self) -> float:
-        """The suggested window in equilibrium: (C R + T) / N, in bytes."""
-        return self.rate * self.loaded_round_trip_s / self.flows
-
-    @property
-    def in_control(self) -> bool:
-        """Whether the equilibrium window lies above the floor of one MTU: N MTU < C R + T."""
-        return self.window_bytes > self.mtu_bytes
-
-    @property
-    def burst(self) -> float:
-        """m: `burst_packets`, at most a window; a window if that is None."""
-        window = max(self.window_bytes / self.mtu_bytes, 1.0)
-        return window if self.burst_packets is None else min(self.burst_packets, window)
-
-    @property
-    def b_per_s(self) -> float:
-        """Beta / T in 1/s, beta in bytes/s."""
-        return self.beta_bps / 8 / self.target_bytes
-
-    @property
-    def ack_gaps_s(self) -> tuple[float, float, float]:
-        """(delta, g, Delta) in s: between acknowledgements in a burst, to the next burst, and from burst to burst.
-
-        A burst of m packets takes m MTU / C, and each of N flows sends one in turn: Delta = N m MTU / C. With k
-        segments to an acknowledgement delta = k MTU / C, m / k acknowledgements come in a burst, and
-        g = Delta - (m / k - 1) delta.
-        """
-        packet = self.mtu_bytes / self.rate
-        every = self.flows * self.burst * packet
-        inside = min(self.segments_per_ack, self.burst) * packet
-        return inside, every - (self._acks - 1) * inside, every
-
-    @property
-    def _acks(self) -> float:
-        """Acknowledgements in a burst."""
-        return max(self.burst / self.segments_per_ack, 1.0)
-
-    @property
-    def window_age_s(self) -> float:
-        """How long ago the windows in force were set, on average, at the sender: sum gap^2 / (2 Delta), in s."""
-        inside, between, every = self.ack_gaps_s
-        return ((self._acks - 1) * inside**2 + between**2) / (2 * every)
-
-    @property
-    def arrival_taps(self) -> tuple[tuple[float, float], ...]:
-        """The taps (delay in s, gain in 1/s) of arrivals' dependence on N swnd.
-
-        With `ack_clock` a flow's window is that of its last acknowledgement. The age of that is spread evenly over the
-        gaps between them, so the sum of windows in force is a moving average, and its derivative a difference:
-
-            sum_i gap_i / Delta (W(t - d) - W(t - d - gap_i)) / gap_i
-              = ((m - 1) (W(t - d) - W(t - d - delta)) + W(t - d) - W(t - d - g)) / Delta.
-        """
-        if self.arrivals == "rate":
-            return ((self.loaded_round_trip_s, 1 / self.loaded_round_trip_s),)
-        inside, between, every = self.ack_gaps_s
-        delay, acks = self.sender_delay_s, self._acks
-        taps = ((delay, acks / every), (delay + inside, (1 - acks) / every), (delay + between, -1 / every))
-        return tuple(tap for tap in taps if tap[1] != 0.0)
 
     @cached_property
     def loop(self) -> Loop:
@@ -215,8 +87,6 @@ class AwmFluid:
         The windows and the link are in equilibrium with that queue before 0 s. One value per `step_s` (default a
         fiftieth of R_0). Needs `netlull[fluid]`.
         """
-        from netlull.fluid.integrate import integrate
-
         return integrate(self, duration_s, from_bytes, step_s)
 
 

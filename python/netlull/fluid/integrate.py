@@ -19,7 +19,7 @@ from netlull.fluid.checks import is_number
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from netlull.fluid.awm import AwmFluid
+    from netlull.fluid.parameters import AwmParameters
 
 __all__ = ["FluidRun", "integrate"]
 
@@ -45,7 +45,7 @@ class FluidRun:
         return float(part.max() - part.min()) / 2
 
 
-def integrate(model: AwmFluid, duration_s: float, from_bytes: float | None, step_s: float | None) -> FluidRun:
+def integrate(model: AwmParameters, duration_s: float, from_bytes: float | None, step_s: float | None) -> FluidRun:
     """See `AwmFluid.solve`."""
     start = 0.9 * model.target_bytes if from_bytes is None else from_bytes
     step = model.loaded_round_trip_s / 50 if step_s is None else step_s
@@ -68,12 +68,12 @@ def integrate(model: AwmFluid, duration_s: float, from_bytes: float | None, step
     return FluidRun(times, states[:, 0], states[:, 1])
 
 
-def _settled_window(model: AwmFluid, queue: float) -> float:
+def _settled_window(model: AwmParameters, queue: float) -> float:
     """The window that keeps a queue: (C R + q) / N, in bytes."""
     return (model.rate * model.round_trip_s + queue) / model.flows
 
 
-def _system(model: AwmFluid, start: float) -> Any:
+def _system(model: AwmParameters, start: float) -> Any:
     """The integrator at 0 s, its past settled at a queue of `start` bytes."""
     try:
         import sympy  # noqa: F401  # JiTCDDE evaluates without a compiler through it
@@ -99,14 +99,14 @@ def _system(model: AwmFluid, start: float) -> Any:
     return system
 
 
-def _settled(model: AwmFluid, queue: float, served: float, when: int) -> tuple[list[float], list[float]]:
+def _settled(model: AwmParameters, queue: float, served: float, when: int) -> tuple[list[float], list[float]]:
     """State and derivative of the settled past at its beginning (-1) or its end (0)."""
     elapsed = (10 * model.loaded_round_trip_s + 1) * when
     state = [queue, _settled_window(model, queue), 0.0, served * elapsed]
     return state, [0.0, 0.0, 0.0, served]
 
 
-def _ack_clock(model: AwmFluid) -> list[Any]:
+def _ack_clock(model: AwmParameters) -> list[Any]:
     """q, swnd, what senders hold back (e) and what has left the queue (D), all in bytes.
 
     What may arrive grows with E' = D'(t - R) + N (d/dt of the windows in force). A window that shrinks faster than
@@ -131,7 +131,7 @@ def _ack_clock(model: AwmFluid) -> list[Any]:
     return [change, _window_change(model, queue, window, change), arriving - allowed, served + lost]
 
 
-def _rate(model: AwmFluid) -> list[Any]:
+def _rate(model: AwmParameters) -> list[Any]:
     """As `_ack_clock`, but nothing is held back: e stays 0."""
     import symengine
     from jitcdde import t, y
@@ -144,7 +144,7 @@ def _rate(model: AwmFluid) -> list[Any]:
     return [change, _window_change(model, queue, window, change), symengine.Integer(0), served + lost]
 
 
-def _service(model: AwmFluid, queue: Any, arriving: Any) -> tuple[Any, Any]:
+def _service(model: AwmParameters, queue: Any, arriving: Any) -> tuple[Any, Any]:
     """What leaves and what is lost, in bytes/s."""
     import symengine
 
@@ -156,7 +156,7 @@ def _service(model: AwmFluid, queue: Any, arriving: Any) -> tuple[Any, Any]:
     return served, symengine.Max(arriving - served, zero) * full
 
 
-def _window_change(model: AwmFluid, queue: Any, window: Any, change: Any) -> Any:
+def _window_change(model: AwmParameters, queue: Any, window: Any, change: Any) -> Any:
     """What equations (1) and (2) make of swnd, in bytes/s; nothing below the floor."""
     import symengine
 

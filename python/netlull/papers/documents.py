@@ -13,7 +13,7 @@ from msgspec.structs import force_setattr, replace
 
 from netlull.decode import Document, FieldError, Text
 from netlull.papers.toml import PaperError, read
-from netlull.words import near
+from netlull.suggest import near
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """Every paper folder has these files."""

@@ -6,13 +6,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from netlull import Result, Sweep
 from netlull.papers import source
 from netlull.papers.documents import Study
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import Evidence, Headline, JudgedClaim, Recorded, Watcher, judge
 from netlull.papers.toml import PaperError
-from netlull.sweep import Cost, default_workers
+from netlull.sweep import Cost, Sweep, default_workers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from netlull.cluster import Cluster
     from netlull.papers.documents import Paper, SeriesRun
     from netlull.papers.plan import Plan
+    from netlull.result import Result
 
 STORE = "store"
 

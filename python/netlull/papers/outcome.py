@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from netlull import Progress
+from netlull.execution import Cost, Progress
 from netlull.papers.documents import Claim, Paper, Tolerance
-from netlull.sweep import Cost
+from netlull.papers.text import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -161,9 +161,19 @@ class PaperOutcome:
 
     def table(self) -> str:
         """The claims as a text table: paper, ours, verdict."""
-        from netlull.papers.text import claims_table
-
         return claims_table(self.claims)
+
+
+def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
+    """Claim, paper, ours and verdict, wrapped into columns."""
+    fixed = 4 + 8 + 3 * 2
+    share = (width - fixed) // 2
+    header = ["", "paper", "ours", "verdict"]
+    rows = [[claim.id, claim.theirs, claim.ours, claim.verdict.value] for claim in claims]
+    body = table(header, rows, [4, share, share, 8])
+    found = [claim.verdict.value for claim in claims]
+    counts = ", ".join(f"{found.count(word)} {word}" for word in ("holds", "partly", "fails"))
+    return f"{body}\n{len(claims)} claims: {counts}"
 
 
 def judge(claim: Claim, parts: Sequence[Part]) -> JudgedClaim:

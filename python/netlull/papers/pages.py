@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from netlull import __version__
+from netlull._engine import __version__
 from netlull.papers import source
 from netlull.papers.effects import Variations, number_table, verdict_table
 from netlull.plot import charts_of

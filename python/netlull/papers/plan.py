@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from netlull import Scenario
 from netlull.output import staged_file
 from netlull.papers.toml import PaperError, read_data, written
+from netlull.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,20 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.papers.outcome import JudgedClaim
-
-
-def claims_table(claims: Sequence[JudgedClaim], width: int = 110) -> str:
-    """Claim, paper, ours and verdict, wrapped into columns."""
-    fixed = 4 + 8 + 3 * 2
-    share = (width - fixed) // 2
-    header = ["", "paper", "ours", "verdict"]
-    rows = [[claim.id, claim.theirs, claim.ours, claim.verdict.value] for claim in claims]
-    body = table(header, rows, [4, share, share, 8])
-    found = [claim.verdict.value for claim in claims]
-    counts = ", ".join(f"{found.count(word)} {word}" for word in ("holds", "partly", "fails"))
-    return f"{body}\n{len(claims)} claims: {counts}"
-
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
     """Rows of wrapped cells under a header."""

@@ -4,12 +4,12 @@ Nothing here opens a window or needs a display.
 """
 
 from netlull.plot.air import Air, Stretch, air_of
-from netlull.plot.beside import beside_figure
 from netlull.plot.charts import Chart, Series, charts_of, record
 from netlull.plot.cwnd import Windows, cwnd_figure, windows_of
 from netlull.plot.doze import doze_figure
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x, log_y, panel_grid
 from netlull.plot.map import network_map
+from netlull.plot.overlay import overlay_figure
 from netlull.plot.run import run_figures
 from netlull.plot.saving import save_all
 from netlull.plot.series import Trace, bin_rate, draw_traces, shade
@@ -39,7 +39,6 @@ __all__ = [
     "Trace",
     "Windows",
     "air_of",
-    "beside_figure",
     "bin_rate",
     "charts_of",
     "cwnd_figure",
@@ -52,6 +51,7 @@ __all__ = [
     "log_y",
     "mark_points",
     "network_map",
+    "overlay_figure",
     "panel_grid",
     "record",
     "run_figures",

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from netlull._engine import catalogue
 from netlull.errors import FieldPathError, InputError
-from netlull.plot.run import column, rows_of
+from netlull.plot.series import column, rows_of
+from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from netlull import Result
     from netlull.plot.series import Floats
+    from netlull.result import Result
 
 __all__ = ["STATES", "Air", "Stretch", "air_of", "offsets", "radio_powers"]
 
@@ -194,8 +196,6 @@ def radio_powers(result: Result, station: str, model: str) -> dict[str, float]:
     Raises:
         InputError: it has no such power model; lists those that it has.
     """
-    from netlull._engine import catalogue
-
     document = _table_of(result, station)
     named = {one if isinstance(one, str) else str(one["name"]): one for one in document["radio"]}
     if model not in named:
@@ -225,8 +225,6 @@ _FIELDS = {
 
 
 def _watts(power: str) -> float:
-    from netlull.quantities import in_unit
-
     found = in_unit(power, "W")
     if found is None:
         raise InputError(f'"{power}": is no power; expected text such as 1.4 W')

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from matplotlib.lines import Line2D
 
 from netlull.errors import InputError
-from netlull.plot.run import column, rows_of
+from netlull.plot.series import column, rows_of
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, figure, styled
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from netlull import Result
     from netlull.plot.series import Floats
+    from netlull.result import Result
 
 __all__ = ["Windows", "cwnd_figure", "windows_of"]
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from netlull import Result
     from netlull.plot.series import Floats
+    from netlull.result import Result
 
 __all__ = ["doze_figure"]
 

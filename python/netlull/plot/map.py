@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from matplotlib.transforms import Bbox
 
+    from netlull.topology.files import Topology
     from netlull.topology.layout import Points
-    from netlull.topology.model import Line, Topology
+    from netlull.topology.model import Line
 
 __all__ = ["network_map"]
 

@@ -8,15 +8,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from netlull.plot.series import Floats, Trace, draw_traces
+from netlull.plot.doze import doze_figure
+from netlull.plot.series import Floats, Trace, column, draw_traces, rows_of
 from netlull.plot.style import figure, legend_above, save, styled
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.figure import Figure
 
-    from netlull import Result
+    from netlull.result import Result
 
 _MOST_PANELS = 6
 """Panels of one figure; a run with more links or flows shows the busiest."""
@@ -34,16 +36,6 @@ def run_figures(result: Result, folder: Path) -> list[Path]:
     return written
 
 
-def column(table: pa.Table, name: str) -> Floats:
-    """A column as floats."""
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
-
-
-def rows_of(table: pa.Table, key: str, name: str) -> pa.Table:
-    """The rows of one link or flow."""
-    return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
-
-
 def _table(result: Result, name: str) -> pa.Table | None:
     if name not in result.series_names:
         return None
@@ -58,6 +50,10 @@ def _busiest(table: pa.Table, key: str, amount: str) -> list[str]:
         totals[name] = totals.get(name, 0.0) + float(value)
     active = [name for name, total in totals.items() if total > 0]
     return active if len(active) <= _MOST_PANELS else sorted(active, key=lambda name: -totals[name])[:_MOST_PANELS]
+
+
+def _busiest_rows(table: pa.Table, key: str, amount: str) -> list[tuple[str, pa.Table]]:
+    return [(name, rows_of(table, key, name)) for name in _busiest(table, key, amount)]
 
 
 def _bin_s(time_s: Floats) -> float:
@@ -101,40 +97,23 @@ def _queues(result: Result) -> Figure | None:
     table = _table(result, "link")
     if table is None:
         return None
-    names = _busiest(table, "link", "queue_packets")
-    if not names:
-        return None
-    with styled():
-        drawn = figure(height=2.6)
-        axes = drawn.add_subplot()
-        traces = []
-        for colour, name in enumerate(names):
-            rows = rows_of(table, "link", name)
-            traces.append(Trace(name, column(rows, "time_s"), column(rows, "queue_packets"), colour, width=0.8))
-        draw_traces(axes, traces, "Queues", "Queue (packets)")
-        legend_above(drawn, [axes])
-    return drawn
+    traces = [
+        Trace(name, column(rows, "time_s"), column(rows, "queue_packets"), colour, width=0.8)
+        for colour, (name, rows) in enumerate(_busiest_rows(table, "link", "queue_packets"))
+    ]
+    return _panel(traces, "Queues", "Queue (packets)")
 
 
 def _goodput(result: Result) -> Figure | None:
     table = _table(result, "flow")
     if table is None:
         return None
-    names = _busiest(table, "flow", "delivered_bytes")
-    if not names:
-        return None
-    with styled():
-        drawn = figure(height=2.6)
-        axes = drawn.add_subplot()
-        traces = []
-        for colour, name in enumerate(names):
-            rows = rows_of(table, "flow", name)
-            time = column(rows, "time_s")
-            rate = column(rows, "delivered_bytes") * 8 / _bin_s(time) / 1e6
-            traces.append(Trace(name, time, rate, colour, width=0.8))
-        draw_traces(axes, traces, "Goodput", "Goodput (Mb/s)")
-        legend_above(drawn, [axes])
-    return drawn
+    traces = []
+    for colour, (name, rows) in enumerate(_busiest_rows(table, "flow", "delivered_bytes")):
+        time = column(rows, "time_s")
+        rate = column(rows, "delivered_bytes") * 8 / _bin_s(time) / 1e6
+        traces.append(Trace(name, time, rate, colour, width=0.8))
+    return _panel(traces, "Goodput", "Goodput (Mb/s)")
 
 
 def _cwnd(result: Result) -> Figure | None:
@@ -142,25 +121,27 @@ def _cwnd(result: Result) -> Figure | None:
     if table is None:
         return None
     known = table.filter(pc.is_finite(table["cwnd_bytes"]))
-    if known.num_rows == 0:
+    traces = [
+        Trace(name, column(rows, "time_s"), column(rows, "cwnd_bytes") / 1e3, colour, steps=True)
+        for colour, (name, rows) in enumerate(_busiest_rows(known, "flow", "cwnd_bytes"))
+    ]
+    return _panel(traces, "Congestion window", "cwnd (kB)")
+
+
+def _panel(traces: Sequence[Trace], title: str, y_label: str) -> Figure | None:
+    """A figure of one panel; None without traces."""
+    if not traces:
         return None
-    names = _busiest(known, "flow", "cwnd_bytes")
     with styled():
         drawn = figure(height=2.6)
         axes = drawn.add_subplot()
-        traces = []
-        for colour, name in enumerate(names):
-            rows = rows_of(known, "flow", name)
-            traces.append(Trace(name, column(rows, "time_s"), column(rows, "cwnd_bytes") / 1e3, colour, steps=True))
-        draw_traces(axes, traces, "Congestion window", "cwnd (kB)")
+        draw_traces(axes, traces, title, y_label)
         legend_above(drawn, [axes])
     return drawn
 
 
 def _doze(result: Result) -> Figure | None:
     """Some bursts of the station that slept most, if stations were recorded."""
-    from netlull.plot.doze import doze_figure
-
     if _table(result, "air") is None:
         return None
     sleepiest = max(result.summary["stations"], key=lambda station: float(station["asleep_s"]))

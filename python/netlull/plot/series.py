@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from netlull.plot.charts import Kind, Series, record
 from netlull.plot.style import COLOURS
@@ -17,6 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = npt.NDArray[np.float64]
+
+
+def column(table: pa.Table, name: str) -> Floats:
+    """A column as floats."""
+    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+
+
+def rows_of(table: pa.Table, key: str, name: str) -> pa.Table:
+    """The rows of one link or flow."""
+    return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
 
 
 @dataclass(frozen=True)

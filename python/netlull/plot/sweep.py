@@ -10,7 +10,7 @@ from netlull.plot.charts import Series, record
 from netlull.plot.lines import Curve, Panel, draw_curves, log_x
 from netlull.plot.style import COLOURS, DOUBLE_COLUMN, MARKERS, figure, legend_above, styled
 from netlull.stats import Interval
-from netlull.words import near
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import ResultError
+from netlull.execution import Cost
 from netlull.output import read_description
 from netlull.plot import charts_of, svg_text
 from netlull.plot.panels import metric_figure
@@ -16,7 +17,7 @@ from netlull.plot.sweep import metric_label
 from netlull.report.ledger import ledger_section, span
 from netlull.report.page import Fact, FigureBlock, Page, Section, TableBlock, write
 from netlull.sweep.description import DESCRIPTION, JOURNAL
-from netlull.sweep.table import Cost, SweepResult, window_words
+from netlull.sweep.table import SweepResult, window_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

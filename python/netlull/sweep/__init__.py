@@ -1,10 +1,11 @@
 """Points of scenarios times seeds: described once, run on all cores, resumed where they stopped."""
 
+from netlull.execution import Cost, Progress, default_workers
 from netlull.sweep.axes import Axis, AxisPoint, Experiment
 from netlull.sweep.design import Column, Design, Range
-from netlull.sweep.execution import Progress, default_workers
-from netlull.sweep.plan import Point, Sweep
-from netlull.sweep.table import Cost, SweepResult, Window, window_words
+from netlull.sweep.plan import Sweep
+from netlull.sweep.points import Point
+from netlull.sweep.table import SweepResult, Window, window_words
 from netlull.sweep.until import Condition, Until
 
 __all__ = [

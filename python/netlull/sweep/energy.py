@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from netlull.sweep.axes import Axis
-    from netlull.sweep.plan import Point
+    from netlull.sweep.points import Point
 
 __all__ = ["FIELDS", "Energies"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from netlull.errors import FieldPathError, SweepError
 from netlull.result import SUMMARY_LISTS, metric, metric_keys
-from netlull.words import near
+from netlull.suggest import near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

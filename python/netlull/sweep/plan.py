@@ -8,49 +8,29 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from netlull import _engine
+from netlull.cluster import Cluster, ClusterTeam, open_cluster
 from netlull.errors import FieldPathError, InputError, NetlullWarning, SweepError
+from netlull.execution import Hire, Progress, Threads, default_workers
 from netlull.sweep.axes import RESERVED_COLUMNS, Axis, AxisPoint, Experiment, check_seeds
-from netlull.sweep.execution import Progress, Threads, default_workers
+from netlull.sweep.document import read_sweep
+from netlull.sweep.points import Point
 from netlull.sweep.running import Running
 from netlull.sweep.store import Store
 from netlull.sweep.table import SweepResult, Window, build_table
 from netlull.sweep.until import Until
-from netlull.sweep.warned import warnings_of
+from netlull.sweep.warnings import warnings_of
 
 if TYPE_CHECKING:
-    from netlull.cluster import Cluster
     from netlull.scenario import Scenario
     from netlull.sweep.design import Design
 
-__all__ = ["MOST_RUNS", "Point", "Sweep"]
+__all__ = ["MOST_RUNS", "Sweep"]
 
 MOST_RUNS = 10_000_000
-
-
-@dataclass(frozen=True)
-class Point:
-    """One place of the grid: its experiment, where it is on each of its axes, what runs there and with which seeds."""
-
-    experiment: str
-    at: Mapping[str, AxisPoint]
-    scenario: Scenario
-    seeds: tuple[int, ...]
-
-    @property
-    def values(self) -> dict[str, float | str]:
-        """The value on each axis, in the axis's unit."""
-        return {axis: point.value for axis, point in self.at.items()}
-
-    @property
-    def label(self) -> str:
-        """`EXPERIMENT at AXIS=LABEL, ...`, for people."""
-        place = ", ".join(f"{axis}={point.text}" for axis, point in self.at.items())
-        return f"{self.experiment} at {place}" if place else self.experiment
 
 
 class Sweep:
@@ -151,8 +131,6 @@ class Sweep:
             InputError: the file, or the scenario it names, cannot be read or used.
             ScenarioError: the scenario it names is wrong.
         """
-        from netlull.sweep.document import read_sweep
-
         fields = read_sweep(Path(path))
         try:
             return cls(**fields)
@@ -256,15 +234,17 @@ class Sweep:
             warnings.warn(text, NetlullWarning, stacklevel=2)
         with contextlib.ExitStack() as stack:
             if isinstance(cluster, str):
-                from netlull.cluster import open_cluster
-
                 cluster = stack.enter_context(open_cluster(cluster, workers=workers))
             # After the cluster was reached: where it was not, nothing is written.
             description = self.description(stop, points)
             opened = None if store is None else stack.enter_context(Store.open(Path(store), description))
             for text in () if opened is None else opened.mended():
                 warnings.warn(f"{store}: {text}", NetlullWarning, stacklevel=2)
-            hire = functools.partial(Threads, count=workers or default_workers()) if cluster is None else cluster.hire
+            hire: Hire
+            if cluster is None:
+                hire = functools.partial(Threads, count=workers or default_workers())
+            else:
+                hire = functools.partial(ClusterTeam, cluster=cluster)
             return self._run(points, Running(self.metrics, opened, hire, progress), opened, stop)
 
     def _run(self, points: Sequence[Point], running: Running, store: Store | None, until: Until | None) -> SweepResult:

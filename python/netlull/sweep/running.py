@@ -6,31 +6,21 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
+from netlull.execution import Cost, Finished, Progress, execute
+from netlull.run_order import Job
 from netlull.sweep.energy import Energies
-from netlull.sweep.execution import Finished, Progress, execute
 from netlull.sweep.metrics import Metrics
-from netlull.sweep.order import Job
-from netlull.sweep.table import Cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from netlull import _engine
-    from netlull.scenario import Scenario
-    from netlull.sweep.execution import Team
-    from netlull.sweep.order import LongestFirst
-    from netlull.sweep.plan import Point
+    from netlull.execution import Hire
+    from netlull.sweep.points import Point
     from netlull.sweep.store import Store
     from netlull.sweep.until import Until
 
-    Hire = Callable[[LongestFirst], Team]
-
-__all__ = ["Running", "run_key"]
-
-
-def run_key(scenario: Scenario, seed: int) -> str:
-    """Identifies one run: same key, same bytes."""
-    return f"{scenario.key[:40]}-{seed}"
+__all__ = ["Running"]
 
 
 class Running:
@@ -89,7 +79,7 @@ class Running:
 
     def values(self, point: Point) -> dict[str, list[float]]:
         """Every metric of a point, one value per seed, in the order of its seeds."""
-        runs = [self.measured[run_key(point.scenario, seed)] for seed in point.seeds]
+        runs = [self.measured[point.run_key(seed)] for seed in point.seeds]
         return {name: [run[name] for run in runs] for name in self._names}
 
     def _finished(self, run: Finished) -> None:
@@ -120,7 +110,7 @@ def _jobs(points: Sequence[Point]) -> dict[str, Job]:
         scenario = shared.setdefault(point.scenario.key, point.scenario.checked)
         hops = max(scenario.expected_hops(), 1.0)
         for seed in point.seeds:
-            key = run_key(point.scenario, seed)
+            key = point.run_key(seed)
             if key not in jobs:
                 jobs[key] = Job(key, seed, scenario, point.label, hops)
     return jobs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 
 from netlull.errors import ResultError
+from netlull.execution import Cost
 from netlull.output import file_record
 from netlull.stats import doubt, mean_interval
+from netlull.sweep.axes import Axis, AxisPoint
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
+from netlull.sweep.until import Until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,11 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from netlull.sweep.axes import Axis
-    from netlull.sweep.plan import Point
-    from netlull.sweep.until import Until
+    from netlull.sweep.points import Point
 
-__all__ = ["Cost", "SweepResult", "Window", "build_table", "window_words"]
+__all__ = ["SweepResult", "Window", "build_table", "window_words"]
 
 
 _REBUILD = "run the sweep again to rebuild it"
@@ -40,8 +40,6 @@ def build_table(
 
     `measured` has the metrics of every run by its key.
     """
-    from netlull.sweep.running import run_key
-
     rows = [(point, seed) for point in points for seed in sorted(point.seeds)]
     columns: dict[str, pa.Array] = {"experiment": pa.array([point.experiment for point, _ in rows], pa.string())}
     for axis in axes:
@@ -53,27 +51,10 @@ def build_table(
             columns[axis.name] = pa.array([None if place is None else place.text for place in at], pa.string())
         columns[f"{axis.name}_label"] = pa.array([None if place is None else place.text for place in at], pa.string())
     columns["seed"] = pa.array([seed for _, seed in rows], pa.int64())
-    runs = [measured[run_key(point.scenario, seed)] for point, seed in rows]
+    runs = [measured[point.run_key(seed)] for point, seed in rows]
     for column in metrics:
         columns[column] = pa.array([run[column] for run in runs], pa.float64(), from_pandas=True)
     return pa.table(columns)
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What simulating runs cost: CPU time in the runs alone, and the packet-hops that it bought."""
-
-    cpu_s: float = 0.0
-    packet_hops: int = 0
-
-    def __add__(self, other: Cost) -> Cost:
-        """Of both."""
-        return Cost(self.cpu_s + other.cpu_s, self.packet_hops + other.packet_hops)
-
-    @property
-    def ns_per_hop(self) -> float:
-        """CPU nanoseconds per packet-hop; NaN if there was none."""
-        return self.cpu_s * 1e9 / self.packet_hops if self.packet_hops else math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +149,6 @@ class SweepResult:
 
     @classmethod
     def _described(cls, document: Mapping[str, Any], table: pa.Table) -> Self:
-        from netlull.sweep.axes import Axis, AxisPoint
-        from netlull.sweep.until import Until
-
         axes = [Axis(axis["name"], points=[AxisPoint(text) for text in axis["points"]]) for axis in document["axes"]]
         until = document.get("until")
         result = cls(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from netlull.errors import SweepError
 from netlull.stats import mean_interval
+from netlull.suggest import near
 from netlull.sweep.axes import MOST_SEEDS
-from netlull.words import near
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -14,10 +14,11 @@ from netlull.errors import InputError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
 from netlull.topology.draft import Draft
-from netlull.topology.model import Line, Topology
+from netlull.topology.model import Line
+from netlull.topology.model import Network as Topology
 
 if TYPE_CHECKING:
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["from_table", "read", "table", "written"]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from netlull.errors import InputError
-from netlull.topology.model import EXPECTED_ONE_LINK, Demand, Line, Node, Topology, check_ends, rate_text
+from netlull.topology.model import EXPECTED_ONE_LINK, Demand, Line, Network, Node, check_ends, rate_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,10 +72,10 @@ class Draft:
         self._made(where, lambda: check_ends(f"demand {source}-{target}", check, self._nodes))
         self._demands.append(self._made(where, lambda: Demand(source, target, rate)))
 
-    def topology(self, name: str, description: str | None = None) -> Topology:
+    def topology(self, name: str, description: str | None = None) -> Network:
         """What has been read."""
         nodes, lines = tuple(self._nodes.values()), tuple(self._lines.values())
-        return self._made("", lambda: Topology(name, nodes, lines, tuple(self._demands), description))
+        return self._made("", lambda: Network(name, nodes, lines, tuple(self._demands), description))
 
 
 def _merged(one: Line, other: Line) -> Line:

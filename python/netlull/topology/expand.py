@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from netlull.errors import FieldPathError, InputError
 from netlull.quantities import in_unit
 from netlull.topology import document as own_format
+from netlull.topology.files import Topology
 from netlull.topology.find import find
 from netlull.topology.hub import PREFIX
-from netlull.topology.model import Line, Topology, rate_text, time_text
-from netlull.topology.read import ReadOptions
+from netlull.topology.model import Line, Network, rate_text, time_text
+from netlull.topology.options import ReadOptions
 from netlull.topology.traffic import traffic_flows
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class _Making:
             raise InputError(f"{FIELD}.rate_scale: {told}; expected a larger number")
         return rate_text(bits * self.rate_scale)
 
-    def delay_of(self, line: Line, topology: Topology) -> str:
+    def delay_of(self, line: Line, topology: Network) -> str:
         """A link's propagation delay."""
         nanoseconds = topology.delay_ns(line, self.route_factor)
         if nanoseconds is not None:
@@ -94,7 +95,7 @@ class _Making:
         told = f"link {line.label} has no length, and its ends no places"
         raise InputError(f'{FIELD}: {told}; expected {FIELD}.default_delay, such as "1 ms"')
 
-    def cost_of(self, line: Line, topology: Topology, fastest: float) -> int:
+    def cost_of(self, line: Line, topology: Network, fastest: float) -> int:
         """What routing by cost adds up for a link, at least 1; `fastest` is the largest rate, in b/s."""
         if self.cost in {"given", "hops"}:
             return line.cost if self.cost == "given" else 1
@@ -107,7 +108,7 @@ class _Making:
             return max(1, round(length))
         return max(1, round(fastest / self._bps_of(line)))
 
-    def fastest_of(self, topology: Topology) -> float:
+    def fastest_of(self, topology: Network) -> float:
         """The largest rate of a link, in b/s, at least 1."""
         return max((self._bps_of(line) for line in topology.lines), default=1.0)
 
@@ -115,7 +116,7 @@ class _Making:
         return in_unit(self.rate_of(line), "b/s") or 1.0
 
 
-def as_table(topology: Topology) -> dict[str, Any]:
+def as_table(topology: Network) -> dict[str, Any]:
     """A topology as the table of a scenario."""
     return {"network": own_format.table(topology)}
 
@@ -158,7 +159,7 @@ def topology_of(document: Mapping[str, Any]) -> Topology | None:
     table = document.get(FIELD)
     if not isinstance(table, dict) or not isinstance(table.get("network"), dict):
         return None
-    return own_format.from_table(table["network"], FIELD, f"{FIELD}.network")
+    return Topology.of(own_format.from_table(table["network"], FIELD, f"{FIELD}.network"))
 
 
 def expanded(document: dict[str, Any]) -> dict[str, Any]:
@@ -264,6 +265,6 @@ def _claim(document: dict[str, Any], rest: str) -> None:
         own.append({"from": line.a, "to": line.b})
 
 
-def _listed(topology: Topology, own: list[str]) -> str:
+def _listed(topology: Network, own: list[str]) -> str:
     names = [line.label for line in topology.lines] + own
     return ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")

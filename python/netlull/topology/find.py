@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from netlull.errors import InputError
+from netlull.topology.files import Topology
 from netlull.topology.hub import PREFIX, read_hub
 from netlull.topology.read import read_file
 
 if TYPE_CHECKING:
-    from netlull.topology.model import Topology
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["find", "shipped"]
 
@@ -30,16 +30,16 @@ def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topolog
         InputError: there is none, or it cannot be read.
     """
     if name.startswith(PREFIX):
-        return read_hub(name.removeprefix(PREFIX), options)
+        return Topology.of(read_hub(name.removeprefix(PREFIX), options))
     there = shipped()
     known = there.get(name) or there.get(name.removesuffix(".toml"))
     beside = (folder or Path()) / name
     for path in (beside, Path(name)):
         # The folder of a run of that name is none.
         if _exists(path) and not (known and path.is_dir()):
-            return read_file(path, options)
+            return Topology.of(read_file(path, options))
     if known is not None:
-        return read_file(known, options)
+        return Topology.of(read_file(known, options))
     expected = f"expected a topology's file, one of {', '.join(there)}, or {PREFIX}GROUP/NAME"
     raise InputError(f"{name}: there is no such file; {expected}")
 

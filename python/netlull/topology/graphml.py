@@ -13,8 +13,8 @@ from netlull.topology.sndlib import clean_name
 
 if TYPE_CHECKING:
     from netlull.topology.markup import Element
-    from netlull.topology.model import Topology
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.model import Network
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["read"]
 
@@ -26,7 +26,7 @@ _POWERS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _Data = dict[str, str]
 
 
-def read(root: Element, name: str, origin: str, options: ReadOptions) -> Topology:
+def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network:
     """The topology in a document."""
     draft = Draft(origin, merge=options.parallel == "merge")
     graph = root.first("graph")

@@ -15,8 +15,8 @@ from netlull.topology.model import Line
 from netlull.topology.sndlib import clean_name, places
 
 if TYPE_CHECKING:
-    from netlull.topology.model import Topology
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.model import Network
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["PREFIX", "read_hub"]
 
@@ -24,7 +24,7 @@ PREFIX = "topohub:"
 """What a hub's topology is called by where a file is expected: `topohub:sndlib/germany50`."""
 
 
-def read_hub(key: str, options: ReadOptions) -> Topology:
+def read_hub(key: str, options: ReadOptions) -> Network:
     """A topology of the hub, such as `sndlib/germany50` or `topozoo/Abilene`; it has places, but no capacities.
 
     Raises:

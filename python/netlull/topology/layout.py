@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from netlull.topology.model import Topology, hops_between
+from netlull.topology.model import Network, hops_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ _APART = 0.012
 """How far apart nodes at one place are drawn, as a share of the picture."""
 
 
-def layout(topology: Topology) -> Points:
+def layout(topology: Network) -> Points:
     """X and y of each node, the same for the same topology; one unit is the same both ways.
 
     With places: an equirectangular projection that is true to scale at the middle latitude. Nodes without a place are
@@ -53,7 +53,7 @@ def _cut(east: Sequence[float]) -> float:
     return after if widest > 180 else -math.inf
 
 
-def _beside(topology: Topology, places: list[tuple[float, float] | None]) -> Points:
+def _beside(topology: Network, places: list[tuple[float, float] | None]) -> Points:
     """All nodes; those without a place a little outside of their neighbours that have one."""
     known = np.array([place for place in places if place is not None])
     middle, step = known.mean(axis=0), 0.08 * float(np.ptp(known, axis=0).max())
@@ -72,7 +72,7 @@ def _beside(topology: Topology, places: list[tuple[float, float] | None]) -> Poi
     return points
 
 
-def _by_hops(topology: Topology) -> Points:
+def _by_hops(topology: Network) -> Points:
     count = len(topology.nodes)
     angles = 2 * math.pi * np.arange(count) / count
     circle = np.column_stack([np.cos(angles), np.sin(angles)])

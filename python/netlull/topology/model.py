@@ -13,12 +13,11 @@ from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-    from pathlib import Path
 
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Demand", "Line", "Node", "Topology", "great_circle_km", "hops_between", "rate_text", "time_text"]
+__all__ = ["Demand", "Line", "Network", "Node", "great_circle_km", "hops_between", "rate_text", "time_text"]
 
 EARTH_RADIUS_KM = 6371.0
 """The Earth's mean radius (IUGG)."""
@@ -122,7 +121,7 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Topology:
+class Network:
     """Nodes and cables: at most one between two nodes, none from a node to itself. May be in several pieces.
 
     Raises:
@@ -152,40 +151,6 @@ class Topology:
             cables.add(line.ends)
         for demand in self.demands:
             check_ends(f"demand {demand.source}-{demand.target}", (demand.source, demand.target), known)
-
-    @classmethod
-    def from_file(cls, path: str | Path, format: str | None = None, **options: object) -> Self:  # noqa: A002
-        """A topology from an SNDlib file (native or XML), Topology Zoo's GraphML, or TOML (docs/how-to/topology.md).
-
-        The format is told by the content; `format` is one of `sndlib-native`, `sndlib-xml`, `graphml`, `toml`.
-        The other options are those of `netlull.topology.ReadOptions`.
-
-        Raises:
-            InputError: names the file, the place in it, the value and what was expected.
-        """
-        from netlull.topology.read import ReadOptions, read_file
-
-        read = read_file(path, ReadOptions.of({"format": format, **options}))
-        return cls(read.name, read.nodes, read.lines, read.demands, read.description)
-
-    @classmethod
-    def from_hub(cls, key: str, **options: object) -> Self:
-        """A topology of the package topohub (`pip install netlull[topology]`), such as `sndlib/germany50`.
-
-        Raises:
-            InputError: the package is not installed, or has no such topology.
-        """
-        from netlull.topology.hub import read_hub
-        from netlull.topology.read import ReadOptions
-
-        read = read_hub(key, ReadOptions.of(options))
-        return cls(read.name, read.nodes, read.lines, read.demands, read.description)
-
-    def to_toml(self) -> str:
-        """The topology in the format of its own that `from_file` reads."""
-        from netlull.topology.document import written
-
-        return written(self)
 
     @functools.cached_property
     def index(self) -> Mapping[str, int]:
@@ -264,11 +229,11 @@ class Topology:
             expected = 'expected a connected network, or pieces = "largest" when it is read'
             raise InputError(f'{self.name}: is in {some}: no links lead to "{cut_off}"; {expected}')
 
-    def largest(self) -> Topology:
+    def largest(self) -> Self:
         """The largest connected piece."""
         return self.without({node.name for node in self.nodes} - self.pieces[0])
 
-    def without(self, names: set[str] | frozenset[str]) -> Topology:
+    def without(self, names: set[str] | frozenset[str]) -> Self:
         """The topology without some nodes, their lines and their demands."""
         nodes = tuple(node for node in self.nodes if node.name not in names)
         lines = tuple(line for line in self.lines if not line.ends & names)
@@ -337,7 +302,7 @@ def check_ends(what: str, ends: tuple[str, str], known: Collection[str]) -> None
             raise InputError(f'{what}: "{end}" is no node; expected one of {listed or "none"}')
 
 
-def hops_between(topology: Topology) -> list[list[float]]:
+def hops_between(topology: Network) -> list[list[float]]:
     """The hops between any two nodes, infinity where no links lead."""
     count = len(topology.nodes)
     neighbours = topology.neighbours
@@ -345,7 +310,7 @@ def hops_between(topology: Topology) -> list[list[float]]:
     return [[row.get(end, math.inf) for end in range(count)] for row in rows]
 
 
-def hops_from(topology: Topology, start: int) -> dict[int, int]:
+def hops_from(topology: Network, start: int) -> dict[int, int]:
     """The hops from a node, by number, to every node that it reaches."""
     return _hops(topology.neighbours, start)
 

@@ -11,8 +11,8 @@ from netlull.topology.draft import Draft
 from netlull.topology.model import Line
 
 if TYPE_CHECKING:
-    from netlull.topology.model import Topology
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.model import Network
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["read"]
 
@@ -35,7 +35,7 @@ _EXPECTED = {
 _Entry = tuple[str, re.Match[str]]
 
 
-def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
+def read(text: str, name: str, origin: str, options: ReadOptions) -> Network:
     """The topology in the text of a file."""
     draft = Draft(origin, merge=options.parallel == "merge")
     sections = _sections(text, draft)

@@ -12,7 +12,8 @@ from netlull.errors import InputError
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
-    from netlull.topology.model import Line, Topology
+    from netlull.topology.files import Topology
+    from netlull.topology.model import Line
 
 __all__ = ["KINDS", "SleepPlan", "SleepStep", "Verdict", "sleep_plan"]
 

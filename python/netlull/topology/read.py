@@ -1,82 +1,27 @@
-"""Reading a topology's file: how large it may be, what format it is in, and how its gaps are read."""
+"""Reading a topology's file: how large it may be, and what format it is in."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 from netlull.errors import InputError
-from netlull.quantities import in_unit
+from netlull.topology import document, graphml, native, sndlib_xml
+from netlull.topology.markup import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from netlull.topology.model import Network
+    from netlull.topology.options import ReadOptions
 
-    from netlull.topology.model import Topology
+__all__ = ["LARGEST_BYTES", "read_bytes", "read_file"]
 
-__all__ = ["FORMATS", "LARGEST_BYTES", "ReadOptions", "read_bytes", "read_file"]
-
-FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
 LARGEST_BYTES = 16 * 2**20
 """The largest file that is read: a network of 100,000 links is smaller."""
 _MOST_LINES = 400_000
 
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "format": (None, *FORMATS),
-    "parallel": ("refuse", "merge"),
-    "pieces": ("all", "largest"),
-    "external": ("drop", "keep"),
-    "modules": ("missing", "always", "never"),
-}
 
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """How a file is read where its format leaves a choice."""
-
-    format: str | None = None
-    """One of `FORMATS`; None: told by the content."""
-    parallel: str = "refuse"
-    """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
-    pieces: str = "all"
-    """A network in several pieces: "all" of it, or the "largest"."""
-    external: str = "drop"
-    """Nodes of other networks in GraphML (`Internal` 0): "drop" or "keep"."""
-    modules: str = "missing"
-    """SNDlib's module capacities: used where nothing is installed ("missing"), "always" or "never"."""
-    unit: str = "Mb/s"
-    """What SNDlib's capacities and demands are in if the file does not say so in its `unit`."""
-
-    def __post_init__(self) -> None:
-        """Refuses what is no choice."""
-        for option, choices in _CHOICES.items():
-            value = getattr(self, option)
-            if value not in choices:
-                listed = ", ".join(str(choice) for choice in choices if choice is not None)
-                raise InputError(f"{option}: {value!r} is no choice; expected one of {listed}")
-        if in_unit(f"1 {self.unit}", "b/s") is None:
-            raise InputError(f"unit: {self.unit!r} is no unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
-
-    @classmethod
-    def of(cls, values: Mapping[str, object]) -> Self:
-        """Options by name.
-
-        Raises:
-            InputError: names the one that does not exist, or the value that is no choice.
-        """
-        known = [field.name for field in fields(cls)]
-        for name in values:
-            if name not in known:
-                raise InputError(f"{name}: is no option of reading a topology; expected one of {', '.join(known)}")
-        for name, value in values.items():
-            if not isinstance(value, str | None):
-                raise InputError(f"{name}: {value!r} is no text; expected text")
-        given: dict[str, Any] = dict(values)
-        return cls(**given)
-
-
-def read_file(path: str | Path, options: ReadOptions) -> Topology:
+def read_file(path: str | Path, options: ReadOptions) -> Network:
     """The topology in a file.
 
     Raises:
@@ -101,15 +46,12 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def read_bytes(content: bytes, name: str, origin: str, options: ReadOptions) -> Topology:
+def read_bytes(content: bytes, name: str, origin: str, options: ReadOptions) -> Network:
     """The topology in a file's content; `name` is used if it has none of its own.
 
     Raises:
         InputError: names `origin`, the place in it, the value and what was expected.
     """
-    from netlull.topology import document, graphml, native, sndlib_xml
-    from netlull.topology.markup import parse
-
     chosen = options.format
     markup = chosen in {"sndlib-xml", "graphml"} or (chosen is None and _is_markup(content))
     if markup:

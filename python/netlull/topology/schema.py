@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["add_topology"]
+from netlull import _engine
+
+__all__ = ["schema"]
 
 
 def _text(description: str, *choices: str, default: str | None = None) -> dict[str, Any]:
@@ -51,8 +53,9 @@ _PROPERTIES: dict[str, Any] = {
 }
 
 
-def add_topology(schema: dict[str, Any]) -> dict[str, Any]:
-    """The core's schema with `topology`; nodes and links may then come from there."""
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a scenario: the core's with `topology`, which nodes and links may come from."""
+    core = _engine.core_schema()
     definition = {
         "type": "object",
         "description": "A network from a file (docs/how-to/topology.md).",
@@ -61,11 +64,11 @@ def add_topology(schema: dict[str, Any]) -> dict[str, Any]:
         "oneOf": [{"required": [source]} for source in ("file", "hub", "network")],
     }
     about = {"$ref": "#/$defs/TopologyDocument", "description": "Nodes and links from a file, beside those given here."}
-    without_nodes = [field for field in schema["required"] if field != "nodes"]
+    without_nodes = [field for field in core["required"] if field != "nodes"]
     return {
-        **schema,
-        "properties": schema["properties"] | {"topology": about},
+        **core,
+        "properties": core["properties"] | {"topology": about},
         "required": without_nodes,
         "anyOf": [{"required": ["nodes"]}, {"required": ["topology"]}],
-        "$defs": schema["$defs"] | {"TopologyDocument": definition},
+        "$defs": core["$defs"] | {"TopologyDocument": definition},
     }

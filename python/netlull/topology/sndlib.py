@@ -10,7 +10,7 @@ from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
     from netlull.topology.draft import Draft
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["capacity", "clean_name", "cost", "number", "places", "unit_bps"]
 

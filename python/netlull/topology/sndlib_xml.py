@@ -10,13 +10,13 @@ from netlull.topology.model import Line
 
 if TYPE_CHECKING:
     from netlull.topology.markup import Element
-    from netlull.topology.model import Topology
-    from netlull.topology.read import ReadOptions
+    from netlull.topology.model import Network
+    from netlull.topology.options import ReadOptions
 
 __all__ = ["read"]
 
 
-def read(root: Element, name: str, origin: str, options: ReadOptions) -> Topology:
+def read(root: Element, name: str, origin: str, options: ReadOptions) -> Network:
     """The topology in a document."""
     draft = Draft(origin, merge=options.parallel == "merge")
     if root.tag != "network":

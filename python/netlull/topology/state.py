@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from netlull.errors import InputError
-from netlull.topology.model import Line, Node, Topology
+from netlull.topology.files import Topology
+from netlull.topology.model import Line, Node
 
 if TYPE_CHECKING:
     from netlull.result import Result

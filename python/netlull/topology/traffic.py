@@ -13,7 +13,7 @@ from netlull.topology.model import hops_between, rate_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from netlull.topology.model import Topology
+    from netlull.topology.model import Network
 
 __all__ = ["traffic_flows"]
 
@@ -57,7 +57,7 @@ class _Traffic:
         return cls(**table)
 
 
-def traffic_flows(table: object, topology: Topology, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def traffic_flows(table: object, topology: Network, links: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Flows of datagrams, `traffic-A-B`, for a scenario on this topology; `links` are those made of its lines.
 
     A pair with less than 1 b/s has no flow.
@@ -86,7 +86,7 @@ def traffic_flows(table: object, topology: Topology, links: Sequence[Mapping[str
     ]
 
 
-def _gravity(topology: Topology, capacities: Sequence[float]) -> _Rates:
+def _gravity(topology: Network, capacities: Sequence[float]) -> _Rates:
     """Every pair by the product of what its nodes' links carry."""
     weights = dict.fromkeys((node.name for node in topology.nodes), 0.0)
     for line, capacity in zip(topology.lines, capacities, strict=True):
@@ -96,7 +96,7 @@ def _gravity(topology: Topology, capacities: Sequence[float]) -> _Rates:
     return {(a, b): weights[a] * weights[b] / total for a in weights for b in weights if a != b}
 
 
-def _demanded(topology: Topology) -> _Rates:
+def _demanded(topology: Network) -> _Rates:
     rates: _Rates = {}
     for demand in topology.demands:
         ends = (demand.source, demand.target)
@@ -106,7 +106,7 @@ def _demanded(topology: Topology) -> _Rates:
     return rates
 
 
-def _carried(topology: Topology, rates: _Rates) -> float:
+def _carried(topology: Network, rates: _Rates) -> float:
     """What all links together carry, in b/s: every rate once for each hop of its way."""
     hops, index = hops_between(topology), topology.index
     return sum(rate * hops[index[a]][index[b]] for (a, b), rate in rates.items())

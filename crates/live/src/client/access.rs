@@ -8,8 +8,9 @@
 //! ```
 
 use crate::error::Result;
-use crate::station::{Checksum, Output, Proxy, ProxyOutput, Sent, Station, Verdict};
+use crate::station::{Beacon, Checksum, LiveStation, Output, Proxy, ProxyOutput, Sent, Verdict};
 use netlull_mechanism::radio::AccessPointConfig;
+use netlull_network::radio::Coming;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -34,12 +35,11 @@ struct OnAir {
     until: Instant,
 }
 
-/// A beacon on the air.
-#[derive(Clone, Copy, Debug)]
-struct Beacon {
-    from: Instant,
-    until: Instant,
-    buffered: bool,
+impl OnAir {
+    fn coming(&self) -> Coming {
+        let size = u32::try_from(self.packet.bytes.len()).unwrap_or(u32::MAX);
+        Coming { arrives: self.until, size }
+    }
 }
 
 /// What happens next.
@@ -80,7 +80,7 @@ impl Access {
         &mut self,
         now: Instant,
         packet: Held,
-        station: &mut Station,
+        station: &mut LiveStation,
         outputs: &mut VecDeque<Output>,
     ) {
         self.advance(now, station, outputs);
@@ -108,16 +108,14 @@ impl Access {
     }
 
     /// All that is due by `now` happens, each at its instant, at the station too. What the station sends by itself goes to `outputs`.
-    pub(super) fn advance(&mut self, now: Instant, station: &mut Station, outputs: &mut VecDeque<Output>) {
+    pub(super) fn advance(&mut self, now: Instant, station: &mut LiveStation, outputs: &mut VecDeque<Output>) {
         self.listen(station, outputs);
         while let Some((at, next)) = self.next(station.next_timeout()).filter(|(at, _)| *at <= now) {
             match next {
                 Next::Station => station.handle_timeout(at),
                 Next::Beacon => {
                     if let Some(beacon) = self.beacon.take() {
-                        let coming =
-                            self.on_air.as_ref().map(|packet| (packet.until, packet.packet.bytes.len() as u32));
-                        station.hears_beacon((beacon.from, beacon.until), beacon.buffered, coming);
+                        station.hears_beacon(beacon, self.on_air.as_ref().map(OnAir::coming));
                     }
                 }
                 Next::Packet => {
@@ -139,7 +137,7 @@ impl Access {
     }
 
     /// Beacons and packets go on the air.
-    fn act(&mut self, at: Instant, station: &mut Station) {
+    fn act(&mut self, at: Instant, station: &mut LiveStation) {
         while let Some(output) = self.proxy.poll_output() {
             match output {
                 ProxyOutput::Beacon { buffered } => {
@@ -157,7 +155,7 @@ impl Access {
         }
     }
 
-    fn listen(&mut self, station: &mut Station, outputs: &mut VecDeque<Output>) {
+    fn listen(&mut self, station: &mut LiveStation, outputs: &mut VecDeque<Output>) {
         while let Some(output) = station.poll_output() {
             match output.what {
                 Sent::Packet(_) => outputs.push_back(output),
@@ -186,7 +184,6 @@ impl Access {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::station::{StationConfig, StationMechanism};
@@ -203,7 +200,7 @@ mod tests {
         let air = BitRate::from_mbps(8);
         let config = PsmConfig { wake: Duration::from_millis(2), ..PsmConfig::default() };
         let config = StationConfig::new(StationMechanism::Psm(config), config.wake, [air; 2]);
-        let mut station = Station::new(config, at(0), None).unwrap();
+        let mut station = LiveStation::new(config, at(0), None).unwrap();
         let mut access = Access::new(air, at(0), None).unwrap();
         let mut outputs = VecDeque::new();
         for id in [1, 2] {
@@ -235,7 +232,7 @@ mod tests {
         let air = BitRate::from_mbps(8);
         let config =
             StationConfig::new(StationMechanism::Psm(PsmConfig::default()), Duration::from_millis(2), [air; 2]);
-        let mut station = Station::new(config, at(0), None).unwrap();
+        let mut station = LiveStation::new(config, at(0), None).unwrap();
         let mut access = Access::new(air, at(0), None).unwrap();
         let mut outputs = VecDeque::new();
         for id in 0..1002 {

@@ -6,7 +6,7 @@ use super::queue::{Batch, Queue};
 use super::raw::RawSender;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
-use crate::station::{SendVerdict, Sent, Station, StationReport, Verdict};
+use crate::station::{LiveStation, SendVerdict, Sent, StationReport, Verdict};
 use netlull_network::station::StationCounts;
 use netlull_units::{Duration, Instant};
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -24,7 +24,7 @@ const GRACE: Duration = Duration::from_millis(1);
 /// A station between the queues of its device.
 pub(super) struct Datapath {
     clock: Clock,
-    station: Station,
+    station: LiveStation,
     coming: Queue,
     going: Queue,
     raw: RawSender,
@@ -51,7 +51,7 @@ pub(super) enum Woken {
 impl Datapath {
     pub(super) fn new(
         clock: Clock,
-        station: Station,
+        station: LiveStation,
         [coming, going]: [Queue; 2],
         raw: RawSender,
         access: Option<Access>,

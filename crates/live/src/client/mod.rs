@@ -1,9 +1,9 @@
-//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`Station`](crate::station::Station), which shapes them and models the
+//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`](crate::station::LiveStation), which shapes them and models the
 //! radio.
 //!
 //! ```text
-//!   device ──► INPUT ──► queue ──► Station ──► verdicts ──► host's TCP
-//!   device ◄── OUTPUT ◄── queue ◄── Station ◄── host's TCP
+//!   device ──► INPUT ──► queue ──► station ──► verdicts ──► host's TCP
+//!   device ◄── OUTPUT ◄── queue ◄── station ◄── host's TCP
 //!          ◄── raw socket ◄── acknowledgements in the host's name
 //! ```
 //!
@@ -25,14 +25,15 @@ pub use arguments::Arguments;
 use crate::clock::Clock;
 use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{self, Guard, Guarded, Heard};
-use crate::station::{Station, StationReport};
+use crate::station::{LiveStation, StationReport};
+use crate::system::{run_in_real_time, take_signals, unblock_signals};
 use access::Access;
 use arguments::{Command, Device, Run};
 use daemon::{BEAT, Datapath, Woken};
 use netlull_units::{Duration, Instant};
 use nix::net::if_::if_nametoindex;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
 use queue::{Copied, Queue};
 use raw::RawSender;
 use rules::Rules;
@@ -183,10 +184,10 @@ fn run(run: &Run) -> Result<ExitCode> {
     let rules = rules_of(device, index);
     rules.remove();
     // Before there are threads that write recordings: a signal comes to any thread that has not blocked it.
-    let signals = signals()?;
+    let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD])?;
     let clock = Clock::start();
     let start = clock.now();
-    let station = Station::new(config, start, run.record.as_deref())?;
+    let station = LiveStation::new(config, start, run.record.as_deref())?;
     let queue = first_queue(index);
     let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
     let queues = [
@@ -236,28 +237,16 @@ fn access_point(run: &Run, start: Instant) -> Result<Access> {
     Access::new(run.air_rate, start, tape.as_deref())
 }
 
-/// Signals come to a descriptor from now on, in this thread and those that it starts. Its children inherit that they are blocked: the guard is to
-/// outlive them, and the command's are [unblocked](crate::system::unblock_signals).
-fn signals() -> Result<SignalFd> {
-    let mut wanted = SigSet::empty();
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD] {
-        wanted.add(signal);
-    }
-    let cannot = |error| LiveError::system("signals", error);
-    wanted.thread_block().map_err(cannot)?;
-    SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(cannot)
-}
-
 impl Running<'_> {
     /// The loop, until there is a reason to end.
     fn serve(&mut self) -> Result<End> {
         if let Some((program, arguments)) = self.run.run.split_first() {
             let mut command = std::process::Command::new(program);
-            let child = crate::system::unblock_signals(command.args(arguments)).spawn();
+            let child = unblock_signals(command.args(arguments)).spawn();
             self.child = Some(child.map_err(|error| LiveError::system(program, error))?);
         }
         // After the command has begun, which inherits how it is scheduled. Who may not is served as any process is.
-        let _ = crate::system::run_in_real_time(PRIORITY);
+        let _ = run_in_real_time(PRIORITY);
         let over = self.run.lasting.map_or(Instant::NEVER, |lasting| self.path.now() + lasting);
         let mut beat = self.path.now();
         let mut written = beat;

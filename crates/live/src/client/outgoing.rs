@@ -49,7 +49,6 @@ impl Outgoing {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use netlull_units::Duration;

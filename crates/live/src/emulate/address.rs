@@ -1,5 +1,6 @@
 //! What nodes are called in packets.
 
+use super::ids::{Id, NodeId};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// Ports at which the flows' receivers listen: this one and those behind it.
@@ -7,16 +8,16 @@ pub const FIRST_PORT: u16 = 10_000;
 
 /// The address of a node.
 #[must_use]
-#[allow(clippy::cast_possible_truncation)]
-pub fn address(node: u32) -> Ipv4Addr {
-    Ipv4Addr::new(10, 200, (node >> 8) as u8, node as u8)
+pub fn address(node: NodeId) -> Ipv4Addr {
+    let [_, _, high, low] = node.number().to_be_bytes();
+    Ipv4Addr::new(10, 200, high, low)
 }
 
 /// Whose address it is, if it is one of these.
-pub(super) fn node_of(address: IpAddr) -> Option<u32> {
+pub(super) fn node_of(address: IpAddr) -> Option<NodeId> {
     match address {
         IpAddr::V4(v4) => match v4.octets() {
-            [10, 200, high, low] => Some(u32::from(high) << 8 | u32::from(low)),
+            [10, 200, high, low] => Some(NodeId::numbered(u32::from_be_bytes([0, 0, high, low]))),
             _ => None,
         },
         IpAddr::V6(_) => None,
@@ -24,7 +25,7 @@ pub(super) fn node_of(address: IpAddr) -> Option<u32> {
 }
 
 /// A datagram of so many bytes, IP header included (RFC 791 section 3.1, RFC 768); its checksums are not computed.
-pub(super) fn datagram(from: u32, to: u32, size: u32) -> Vec<u8> {
+pub(super) fn datagram(from: NodeId, to: NodeId, size: u32) -> Vec<u8> {
     const UDP: u8 = 17;
     let len = u16::try_from(size).unwrap_or(u16::MAX);
     let mut bytes = vec![0; usize::from(len)];

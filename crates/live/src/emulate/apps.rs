@@ -3,6 +3,7 @@
 use super::address::{FIRST_PORT, address};
 use super::gauge::Gauge;
 use super::hosts::Host;
+use super::ids::{ById, FlowId, Id, NodeId, RequestId};
 use crate::clock::Clock;
 use crate::error::{LiveError, Result};
 use crate::system::{self, TcpInfo, set_option, tcp_info};
@@ -35,8 +36,8 @@ static ZEROS: [u8; CHUNK] = [0; CHUNK];
 pub struct WindowSample {
     /// When.
     pub at: Instant,
-    /// Which flow.
-    pub flow: u32,
+    /// The flow.
+    pub flow: FlowId,
     /// The window in bytes.
     pub cwnd: u64,
     /// The threshold in bytes; `u64::MAX` before the first loss.
@@ -49,25 +50,25 @@ pub struct Seen {
     /// Windows, whenever they had changed.
     pub windows: Vec<WindowSample>,
     /// By flow: the most that were open at once.
-    pub most_open: Vec<u32>,
-    /// Retransmission timeouts of requests, by flow and number, where there were any.
-    pub timeouts: BTreeMap<(u32, usize), u64>,
+    pub most_open: ById<FlowId, u32>,
+    /// Retransmission timeouts of requests, where there were any.
+    pub timeouts: BTreeMap<RequestId, u64>,
 }
 
 /// Something that an application does at a time of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Act {
-    Open(u32),
-    Request { flow: u32, number: usize },
+    Open(FlowId),
+    Request(RequestId),
     Write(RawFd),
-    Stop(u32),
+    Stop(FlowId),
     Sample,
 }
 
 /// A connection of an application.
 #[derive(Debug)]
 struct Conversation {
-    flow: u32,
+    flow: FlowId,
     role: Role,
     stream: TcpStream,
 }
@@ -91,8 +92,8 @@ struct Sends {
     closed: bool,
     last: TcpInfo,
     timeouts: u16,
-    /// Of a request, its number in its flow.
-    request: Option<usize>,
+    /// The request, if it is one.
+    request: Option<RequestId>,
 }
 
 /// The applications.
@@ -103,9 +104,10 @@ pub struct Applications<'a> {
     gauges: Arc<[Gauge]>,
     epoll: Epoll,
     acts: BinaryHeap<Reverse<(Instant, Act)>>,
-    listeners: BTreeMap<RawFd, (u32, OwnedFd)>,
+    listeners: BTreeMap<RawFd, (FlowId, OwnedFd)>,
     conversations: BTreeMap<RawFd, Conversation>,
-    open: Vec<u32>,
+    /// By flow: the connections that are open.
+    open: ById<FlowId, u32>,
     seen: Seen,
 }
 
@@ -116,8 +118,8 @@ fn tcp_of(traffic: &Traffic) -> Option<&TcpPlan> {
     }
 }
 
-fn port(flow: u32) -> u16 {
-    FIRST_PORT + u16::try_from(flow).unwrap_or(0)
+fn port(flow: FlowId) -> u16 {
+    FIRST_PORT + u16::try_from(flow.number()).unwrap_or(0)
 }
 
 impl<'a> Applications<'a> {
@@ -139,25 +141,26 @@ impl<'a> Applications<'a> {
             acts: BinaryHeap::new(),
             listeners: BTreeMap::new(),
             conversations: BTreeMap::new(),
-            open: vec![0; flows],
-            seen: Seen { windows: Vec::new(), most_open: vec![0; flows], timeouts: BTreeMap::new() },
+            open: ById::filled(0, flows),
+            seen: Seen { windows: Vec::new(), most_open: ById::filled(0, flows), timeouts: BTreeMap::new() },
             plan,
         };
         let plan = Arc::clone(&applications.plan);
-        for (index, flow) in (0_u32..).zip(&plan.flows) {
+        for (index, flow) in plan.flows.iter().enumerate() {
+            let id = FlowId::new(index);
             let Some(tcp) = tcp_of(&flow.traffic) else { continue };
-            applications.listens(index, flow.to, tcp)?;
+            applications.listens(id, NodeId::numbered(flow.to), tcp)?;
             // A kernel that lacks the algorithm says so now.
-            let probe = applications.socket(flow.from)?;
+            let probe = applications.socket(NodeId::numbered(flow.from))?;
             congestion_control(&probe, tcp)?;
             match &flow.traffic {
                 Traffic::Tcp { start, stop, .. } => {
-                    applications.at(*start, Act::Open(index));
-                    stop.iter().for_each(|&stop| applications.at(stop, Act::Stop(index)));
+                    applications.at(*start, Act::Open(id));
+                    stop.iter().for_each(|&stop| applications.at(stop, Act::Stop(id)));
                 }
                 Traffic::Requests { requests, .. } => {
                     if let Some(&(first, _)) = requests.first() {
-                        applications.at(first, Act::Request { flow: index, number: 0 });
+                        applications.at(first, Act::Request(RequestId { flow: id, number: 0 }));
                     }
                 }
                 Traffic::Datagrams { .. } => {}
@@ -171,22 +174,22 @@ impl<'a> Applications<'a> {
         self.acts.push(Reverse((at, act)));
     }
 
-    fn host(&self, node: u32) -> Result<&'a Host> {
+    fn host(&self, node: NodeId) -> Result<&'a Host> {
         let found = self.hosts.iter().find(|host| host.node == node);
-        found.ok_or_else(|| LiveError::new(format!("node {node}: has no host")))
+        found.ok_or_else(|| LiveError::new(format!("node {}: has no host", self.plan.nodes[node.index()])))
     }
 
     /// A socket in the namespace of a node.
-    fn socket(&self, node: u32) -> Result<OwnedFd> {
+    fn socket(&self, node: NodeId) -> Result<OwnedFd> {
         self.host(node)?.namespace.enter()?;
         let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
         socket(AddressFamily::Inet, SockType::Stream, flags, None)
             .map_err(|error| LiveError::system("a TCP socket", error))
     }
 
-    fn listens(&mut self, flow: u32, node: u32, tcp: &TcpPlan) -> Result<()> {
+    fn listens(&mut self, flow: FlowId, node: NodeId, tcp: &TcpPlan) -> Result<()> {
         let listener = self.socket(node)?;
-        let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow as usize].name);
+        let doing = |what: &str| format!("flow {}: {what}", self.plan.flows[flow.index()].name);
         // Buffers are given before the handshake, in which the window's scale is agreed upon.
         receive_buffer(&listener, tcp).map_err(|error| LiveError::system(doing("its receive buffer"), error))?;
         let max_segment = libc::c_int::from(tcp.mss);
@@ -260,17 +263,18 @@ impl<'a> Applications<'a> {
         match act {
             Act::Open(flow) => {
                 let plan = Arc::clone(&self.plan);
-                if let Traffic::Tcp { size, writes, .. } = &plan.flows[flow as usize].traffic {
+                if let Traffic::Tcp { size, writes, .. } = &plan.flows[flow.index()].traffic {
                     let socket = self.opens(flow, *size, *writes)?;
                     writes.iter().for_each(|_| self.at(at, Act::Write(socket)));
                 }
             }
-            Act::Request { flow, number } => {
+            Act::Request(id) => {
                 let plan = Arc::clone(&self.plan);
-                if let Traffic::Requests { requests, most_open, .. } = &plan.flows[flow as usize].traffic {
-                    self.request((flow, number), requests[number].1, *most_open)?;
-                    if let Some(&(next, _)) = requests.get(number + 1) {
-                        self.at(next, Act::Request { flow, number: number + 1 });
+                if let Traffic::Requests { requests, most_open, .. } = &plan.flows[id.flow.index()].traffic {
+                    self.request(id, requests[id.number].1, *most_open)?;
+                    let number = id.number + 1;
+                    if let Some(&(next, _)) = requests.get(number) {
+                        self.at(next, Act::Request(RequestId { number, ..id }));
                     }
                 }
             }
@@ -293,9 +297,10 @@ impl<'a> Applications<'a> {
         Ok(())
     }
 
-    fn request(&mut self, (flow, number): (u32, usize), size: u64, most_open: u32) -> Result<()> {
-        if self.open[flow as usize] >= most_open {
-            let (name, at) = (&self.plan.flows[flow as usize].name, self.clock.now());
+    fn request(&mut self, id: RequestId, size: u64, most_open: u32) -> Result<()> {
+        let flow = id.flow;
+        if self.open[flow] >= most_open {
+            let (name, at) = (&self.plan.flows[flow.index()].name, self.clock.now());
             let message = format!(
                 "flow.{name}.most_open: {most_open} connections are open at {at}, and another request has come"
             );
@@ -303,27 +308,27 @@ impl<'a> Applications<'a> {
                 "{message}; expected a larger limit, or less load (flow.{name}.offered)"
             )));
         }
-        self.open[flow as usize] += 1;
-        let most = &mut self.seen.most_open[flow as usize];
-        *most = (*most).max(self.open[flow as usize]);
+        self.open[flow] += 1;
+        let most = &mut self.seen.most_open[flow];
+        *most = (*most).max(self.open[flow]);
         let socket = self.opens(flow, Some(size), None)?;
         if let Some(Conversation { role: Role::Sends(sends), .. }) = self.conversations.get_mut(&socket) {
-            sends.request = Some(number);
+            sends.request = Some(id);
         }
         Ok(())
     }
 
     /// A sender opens its connection.
-    fn opens(&mut self, flow: u32, size: Option<u64>, spacing: Option<(Duration, u32)>) -> Result<RawFd> {
+    fn opens(&mut self, flow: FlowId, size: Option<u64>, spacing: Option<(Duration, u32)>) -> Result<RawFd> {
         let plan = Arc::clone(&self.plan);
-        let spec = &plan.flows[flow as usize];
+        let spec = &plan.flows[flow.index()];
         let Some(tcp) = tcp_of(&spec.traffic) else { return Err(LiveError::new("datagrams open no connection")) };
-        let sender = self.socket(spec.from)?;
+        let sender = self.socket(NodeId::numbered(spec.from))?;
         let refused =
             |what: &str, error: std::io::Error| LiveError::system(format!("flow {}: {what}", spec.name), error);
         congestion_control(&sender, tcp)?;
         options(&sender, tcp).map_err(|error| refused("its options", error))?;
-        let peer = SockaddrIn::from(SocketAddrV4::new(address(spec.to), port(flow)));
+        let peer = SockaddrIn::from(SocketAddrV4::new(address(NodeId::numbered(spec.to)), port(flow)));
         match connect(sender.as_raw_fd(), &peer) {
             Ok(()) | Err(nix::errno::Errno::EINPROGRESS) => {}
             Err(error) => return Err(refused("opening", error.into())),
@@ -355,7 +360,7 @@ impl<'a> Applications<'a> {
         }
     }
 
-    fn accepts(&mut self, flow: u32, listener: RawFd) -> Result<()> {
+    fn accepts(&mut self, flow: FlowId, listener: RawFd) -> Result<()> {
         while let Ok(number) = accept4(listener, SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC) {
             let stream = own(number);
             self.wait_for(&stream, EpollFlags::EPOLLIN)?;
@@ -389,7 +394,7 @@ impl<'a> Applications<'a> {
         if let Some(Conversation { flow, role: Role::Receives { clamps }, stream }) =
             self.conversations.get_mut(&number)
             && *clamps > 0
-            && let Some(tcp) = tcp_of(&self.plan.flows[*flow as usize].traffic)
+            && let Some(tcp) = tcp_of(&self.plan.flows[flow.index()].traffic)
             && largest_window(tcp) < EXACT
         {
             *clamps -= 1;
@@ -420,7 +425,7 @@ impl<'a> Applications<'a> {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
-                    let name = &self.plan.flows[*flow as usize].name;
+                    let name = &self.plan.flows[flow.index()].name;
                     return Err(LiveError::system(format!("flow {name}: writing"), error));
                 }
             }
@@ -429,7 +434,7 @@ impl<'a> Applications<'a> {
     }
 
     /// An application that stops writes no more, and closes its side.
-    fn stops(&mut self, flow: u32) {
+    fn stops(&mut self, flow: FlowId) {
         for (&number, conversation) in &mut self.conversations {
             if let Role::Sends(sends) = &mut conversation.role
                 && conversation.flow == flow
@@ -449,12 +454,12 @@ impl<'a> Applications<'a> {
             return;
         }
         sample_one(conversation, &self.gauges, self.clock.now(), &mut self.seen.windows);
-        if let Role::Sends(Sends { request: Some(number), timeouts, .. }) = conversation.role
+        if let Role::Sends(Sends { request: Some(id), timeouts, .. }) = conversation.role
             && timeouts > 0
         {
-            self.seen.timeouts.insert((conversation.flow, number), u64::from(timeouts));
+            self.seen.timeouts.insert(id, u64::from(timeouts));
         }
-        let open = &mut self.open[conversation.flow as usize];
+        let open = &mut self.open[conversation.flow];
         *open = open.saturating_sub(1);
         self.conversations.remove(&number);
     }
@@ -470,7 +475,7 @@ impl<'a> Applications<'a> {
 fn sample_one(conversation: &mut Conversation, gauges: &[Gauge], now: Instant, windows: &mut Vec<WindowSample>) {
     let Role::Sends(sends) = &mut conversation.role else { return };
     let Ok(info) = tcp_info(conversation.stream.as_raw_fd()) else { return };
-    let gauge = &gauges[conversation.flow as usize];
+    let gauge = &gauges[conversation.flow.index()];
     const RECOVERY: u8 = 3;
     let recovers = info.state == RECOVERY && sends.last.state != RECOVERY;
     let timeouts = info.timeouts.unwrap_or(0);

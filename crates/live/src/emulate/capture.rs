@@ -38,12 +38,11 @@ impl Capture {
     }
 
     /// A host, by its place in the list of nodes, has sent or received a packet.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn packet(&mut self, host: usize, at: Instant, bytes: &[u8]) {
         let block = EnhancedPacketBlock {
-            interface_id: host as u32,
+            interface_id: u32::try_from(host).unwrap_or(u32::MAX),
             timestamp: Duration::from_nanos(at.as_nanos()),
-            original_len: bytes.len() as u32,
+            original_len: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             data: bytes.into(),
             options: Vec::new(),
         };

@@ -1,6 +1,7 @@
 //! What is learnt of TCP connections from their packets: whose they are, their window scales, what was sent again, what has arrived.
 
 use super::frame::{Owner, Way};
+use super::ids::{ById, ConnectionId, FlowId, RequestId};
 use netlull_network::outcome::{FlowMark, RequestOutcome};
 use netlull_network::probe::{Load, Sums, Timed};
 use netlull_units::{Duration, Instant};
@@ -10,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A connection as its packets tell of it.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// Number of its flow.
-    pub flow: u32,
+    /// Its flow.
+    pub flow: FlowId,
     /// When its first SYN was sent.
     pub opened: Instant,
     /// When the last byte was acknowledged, after a FIN.
@@ -52,12 +53,11 @@ impl Known {
 #[derive(Debug)]
 pub struct Connections {
     /// By the key of their ends.
-    numbers: BTreeMap<u64, u32>,
-    known: Vec<Known>,
-    /// By flow.
-    flows: Vec<FlowMark>,
+    ids: BTreeMap<u64, ConnectionId>,
+    known: ById<ConnectionId, Known>,
+    flows: ById<FlowId, FlowMark>,
     /// Those with data under way, or with round trips that ended in the bin in progress.
-    busy: BTreeSet<u32>,
+    busy: BTreeSet<ConnectionId>,
     round_trips: RoundTrips,
 }
 
@@ -75,71 +75,64 @@ impl Connections {
     #[must_use]
     pub fn new(flows: usize, round_trips: RoundTrips) -> Self {
         Self {
-            numbers: BTreeMap::new(),
-            known: Vec::new(),
-            flows: vec![FlowMark::default(); flows],
+            ids: BTreeMap::new(),
+            known: ById::default(),
+            flows: ById::filled(FlowMark::default(), flows),
             busy: BTreeSet::new(),
             round_trips,
         }
     }
 
-    /// A connection by its number.
+    /// A connection.
     #[must_use]
-    pub fn get(&self, number: u32) -> Option<&Known> {
-        self.known.get(number as usize)
+    pub fn get(&self, id: ConnectionId) -> Option<&Known> {
+        self.known.get(id)
     }
 
     /// Those of a flow, in the order of their opening.
-    pub fn of_flow(&self, flow: u32) -> impl Iterator<Item = &Known> {
+    pub fn of_flow(&self, flow: FlowId) -> impl Iterator<Item = &Known> {
         self.known.iter().filter(move |known| known.flow == flow)
     }
 
     /// What a flow has done so far.
     #[must_use]
-    pub fn flow(&self, flow: u32) -> &FlowMark {
-        &self.flows[flow as usize]
+    pub fn flow(&self, flow: FlowId) -> &FlowMark {
+        &self.flows[flow]
     }
 
     /// What a flow has done so far, to be counted on.
-    pub fn flow_mut(&mut self, flow: u32) -> &mut FlowMark {
-        &mut self.flows[flow as usize]
+    pub fn flow_mut(&mut self, flow: FlowId) -> &mut FlowMark {
+        &mut self.flows[flow]
     }
 
-    /// A host sends a segment of a flow; whose it is. A SYN of its sender opens a connection, also one with the ends of an earlier one.
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn sent(
-        &mut self,
-        now: Instant,
-        (flow, way): (u32, Way),
-        connection: Connection,
-        tcp: &TcpPacket<'_>,
-    ) -> Owner {
-        let (flags, key) = (tcp.flags(), connection.key());
+    /// A host sends a segment of a flow; its owner with the connection. A SYN of its sender opens a connection, also with the ends of an
+    /// earlier one.
+    pub fn sent(&mut self, now: Instant, owner: Owner, ends: Connection, tcp: &TcpPacket<'_>) -> Owner {
+        let (flags, Owner { flow, way, .. }) = (tcp.flags(), owner);
         let opens = flags.syn && !flags.ack && way == Way::Forward;
-        let known = self.numbers.get(&key).copied();
-        let again = known.is_some_and(|number| self.known[number as usize].initial == tcp.seq());
-        let number = if opens && !again {
-            let number = self.known.len() as u32;
-            self.known.push(Known::opened(now, flow, tcp));
-            self.numbers.insert(key, number);
-            Some(number)
+        let known = self.ids.get(&ends.key()).copied();
+        let again = known.is_some_and(|id| self.known[id].initial == tcp.seq());
+        let connection = if opens && !again {
+            let id = self.known.push(Known::opened(now, flow, tcp));
+            self.ids.insert(ends.key(), id);
+            Some(id)
         } else {
             known
         };
-        if let Some(number) = number {
-            self.look(now, number, way, tcp);
+        if let Some(id) = connection {
+            self.look(now, id, way, tcp);
         }
         if way == Way::Forward {
-            let count = &mut self.flows[flow as usize];
+            let count = &mut self.flows[flow];
             count.sent_packets += 1;
             count.sent_bytes += u64::from(tcp.packet_len());
         }
-        Owner { flow, way, connection: number }
+        Owner { connection, ..owner }
     }
 
-    fn look(&mut self, now: Instant, number: u32, way: Way, tcp: &TcpPacket<'_>) {
-        let known = &mut self.known[number as usize];
-        let count = &mut self.flows[known.flow as usize];
+    fn look(&mut self, now: Instant, id: ConnectionId, way: Way, tcp: &TcpPacket<'_>) {
+        let known = &mut self.known[id];
+        let count = &mut self.flows[known.flow];
         let (flags, options, len) = (tcp.flags(), tcp.options(), tcp.payload_len());
         if flags.syn {
             // RFC 7323 section 2.2: windows are scaled if both SYNs say so; one without the option has no shift at all.
@@ -161,8 +154,8 @@ impl Connections {
                         known.sent_to = end;
                     }
                     if self.round_trips == RoundTrips::Timed {
-                        known.timed.sent(now, u64::from(number), known.sent);
-                        self.busy.insert(number);
+                        known.timed.sent(now, u64::from(id.number()), known.sent);
+                        self.busy.insert(id);
                     }
                 }
                 if flags.fin {
@@ -185,8 +178,8 @@ impl Connections {
     }
 
     /// A segment has come back to its sender's host.
-    pub fn acknowledged(&mut self, now: Instant, number: u32, tcp: &TcpPacket<'_>) {
-        let known = &mut self.known[number as usize];
+    pub fn acknowledged(&mut self, now: Instant, id: ConnectionId, tcp: &TcpPacket<'_>) {
+        let known = &mut self.known[id];
         if let Some(ack) = tcp.ack().filter(|_| !tcp.flags().syn) {
             // Of what was sent: a FIN has a number, but is no data.
             let to = if seq_lt(known.sent_to, ack) { known.sent_to } else { ack };
@@ -203,10 +196,10 @@ impl Connections {
         }
     }
 
-    /// What the connections of some flows, by number, have under way, and their round trips since the last bin.
-    pub fn loads(&self, flows: &[bool], sums: &mut Sums) {
-        let busy = self.busy.iter().map(|&number| &self.known[number as usize]);
-        for known in busy.filter(|known| flows[known.flow as usize]) {
+    /// What the connections of some flows have under way, and their round trips since the last bin.
+    pub fn loads(&self, flows: &ById<FlowId, bool>, sums: &mut Sums) {
+        let busy = self.busy.iter().map(|&id| &self.known[id]);
+        for known in busy.filter(|known| flows[known.flow]) {
             sums.add(Load::of(known.sent, known.heard), Some(&known.timed));
         }
     }
@@ -214,31 +207,32 @@ impl Connections {
     /// Another bin of round trips begins.
     pub fn restart_times(&mut self) {
         let known = &mut self.known;
-        self.busy.retain(|&number| {
-            let own = &mut known[number as usize];
+        self.busy.retain(|&id| {
+            let own = &mut known[id];
             own.timed.restart();
             Load::of(own.sent, own.heard) == Load::UnderWay
         });
     }
 
-    /// Every connection of a flow as a request; `timeouts` of some of them by flow and number.
+    /// Every connection of a flow as a request; `timeouts` of some of them.
     #[must_use]
     pub fn requests(
         &self,
-        (flow, asked): (u32, &[(Instant, u64)]),
-        timeouts: &BTreeMap<(u32, usize), u64>,
+        flow: FlowId,
+        asked: &[(Instant, u64)],
+        timeouts: &BTreeMap<RequestId, u64>,
     ) -> Vec<RequestOutcome> {
         // Connections open in the order in which they were asked for.
         let with_size = self.of_flow(flow).zip(asked).enumerate();
         let request = |(number, (known, &(_, size))): (usize, (&Known, &(Instant, u64)))| {
-            known.as_request(size, timeouts.get(&(flow, number)).copied().unwrap_or(0))
+            known.as_request(size, timeouts.get(&RequestId { flow, number }).copied().unwrap_or(0))
         };
         with_size.map(request).collect()
     }
 }
 
 impl Known {
-    fn opened(now: Instant, flow: u32, syn: &TcpPacket<'_>) -> Self {
+    fn opened(now: Instant, flow: FlowId, syn: &TcpPacket<'_>) -> Self {
         let first = syn.seq().wrapping_add(1);
         Self {
             flow,

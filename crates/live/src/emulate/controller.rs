@@ -22,9 +22,7 @@ enum Kind {
 
 /// The mechanism of a link.
 #[derive(Debug)]
-pub struct Controller {
-    /// Its link.
-    pub link: u32,
+pub struct LinkController {
     /// What happens to the packet being sent when the rate changes.
     pub in_service: InService,
     /// The link that brings a gateway its acknowledgements.
@@ -72,20 +70,20 @@ pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
     })
 }
 
-impl Controller {
+impl LinkController {
     /// The machine of a link, recorded in a folder if there is one.
     ///
     /// # Errors
     /// If the machine refuses its configuration, or the recording cannot be begun.
-    pub fn new(plan: &ControlPlan, (link, name): (u32, &str), tapes: Option<&Path>) -> Result<Self> {
+    pub fn new(plan: &ControlPlan, link: &str, tapes: Option<&Path>) -> Result<Self> {
         let kind = match &plan.mechanism {
-            MechanismPlan::Practra(config) => Kind::PractRa(machine(config, name, tapes)?),
-            MechanismPlan::Earth(config) => Kind::Earth(machine(config, name, tapes)?),
+            MechanismPlan::Practra(config) => Kind::PractRa(machine(config, link, tapes)?),
+            MechanismPlan::Earth(config) => Kind::Earth(machine(config, link, tapes)?),
             MechanismPlan::Gateway(config) => {
-                Kind::Gateway(Box::new((machine(config.as_ref(), name, tapes)?, Account::default())))
+                Kind::Gateway(Box::new((machine(config.as_ref(), link, tapes)?, Account::default())))
             }
         };
-        Ok(Self { link, in_service: plan.in_service, acknowledgements: plan.acknowledgements, kind })
+        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, kind })
     }
 
     /// Whether it wants to see the segments that come to its link.

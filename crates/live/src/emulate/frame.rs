@@ -1,16 +1,18 @@
 //! Packets in the emulation.
 
+use super::ids::{ConnectionId, FlowId, NodeId};
+use netlull_network::transmitter::QueuedPacket;
 use netlull_wire::{Ecn, Packet, TcpPacket, mark_congestion, parse};
 
 /// Whose packet a frame is, and which way it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Number of the flow in the plan.
-    pub flow: u32,
+    /// The flow.
+    pub flow: FlowId,
     /// Which way.
     pub way: Way,
-    /// Number of the connection, as [`Connections`](super::connections::Connections) counts them; of datagrams none.
-    pub connection: Option<u32>,
+    /// The connection; of datagrams none.
+    pub connection: Option<ConnectionId>,
 }
 
 /// Which way a packet goes.
@@ -30,7 +32,7 @@ pub struct Frame {
     /// Its size on the wire in bytes, IP header included.
     pub size: u32,
     /// The node that it goes to.
-    pub to: u32,
+    pub to: NodeId,
     /// Whose it is; `None` of what the plan does not know.
     pub owner: Option<Owner>,
     /// Whether hosts see it: not the plan's datagrams, which are made up.
@@ -51,19 +53,22 @@ impl Frame {
 
     /// The connection whose data it carries, if it is known and carries any.
     #[must_use]
-    pub fn data(&self) -> Option<u32> {
+    pub fn data(&self) -> Option<ConnectionId> {
         let connection = self.owner.and_then(|owner| owner.connection)?;
         self.tcp().is_some_and(|tcp| tcp.payload_len() > 0).then_some(connection)
     }
+}
 
-    /// Whether a queue can mark it (RFC 3168 section 5).
-    #[must_use]
-    pub fn can_be_marked(&self) -> bool {
+impl QueuedPacket for Frame {
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    fn can_be_marked(&self) -> bool {
         self.tcp().is_some_and(|tcp| matches!(tcp.ecn(), Ecn::Ect0 | Ecn::Ect1))
     }
 
-    /// Marks it; whether it could be.
-    pub fn mark(&mut self) -> bool {
+    fn mark(&mut self) -> bool {
         mark_congestion(&mut self.bytes).unwrap_or(false)
     }
 }

@@ -1,6 +1,7 @@
 //! The emulation's hosts: a network namespace each, with a TUN device through which everything goes.
 
 use super::address::address;
+use super::ids::{Id, NodeId};
 use crate::error::{LiveError, Result};
 use crate::namespace::{Namespace, set_sysctl, sysctl};
 use crate::route::{Existing, Metrics, go_through};
@@ -19,7 +20,7 @@ const ROOM: u32 = 100_000;
 #[derive(Debug)]
 pub struct Host {
     /// Its node.
-    pub node: u32,
+    pub node: NodeId,
     /// Where its sockets are.
     pub namespace: Namespace,
     tun: File,
@@ -62,7 +63,7 @@ impl Host {
             // What a kernel finds wrong with a packet it does not say here but by dropping it.
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            Err(error) => Err(LiveError::system(format!("giving node {} a packet", self.node), error)),
+            Err(error) => Err(LiveError::system(format!("giving node {} a packet", self.node.number()), error)),
         }
     }
 
@@ -74,7 +75,7 @@ impl Host {
         match self.tun.read(into) {
             Ok(len) => Ok(Some(len)),
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(LiveError::system(format!("taking a packet of node {}", self.node), error)),
+            Err(error) => Err(LiveError::system(format!("taking a packet of node {}", self.node.number()), error)),
         }
     }
 
@@ -98,13 +99,13 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
             )));
         }
     }
-    let mut wanted: BTreeMap<u32, Option<&TcpPlan>> = BTreeMap::new();
+    let mut wanted: BTreeMap<NodeId, Option<&TcpPlan>> = BTreeMap::new();
     for flow in &plan.flows {
         let (Traffic::Tcp { tcp, .. } | Traffic::Requests { tcp, .. }) = &flow.traffic else { continue };
-        for node in [flow.from, flow.to] {
+        for node in [flow.from, flow.to].map(NodeId::numbered) {
             let before = wanted.entry(node).or_default();
             if before.is_some_and(|before| host_wide(before) != host_wide(tcp)) {
-                let name = &plan.nodes[node as usize];
+                let name = &plan.nodes[node.index()];
                 let what = "timestamps, window scaling, SACK, ECN, initial windows or least timeouts that differ between flows";
                 return Err(LiveError::new(format!(
                     "node {name}: has {what}; expected the same for all flows of a host"
@@ -115,13 +116,13 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
     }
     for name in attach.keys() {
         let node = plan.nodes.iter().position(|node| node == name).unwrap_or_default();
-        wanted.entry(u32::try_from(node).unwrap_or(u32::MAX)).or_default();
+        wanted.entry(NodeId::new(node)).or_default();
     }
     wanted.into_iter().map(|(node, tcp)| host(plan, node, tcp, attach)).collect()
 }
 
-fn host(plan: &Plan, node: u32, tcp: Option<&TcpPlan>, attach: &BTreeMap<String, String>) -> Result<Host> {
-    let name = &plan.nodes[node as usize];
+fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<String, String>) -> Result<Host> {
+    let name = &plan.nodes[node.index()];
     let in_host = |error| LiveError::system(format!("node {name}"), error);
     let device = |existing| {
         let tun = open_tun(DEVICE)?;

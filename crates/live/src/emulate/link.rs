@@ -1,24 +1,30 @@
 //! A one-way link.
 //!
 //! ```text
-//!  offer ──► asleep? ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► propagating, noise ──► deliver
+//!  queue ──► asleep? ──► loss? ──► RED? ──► buffer full? ──► waiting ──► CoDel? ──► being sent ──► depart ──► propagating, noise ──► arrive
 //! ```
 
 use super::frame::Frame;
-use super::transmitter::Transmitter;
+use super::ids::{Id, NodeId};
+use netlull_mechanism::rate::QueueView;
+use netlull_network::buffer::Buffer;
 use netlull_network::counters::LinkCounters;
 use netlull_network::loss::Loss;
 use netlull_network::noise::Noise;
+use netlull_network::outcome::ResidencyMark;
 use netlull_network::plan::LinkPlan;
 use netlull_network::queue::red::{Arrival, Red};
 use netlull_network::queue::{QueueModel, Verdict};
+use netlull_network::radio::Coming;
 use netlull_network::random::Stream;
-use netlull_units::{Duration, Instant};
+use netlull_network::service::RateChange;
+use netlull_network::transmitter::{self, Departure, QueuedPacket, Transmitter};
+use netlull_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;
 
-/// What became of a packet that was offered.
+/// The fate of a packet that was given to a link.
 #[derive(Debug)]
-pub enum Offered {
+pub enum Queued {
     /// The link has it.
     Taken,
     /// Its loss model took it, or it sleeps.
@@ -27,15 +33,27 @@ pub enum Offered {
     Dropped(Frame),
 }
 
+/// The outcome of a departure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departed {
+    /// A packet has left.
+    Packet,
+    /// A pause is over.
+    Nothing,
+}
+
 /// A link.
 #[derive(Debug)]
 pub struct Link {
     /// The node at its end.
-    pub to: u32,
-    /// Since the start; the integral of the queue goes to the transmitter's last look.
+    pub to: NodeId,
+    /// Since the start; the integral of the queue goes up to `settled`.
     pub counters: LinkCounters,
-    /// Queue and transmitter.
-    pub transmitter: Transmitter,
+    settled: Instant,
+    buffer: Buffer,
+    transmitter: Transmitter<Frame>,
+    /// The rate at the start, and every change as it was decided.
+    rates: Vec<(Instant, BitRate)>,
     /// Packets on their way, and when they arrive.
     flight: VecDeque<(Instant, Frame)>,
     /// When those of them arrive that a host at the other end sees.
@@ -44,10 +62,10 @@ pub struct Link {
     loss: Option<Loss>,
     red: Option<Red>,
     noise: Option<Noise>,
-    /// What packets have drawn of it that have not left.
+    /// The noise that packets have drawn that have not left.
     drawn: VecDeque<Duration>,
     sleep: Sleep,
-    /// It is known, and counted, as a packet comes how long that waits, and drawn how late it will be.
+    /// The wait of a packet is known and counted as it comes, and its noise drawn.
     is_predictable: bool,
 }
 
@@ -65,7 +83,7 @@ impl Link {
     /// An empty link; `seed` is the run's.
     #[must_use]
     pub fn new(plan: &LinkPlan, seed: u64) -> Self {
-        // The names of streams are the simulator's: the same packets are lost, and as late.
+        // The names of streams are the simulator's: the same packets are lost, and equally late.
         let stream = |what: &str| Stream::new(seed, &format!("{what}.{}", plan.name));
         let (red, codel) = match plan.queue {
             QueueModel::DropTail => (None, None),
@@ -73,9 +91,12 @@ impl Link {
             QueueModel::CoDel(config) => (None, Some(config)),
         };
         Self {
-            to: plan.to,
+            to: NodeId::numbered(plan.to),
             counters: LinkCounters::default(),
-            transmitter: Transmitter::new(plan.rate, plan.buffer, codel),
+            settled: Instant::ZERO,
+            buffer: plan.buffer,
+            transmitter: Transmitter::new(plan.rate, codel),
+            rates: vec![(Instant::ZERO, plan.rate)],
             flight: VecDeque::new(),
             for_host: VecDeque::new(),
             delay: plan.delay,
@@ -89,97 +110,173 @@ impl Link {
     }
 
     /// Takes a packet, or loses it.
-    pub fn offer(&mut self, now: Instant, mut frame: Frame) -> Offered {
+    pub fn queue(&mut self, now: Instant, mut frame: Frame) -> Queued {
         let size = u64::from(frame.size);
         self.counters.offered_packets += 1;
         self.counters.offered_bytes += size;
         if self.sleep != Sleep::Awake {
             self.counters.asleep_packets += 1;
             self.counters.asleep_bytes += size;
-            return Offered::Lost(frame);
+            return Queued::Lost(frame);
         }
-        let flow = frame.owner.map_or(u32::MAX, |owner| owner.flow);
+        let flow = frame.owner.map_or(u32::MAX, |owner| owner.flow.number());
         if self.loss.as_mut().is_some_and(|loss| loss.takes(flow)) {
             self.counters.lost_packets += 1;
             self.counters.lost_bytes += size;
-            return Offered::Lost(frame);
+            return Queued::Lost(frame);
         }
         if self.detect_early(now, &mut frame) == Verdict::Drop {
             self.counters.managed_drops += 1;
-            return self.dropped(frame);
+            return self.drop(frame);
         }
-        match self.transmitter.offer(now, frame, &mut self.counters) {
-            Ok(()) => {
-                if self.is_predictable {
-                    self.drawn.extend(self.noise.as_mut().map(Noise::draw));
-                }
-                Offered::Taken
-            }
-            Err(frame) => self.dropped(frame),
+        self.settle(now);
+        if let transmitter::Queued::Full(frame) = self.transmitter.queue(now, frame, self.buffer, &mut self.counters) {
+            return self.drop(frame);
         }
+        if self.is_predictable {
+            self.drawn.extend(self.noise.as_mut().map(Noise::draw));
+        }
+        Queued::Taken
     }
 
-    fn dropped(&mut self, frame: Frame) -> Offered {
+    fn drop(&mut self, frame: Frame) -> Queued {
         self.counters.dropped_packets += 1;
         self.counters.dropped_bytes += u64::from(frame.size);
-        Offered::Dropped(frame)
+        Queued::Dropped(frame)
     }
 
     /// Asks RED about a packet, and marks it.
     fn detect_early(&mut self, now: Instant, frame: &mut Frame) -> Verdict {
         let Some(red) = &mut self.red else { return Verdict::Pass };
         let (transmitter, idle) = (&self.transmitter, self.transmitter.idle_for(now));
+        let (waiting_packets, waiting_bytes) = (transmitter.waiting_packets(), transmitter.waiting_bytes());
         let verdict = red.arrives(Arrival {
             idle_ns: idle.map(Duration::as_nanos),
             rate_bps: transmitter.rate().as_bps(),
-            waiting_packets: transmitter.waiting_packets(),
-            waiting_bytes: transmitter.waiting_bytes(),
+            waiting_packets,
+            waiting_bytes,
             size: frame.size,
             can_be_marked: frame.can_be_marked(),
         });
         // A full buffer drops it all the same.
-        if verdict == Verdict::Mark && (idle.is_some() || transmitter.admits(frame.size)) {
+        let has_room = || self.buffer.admits(waiting_packets, waiting_bytes, frame.size);
+        if verdict == Verdict::Mark && (idle.is_some() || has_room()) {
             self.counters.marked_packets += u64::from(frame.mark());
         }
         verdict
     }
 
-    /// The transmitter has something to do: what it has sent is on its way. Gives what CoDel has dropped, and whether a packet left.
-    pub fn turn(&mut self, now: Instant) -> (Vec<Frame>, Departed) {
-        let turn = self.transmitter.turn(now, &mut self.counters);
-        let Some(frame) = turn.sent else { return (turn.discarded, Departed::Nothing) };
+    /// Adds the time since the last look to the integral of the queue.
+    fn settle(&mut self, now: Instant) {
+        let since = now.saturating_since(self.settled).as_nanos();
+        self.counters.queued_ns += self.transmitter.waiting_packets() * since;
+        self.settled = self.settled.max(now);
+    }
+
+    /// The transmitter has something to do at its [instant](Self::next_departure): a packet that it has sent is on its way.
+    pub fn depart(&mut self, now: Instant) -> Departed {
+        self.settle(now);
+        let Departure::Packet { packet, .. } = self.transmitter.turn(now, &mut self.counters) else {
+            return Departed::Nothing;
+        };
         let without = now + self.delay;
         let arrives = self.noise.as_mut().map_or(without, |noise| {
             let drawn = self.drawn.pop_front().unwrap_or_else(|| noise.draw());
             Instant::from_nanos(noise.arrival_of(without.as_nanos(), drawn))
         });
-        if self.is_for_host(&frame) {
+        if self.is_for_host(&packet) {
             self.for_host.push_back(arrives);
         }
-        self.flight.push_back((arrives, frame));
-        (turn.discarded, Departed::Packet)
+        self.flight.push_back((arrives, packet));
+        Departed::Packet
     }
 
-    /// When the next packet arrives at the other end.
+    /// Takes the packets that CoDel has dropped.
+    pub fn take_discarded(&mut self) -> Vec<Frame> {
+        std::iter::from_fn(|| self.transmitter.take_discarded()).collect()
+    }
+
+    /// The instant at which the transmitter has something to do; `NEVER` if it is idle.
+    #[must_use]
+    pub fn next_departure(&self) -> Instant {
+        self.transmitter.next()
+    }
+
+    /// The queue as a controller sees it.
+    #[must_use]
+    pub fn view(&self) -> QueueView {
+        self.transmitter.view()
+    }
+
+    /// The packets that wait.
+    #[must_use]
+    pub fn waiting_packets(&self) -> u64 {
+        self.transmitter.waiting_packets()
+    }
+
+    /// The instant at which the last packet will have been sent, at the present rate; `now` of an idle link.
+    #[must_use]
+    pub fn busy_until(&self, now: Instant) -> Instant {
+        self.transmitter.busy_until(now)
+    }
+
+    /// Changes the rate.
+    pub fn change_rate(&mut self, now: Instant, change: RateChange) {
+        self.rates.push((now, change.rate));
+        self.transmitter.change_rate(now, change);
+    }
+
+    /// The rate at which the next packet is sent.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.transmitter.rate()
+    }
+
+    /// The rate at the start, and every change as it was decided.
+    #[must_use]
+    pub fn rates(&self) -> &[(Instant, BitRate)] {
+        &self.rates
+    }
+
+    /// The changes of its rate since the start.
+    #[must_use]
+    pub fn rate_changes(&self) -> u64 {
+        self.rates.len() as u64 - 1
+    }
+
+    /// Measurement begins.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.transmitter.restart_meter(now);
+    }
+
+    /// The time at each rate since the meter was started.
+    #[must_use]
+    pub fn residency(&self, now: Instant) -> ResidencyMark {
+        let residency = self.transmitter.meter().finish(now);
+        ResidencyMark {
+            in_service: residency.in_service().iter().map(|part| (part.rate, part.time)).collect(),
+            in_transition: residency.in_transition().iter().map(|part| (part.old, part.new, part.time)).collect(),
+            changes: residency.changes(),
+        }
+    }
+
+    /// The instant at which the next packet arrives at the other end.
     #[must_use]
     pub fn next_arrival(&self) -> Instant {
         self.flight.front().map_or(Instant::NEVER, |(at, _)| *at)
     }
 
-    /// The first of its packets, by when it arrives and its size; for links of fixed rate without noise, as those of stations are.
+    /// The first of its packets; for links of fixed rate without noise, as those of stations are.
     #[must_use]
-    pub fn head(&self) -> Option<(Instant, u32)> {
-        let sent = self.flight.front().map(|(at, frame)| (*at, frame.size));
-        sent.or_else(|| Some((self.transmitter.next() + self.delay, self.transmitter.serving()?.size)))
+    pub fn head(&self) -> Option<Coming> {
+        let propagating = self.flight.front().map(|(arrives, frame)| Coming { arrives: *arrives, size: frame.size });
+        propagating.or_else(|| {
+            let size = self.transmitter.serving()?.size;
+            Some(Coming { arrives: self.transmitter.next() + self.delay, size })
+        })
     }
 
-    /// How long packets are on their way, noise apart.
-    #[must_use]
-    pub fn delay(&self) -> Duration {
-        self.delay
-    }
-
-    /// When the next packet arrives that a host at the other end sees.
+    /// The instant at which the next packet arrives that a host at the other end sees.
     #[must_use]
     pub fn next_for_host(&self) -> Instant {
         self.for_host.front().copied().unwrap_or(Instant::NEVER)
@@ -190,7 +287,7 @@ impl Link {
     }
 
     /// The packet that arrives now.
-    pub fn deliver(&mut self) -> Option<Frame> {
+    pub fn arrive(&mut self) -> Option<Frame> {
         let (_, frame) = self.flight.pop_front()?;
         if self.is_for_host(&frame) {
             self.for_host.pop_front();
@@ -202,9 +299,13 @@ impl Link {
 
     /// It falls asleep: every packet on it is lost and given back, the first to arrive first.
     pub fn fall_asleep(&mut self, now: Instant) -> Vec<Frame> {
-        let mut stranded: Vec<Frame> = self.flight.drain(..).map(|(_, frame)| frame).collect();
+        self.settle(now);
         self.counters = self.with_waits_to_come(now);
-        stranded.extend(self.transmitter.fall_asleep(now, &mut self.counters));
+        if !self.is_predictable {
+            self.counters.waited_in_vain_ns += self.transmitter.waiting_ns(now);
+        }
+        let mut stranded: Vec<Frame> = self.flight.drain(..).map(|(_, frame)| frame).collect();
+        stranded.extend(self.transmitter.abandon(now));
         self.for_host.clear();
         self.counters.stranded_packets += stranded.len() as u64;
         self.counters.asleep_packets += stranded.len() as u64;
@@ -240,7 +341,7 @@ impl Link {
 
     /// The counters at `now`.
     pub fn counters_at(&mut self, now: Instant) -> LinkCounters {
-        self.transmitter.settle(now, &mut self.counters);
+        self.settle(now);
         LinkCounters { asleep_ns: self.asleep_at(now), ..self.with_waits_to_come(now) }
     }
 
@@ -249,20 +350,10 @@ impl Link {
         if !self.is_predictable {
             return self.counters;
         }
-        let (waits, packets) = self.transmitter.waits_to_come(now);
         LinkCounters {
-            waited_ns: self.counters.waited_ns + waits,
-            served_packets: self.counters.served_packets + packets,
+            waited_ns: self.counters.waited_ns + self.transmitter.waits_to_come_ns(now),
+            served_packets: self.counters.served_packets + self.transmitter.waiting_packets(),
             ..self.counters
         }
     }
-}
-
-/// Whether a packet left the transmitter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Departed {
-    /// One did.
-    Packet,
-    /// A pause ended.
-    Nothing,
 }

@@ -13,20 +13,27 @@
 mod address;
 mod agenda;
 mod apps;
+mod capacities;
 mod capture;
 mod connections;
 mod controller;
+mod controls;
+mod datagrams;
 mod frame;
+mod gateway_probe;
 mod gauge;
 mod hosts;
+mod ids;
 mod link;
-mod routing;
-mod slots;
+mod marks;
+mod net;
+mod observers;
+mod rerouting;
+mod routes;
 mod stations;
 #[cfg(test)]
 mod tests;
-mod transmitter;
-mod truth;
+mod timetable;
 mod world;
 
 use crate::clock::Clock;
@@ -37,17 +44,19 @@ use apps::{Applications, Seen, WindowSample};
 use capture::Capture;
 use gauge::Gauge;
 use hosts::{Host, hosts};
+use ids::{ById, FlowId, Id, LinkId, NodeId};
 use netlull_network::outcome::{FlowOutcome, Lateness, Outcome, System};
 use netlull_network::plan::{FORMAT, Head, Plan, Traffic};
 use netlull_network::probe::{Column, Table};
 use netlull_units::{Duration, Instant};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -131,10 +140,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
 fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     let plan = Arc::new(plan);
     // Before any thread is started: all of them are to leave signals to the one that waits for them.
-    let signals = block_signals()?;
+    let signals = system::take_signals(&[Signal::SIGINT, Signal::SIGTERM])?;
     let attach: BTreeMap<String, String> = arguments.attach.iter().cloned().collect();
     let mut hosts = hosts(&plan, &attach)?;
-    let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node as usize].as_str()).collect();
+    let nodes: Vec<&str> = hosts.iter().map(|host| plan.nodes[host.node.index()].as_str()).collect();
     let mut capture = arguments.capture.as_deref().map(|file| Capture::create(file, &nodes)).transpose()?;
     let gauges: Arc<[Gauge]> = plan.flows.iter().map(|_| Gauge::default()).collect();
     let world = World::new(Arc::clone(&plan), Arc::clone(&gauges), arguments.tapes.as_deref())?;
@@ -155,8 +164,8 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
         });
         // Whatever becomes of the carrier, the applications are to end.
         let _ends = SetWhenDropped(&over);
-        let mut places = vec![None; plan.nodes.len()];
-        hosts.iter().enumerate().for_each(|(index, host)| places[host.node as usize] = Some(index));
+        let mut places = ById::filled(None, plan.nodes.len());
+        hosts.iter().enumerate().for_each(|(index, host)| places[host.node] = Some(index));
         let carrier = Carrier {
             world,
             hosts: &mut hosts,
@@ -187,7 +196,7 @@ pub fn without_hosts(plan: Plan) -> Result<Outcome> {
     let mut world = World::new(Arc::clone(&plan), gauges, None)?;
     while !matches!(world.step(), Step::Over) {}
     let done = Done { remains: world.remains(), lateness: LatenessCounts::default(), scheduling: "virtual" };
-    let seen = Seen { most_open: vec![0; plan.flows.len()], ..Seen::default() };
+    let seen = Seen { most_open: ById::filled(0, plan.flows.len()), ..Seen::default() };
     outcome(&plan, done, &seen, false, Duration::ZERO)
 }
 
@@ -204,21 +213,12 @@ impl Drop for SetWhenDropped<'_> {
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
 
-/// SIGINT and SIGTERM are waited for, not died of.
-fn block_signals() -> Result<SignalFd> {
-    let mut set = SigSet::empty();
-    [Signal::SIGINT, Signal::SIGTERM].into_iter().for_each(|signal| set.add(signal));
-    let refused = |error| LiveError::system("waiting for signals", error);
-    set.thread_block().map_err(refused)?;
-    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(refused)
-}
-
 /// What carries packets between hosts and the world.
 struct Carrier<'a> {
     world: World,
     hosts: &'a mut [Host],
-    /// By node: which of them that is.
-    places: Vec<Option<usize>>,
+    /// By node: the place of its host among them.
+    places: ById<NodeId, Option<usize>>,
     clock: Clock,
     lateness: LatenessCounts,
     capture: Option<&'a mut Capture>,
@@ -329,9 +329,9 @@ impl Carrier<'_> {
             match self.world.step() {
                 Step::Inside => {}
                 Step::Over => return Ok(Passed::Over),
-                Step::Arrived { host, at, frame } => {
+                Step::Delivered { host, at, frame } => {
                     self.lateness.add(self.clock.now().saturating_since(at));
-                    let Some(index) = self.places[host as usize] else { continue };
+                    let Some(index) = self.places[host] else { continue };
                     if let Some(capture) = &mut self.capture {
                         capture.packet(index, at, &frame.bytes);
                     }
@@ -339,7 +339,7 @@ impl Carrier<'_> {
                     // What the packet has provoked is as late as itself: it counts as sent when that arrived.
                     for _ in 0..TURN {
                         let Some(len) = self.hosts[index].sends(buffer)? else { break };
-                        self.enters(index, at, &buffer[..len]);
+                        self.send(index, at, &buffer[..len]);
                     }
                 }
             }
@@ -357,42 +357,39 @@ impl Carrier<'_> {
                 return Ok(passed);
             }
             let Some(len) = self.hosts[index].sends(buffer)? else { break };
-            self.enters(index, now, &buffer[..len]);
+            self.send(index, now, &buffer[..len]);
         }
         Ok(Passed::All)
     }
 
-    fn enters(&mut self, index: usize, at: Instant, bytes: &[u8]) {
+    fn send(&mut self, index: usize, at: Instant, bytes: &[u8]) {
         if let Some(capture) = &mut self.capture {
             capture.packet(index, at, bytes);
         }
-        self.world.enters(at, self.hosts[index].node, bytes);
+        self.world.send(at, self.hosts[index].node, bytes);
     }
 }
 
 fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Duration) -> Result<Outcome> {
     let Done { mut remains, lateness, scheduling } = done;
-    remains.controllers.iter_mut().try_for_each(controller::Controller::finish)?;
+    remains.controls.finish()?;
     let mut differences = plan.differences.clone();
     if remains.foreign > 0 {
         differences.push(format!("{} packets were of no flow, and went nowhere", remains.foreign));
     }
-    let varies = |index: usize| plan.links[index].varies();
-    let rates = remains.links.iter().enumerate();
-    let rates = rates.map(|(index, link)| if varies(index) { link.transmitter.rates().to_vec() } else { Vec::new() });
-    let gateway = |link: usize| {
-        let found = remains.controllers.iter().find(|controller| controller.link as usize == link);
-        found.and_then(|controller| controller.summary(remains.at))
-    };
+    let rates = remains.links.iter().zip(&plan.links);
+    let rates = rates.map(|(link, plan)| if plan.varies() { link.rates().to_vec() } else { Vec::new() });
+    let gateway = |link: LinkId| remains.controls.get(link).and_then(|controller| controller.summary(remains.at));
     let mut tables = remains.tables;
     if plan.probe.window {
         tables.push(window_table(plan, &seen.windows));
     }
-    let flows = (0_u32..).zip(&plan.flows).map(|(index, flow)| {
-        let own: Vec<_> = remains.connections.of_flow(index).collect();
+    let flows = plan.flows.iter().enumerate().map(|(index, flow)| {
+        let id = FlowId::new(index);
+        let own: Vec<_> = remains.connections.of_flow(id).collect();
         let largest = own.iter().map(|known| known.largest).max().filter(|&largest| largest > 0);
         let requests = match &flow.traffic {
-            Traffic::Requests { requests, .. } => remains.connections.requests((index, requests), &seen.timeouts),
+            Traffic::Requests { requests, .. } => remains.connections.requests(id, requests, &seen.timeouts),
             Traffic::Tcp { .. } | Traffic::Datagrams { .. } => Vec::new(),
         };
         let single = own.first().filter(|_| matches!(flow.traffic, Traffic::Tcp { .. }));
@@ -401,22 +398,21 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Durati
             opened: single.map(|known| known.opened),
             completed: single.and_then(|known| known.completed),
             segment_bytes: largest,
-            mean_cwnd_bytes: single.and_then(|_| mean_window(&seen.windows, index, (plan.marks[0], ends))),
+            mean_cwnd_bytes: single.and_then(|_| mean_window(&seen.windows, id, plan.marks[0]..ends)),
             requests,
-            most_open: seen.most_open[index as usize],
+            most_open: seen.most_open[id],
         }
     });
     let flows = flows.collect();
     let (links, at) = (&remains.links, remains.at);
-    let stations =
-        remains.stations.members_mut().iter_mut().map(|member| member.outcome(at, links[member.down].head()));
+    let stations = remains.stations.members_mut().map(|member| member.outcome(at, links[member.down].head()));
     let stations = stations.collect::<Result<_>>()?;
     let hops = remains.links.iter().map(|link| link.counters.delivered_packets).sum();
     Ok(Outcome {
         format: FORMAT,
         packet_hops: hops,
         events: remains.events,
-        gateways: (0..plan.links.len()).map(gateway).collect(),
+        gateways: links.ids().map(gateway).collect(),
         rates: rates.collect(),
         marks: remains.marks,
         flows,
@@ -437,23 +433,23 @@ fn outcome(plan: &Plan, done: Done, seen: &Seen, kept_awake: bool, limit: Durati
 /// Table `window`, of the flows that are recorded.
 fn window_table(plan: &Plan, windows: &[WindowSample]) -> Table {
     let mut chosen: Vec<&WindowSample> =
-        windows.iter().filter(|sample| plan.probe.flows.contains(&sample.flow)).collect();
+        windows.iter().filter(|sample| plan.probe.flows.contains(&sample.flow.number())).collect();
     chosen.sort_by_key(|sample| (sample.at, sample.flow));
     let threshold = |sample: &&WindowSample| netlull_network::probe::ssthresh(sample.ssthresh);
     Table::new(
         "window",
         vec![
             ("time_s", Column::Float(chosen.iter().map(|sample| sample.at.as_secs_f64()).collect())),
-            ("flow", Column::Index(chosen.iter().map(|sample| sample.flow).collect())),
+            ("flow", Column::Index(chosen.iter().map(|sample| sample.flow.number()).collect())),
             ("cwnd_bytes", Column::Count(chosen.iter().map(|sample| sample.cwnd).collect())),
             ("ssthresh_bytes", Column::Float(chosen.iter().map(threshold).collect())),
         ],
     )
 }
 
-/// The congestion window of a flow averaged over time within `span`, from where it was first seen.
-#[allow(clippy::cast_precision_loss)]
-fn mean_window(windows: &[WindowSample], flow: u32, (from, to): (Instant, Instant)) -> Option<f64> {
+/// The congestion window of a flow averaged over the time within `span` from where it was first seen.
+fn mean_window(windows: &[WindowSample], flow: FlowId, span: Range<Instant>) -> Option<f64> {
+    let Range { start: from, end: to } = span;
     let own: Vec<&WindowSample> = windows.iter().filter(|sample| sample.flow == flow).collect();
     let first = own.first()?.at.max(from);
     let ends = own.iter().skip(1).map(|sample| sample.at).chain([to]);

@@ -8,28 +8,34 @@
 //! ```
 
 use super::frame::Frame;
-use super::world::World;
+use super::ids::{ById, Id, LinkId, NodeId, StationId};
+use super::net::Net;
+use super::timetable::Due;
 use crate::error::Result;
 use crate::station::{
-    Asleep, Output, Proxy, ProxyOutput, SendVerdict, Sent, Station, StationConfig, StationMechanism, Verdict,
+    Asleep, Beacon, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig, StationMechanism,
+    Verdict,
 };
 use netlull_network::outcome::StationOutcome;
-use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan, StationPlan};
+use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan};
+use netlull_network::radio::Coming;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
 use std::path::Path;
 
 /// A station, its access point, and what is between its host and the air.
 #[derive(Debug)]
 pub struct Member {
+    id: StationId,
     /// Its node.
-    pub node: u32,
+    pub node: NodeId,
     /// The link to it.
-    pub down: usize,
+    pub down: LinkId,
     /// The link from it.
-    pub up: usize,
+    pub up: LinkId,
     /// Radio and machine.
-    pub station: Station,
+    pub station: LiveStation,
     /// Its access point, if that buffers.
     pub proxy: Option<Proxy<Frame>>,
     beacon_time: Duration,
@@ -43,12 +49,13 @@ pub struct Member {
     leaves_at: Instant,
     /// What its access point had held and refused when it was restarted.
     base: (u64, u64),
-    /// Beacons on the air: from when, until when, whether packets are held.
-    beacon: Option<(Instant, Instant, bool)>,
+    /// The beacon on the air.
+    beacon: Option<Beacon>,
 }
 
 impl Member {
-    fn new(plan: &Plan, spec: &StationPlan, tapes: Option<&Path>) -> Result<Self> {
+    fn new(plan: &Plan, id: StationId, tapes: Option<&Path>) -> Result<Self> {
+        let spec = &plan.stations[id.index()];
         let mechanism = match spec.mechanism {
             StationMechanismPlan::AlwaysOn => StationMechanism::AlwaysOn,
             StationMechanismPlan::Eager(config) => StationMechanism::Eager(config),
@@ -67,15 +74,16 @@ impl Member {
         config.poll_time = poll_time;
         let name = &plan.nodes[spec.node as usize];
         let file = |what: &str| tapes.map(|folder| folder.join(format!("{name}{what}.tape")));
-        let mut station = Station::new(config, Instant::ZERO, file("").as_deref())?;
+        let mut station = LiveStation::new(config, Instant::ZERO, file("").as_deref())?;
         if plan.probe.stations {
             station.watch();
         }
         let proxy = spec.access_point.map(|_| Proxy::new(&access, Instant::ZERO, file(".access-point").as_deref()));
         Ok(Self {
-            node: spec.node,
-            down: spec.down as usize,
-            up: spec.up as usize,
+            id,
+            node: NodeId::numbered(spec.node),
+            down: LinkId::numbered(spec.down),
+            up: LinkId::numbered(spec.up),
             station,
             proxy: proxy.transpose()?,
             beacon_time,
@@ -93,7 +101,7 @@ impl Member {
     }
 
     /// It counts from here on; `coming` is the first packet on its link down.
-    pub fn restart(&mut self, at: Instant, coming: Option<(Instant, u32)>) {
+    pub fn restart(&mut self, at: Instant, coming: Option<Coming>) {
         self.base = self.access_counts();
         self.station.restart(at, coming);
     }
@@ -102,7 +110,7 @@ impl Member {
     ///
     /// # Errors
     /// If a recording could not be written.
-    pub fn outcome(&mut self, at: Instant, coming: Option<(Instant, u32)>) -> Result<StationOutcome> {
+    pub fn outcome(&mut self, at: Instant, coming: Option<Coming>) -> Result<StationOutcome> {
         let (held, refused) = self.access_counts();
         let mut outcome = self.station.outcome(at, coming);
         outcome.counts.held_packets = held - self.base.0;
@@ -120,20 +128,167 @@ impl Member {
             self.proxy.as_ref().and_then(Proxy::next_timeout),
             self.waiting.front().map(|(at, _)| *at),
             self.outputs.iter().map(|output| output.at).min(),
-            self.beacon.map(|(_, until, _)| until),
+            self.beacon.map(|beacon| beacon.until),
             Some(self.leaves_at),
         ];
         times.into_iter().flatten().min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Sets the instant at which something is due.
+    pub(super) fn arm(&self, net: &mut Net) {
+        let at = self.next().max(net.now);
+        net.timetable.set(Due::Station(self.id), at);
+        net.timetable.set_outward_station(self.id, at);
+    }
+
+    /// The station's host sends a packet.
+    pub(super) fn send(&mut self, mut frame: Frame, net: &mut Net) {
+        match self.station.sends(net.now, &mut frame.bytes) {
+            SendVerdict::Send if self.waiting.is_empty() => {
+                net.queue(self.up, frame);
+            }
+            SendVerdict::Send => self.waiting.push_back((net.now, frame)),
+            // In the queue of its link they go one after the other.
+            SendVerdict::HoldUntil(begins) => {
+                let at = self.station.wakes_at().unwrap_or(begins);
+                self.waiting.push_back((at, frame));
+            }
+            SendVerdict::Redundant => {}
+        }
+        self.settle(net);
+    }
+
+    /// A connection to the station's host opens.
+    pub(super) fn asks(&mut self, net: &mut Net) {
+        self.station.asks(net.now);
+        self.settle(net);
+    }
+
+    /// A packet has come over the air: the host gets it if the radio has heard it.
+    pub(super) fn arrive(&mut self, frame: Frame, net: &mut Net) {
+        let more = self.more.pop_front().unwrap_or(false);
+        let verdict = self.station.receives(net.now, &frame.bytes, more);
+        self.settle(net);
+        match verdict {
+            Verdict::Deliver => net.deliver(frame.to, frame),
+            Verdict::Missed => net.drop(self.down, &frame),
+        }
+    }
+
+    /// A packet for the station has come to its access point, which holds it, refuses it or lets it pass.
+    pub(super) fn hold(&mut self, frame: Frame, net: &mut Net) {
+        let Some(proxy) = &mut self.proxy else {
+            net.queue(self.down, frame);
+            return;
+        };
+        let is_first = !proxy.has_packet();
+        proxy.arrives(net.now, frame);
+        // A packet that it does not hold waits in the queue of the air, unless packets that it has released go before.
+        if let Some((frame, more)) = is_first.then(|| proxy.next_packet()).flatten() {
+            self.send_down(frame, more, net);
+        }
+        self.settle(net);
+    }
+
+    /// Lets everything happen that is due, in the simulator's order: a radio that is awake now sends first the packets that have waited for
+    /// it, and falls asleep last.
+    pub(super) fn due(&mut self, net: &mut Net) {
+        let now = net.now;
+        if self.station.is_awake_from(now) {
+            while self.hands_over(net) {}
+        }
+        self.station.handle_machines(now);
+        if let Some(proxy) = self.proxy.as_mut().filter(|proxy| proxy.next_timeout().is_some_and(|at| at <= now)) {
+            proxy.handle_timeout(now);
+        }
+        if let Some(beacon) = self.beacon.take_if(|beacon| beacon.until <= now) {
+            self.station.hears_beacon(beacon, net.links[self.down].head());
+        }
+        self.settle(net);
+        self.station.handle_timeout(now);
+        self.settle(net);
+    }
+
+    /// Does what the station and its access point have asked for, as far as it is due.
+    fn settle(&mut self, net: &mut Net) {
+        while self.hands_over(net) || self.access_point_acts(net) {}
+        if let Some(probe) = &mut net.observers.stations {
+            self.station.tell_probe(self.id.number(), probe);
+        }
+        self.arm(net);
+    }
+
+    /// Hands the next thing that is due to the air; false if nothing is.
+    fn hands_over(&mut self, net: &mut Net) -> bool {
+        while let Some(output) = self.station.poll_output() {
+            self.outputs.push(output);
+        }
+        let due = self.outputs.iter().position(|output| output.at <= net.now);
+        if let Some(output) = due.map(|at| self.outputs.remove(at)) {
+            self.output(output.what, net);
+            return true;
+        }
+        let Some((_, frame)) = self.waiting.pop_front_if(|(at, _)| *at <= net.now) else { return false };
+        net.queue(self.up, frame);
+        true
+    }
+
+    fn output(&mut self, what: Sent, net: &mut Net) {
+        match what {
+            Sent::Packet(bytes) => {
+                if let Some(frame) = net.frame(self.node, bytes) {
+                    net.queue(self.up, frame);
+                }
+            }
+            Sent::Poll => self.proxy.iter_mut().for_each(|proxy| proxy.polled(net.now)),
+            Sent::Announce(mode) => self.proxy.iter_mut().for_each(|proxy| proxy.announced(net.now, mode)),
+        }
+    }
+
+    /// Lets the access point do one thing; false if it has none to do.
+    fn access_point_acts(&mut self, net: &mut Net) -> bool {
+        let (now, down) = (net.now, self.down);
+        let Some(proxy) = &mut self.proxy else { return false };
+        match proxy.poll_output() {
+            Some(ProxyOutput::Beacon { buffered }) => {
+                self.beacon = Some(Beacon { from: now, until: now + self.beacon_time, buffered });
+                return true;
+            }
+            Some(ProxyOutput::Refused(frame)) => {
+                net.drop(down, &frame);
+                return true;
+            }
+            None => {}
+        }
+        self.leaves_at = Instant::NEVER;
+        if !proxy.has_packet() {
+            return false;
+        }
+        let free_at = net.links[down].busy_until(now);
+        if free_at > now {
+            self.leaves_at = free_at;
+            return false;
+        }
+        let Some((frame, more)) = proxy.next_packet() else { return false };
+        self.send_down(frame, more, net);
+        true
+    }
+
+    /// The access point sends a packet. The radio does not wait for a packet that the air loses.
+    fn send_down(&mut self, frame: Frame, more: bool, net: &mut Net) {
+        if net.queue(self.down, frame) {
+            self.station.expects_packet();
+            self.more.push_back(more);
+        }
     }
 }
 
 /// All stations.
 #[derive(Debug)]
 pub struct Stations {
-    members: Vec<Member>,
-    /// By node, and by link down.
-    at: Vec<Option<usize>>,
-    below: Vec<Option<usize>>,
+    members: ById<StationId, Member>,
+    at: ById<NodeId, Option<StationId>>,
+    below: ById<LinkId, Option<StationId>>,
 }
 
 impl Stations {
@@ -142,204 +297,44 @@ impl Stations {
     /// # Errors
     /// If a machine refuses its configuration, or a recording cannot be begun.
     pub fn new(plan: &Plan, tapes: Option<&Path>) -> Result<Self> {
-        let members: Result<Vec<Member>> = plan.stations.iter().map(|spec| Member::new(plan, spec, tapes)).collect();
-        let (mut at, mut below) = (vec![None; plan.nodes.len()], vec![None; plan.links.len()]);
-        for (index, spec) in plan.stations.iter().enumerate() {
-            at[spec.node as usize] = Some(index);
-            below[spec.down as usize] = Some(index);
+        let ids = || (0..plan.stations.len()).map(StationId::new);
+        let members = ids().map(|id| Member::new(plan, id, tapes)).collect::<Result<Vec<Member>>>()?;
+        let (mut at, mut below) = (ById::filled(None, plan.nodes.len()), ById::filled(None, plan.links.len()));
+        for (id, member) in ids().zip(&members) {
+            at[member.node] = Some(id);
+            below[member.down] = Some(id);
         }
-        Ok(Self { members: members?, at, below })
+        Ok(Self { members: members.into(), at, below })
     }
 
     /// The station of a node.
     #[must_use]
-    pub fn at(&self, node: u32) -> Option<usize> {
-        self.at[node as usize]
+    pub fn at(&self, node: NodeId) -> Option<StationId> {
+        self.at[node]
     }
 
     /// The station to which a link leads.
     #[must_use]
-    pub fn below(&self, link: usize) -> Option<usize> {
+    pub fn below(&self, link: LinkId) -> Option<StationId> {
         self.below[link]
     }
 
-    /// One of them.
-    #[must_use]
-    pub fn get(&self, index: usize) -> &Member {
-        &self.members[index]
-    }
-
-    /// One of them, to be driven.
-    pub fn get_mut(&mut self, index: usize) -> &mut Member {
-        &mut self.members[index]
-    }
-
     /// All of them.
-    pub fn members_mut(&mut self) -> &mut [Member] {
-        &mut self.members
+    pub fn members_mut(&mut self) -> impl Iterator<Item = &mut Member> {
+        self.members.iter_mut()
     }
 }
 
-impl World {
-    /// A station's host sends a packet.
-    pub(super) fn station_sends(&mut self, index: usize, mut frame: Frame) {
-        let member = self.stations.get_mut(index);
-        match member.station.sends(self.now, &mut frame.bytes) {
-            SendVerdict::Send if member.waiting.is_empty() => {
-                let up = member.up;
-                self.offer_to_link(up, frame);
-            }
-            SendVerdict::Send => member.waiting.push_back((self.now, frame)),
-            // In the queue of its link they go one after the other.
-            SendVerdict::HoldUntil(begins) => {
-                let at = member.station.wakes_at().unwrap_or(begins);
-                member.waiting.push_back((at, frame));
-            }
-            SendVerdict::Redundant => drop(frame),
-        }
-        self.settle_station(index);
-    }
+impl Index<StationId> for Stations {
+    type Output = Member;
 
-    /// A connection to a station's host opens, if this is the first SYN of one.
-    pub(super) fn note_opening(&mut self, frame: &Frame) {
-        let Some(index) = self.stations.at(frame.to) else { return };
-        if self.opens(frame) {
-            self.stations.get_mut(index).station.asks(self.now);
-            self.settle_station(index);
-        }
+    fn index(&self, id: StationId) -> &Member {
+        &self.members[id]
     }
+}
 
-    /// A packet has come over the air.
-    pub(super) fn station_receives(&mut self, index: usize, frame: Frame) {
-        let member = self.stations.get_mut(index);
-        let more = member.more.pop_front().unwrap_or(false);
-        let (verdict, down) = (member.station.receives(self.now, &frame.bytes, more), member.down);
-        self.settle_station(index);
-        match verdict {
-            Verdict::Deliver => self.forward(frame.to, frame),
-            Verdict::Missed => self.dropped(down, &frame),
-        }
-    }
-
-    /// A packet for a station has come to its access point.
-    pub(super) fn access_point(&mut self, index: usize, frame: Frame) {
-        let (now, member) = (self.now, self.stations.get_mut(index));
-        match &mut member.proxy {
-            Some(proxy) => {
-                let is_first = !proxy.has_packet();
-                proxy.arrives(now, frame);
-                // What it does not hold waits in the queue of the air, unless what it has released is to go before.
-                if let Some((frame, more)) = is_first.then(|| proxy.next_packet()).flatten() {
-                    self.send_down(index, frame, more);
-                }
-                self.settle_station(index);
-            }
-            None => {
-                let down = member.down;
-                self.offer_to_link(down, frame);
-            }
-        }
-    }
-
-    /// Something of a station is due.
-    pub(super) fn station_timeout(&mut self, index: usize) {
-        // In the simulator's order: a radio that is awake now sends what has waited for it first, and falls asleep last.
-        let now = self.now;
-        if self.stations.get_mut(index).station.is_awake_from(now) {
-            while self.hands_over(index) {}
-        }
-        let member = self.stations.get_mut(index);
-        member.station.handle_machines(now);
-        if let Some(proxy) = member.proxy.as_mut().filter(|proxy| proxy.next_timeout().is_some_and(|at| at <= now)) {
-            proxy.handle_timeout(now);
-        }
-        if let Some((from, until, buffered)) = member.beacon.filter(|(_, until, _)| *until <= now) {
-            member.beacon = None;
-            member.station.hears_beacon((from, until), buffered, self.links[member.down].head());
-        }
-        self.settle_station(index);
-        self.stations.get_mut(index).station.handle_timeout(now);
-        self.settle_station(index);
-    }
-
-    /// What a station and its access point have asked for is done, as far as it is due.
-    fn settle_station(&mut self, index: usize) {
-        while self.hands_over(index) || self.access_point_acts(index) {}
-        if let Some(probe) = &mut self.probe {
-            self.stations.get_mut(index).station.tell_probe(u32::try_from(index).unwrap_or(u32::MAX), probe);
-        }
-        self.arm_station(index);
-    }
-
-    /// A station hands the next thing that is due to the air, if there is one.
-    fn hands_over(&mut self, index: usize) -> bool {
-        let (now, member) = (self.now, self.stations.get_mut(index));
-        while let Some(output) = member.station.poll_output() {
-            member.outputs.push(output);
-        }
-        let due = member.outputs.iter().position(|output| output.at <= now);
-        if let Some(output) = due.map(|at| member.outputs.remove(at)) {
-            self.station_output(index, output.what);
-            return true;
-        }
-        let Some((_, frame)) = member.waiting.pop_front_if(|(at, _)| *at <= now) else { return false };
-        let up = member.up;
-        self.offer_to_link(up, frame);
-        true
-    }
-
-    fn station_output(&mut self, index: usize, what: Sent) {
-        let (now, member) = (self.now, self.stations.get_mut(index));
-        let (node, up) = (member.node, member.up);
-        match what {
-            Sent::Packet(bytes) => {
-                if let Some(frame) = self.frame(node, bytes) {
-                    self.offer_to_link(up, frame);
-                }
-            }
-            Sent::Poll => member.proxy.iter_mut().for_each(|proxy| proxy.polled(now)),
-            Sent::Announce(mode) => member.proxy.iter_mut().for_each(|proxy| proxy.announced(now, mode)),
-        }
-    }
-
-    /// An access point does one thing, if it has one to do.
-    fn access_point_acts(&mut self, index: usize) -> bool {
-        let (now, member) = (self.now, self.stations.get_mut(index));
-        let Some(proxy) = &mut member.proxy else { return false };
-        let down = member.down;
-        match proxy.poll_output() {
-            Some(ProxyOutput::Beacon { buffered }) => {
-                member.beacon = Some((now, now + member.beacon_time, buffered));
-                return true;
-            }
-            Some(ProxyOutput::Refused(frame)) => {
-                self.dropped(down, &frame);
-                return true;
-            }
-            None => {}
-        }
-        if !proxy.has_packet() {
-            member.leaves_at = Instant::NEVER;
-            return false;
-        }
-        let free_at = self.links[down].transmitter.busy_until(now);
-        let member = self.stations.get_mut(index);
-        member.leaves_at = if free_at > now { free_at } else { Instant::NEVER };
-        if free_at > now {
-            return false;
-        }
-        let Some((frame, more)) = member.proxy.as_mut().and_then(Proxy::next_packet) else { return false };
-        self.send_down(index, frame, more);
-        true
-    }
-
-    /// An access point sends a packet; what the air loses the radio does not wait for.
-    fn send_down(&mut self, index: usize, frame: Frame, more: bool) {
-        let down = self.stations.get(index).down;
-        if self.offer_to_link(down, frame) {
-            let member = self.stations.get_mut(index);
-            member.station.expects_packet();
-            member.more.push_back(more);
-        }
+impl IndexMut<StationId> for Stations {
+    fn index_mut(&mut self, id: StationId) -> &mut Member {
+        &mut self.members[id]
     }
 }

@@ -3,13 +3,12 @@
 use super::address::{FIRST_PORT, address};
 use super::frame::Frame;
 use super::gauge::Gauge;
-use super::transmitter::Transmitter;
+use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
 use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueCount;
 use netlull_network::buffer::Buffer;
-use netlull_network::counters::LinkCounters;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
@@ -19,13 +18,19 @@ use netlull_network::plan::{
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
-use netlull_network::service::RateChange;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp};
 use proptest::prelude::*;
 use std::sync::Arc;
 
 mod routing;
+
+/// The ends of the line, its first link, its flow and its station.
+const A: NodeId = NodeId(0);
+const B: NodeId = NodeId(2);
+const LINK: LinkId = LinkId(0);
+const FLOW: FlowId = FlowId(0);
+const STATION: StationId = StationId(0);
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -93,7 +98,7 @@ fn world(plan: Plan) -> World {
 }
 
 fn connection() -> Connection {
-    Connection { from: Endpoint::new(address(0).into(), 40_000), to: Endpoint::new(address(2).into(), FIRST_PORT) }
+    Connection { from: Endpoint::new(address(A).into(), 40_000), to: Endpoint::new(address(B).into(), FIRST_PORT) }
 }
 
 /// A segment from A to B with so many bytes of data, 1500 B at most.
@@ -118,13 +123,13 @@ const SYN: Flags =
     Flags { syn: true, cwr: false, ece: false, urg: false, ack: false, psh: false, rst: false, fin: false };
 
 /// What arrives where and when until the run is over.
-fn arrivals(world: &mut World) -> Vec<(Instant, u32, Frame)> {
+fn arrivals(world: &mut World) -> Vec<(Instant, NodeId, Frame)> {
     let mut all = Vec::new();
     loop {
         match world.step() {
             Step::Inside => {}
             Step::Over => return all,
-            Step::Arrived { host, at, frame } => all.push((at, host, frame)),
+            Step::Delivered { host, at, frame } => all.push((at, host, frame)),
         }
     }
 }
@@ -134,10 +139,10 @@ fn packets_arrive_when_arithmetic_says_and_a_late_driver_changes_nothing() {
     // 1500 B at 10 Mb/s are 1.2 ms. Two packets at once, over two links with 20 ms each: 2 x 1.2 + 40 = 42.4 ms, the second 1.2 ms later.
     let mut world = world(plan());
     for seq in [1, 1461] {
-        world.enters(at(100), 0, &data(seq, 1460, Flags::default()));
+        world.send(at(100), A, &data(seq, 1460, Flags::default()));
     }
     let seen: Vec<_> = arrivals(&mut world).into_iter().map(|(at, host, _)| (at, host)).collect();
-    assert_eq!(seen, [(at(42_500), 2), (at(43_700), 2)]);
+    assert_eq!(seen, [(at(42_500), B), (at(43_700), B)]);
 }
 
 proptest! {
@@ -166,11 +171,11 @@ proptest! {
                 match world.step() {
                     Step::Inside => {}
                     Step::Over => over = true,
-                    Step::Arrived { at, .. } => prop_assert_eq!(at, woken),
+                    Step::Delivered { at, .. } => prop_assert_eq!(at, woken),
                 }
             }
             while let Some((at, len)) = waiting.next_if(|&(at, _)| at <= woken) {
-                world.enters(at, 0, &data(1, len as usize, Flags::default()));
+                world.send(at, A, &data(1, len as usize, Flags::default()));
             }
         }
     }
@@ -205,13 +210,13 @@ fn a_full_buffer_drops_and_every_packet_is_counted_once() {
     // One is sent and three wait: of six at once two are dropped.
     let mut world = world(plan());
     for number in 0..6 {
-        world.enters(Instant::ZERO, 0, &data(1 + 1460 * number, 1460, Flags::default()));
+        world.send(Instant::ZERO, A, &data(1 + 1460 * number, 1460, Flags::default()));
     }
     assert_eq!(arrivals(&mut world).len(), 4);
     let Remains { links, connections, marks, .. } = world.remains();
-    let counters = links[0].counters;
+    let counters = links[LINK].counters;
     assert_eq!((counters.offered_packets, counters.dropped_packets, counters.delivered_packets), (6, 2, 4));
-    assert_eq!((connections.flow(0).sent_packets, connections.flow(0).dropped_packets), (6, 2));
+    assert_eq!((connections.flow(FLOW).sent_packets, connections.flow(FLOW).dropped_packets), (6, 2));
     // Waits of 1.2, 2.4 and 3.6 ms: the integral of the queue is their sum, and all four were served.
     assert_eq!((counters.waited_ns, counters.queued_ns, counters.served_packets), (7_200_000, 7_200_000, 4));
     assert_eq!((marks.len(), marks[1].links[0].counters.most_waiting), (2, 3));
@@ -224,13 +229,13 @@ fn losses_are_those_of_the_links_stream() {
         (plan.seed, plan.links[0].loss) = (seed, Some(LossModel::Bernoulli(0.3)));
         let mut world = world(plan);
         for number in 0..100_u32 {
-            world.enters(at(2000 * u64::from(number)), 0, &data(1 + 1460 * number, 1460, Flags::default()));
+            world.send(at(2000 * u64::from(number)), A, &data(1 + 1460 * number, 1460, Flags::default()));
             while world.next() < at(2000 * u64::from(number + 1)) {
                 world.step();
             }
         }
         let _ = arrivals(&mut world);
-        world.remains().links[0].counters.lost_packets
+        world.remains().links[LINK].counters.lost_packets
     };
     assert_eq!((lost(1), lost(2)), (lost(1), lost(2)));
     // 100 x 0.3, within four standard deviations of 4.6.
@@ -240,18 +245,18 @@ fn losses_are_those_of_the_links_stream() {
 #[test]
 fn what_is_sent_again_and_what_has_arrived_is_read_from_the_packets() {
     let mut world = world(plan());
-    let mut send = |at_us: u64, host: u32, bytes: &[u8]| world.enters(at(at_us), host, bytes);
+    let mut send = |at_us: u64, host: NodeId, bytes: &[u8]| world.send(at(at_us), host, bytes);
     // SYN 0; data 1..1001; again; 1001..1501 with FIN 1501; acknowledged in two steps, the last with the FIN.
-    send(0, 0, &data(0, 0, SYN));
-    send(10, 2, &ack(1, 60_000, true));
-    send(20, 0, &data(1, 1000, Flags::default()));
-    send(30, 0, &data(1, 1000, Flags::default()));
-    send(40, 0, &data(1001, 500, Flags { fin: true, ..Flags::default() }));
-    send(5000, 2, &ack(1001, 500, false));
-    send(6000, 2, &ack(1502, 500, false));
-    let last = arrivals(&mut world).iter().rfind(|(_, host, _)| *host == 0).unwrap().0;
+    send(0, A, &data(0, 0, SYN));
+    send(10, B, &ack(1, 60_000, true));
+    send(20, A, &data(1, 1000, Flags::default()));
+    send(30, A, &data(1, 1000, Flags::default()));
+    send(40, A, &data(1001, 500, Flags { fin: true, ..Flags::default() }));
+    send(5000, B, &ack(1001, 500, false));
+    send(6000, B, &ack(1502, 500, false));
+    let last = arrivals(&mut world).iter().rfind(|(_, host, _)| *host == A).unwrap().0;
     let connections = world.remains().connections;
-    let (flow, known) = (connections.flow(0), connections.get(0).unwrap());
+    let (flow, known) = (connections.flow(FLOW), connections.get(ConnectionId(0)).unwrap());
     assert_eq!((flow.sent_packets, flow.retransmissions, flow.delivered_bytes), (4, 1, 1500));
     assert_eq!((known.opened, known.largest), (Instant::ZERO, 1000));
     assert_eq!(known.completed, Some(last));
@@ -282,13 +287,13 @@ fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
             let mut syn = Vec::new();
             let options = vec![TcpOption::WindowScale(7)];
             build_tcp(&TcpSpec { flags: SYN, options, ..TcpSpec::new(connection()) }, &[], &mut syn).unwrap();
-            world.enters(Instant::ZERO, 0, &syn);
-            world.enters(at(10), 2, &ack(1, 60_000, true));
+            world.send(Instant::ZERO, A, &syn);
+            world.send(at(10), B, &ack(1, 60_000, true));
         }
-        world.enters(at(20), 2, &ack(1, 500, false));
-        world.enters(at(30), 2, &ack(1, 5, false));
+        world.send(at(20), B, &ack(1, 500, false));
+        world.send(at(30), B, &ack(1, 5, false));
         let all = arrivals(&mut world);
-        let to_a = all.iter().filter(|(_, host, _)| *host == 0);
+        let to_a = all.iter().filter(|(_, host, _)| *host == A);
         to_a.map(|(_, _, frame)| {
             assert!(netlull_wire::verify_checksums(&frame.bytes).unwrap().tcp);
             frame.tcp().unwrap().window_field()
@@ -313,20 +318,20 @@ fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
         Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
     plan.probe.interval = Some(MS(100));
     let mut world = world(plan);
-    world.enters(at(0), 0, &data(0, 0, SYN));
+    world.send(at(0), A, &data(0, 0, SYN));
     // Two segments, acknowledged at A 100 and 95 ms after they were sent; then one that is not.
-    world.enters(at(5_000), 0, &data(1, 1000, Flags::default()));
-    world.enters(at(10_000), 0, &data(1001, 1000, Flags::default()));
+    world.send(at(5_000), A, &data(1, 1000, Flags::default()));
+    world.send(at(10_000), A, &data(1001, 1000, Flags::default()));
     // Two links back: 32 us and 20 ms each.
     let answered = at(105_000 - 2 * (32 + 20_000));
     while world.next() < answered {
         world.step();
     }
-    world.enters(answered, 2, &ack(2001, 500, false));
+    world.send(answered, B, &ack(2001, 500, false));
     while world.next() < at(250_000) {
         world.step();
     }
-    world.enters(at(250_000), 0, &data(2001, 1000, Flags::default()));
+    world.send(at(250_000), A, &data(2001, 1000, Flags::default()));
     let _ = arrivals(&mut world);
     let tables = world.remains().tables;
     let table = tables.iter().find(|table| table.name == "gateway").unwrap();
@@ -351,21 +356,21 @@ fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_sen
     plan.probe.stations = true;
     let mut world = world(plan);
     // The SYN is sent at 10 ms and arrives some 40 ms later; a packet before the warm-up is over, two behind.
-    world.enters(at(10_000), 0, &data(0, 0, SYN));
+    world.send(at(10_000), A, &data(0, 0, SYN));
     while world.next() < at(60_000) {
         world.step();
     }
-    world.enters(at(60_000), 2, &ack(1, 60_000, true));
+    world.send(at(60_000), B, &ack(1, 60_000, true));
     for (micros, seq) in [(100_000, 1), (200_000, 1001), (300_000, 2001)] {
         while world.next() < at(micros) {
             world.step();
         }
-        world.enters(at(micros), 0, &data(seq, 1000, Flags { fin: seq == 2001, ..Flags::default() }));
+        world.send(at(micros), A, &data(seq, 1000, Flags { fin: seq == 2001, ..Flags::default() }));
     }
     let _ = arrivals(&mut world);
     let mut remains = world.remains();
     let ends = remains.at;
-    let outcome = remains.stations.members_mut()[0].outcome(ends, None).unwrap();
+    let outcome = remains.stations[STATION].outcome(ends, None).unwrap();
     assert_eq!(outcome.counts.received_packets, 2);
     assert_eq!(outcome.radio.total(), ends - at(150_000));
     let download = outcome.download.expect("it is over");
@@ -385,7 +390,7 @@ fn a_shaper_without_data_is_there_all_the_same() {
     let _ = arrivals(&mut world);
     let mut remains = world.remains();
     let ends = remains.at;
-    let outcome = remains.stations.members_mut()[0].outcome(ends, None).unwrap();
+    let outcome = remains.stations[STATION].outcome(ends, None).unwrap();
     assert_eq!((outcome.shaper, outcome.download), (Some(ShaperOutcome::initial()), None));
 }
 
@@ -399,8 +404,8 @@ fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
     plan.probe.interval = Some(MS(100));
     plan.probe.links = vec![1, 1];
     let mut world = world(plan);
-    world.enters(at(0), 0, &data(0, 0, SYN));
-    world.enters(at(1000), 0, &data(1, 1000, Flags::default()));
+    world.send(at(0), A, &data(0, 0, SYN));
+    world.send(at(1000), A, &data(1, 1000, Flags::default()));
     let _ = arrivals(&mut world);
     let tables = world.remains().tables;
     let column = |table: &str, name: &str| {
@@ -413,37 +418,6 @@ fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
     assert!(seen.len() <= 10 && seen.iter().all(|&seen| seen == 0), "{seen:?}");
 }
 
-#[test]
-fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
-    let full = || Frame { size: 1500, ..Frame::default() };
-    let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
-    // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change comes at 0.4 ms, with one packet being sent and one that waits.
-    for (in_service, first, second) in [
-        // Sent at 1.2, pause to 3.2, the next until 5.6.
-        (InService::FinishThenPause, 1200, 5600),
-        // Sent at 1.2, pause to 2.4, the next until 4.8.
-        (InService::FinishWhilePausing, 1200, 4800),
-        // What is left, 0.8 ms at 10 Mb/s, takes 1.6 ms behind the pause to 2.4: 4.0, the next until 6.4.
-        (InService::Suspend, 4000, 6400),
-    ] {
-        let mut counters = LinkCounters::default();
-        let mut transmitter = Transmitter::new(BitRate::from_mbps(10), Buffer::Unlimited, None);
-        for _ in 0..2 {
-            transmitter.offer(Instant::ZERO, full(), &mut counters).unwrap();
-        }
-        transmitter.change_rate(at(400), change(in_service));
-        let mut sent = Vec::new();
-        while transmitter.next() != Instant::NEVER {
-            let now = transmitter.next();
-            sent.extend(transmitter.turn(now, &mut counters).sent.map(|_| now));
-        }
-        assert_eq!(sent, [at(first), at(second)], "{in_service:?}");
-        // 2 ms of transition, all of it counted.
-        let transition: Duration = transmitter.residency(at(10_000)).in_transition.iter().map(|part| part.2).sum();
-        assert_eq!(transition, MS(2), "{in_service:?}");
-    }
-}
-
 proptest! {
     #[test]
     fn nothing_is_lost_but_what_is_counted_and_no_bytes_make_it_panic(
@@ -454,7 +428,7 @@ proptest! {
         for (gap, host, len, flags, (place, flip)) in sends {
             now += gap;
             while world.next() <= at(now) {
-                arrived += u64::from(matches!(world.step(), Step::Arrived { .. }));
+                arrived += u64::from(matches!(world.step(), Step::Delivered { .. }));
             }
             let mut bytes = data(flip.into(), len, Flags::from_byte(flags));
             // Half of the packets have a byte turned.
@@ -462,11 +436,11 @@ proptest! {
                 let index = usize::from(place) % bytes.len();
                 bytes[index] ^= flip;
             }
-            world.enters(at(now), host, &bytes);
+            world.send(at(now), NodeId(host), &bytes);
         }
         arrived += arrivals(&mut world).len() as u64;
         let remains = world.remains();
-        for link in &remains.links {
+        for link in remains.links.iter() {
             let counters = link.counters;
             let inside = counters.offered_packets - counters.dropped_packets - counters.delivered_packets;
             prop_assert_eq!(inside, 0, "all has left after a second");

@@ -1,7 +1,7 @@
 //! `netlulld router` as it is typed.
 
 use super::document::Kind;
-use super::site::absolute;
+use super::file_access::absolute;
 use super::state::DIRECTORY;
 use clap::{Args, Subcommand, ValueEnum};
 use netlull_units::{BitRate, Bytes, Duration};

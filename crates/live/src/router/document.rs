@@ -531,5 +531,4 @@ fn bits() -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests;

@@ -311,9 +311,8 @@ impl Driver {
         split(queue, reading.backlog.checked_div(reading.packets).unwrap_or(self.packet))
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn window(&self) -> Option<Bytes> {
-        // Below 2^30, and above zero.
+    /// The window that a gateway suggests now, from an MTU to 2^30 bytes.
+    pub(super) fn window(&self) -> Option<Bytes> {
         self.gateway().filter(|gateway| gateway.steers()).map(|gateway| Bytes::new(gateway.window() as u64))
     }
 }

@@ -1,8 +1,8 @@
 //! The systemd unit of an instance.
 
 use super::arguments::{InstallArguments, RunArguments, UninstallArguments};
+use super::file_access::{FileAccess, STAYS};
 use super::plan::check_for_unit;
-use super::site::{STAYS, Site};
 use crate::error::{LiveError, Result, tell};
 use serde_json::json;
 use std::fs::File;
@@ -83,7 +83,7 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     let program = std::env::current_exe().map_err(|error| LiveError::system("where this program is", error))?;
     let is_this_system = root == Path::new("/");
     if is_this_system {
-        Site::Unit { root }.check_program(&program)?;
+        FileAccess::Unit { root }.check_program(&program)?;
     }
     let text = unit(&program, run);
     check_own(&path)?;
@@ -158,7 +158,6 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -206,13 +206,12 @@ impl Page<'_> {
         let _ = writeln!(self.text, "# TYPE netlull_router_{name} {kind}");
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn lateness(&mut self, lateness: &LatenessCounts) {
         let name = "loop_lateness_seconds";
         self.head(name, "histogram", "How late the loop woke");
         let device = self.device;
         for (end, count) in ENDS.iter().zip(lateness.cumulative()) {
-            let end = *end as f64 / 1e6;
+            let end = Duration::from_micros(*end).as_secs_f64();
             let _ = writeln!(self.text, "netlull_router_{name}_bucket{{device=\"{device}\",le=\"{end}\"}} {count}");
         }
         let count = lateness.count();
@@ -315,7 +314,6 @@ fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -4,10 +4,10 @@ use super::arguments::RunArguments;
 use super::clamp::Clamp;
 use super::document::{self, Kind, LinkFacts};
 use super::driver::MechanismConfig;
+use super::file_access::FileAccess;
 use super::lock;
 use super::metrics;
 use super::qdisc::{self, Bucket, Device, Former};
-use super::site::Site;
 use super::state::Place;
 use crate::error::{LiveError, Result, say, tell};
 use crate::netlink::Socket;
@@ -39,11 +39,11 @@ pub(super) fn name_of(kind: Kind) -> &'static str {
 }
 
 /// The mechanism, by its name or by what the file says, and its parameters.
-fn read_config(arguments: &RunArguments, site: Site<'_>) -> Result<(Kind, Table)> {
+fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(Kind, Table)> {
     let mut table = match &arguments.config {
         None => Table::new(),
         Some(file) => {
-            let file = site.readable(file)?;
+            let file = access.readable(file)?;
             let cannot = |error: &dyn std::fmt::Display| LiveError::system(file.display(), error);
             let text = std::fs::read_to_string(&file).map_err(|error| cannot(&error))?;
             text.parse().map_err(|error: toml::de::Error| cannot(&error.message()))?
@@ -87,13 +87,13 @@ struct Options {
 
 impl Options {
     /// All of them, for that device. Nothing is changed, nothing is opened but the configuration.
-    fn check(arguments: &RunArguments, device: &Device, site: Site<'_>) -> Result<Self> {
+    fn check(arguments: &RunArguments, device: &Device, access: FileAccess<'_>) -> Result<Self> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
         if arguments.period < shortest || arguments.period > longest {
             return Err(LiveError::new(format!("loop is {}; expected {shortest} to {longest}", arguments.period)));
         }
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
-        let (kind, table) = read_config(arguments, site)?;
+        let (kind, table) = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
         let mechanism =
             document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
@@ -109,9 +109,9 @@ impl Options {
             metrics::check(address)?;
         }
         if let Some(file) = &arguments.record {
-            site.check_record(file)?;
+            access.check_record(file)?;
         }
-        site.check_state(&arguments.state)?;
+        access.check_state(&arguments.state)?;
         Ok(Self { bucket, kind, mechanism, power })
     }
 }
@@ -126,7 +126,7 @@ pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan
         Some(name) => Device::find(socket, name)?,
         None => device.clone(),
     };
-    let Options { bucket, kind, mechanism, power } = Options::check(arguments, &device, Site::Here)?;
+    let Options { bucket, kind, mechanism, power } = Options::check(arguments, &device, FileAccess::Here)?;
     let former = qdisc::former(socket, &device)?;
     Ok(Plan { device, back, bucket, former, kind, mechanism, power })
 }
@@ -150,7 +150,7 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
         look(name)?;
     }
     let there = device.as_ref().cloned().unwrap_or_else(|| Device::ethernet(&arguments.dev));
-    Options::check(arguments, &there, Site::Unit { root })?;
+    Options::check(arguments, &there, FileAccess::Unit { root })?;
     if let Some(device) = device {
         qdisc::former(&mut socket, &device)?;
     }

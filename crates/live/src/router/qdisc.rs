@@ -358,7 +358,6 @@ mod hexadecimal {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -15,11 +15,12 @@ use crate::error::{LiveError, Result, say, tell};
 use crate::guard::{Guard, Heard};
 use crate::lateness::LatenessCounts;
 use crate::netlink::Socket;
+use crate::system::take_signals;
 use netlull_power::{EnergyMeter, Residency, Traffic};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use nix::errno::Errno;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use serde_json::json;
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         say(format_args!("{}: an earlier instance had left its queue; it has been put back", arguments.dev));
     }
     plan.former = qdisc::former(&mut socket, &plan.device)?;
-    let signals = block_signals()?;
+    let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
     let board = Board::default();
     let metrics = arguments.metrics.map(|address| metrics::serve(address, &board)).transpose()?;
     place.save(&Saved {
@@ -70,7 +71,8 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         metrics,
         mechanism: name_of(plan.kind).to_owned(),
     })?;
-    let outcome = serve(arguments, &plan, (&place, &held), &mut socket, &signals, &board);
+    let instance = Instance { arguments, plan: &plan, place: &place, held: &held, signals: &signals, board: &board };
+    let outcome = instance.serve(&mut socket);
     let restored = place.restore(&mut socket, Some(&held));
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
@@ -81,16 +83,6 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         tell(json!(board.look().summary()))?;
     }
     Ok(())
-}
-
-fn block_signals() -> Result<SignalFd> {
-    let mut set = SigSet::empty();
-    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
-        set.add(signal);
-    }
-    let cannot = |error| LiveError::system("taking signals", error);
-    set.thread_block().map_err(cannot)?;
-    SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC).map_err(cannot)
 }
 
 /// What the loop drives and what drives it.
@@ -116,76 +108,82 @@ struct Loop<'a> {
     missed: u64,
 }
 
-/// Puts everything in place, runs until told to end or the device is gone. What stood before is put back by the caller.
-fn serve(
-    arguments: &RunArguments,
-    plan: &Plan,
-    (place, held): (&Place, &Held),
-    socket: &mut Socket,
-    signals: &SignalFd,
-    board: &Board,
-) -> Result<Ended> {
-    let name = &plan.device.name;
-    let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
-    // Before the bucket is there: nothing is ever lowered that nobody watches.
-    let guard = watch::start(place, name)?;
-    let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
-    qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
-    let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
-    let clock = Clock::start();
-    let start = clock.now();
-    let driver = Driver::new(&plan.mechanism, start, reading, name, arguments.record.as_deref())?;
-    let rate = driver.rate();
-    if rate != plan.bucket.rate {
-        qdisc::change(socket, plan.device.index, plan.bucket.at(rate)).map_err(refused)?;
+/// An instance: what it was asked for, the device that it drives, and where it shows itself.
+struct Instance<'a> {
+    arguments: &'a RunArguments,
+    plan: &'a Plan,
+    place: &'a Place,
+    held: &'a Held,
+    signals: &'a SignalFd,
+    board: &'a Board,
+}
+
+impl Instance<'_> {
+    /// Puts everything in place, runs until told to end or the device is gone. What stood before is put back by the caller.
+    fn serve(&self, socket: &mut Socket) -> Result<Ended> {
+        let Self { arguments, plan, place, held, signals, board } = *self;
+        let name = &plan.device.name;
+        let clamp = needs_programs(&plan.mechanism).then(|| Clamp::attach(&plan.device, &plan.back)).transpose()?;
+        // Before the bucket is there: nothing is ever lowered that nobody watches.
+        let guard = watch::start(place, name)?;
+        let refused = |error: Errno| LiveError::system(format!("putting a token bucket on {name}"), error.desc());
+        qdisc::install(socket, plan.device.index, plan.bucket).map_err(refused)?;
+        let reading = qdisc::read(socket, plan.device.index).map_err(refused)?;
+        let clock = Clock::start();
+        let start = clock.now();
+        let driver = Driver::new(&plan.mechanism, start, reading, name, arguments.record.as_deref())?;
+        let rate = driver.rate();
+        if rate != plan.bucket.rate {
+            qdisc::change(socket, plan.device.index, plan.bucket.at(rate)).map_err(refused)?;
+        }
+        board.write(|shown| {
+            shown.device.clone_from(name);
+            name_of(plan.kind).clone_into(&mut shown.mechanism);
+            shown.full_rate = plan.bucket.rate;
+            shown.power_model.clone_from(&arguments.power);
+        });
+        if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
+            say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
+        }
+        say(format_args!("{name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate));
+        let mut running = Loop {
+            plan,
+            held,
+            socket,
+            clock,
+            driver,
+            clamp,
+            sampling: Sampling::default(),
+            untold: 0,
+            guard,
+            meter: EnergyMeter::new(start, rate),
+            rate,
+            seen: Vec::with_capacity(MOST_SEGMENTS),
+            timed: Vec::with_capacity(MOST_SEGMENTS),
+            reading,
+            told_watch: start,
+            slow: start,
+            lateness: LatenessCounts::default(),
+            missed: 0,
+        };
+        let ended = running.until_ended(arguments.period, signals, board);
+        let end = clock.now();
+        let account = running.account(end);
+        board.write(|shown| {
+            running.fill(end, shown);
+            account(shown);
+        });
+        let recorded = running.driver.finish();
+        // The watch goes last of all, when what stood before stands again.
+        let restored = place.restore(running.socket, Some(held));
+        if restored.is_ok() {
+            running.guard.dismiss();
+        }
+        let ended = ended?;
+        restored?;
+        recorded?;
+        Ok(ended)
     }
-    board.write(|shown| {
-        shown.device.clone_from(name);
-        name_of(plan.kind).clone_into(&mut shown.mechanism);
-        shown.full_rate = plan.bucket.rate;
-        shown.power_model.clone_from(&arguments.power);
-    });
-    if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
-        say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
-    }
-    say(format_args!("{name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate));
-    let mut running = Loop {
-        plan,
-        held,
-        socket,
-        clock,
-        driver,
-        clamp,
-        sampling: Sampling::default(),
-        untold: 0,
-        guard,
-        meter: EnergyMeter::new(start, rate),
-        rate,
-        seen: Vec::with_capacity(MOST_SEGMENTS),
-        timed: Vec::with_capacity(MOST_SEGMENTS),
-        reading,
-        told_watch: start,
-        slow: start,
-        lateness: LatenessCounts::default(),
-        missed: 0,
-    };
-    let ended = running.until_ended(arguments.period, signals, board);
-    let end = clock.now();
-    let account = running.account(end);
-    board.write(|shown| {
-        running.fill(end, shown);
-        account(shown);
-    });
-    let recorded = running.driver.finish();
-    // The watch goes last of all, when what stood before stands again.
-    let restored = place.restore(running.socket, Some(held));
-    if restored.is_ok() {
-        running.guard.dismiss();
-    }
-    let ended = ended?;
-    restored?;
-    recorded?;
-    Ok(ended)
 }
 
 impl Loop<'_> {
@@ -279,9 +277,7 @@ impl Loop<'_> {
         if let Some(gateway) = self.driver.gateway() {
             shown.round_trip = gateway.needs_round_trip().then(|| gateway.round_trip());
             if gateway.steers() {
-                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // From an MTU to 2^30.
-                let window = gateway.window() as u64;
-                shown.window = Some(Bytes::new(window));
+                shown.window = self.driver.window();
                 shown.flows = Some(gateway.flows());
             }
         }

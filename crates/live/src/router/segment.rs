@@ -125,7 +125,6 @@ impl Sampling {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

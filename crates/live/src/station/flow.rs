@@ -1,6 +1,6 @@
 //! One connection of the host's as its packets show it, and the acknowledgements that can be sent in its name.
 
-use super::received::Received;
+use super::reassembly::Received;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
 use netlull_mechanism::radio::{PacketView, TcpView};
 use netlull_units::{Bytes, Duration, Instant};

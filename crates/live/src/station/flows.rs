@@ -1,11 +1,11 @@
 //! The connections that a station knows: a bounded table.
 
 use super::dozer::Dozer;
-use super::flow::Flow;
-use netlull_mechanism::radio::{Burst, Shaper, ShaperState};
+use super::flow::{Flow, Side};
+use netlull_mechanism::radio::{Burst, PacketView, Shaper, ShaperState};
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
-use netlull_wire::Connection;
+use netlull_wire::{Connection, Packet, parse};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A connection, with what lets the radio sleep for it.
@@ -87,6 +87,17 @@ impl Flows {
 
     pub(super) fn find(&mut self, connection: Connection) -> Option<&mut Entry> {
         self.entries.get_mut(self.numbers.get(&connection)?)
+    }
+
+    /// A packet of the host's or of its peer's, as the host reads it; of a connection that is not known only its size.
+    pub(super) fn view(&mut self, side: Side, bytes: &[u8]) -> PacketView {
+        let unknown = PacketView { size: u32::try_from(bytes.len()).unwrap_or(u32::MAX), segment: None };
+        let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return unknown };
+        let connection = match side {
+            Side::Host => tcp.connection(),
+            Side::Peer => tcp.connection().reversed(),
+        };
+        self.find(connection).map_or(unknown, |entry| entry.flow.view(side, &tcp))
     }
 
     pub(super) fn get(&mut self, number: u32) -> Option<&mut Entry> {

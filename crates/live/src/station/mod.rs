@@ -20,37 +20,38 @@
 //! itself offered, to its end and not beyond; their TSval is not later than the host's next one, so that the peer drops nothing of the host's for its
 //! age (PAWS, RFC 7323 section 5), and their TSecr follows section 4.3.
 
-mod air;
 mod config;
+mod decision;
 mod dozer;
 mod flow;
 mod flows;
-mod note;
 mod outcome;
 mod proxy;
-mod received;
+mod radio;
+mod reassembly;
+mod records;
 mod report;
 mod summary;
 #[cfg(test)]
 mod tests;
-mod verdict;
 
 pub use config::{Asleep, StationConfig, StationMechanism};
+pub use decision::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};
-pub use verdict::{Checksum, Output, SendVerdict, Sent, Verdict};
 
 use crate::error::{LiveError, Result};
-use air::Radio;
 use dozer::Dozer;
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
 use netlull_mechanism::radio::{Burst, PacketView, PowerMode, Shaper, StationAction, StationEvent};
-use netlull_network::probe::{AirRow, CLOSED};
+use netlull_network::probe::CLOSED;
+use netlull_network::radio::Coming;
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{Packet, TcpPacket, parse, set_window, verify_checksums, window_field};
-use note::{Note, Notes};
+use radio::PunctualRadio;
+use records::Records;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
@@ -86,21 +87,21 @@ enum Who {
 
 /// A host with its radio.
 #[derive(Debug)]
-pub struct Station {
+pub struct LiveStation {
     config: StationConfig,
     start: Instant,
     tape: Option<PathBuf>,
     /// The machine of all connections; shapers are with theirs.
     dozer: Dozer,
     flows: Flows,
-    radio: Radio,
+    radio: PunctualRadio,
     /// When anything was last seen that belongs to no known connection.
     others: Option<Instant>,
     outputs: VecDeque<Output>,
     counters: Counters,
     /// From where on its outcome counts.
     base: (Snapshot, Counters),
-    notes: Notes,
+    records: Records,
     /// Downloads whose connections are not known any more.
     past: VecDeque<DownloadReport>,
     /// From the first SYN on.
@@ -108,7 +109,7 @@ pub struct Station {
     over: Option<Snapshot>,
 }
 
-impl Station {
+impl LiveStation {
     /// A station whose radio is awake; its machine is recorded in `tape` if there is one. Shapers are recorded in a file each: that of the first
     /// connection has the name given, those of the others have their number behind it.
     ///
@@ -134,12 +135,12 @@ impl Station {
             tape: tape.map(Path::to_owned),
             dozer,
             flows: Flows::new(config.connections),
-            radio: Radio::new(start, config.wake, config.rates),
+            radio: PunctualRadio::new(start, config.wake, config.rates),
             others: None,
             outputs: VecDeque::new(),
             counters: Counters::default(),
             base: (Snapshot { at: start, ..Snapshot::default() }, Counters::default()),
-            notes: Notes::default(),
+            records: Records::default(),
             past: VecDeque::new(),
             begun: None,
             over: None,
@@ -158,7 +159,7 @@ impl Station {
         self.catch_up(now);
         let size = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let from = self.radio.began(now, size);
-        let heard = self.radio.hears(from, now);
+        let heard = self.radio.hears(from, now, None);
         self.radio.has_come(now);
         if heard {
             self.counters.counts.received_packets += 1;
@@ -166,7 +167,7 @@ impl Station {
         } else {
             self.counters.counts.missed_packets += 1;
             self.counters.counts.missed_bytes += u64::from(size);
-            self.note_packet("missed", (from, now), Side::Peer, bytes);
+            self.records.packet("missed", (from, now), || self.flows.view(Side::Peer, bytes));
             if self.config.asleep == Asleep::Drop {
                 return Verdict::Missed;
             }
@@ -180,7 +181,7 @@ impl Station {
             _ => self.receives_other(now, size, more),
         }
         if heard {
-            self.note_packet("data", (from, now), Side::Peer, bytes);
+            self.records.packet("data", (from, now), || self.flows.view(Side::Peer, bytes));
         }
         Verdict::Deliver
     }
@@ -243,7 +244,7 @@ impl Station {
                 None
             }
         };
-        let view = self.notes.is_taken().then(|| self.view(Side::Host, bytes));
+        let view = self.records.is_watched().then(|| self.flows.view(Side::Host, bytes));
         let mut kind = if view.is_some_and(|view| view.is_acknowledgement()) { "ack" } else { "sent" };
         if let Some(field) = window
             && set_window(bytes, field).is_ok()
@@ -253,7 +254,7 @@ impl Station {
             kind = CLOSED;
         }
         let (from, to) = self.radio.transmits(now, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
-        view.into_iter().for_each(|view| self.notes.take(|| Note::Air(AirRow::packet(kind, (from, to), &view))));
+        view.into_iter().for_each(|view| self.records.packet(kind, (from, to), || view));
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
@@ -303,14 +304,14 @@ impl Station {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
-    /// A beacon was on the air from `from` to `now`; a radio that was awake all the time has heard it. `coming` is a packet that is on the
-    /// air as well: when that will have come, and its bytes.
-    pub fn hears_beacon(&mut self, (from, now): (Instant, Instant), buffered: bool, coming: Option<(Instant, u32)>) {
-        self.catch_up(now);
-        if self.radio.hears_beside(from, now, coming) {
+    /// A beacon's last bit is on the air; a radio that was awake all the time has heard it. `coming` is a packet that is on the air as well.
+    pub fn hears_beacon(&mut self, beacon: Beacon, coming: Option<Coming>) {
+        let Beacon { from, until, buffered } = beacon;
+        self.catch_up(until);
+        if self.radio.hears(from, until, coming) {
             self.counters.counts.beacons += 1;
-            self.note_frame("beacon", (from, now), 0);
-            self.tell(now, Who::All, StationEvent::Beacon { buffered });
+            self.records.frame("beacon", (from, until), 0);
+            self.tell(until, Who::All, StationEvent::Beacon { buffered });
         }
     }
 
@@ -380,6 +381,11 @@ impl Station {
         let shapers = self.flows.entries_mut().filter_map(|entry| entry.shaper.as_mut()).map(Dozer::finish);
         shapers.collect::<Result<Vec<()>>>()?;
         self.dozer.finish()
+    }
+
+    /// The radio's times and the packets missed.
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        Snapshot { at: now, times: self.radio.times(now, None), missed_packets: self.counters.counts.missed_packets }
     }
 
     fn next_machine(&self) -> Option<(Instant, Who)> {
@@ -456,7 +462,8 @@ impl Station {
             let _ = shaper.finish();
         }
         if entry.bytes > 0 {
-            self.past.push_back(self.download(now, &entry));
+            let over = entry.over.unwrap_or_else(|| self.snapshot(now));
+            self.past.push_back(DownloadReport::of(&entry, &self.config.radios, &over));
             if self.past.len() > LISTED {
                 self.past.pop_front();
             }
@@ -537,7 +544,7 @@ impl Station {
         let kind = if entry.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" };
         let (bytes, packet) = entry.flow.acknowledgement(now)?;
         let (at, to) = self.radio.transmits(now, packet.size);
-        self.notes.take(|| Note::Air(AirRow::packet(kind, (at, to), &packet)));
+        self.records.packet(kind, (at, to), || packet);
         self.counters.own_acks += 1;
         self.counters.sent_packets += 1;
         self.outputs.push_back(Output { at: self.leaves(now, at), what: Sent::Packet(bytes) });
@@ -552,13 +559,13 @@ impl Station {
     fn polls(&mut self, now: Instant) {
         let (from, to) = self.radio.transmits(now, POLL_BYTES);
         self.counters.counts.polls += 1;
-        self.note_frame("poll", (from, to), POLL_BYTES);
+        self.records.frame("poll", (from, to), POLL_BYTES);
         self.outputs.push_back(Output { at: (from + self.config.poll_time).max(to), what: Sent::Poll });
     }
 
     fn announces(&mut self, now: Instant, mode: PowerMode) {
         let (from, to) = self.radio.transmits(now, NULL_BYTES);
-        self.note_frame("null", (from, to), NULL_BYTES);
+        self.records.frame("null", (from, to), NULL_BYTES);
         self.outputs.push_back(Output { at: from, what: Sent::Announce(mode) });
     }
 
@@ -566,7 +573,7 @@ impl Station {
     fn count_burst(&mut self, who: Who) {
         let Who::Connection(number) = who else { return };
         let Some(burst) = self.flows.get(number).and_then(Entry::take_burst) else { return };
-        self.notes.take(|| Note::Burst(burst));
+        self.records.burst(burst);
         let Burst { opened, first, last, ended, .. } = burst;
         self.counters.counts.bursts += 1;
         self.counters.detection += ended.saturating_since(last);

@@ -1,21 +1,37 @@
-//! A station as the outcome of an emulation has it.
+//! A station as the outcome and the tables of an emulation have it.
 
 use super::flows::Entry;
-use super::{Station, StationMechanism};
+use super::{LiveStation, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
+use netlull_network::probe::StationProbe;
+use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 
-impl Station {
-    /// Its outcome counts from here on, with what has come by then of a packet that is on the air to it: when that will have come, and its bytes.
-    pub fn restart(&mut self, now: Instant, coming: Option<(Instant, u32)>) {
-        let times = self.radio.times_with(now, coming);
+impl LiveStation {
+    /// Keeps from now on what [`tell_probe`](Self::tell_probe) tells.
+    pub fn watch(&mut self) {
+        self.records.begin();
+        self.radio.watch();
+    }
+
+    /// Tells a probe everything that has happened since the last time, under the number of this station.
+    pub fn tell_probe(&mut self, station: u32, probe: &mut StationProbe) {
+        for (at, state) in self.radio.changes() {
+            probe.radio(at, station, state);
+        }
+        self.records.tell(station, probe);
+    }
+
+    /// Its outcome counts from here on, with the part that has come by then of a packet that is on the air to it.
+    pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
+        let times = self.radio.times(now, coming);
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
     /// What it counted since it was last restarted, `coming` as there; what its access point held is for its driver to add.
     #[must_use]
-    pub fn outcome(&self, now: Instant, coming: Option<(Instant, u32)>) -> StationOutcome {
+    pub fn outcome(&self, now: Instant, coming: Option<Coming>) -> StationOutcome {
         let (counters, (since, base)) = (&self.counters, &self.base);
         let known = || self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known().all(|entry| entry.over.is_some());
@@ -23,7 +39,7 @@ impl Station {
         let detection = counters.detection.saturating_sub(base.detection);
         let largest = known().max_by_key(|entry| entry.bytes);
         StationOutcome {
-            radio: self.radio.times_with(now, coming).since(&since.times),
+            radio: self.radio.times(now, coming).since(&since.times),
             counts: counters.counts.since(&base.counts),
             shaper: match self.config.mechanism {
                 StationMechanism::ClientShaper(_) => Some(

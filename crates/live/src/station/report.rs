@@ -1,10 +1,13 @@
 //! A station in numbers, under the names that the simulator's summary has.
 
+use super::flows::Entry;
 use netlull_mechanism::radio::{Fallback, Shaper};
 use netlull_network::by_name::ByName;
-use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, StationCounts};
+use netlull_network::station::{DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts};
 use netlull_units::Duration;
+use netlull_wire::Endpoint;
 use serde::Serialize;
+use std::net::IpAddr;
 
 /// A station since its start.
 #[derive(Clone, Debug, Serialize)]
@@ -72,6 +75,24 @@ pub struct DownloadReport {
     pub shaper: Option<ShaperReport>,
 }
 
+impl DownloadReport {
+    /// The download of a connection, which is over, or goes on, at `over`.
+    pub(super) fn of(entry: &Entry, radios: &[NamedRadio], over: &Snapshot) -> Self {
+        let end = |end: Endpoint| match end.address {
+            IpAddr::V4(address) => format!("{address}:{}", end.port),
+            IpAddr::V6(address) => format!("[{address}]:{}", end.port),
+        };
+        Self {
+            host: end(entry.flow.connection.from),
+            peer: end(entry.flow.connection.to),
+            bytes: entry.bytes,
+            complete: entry.over.is_some(),
+            span: DownloadSummary::of(radios, &over.since(&entry.begun)),
+            shaper: entry.shaper().map(ShaperReport::of),
+        }
+    }
+}
+
 /// A shaper, now or when its connection was forgotten.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct ShaperReport {
@@ -88,7 +109,7 @@ pub struct ShaperReport {
 }
 
 impl ShaperReport {
-    pub(super) fn of(shaper: &Shaper) -> Self {
+    fn of(shaper: &Shaper) -> Self {
         Self {
             state: shaper.state().name(),
             fallback: shaper.fallback().map(Fallback::name),

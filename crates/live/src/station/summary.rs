@@ -1,42 +1,23 @@
 //! What a station has to report.
 
 use super::flows::Entry;
-use super::{DownloadReport, ShaperReport, Station, StationMechanism, StationReport};
-use netlull_network::station::{DownloadSummary, RadioSummary, Snapshot};
+use super::{DownloadReport, LiveStation, StationMechanism, StationReport};
+use netlull_network::station::{DownloadSummary, RadioSummary};
 use netlull_units::Instant;
 
-impl Station {
-    pub(super) fn snapshot(&self, now: Instant) -> Snapshot {
-        Snapshot { at: now, times: self.radio.times(now), missed_packets: self.counters.counts.missed_packets }
-    }
-
-    fn span(&self, begun: &Snapshot, over: &Snapshot) -> DownloadSummary {
-        DownloadSummary::of(&self.config.radios, &over.since(begun))
-    }
-
-    pub(super) fn download(&self, now: Instant, entry: &Entry) -> DownloadReport {
-        let end = |end: netlull_wire::Endpoint| match end.address {
-            std::net::IpAddr::V4(address) => format!("{address}:{}", end.port),
-            std::net::IpAddr::V6(address) => format!("[{address}]:{}", end.port),
-        };
-        DownloadReport {
-            host: end(entry.flow.connection.from),
-            peer: end(entry.flow.connection.to),
-            bytes: entry.bytes,
-            complete: entry.over.is_some(),
-            span: self.span(&entry.begun, &entry.over.unwrap_or_else(|| self.snapshot(now))),
-            shaper: entry.shaper().map(ShaperReport::of),
-        }
-    }
-
+impl LiveStation {
     /// It in numbers, since its start.
     #[must_use]
     pub fn summary(&self, now: Instant) -> StationReport {
-        let (times, counters) = (self.radio.times(now), &self.counters);
+        let (times, counters) = (self.radio.times(now, None), &self.counters);
         let shapes = matches!(self.config.mechanism, StationMechanism::ClientShaper(_));
         let known = self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known.clone().all(|entry| entry.over.is_some());
-        let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(|entry| self.download(now, entry))).collect();
+        let download = |entry: &Entry| {
+            let over = entry.over.unwrap_or_else(|| self.snapshot(now));
+            DownloadReport::of(entry, &self.config.radios, &over)
+        };
+        let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(download)).collect();
         let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
         let resent: u64 = self.flows.entries().filter_map(Entry::shaper).map(|shaper| shaper.resent_opens()).sum();
         StationReport {
@@ -63,7 +44,7 @@ impl Station {
                 .as_ref()
                 .zip(self.over.as_ref())
                 .filter(|_| all_over)
-                .map(|(begun, over)| self.span(begun, over)),
+                .map(|(begun, over)| DownloadSummary::of(&self.config.radios, &over.since(begun))),
             downloads,
         }
     }

@@ -79,7 +79,7 @@ fn said(output: &Output) -> Option<Said> {
 
 /// One connection by hand: the host's numbers begin at `host`, the peer's at `peer`.
 struct Script {
-    station: Station,
+    station: LiveStation,
     connection: Connection,
     host: u32,
     peer: u32,
@@ -88,7 +88,7 @@ struct Script {
 impl Script {
     fn new(config: StationConfig, host: u32, peer: u32) -> Self {
         let mut script =
-            Self { station: Station::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
+            Self { station: LiveStation::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
         script.host_sends(at(0), (host, 0), SYN, 0, (1000, 0));
         script.peer_sends(at(60), (peer, host.wrapping_add(1)), SYN_ACK, 0, (50, 1000));
         script.host_sends(at(60), (host.wrapping_add(1), peer.wrapping_add(1)), ACK, 0, (1060, 50));
@@ -230,7 +230,7 @@ fn what_the_host_has_not_taken_is_not_acknowledged() {
 fn a_clock_that_is_slower_than_a_millisecond_is_not_run_ahead_of() {
     // Ticks of 10 ms: 100 at 0 ms, 106 at 60 and 61 ms.
     let mut script =
-        Script { station: Station::new(eager(), at(0), None).unwrap(), connection: ends(5000), host: 7, peer: 9 };
+        Script { station: LiveStation::new(eager(), at(0), None).unwrap(), connection: ends(5000), host: 7, peer: 9 };
     script.host_sends(at(0), (7, 0), SYN, 0, (100, 0));
     script.peer_sends(at(60), (9, 8), SYN_ACK, 0, (50, 100));
     script.host_sends(at(60), (8, 10), ACK, 0, (106, 50));
@@ -241,7 +241,7 @@ fn a_clock_that_is_slower_than_a_millisecond_is_not_run_ahead_of() {
 
 #[test]
 fn a_connection_whose_syn_was_not_seen_is_left_alone() {
-    let mut station = Station::new(shaped(), at(0), None).unwrap();
+    let mut station = LiveStation::new(shaped(), at(0), None).unwrap();
     let mut bytes = segment(ends(5000), (1, 1), ACK, 0, (5, 5));
     let before = bytes.clone();
     for i in 0..200_u32 {
@@ -279,7 +279,7 @@ fn a_reset_and_the_end_of_the_data_stop_all_sending() {
 #[test]
 fn a_station_with_psm_and_its_proxy() {
     let config = StationConfig { mechanism: StationMechanism::Psm(PsmConfig::default()), ..shaped() };
-    let mut station = Station::new(config, at(0), None).unwrap();
+    let mut station = LiveStation::new(config, at(0), None).unwrap();
     let mut proxy = Proxy::new(&AccessPointConfig::default(), at(0), None).unwrap();
     station.handle_timeout(at(0));
     while station.next_timeout().is_some_and(|due| due < at(1)) {
@@ -297,7 +297,7 @@ fn a_station_with_psm_and_its_proxy() {
     proxy.handle_timeout(at(100));
     station.handle_timeout(at(100));
     assert_eq!(proxy.poll_output(), Some(ProxyOutput::Beacon { buffered: true }));
-    station.hears_beacon((at(100), at(101)), true, None);
+    station.hears_beacon(Beacon { from: at(100), until: at(101), buffered: true }, None);
     let poll = station.poll_output().unwrap();
     assert_eq!(poll, Output { at: at(101) + Duration::from_micros(500), what: Sent::Poll });
     proxy.polled(poll.at);
@@ -318,7 +318,7 @@ fn a_station_with_psm_and_its_proxy() {
 
 #[test]
 fn what_cannot_work_is_refused() {
-    let error = |config| Station::new(config, at(0), None).unwrap_err().to_string();
+    let error = |config| LiveStation::new(config, at(0), None).unwrap_err().to_string();
     assert_eq!(error(StationConfig { connections: 0, ..shaped() }), "connections: is 0; expected 1 or more");
     let none = BitRate::from_bps(0);
     assert!(error(StationConfig { rates: [none, none], ..shaped() }).contains("air rate"));
@@ -354,7 +354,7 @@ proptest! {
         peer: u32, host: u32, base in 1000u32..u32::MAX, eagerly: bool, steps in proptest::collection::vec(step(), 1..150),
     ) {
         let config = if eagerly { eager() } else { shaped() };
-        let mut script = Script { station: Station::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
+        let mut script = Script { station: LiveStation::new(config, at(0), None).unwrap(), connection: ends(5000), host, peer };
         let clock = |now: Instant| base.wrapping_add(u32::try_from((now - at(0)).as_nanos() / 1_000_000).unwrap());
         script.host_sends(at(0), (host, 0), SYN, 0, (clock(at(0)), 0));
         script.peer_sends(at(60), (peer, host.wrapping_add(1)), SYN_ACK, 0, (50, clock(at(0))));

@@ -93,7 +93,7 @@ impl<M: Taped> OnTape<M> {
     }
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 impl<M: Taped> Machine for OnTape<M> {
     type Event = M::Event;

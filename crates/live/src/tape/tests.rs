@@ -54,10 +54,10 @@ fn a_changed_decision_is_found_where_it_is() {
     let text = std::fs::read_to_string(&path).unwrap();
     let line = 1 + text.lines().position(|line| line.contains("set_rate")).unwrap();
     // The first change was to another rate than the machine would choose.
-    std::fs::write(&path, text.replacen("\"rate\":9000000", "\"rate\":8000000", 1)).unwrap();
+    std::fs::write(&path, text.replacen("\"rate\":\"9 Mb/s\"", "\"rate\":\"8 Mb/s\"", 1)).unwrap();
     let difference = replay(&path).unwrap().difference.unwrap();
     assert_eq!(difference.line, line as u64);
-    assert!(difference.replayed.contains("9000000"));
+    assert!(difference.replayed.contains("9 Mb/s"));
     std::fs::remove_file(path).unwrap();
 }
 
@@ -73,10 +73,10 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     for (content, message) in [
         ("", "is no tape"),
         ("{\"name\":1}\n", "is no tape"),
-        (&text.replacen("\"format\":1", "\"format\":9", 1), "expected a tape of format 1"),
+        (&text.replacen("\"format\":2", "\"format\":9", 1), "expected a tape of format 2"),
         (&text.replacen("practra", "practrb", 1), "no machine that can be replayed"),
         (&text.replacen("\"at\":0", "\"at\":-1", 1), "line 2"),
-        (&text.replacen("\"waiting\":0", "\"waiting\":x", 1), "line 2"),
+        (&text.replacen("\"waiting\":\"0 B\"", "\"waiting\":x", 1), "line 2"),
     ] {
         std::fs::write(&path, content).unwrap();
         let error = replay(&path).unwrap_err().to_string();

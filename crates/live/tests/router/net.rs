@@ -70,7 +70,6 @@ impl Network {
     }
 
     /// A network; packets take `delay` between sender and router, each way.
-    #[allow(clippy::disallowed_methods)]
     pub fn new(delay: Option<Duration>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = |role: &str| format!("nl-rt-{}-{number}{role}", std::process::id());

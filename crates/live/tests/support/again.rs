@@ -1,7 +1,6 @@
 //! What depends on when real hosts get a processor is asked of one run of a few.
 
 #![allow(dead_code)] // Each test uses its part.
-#![allow(clippy::unwrap_used, clippy::expect_used)] // All of it is test code.
 
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! Two hosts in network namespaces of their own, with a path between them that this process is: a rate, a buffer, a delay.
 #![allow(dead_code)] // Each test uses its part.
-#![allow(clippy::unwrap_used, clippy::panic)] // All of it is test code.
+#![allow(clippy::unwrap_used)] // All of it is test code.
 
 pub mod again;
 

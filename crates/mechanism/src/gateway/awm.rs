@@ -2,13 +2,13 @@
 
 use crate::ConfigError;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
 const LARGEST_WINDOW: f64 = 1_073_725_440.0;
 
 /// AWM's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AwmConfig {
     /// T: the queue to keep, in bytes. The paper's is half of the buffer.
     pub target: Bytes,

@@ -2,11 +2,11 @@
 
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// How often the rate is computed (the paper's formula says at every event, its prose "averaged along a round-trip time").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// Once per round-trip time, from the queue at its two ends. The default.
     #[default]
@@ -20,8 +20,7 @@ pub enum Pace {
 const SHORTEST: Duration = Duration::from_micros(1);
 
 /// C-EARTH's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CEarthConfig {
     /// C_min in bit/s.
     pub min: BitRate,

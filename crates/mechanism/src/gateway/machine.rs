@@ -7,10 +7,10 @@ use super::{
 use crate::rate::{QueueCount, QueueView};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// What a gateway consists of.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatewayConfig {
     /// AWM, which also has the target of C-EARTH.
     pub awm: AwmConfig,

@@ -22,6 +22,7 @@ pub use round_trip::{RoundTrip, RoundTripConfig};
 
 use crate::rate::{Admission, QueueView};
 use netlull_units::{BitRate, Bytes, Duration};
+use serde::{Deserialize, Serialize};
 
 /// A flow as a gateway tells it from others: a hash of its addresses and ports. The same for both directions.
 pub type FlowKey = u64;
@@ -36,8 +37,7 @@ pub fn spread(number: u64) -> u64 {
 }
 
 /// What a gateway reads in a TCP segment that passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentView {
     /// Whose it is.
     pub flow: FlowKey,
@@ -61,9 +61,8 @@ impl SegmentView {
 }
 
 /// A segment's part in the handshake (RFC 9293 section 3.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SegmentKind {
     /// Opens a connection.
     Syn,
@@ -74,8 +73,7 @@ pub enum SegmentKind {
 }
 
 /// TSval and TSecr in the ticks of their senders' clocks (RFC 7323 section 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timestamps {
     /// TSval.
     pub value: u32,
@@ -84,9 +82,8 @@ pub struct Timestamps {
 }
 
 /// What happens at a gateway. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GatewayEvent {
     /// A packet reached the link's buffer.
     Arrival {
@@ -117,9 +114,8 @@ pub enum GatewayEvent {
 }
 
 /// What a gateway asks of its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum GatewayAction {
     /// Serve the link at `rate` from now on and send nothing for `pause`.
     SetRate {

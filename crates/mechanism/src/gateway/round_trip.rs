@@ -3,11 +3,11 @@
 use super::{FlowKey, SegmentKind, SegmentView, spread};
 use crate::ConfigError;
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// Where RTT comes from.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RoundTripConfig {
     /// Given.
     Fixed(Duration),

@@ -4,11 +4,11 @@ use super::beacons::Beacons;
 use super::{Polling, PowerMode};
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// What happens at an access point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AccessEvent {
     /// A packet for the station has come.
     Arrival,
@@ -21,9 +21,8 @@ pub enum AccessEvent {
 }
 
 /// What an access point asks of its driver. Packets held and packets forwarded leave in one queue, in the order in which the actions come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AccessAction {
     /// Send the packet that has just come.
     Forward,
@@ -46,8 +45,7 @@ pub enum AccessAction {
 }
 
 /// Parameters of an [`AccessPoint`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessPointConfig {
     /// The time from one beacon to the next. Default 100 ms, as an Orinoco access point has it (client-centered-2004 section IV-C).
     pub beacon_period: Duration,

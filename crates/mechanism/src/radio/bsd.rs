@@ -6,11 +6,11 @@ use super::{PacketView, Polling, PowerMode, StationAction, StationEvent};
 use crate::gateway::SegmentKind;
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// Which of the packets that its host sends [`Bsd`] takes for requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Requests {
     /// All of them: the link layer does not look into packets, so that every acknowledgement counts (client-centered-2004 section II).
     #[default]
@@ -20,8 +20,7 @@ pub enum Requests {
 }
 
 /// Parameters of [`Bsd`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BsdConfig {
     /// p: by how much of itself a round trip may be lengthened, more than 0. Default 0.5, the example of client-centered-2004 section II.
     pub slowdown: f64,

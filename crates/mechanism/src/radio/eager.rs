@@ -4,10 +4,10 @@ use super::spacing::Spacing;
 use super::{PacketView, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// How long eager acknowledgements wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EagerConfig {
     /// The least silence after which data is acknowledged. Default 3 ms: the paper's timer (section III-A.1).
     pub least_wait: Duration,

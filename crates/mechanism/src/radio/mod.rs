@@ -26,10 +26,10 @@ pub use shaper::{Burst, Fallback, PacedFrom, PacedGuard, RepairAcks, RttFrom, Sh
 
 use crate::gateway::{SegmentKind, Timestamps};
 use netlull_units::Bytes;
+use serde::{Deserialize, Serialize};
 
 /// A packet as a station reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PacketView {
     /// Its size in bytes, IP header included.
     pub size: u32,
@@ -46,8 +46,7 @@ impl PacketView {
 }
 
 /// A TCP segment as one of its ends reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpView {
     /// Which connection of the station's: the driver numbers them.
     pub connection: u32,
@@ -68,9 +67,8 @@ pub struct TcpView {
 }
 
 /// Whether a station hears what is sent to it, as its access point knows it (the power-management bit of IEEE 802.11 section 9.2.4.1.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PowerMode {
     /// Packets are sent at once.
     Awake,
@@ -79,9 +77,8 @@ pub enum PowerMode {
 }
 
 /// What an access point answers a poll by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Polling {
     /// Everything held at that moment, the last packet marked: the ideal PSM of client-centered-2004 section IV-C.
     #[default]
@@ -91,9 +88,8 @@ pub enum Polling {
 }
 
 /// What happens at a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StationEvent {
     /// The radio has received a packet, whole, and hands it to the host now.
     Received {
@@ -124,9 +120,8 @@ pub enum StationEvent {
 }
 
 /// What a station asks of its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StationAction {
     /// Let the radio sleep, once it has sent what has been handed to it.
     Sleep,

@@ -5,10 +5,10 @@ use super::doze::{Actions, Doze, Rules};
 use super::{Polling, PowerMode, StationAction, StationEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// Parameters of [`Psm`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PsmConfig {
     /// The time from one beacon of the access point to the next. Default 100 ms (client-centered-2004 section IV-C).
     pub beacon_period: Duration,

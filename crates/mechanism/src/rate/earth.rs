@@ -11,10 +11,10 @@
 use super::{QueueCount, QueueView, RateAction, RateEvent, RateSet};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use serde::{Deserialize, Serialize};
 
 /// EARTH's parameters; the paper prints none of them.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EarthConfig {
     /// r_1 < ... < r_n in bit/s.
     pub rates: RateSet,

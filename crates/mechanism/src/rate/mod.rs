@@ -10,10 +10,10 @@ pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig,
 pub use rate_set::RateSet;
 
 use netlull_units::{BitRate, Bytes, Duration};
+use serde::{Deserialize, Serialize};
 
 /// What a link holds, as its controller sees it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueView {
     /// Bytes that wait in the buffer, without the packet being sent.
     pub waiting: Bytes,
@@ -27,9 +27,8 @@ impl QueueView {
 }
 
 /// Whether an arriving packet found room in the buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Admission {
     /// It waits or is being sent.
     Accepted,
@@ -38,9 +37,8 @@ pub enum Admission {
 }
 
 /// What happens on a controlled link. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RateEvent {
     /// A packet reached the link's buffer. If the transmitter was free, the packet is already in service in `queue`.
     Arrival {
@@ -66,9 +64,8 @@ pub enum RateEvent {
 }
 
 /// What a rate controller asks of its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RateAction {
     /// Serve at `rate` from now on and send nothing for `pause` while the hardware changes over.
     ///

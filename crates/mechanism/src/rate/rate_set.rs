@@ -2,11 +2,11 @@
 
 use crate::ConfigError;
 use netlull_units::BitRate;
+use serde::{Deserialize, Serialize};
 
 /// The rates r_1 < ... < r_n that a link can run at: not empty, all positive, strictly ascending.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(try_from = "Vec<BitRate>", into = "Vec<BitRate>"))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<BitRate>", into = "Vec<BitRate>")]
 pub struct RateSet {
     rates: Vec<BitRate>,
 }
@@ -92,7 +92,6 @@ fn too_many(count: impl std::fmt::Display) -> ConfigError {
     ConfigError::new("rates", format!("a set of {count} rates"), format!("at most {} rates", RateSet::MAX_LEN))
 }
 
-#[cfg(feature = "serde")]
 impl TryFrom<Vec<BitRate>> for RateSet {
     type Error = ConfigError;
 
@@ -101,7 +100,6 @@ impl TryFrom<Vec<BitRate>> for RateSet {
     }
 }
 
-#[cfg(feature = "serde")]
 impl From<RateSet> for Vec<BitRate> {
     fn from(set: RateSet) -> Self {
         set.rates

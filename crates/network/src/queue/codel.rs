@@ -1,6 +1,6 @@
 //! Controlled delay (RFC 8289): packets that have waited too long for too long are dropped as they leave the queue.
 
-use super::Verdict;
+use super::verdict::Verdict;
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 

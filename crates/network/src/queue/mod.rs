@@ -4,6 +4,9 @@
 
 pub mod codel;
 pub mod red;
+mod verdict;
+
+pub use verdict::Verdict;
 
 use codel::CoDelConfig;
 use red::RedConfig;
@@ -32,15 +35,4 @@ impl QueueModel {
             Self::CoDel(_) => "codel",
         }
     }
-}
-
-/// What queue management does with a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Nothing.
-    Pass,
-    /// The packet goes on with the mark "congestion experienced" (RFC 3168).
-    Mark,
-    /// The packet is dropped.
-    Drop,
 }

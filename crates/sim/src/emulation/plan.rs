@@ -1,6 +1,7 @@
 //! From a scenario to a plan.
 
 use crate::engine::random::Stream;
+use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::routing::NextHop;
 use crate::run::Rerouting;
 use crate::scenario::document::Verify;
@@ -79,14 +80,13 @@ pub(crate) fn marks(scenario: &Scenario) -> Vec<Instant> {
     marks
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
     let hop = |node: usize, destination: usize| {
         if hosts.binary_search(&destination).is_err() {
             return None;
         }
-        match scenario.routes.next_hop(node as u32, destination as u32) {
-            NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => Some(link),
+        match scenario.routes.next_hop(NodeId::new(node), NodeId::new(destination)) {
+            NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => Some(link.number()),
             NextHop::Here | NextHop::Unreachable => None,
         }
     };
@@ -94,12 +94,11 @@ fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
     (0..nodes).map(|node| (0..nodes).map(|destination| hop(node, destination)).collect()).collect()
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
     LinkPlan {
         name: spec.name.clone(),
-        from: spec.from as u32,
-        to: spec.to as u32,
+        from: NodeId::new(spec.from).number(),
+        to: NodeId::new(spec.to).number(),
         rate: spec.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(spec.rate),
         delay: spec.delay,
         buffer: spec.buffer,
@@ -111,7 +110,6 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn control(control: &Control) -> ControlPlan {
     let mechanism = match &control.mechanism {
         Mechanism::PractRa(config) => MechanismPlan::Practra(config.clone()),
@@ -120,7 +118,7 @@ fn control(control: &Control) -> ControlPlan {
     };
     ControlPlan {
         mechanism,
-        acknowledgements: control.acknowledgements.map(|link| link as u32),
+        acknowledgements: control.acknowledgements.map(|link| LinkId::new(link).number()),
         in_service: control.in_service,
     }
 }
@@ -143,9 +141,9 @@ fn steps(scenario: &Scenario, spec: &LinkSpec, capacity: &Capacity) -> Vec<(Inst
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn flow(path: &FlowPath, traffic: Traffic) -> FlowPlan {
-    FlowPlan { name: path.name.clone(), from: path.from as u32, to: path.to as u32, traffic }
+    let [from, to] = [path.from, path.to].map(|node| NodeId::new(node).number());
+    FlowPlan { name: path.name.clone(), from, to, traffic }
 }
 
 fn tcp_flow(scenario: &Scenario, spec: &TcpFlow) -> Result<FlowPlan, ScenarioError> {
@@ -187,21 +185,10 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
 
 /// What a real TCP is asked for. Which algorithm its kernel has is for the kernel to say.
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
-    let congestion_control = match config.congestion_control {
-        Algorithm::Reno | Algorithm::Reno2622 | Algorithm::NewReno | Algorithm::Sack => "reno",
-        Algorithm::Cubic | Algorithm::Cubic2622 => "cubic",
-        Algorithm::Bbr => "bbr",
-        Algorithm::Bic => "bic",
-        Algorithm::Dctcp => "dctcp",
-        Algorithm::Vegas => "vegas",
-        other @ (Algorithm::Tahoe | Algorithm::Compound) => {
-            let message = format!("is {}, which no Linux has", other.name());
-            let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
-            return refuse(
-                format!("flow.{}.tcp.congestion_control", path.name),
-                format!("{message}; expected {expected}"),
-            );
-        }
+    let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
+        let message = format!("is {}, which no Linux has", config.congestion_control.name());
+        let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
+        return refuse(format!("flow.{}.tcp.congestion_control", path.name), format!("{message}; expected {expected}"));
     };
     Ok(TcpPlan {
         congestion_control: congestion_control.to_owned(),
@@ -221,7 +208,6 @@ fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     })
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn station(spec: &StationSpec) -> StationPlan {
     let mechanism = match &spec.mechanism {
         StationMechanism::AlwaysOn => StationMechanismPlan::AlwaysOn,
@@ -232,10 +218,10 @@ fn station(spec: &StationSpec) -> StationPlan {
     };
     let access = spec.mechanism.access();
     StationPlan {
-        node: spec.node as u32,
-        access: spec.access as u32,
-        down: spec.down as u32,
-        up: spec.up as u32,
+        node: NodeId::new(spec.node).number(),
+        access: NodeId::new(spec.access).number(),
+        down: LinkId::new(spec.down).number(),
+        up: LinkId::new(spec.up).number(),
         wake: spec.wake,
         mechanism,
         access_point: access.map(|access| AccessPlan {
@@ -246,12 +232,15 @@ fn station(spec: &StationSpec) -> StationPlan {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn probe(scenario: &Scenario) -> ProbePlan {
     let probe = &scenario.probe;
-    let numbers = |chosen: &Option<Vec<usize>>, all: usize| -> Vec<u32> {
-        let all = || (0..all).collect();
-        chosen.clone().unwrap_or_else(all).into_iter().map(|index| index as u32).collect()
+    let links = match &probe.links {
+        Some(chosen) => chosen.iter().copied().map(LinkId::new).collect(),
+        None => LinkId::all(scenario.links.len()).collect::<Vec<_>>(),
+    };
+    let flows = match &probe.flows {
+        Some(chosen) => chosen.iter().copied().map(FlowId::new).collect(),
+        None => FlowId::all(scenario.flow_paths().count()).collect::<Vec<_>>(),
     };
     ProbePlan {
         interval: probe.interval,
@@ -259,9 +248,9 @@ fn probe(scenario: &Scenario) -> ProbePlan {
         drops: probe.drops,
         requests: probe.requests,
         stations: probe.stations,
-        arrivals: probe.arrivals.iter().flatten().map(|&link| link as u32).collect(),
-        links: numbers(&probe.links, scenario.links.len()),
-        flows: numbers(&probe.flows, scenario.flow_paths().count()),
+        arrivals: probe.arrivals.iter().flatten().map(|&link| LinkId::new(link).number()).collect(),
+        links: links.into_iter().map(LinkId::number).collect(),
+        flows: flows.into_iter().map(FlowId::number).collect(),
     }
 }
 
@@ -320,7 +309,7 @@ fn flow_differences(config: &Config) -> Vec<String> {
 fn not_asked_for(config: &Config) -> Vec<&'static str> {
     let linux = Config { receive_buffer: config.receive_buffer, mss: config.mss, ..Config::linux_6() };
     let linux = linux.with_linux_6_quick_acks();
-    let linux = linux.with_linux_6_algorithm(config.congestion_control);
+    let linux = linux.with_linux_6_algorithm(config.congestion_control.clone());
     let options = [
         (config.loss_recovery != linux.loss_recovery, "loss_recovery"),
         (config.window_reduction != linux.window_reduction, "window_reduction"),

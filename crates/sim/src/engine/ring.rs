@@ -3,9 +3,9 @@
 /// First in, first out; items keep their absolute number.
 pub struct Ring<T> {
     items: Vec<T>,
-    mask: u64,
-    popped: u64,
-    pushed: u64,
+    mask: usize,
+    popped: usize,
+    pushed: usize,
 }
 
 impl<T: Copy + Default> Ring<T> {
@@ -19,7 +19,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     #[must_use]
     pub fn len(&self) -> u64 {
-        self.pushed - self.popped
+        (self.pushed - self.popped) as u64
     }
 
     /// True if it holds nothing.
@@ -32,14 +32,14 @@ impl<T: Copy + Default> Ring<T> {
     /// How many items were ever pushed: the number that the next one gets.
     #[inline]
     #[must_use]
-    pub fn pushed(&self) -> u64 {
+    pub fn pushed(&self) -> usize {
         self.pushed
     }
 
     /// How many items were ever taken: the number of the head.
     #[inline]
     #[must_use]
-    pub fn popped(&self) -> u64 {
+    pub fn popped(&self) -> usize {
         self.popped
     }
 
@@ -53,7 +53,7 @@ impl<T: Copy + Default> Ring<T> {
     /// it right after its parts were written stalls the processor.
     #[inline(always)]
     pub fn push_place(&mut self) -> &mut T {
-        if self.len() == self.items.len() as u64 {
+        if self.pushed - self.popped == self.items.len() {
             self.grow();
         }
         let at = self.place(self.pushed);
@@ -100,7 +100,7 @@ impl<T: Copy + Default> Ring<T> {
     /// The item with this number, if the ring still holds it.
     #[inline]
     #[must_use]
-    pub fn get(&self, number: u64) -> Option<&T> {
+    pub fn get(&self, number: usize) -> Option<&T> {
         (self.popped..self.pushed).contains(&number).then(|| &self.items[self.place(number)])
     }
 
@@ -118,19 +118,17 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
-    fn place(&self, number: u64) -> usize {
-        (number & self.mask) as usize
+    fn place(&self, number: usize) -> usize {
+        number & self.mask
     }
 
     #[cold]
-    #[allow(clippy::cast_possible_truncation)]
     fn grow(&mut self) {
         let size = (self.items.len() * 2).max(4);
-        let mask = size as u64 - 1;
+        let mask = size - 1;
         let mut items = vec![T::default(); size];
         for number in self.popped..self.pushed {
-            items[(number & mask) as usize] = self.items[self.place(number)];
+            items[number & mask] = self.items[self.place(number)];
         }
         self.items = items;
         self.mask = mask;

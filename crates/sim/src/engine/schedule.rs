@@ -22,7 +22,44 @@
 use netlull_units::{Duration, Instant};
 
 /// Names a component's place in the schedule.
-pub type Slot = u32;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Slot(u32);
+
+impl Slot {
+    /// The first slot: of simultaneous events its own comes first.
+    pub const FIRST: Self = Self(0);
+
+    /// The slot at a place, counted from zero.
+    ///
+    /// # Panics
+    /// If the place needs more than 32 bits.
+    #[inline]
+    #[must_use]
+    pub fn new(place: usize) -> Self {
+        Self(u32::try_from(place).expect("at most 2^32 slots"))
+    }
+
+    /// The n-th slot behind it.
+    #[inline(always)]
+    #[must_use]
+    pub const fn nth(self, n: u32) -> Self {
+        Self(self.0 + n)
+    }
+
+    /// How many slots it is behind `first`, which is not behind it.
+    #[inline(always)]
+    #[must_use]
+    pub const fn behind(self, first: Self) -> u32 {
+        self.0 - first.0
+    }
+
+    /// The place, counted from zero.
+    #[inline(always)]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Buckets of a level, as a power of two.
 const LEVEL_BITS: u32 = 8;
@@ -89,7 +126,7 @@ impl Schedule {
                 return None;
             };
             let slot = self.slot(key);
-            let current = &mut self.keys[slot as usize];
+            let current = &mut self.keys[slot.index()];
             if *current != key {
                 self.head += 1;
                 continue;
@@ -108,7 +145,7 @@ impl Schedule {
     #[inline]
     #[must_use]
     pub fn at(&self, slot: Slot) -> Instant {
-        let key = self.keys[slot as usize];
+        let key = self.keys[slot.index()];
         if key == NEVER { Instant::NEVER } else { Instant::from_nanos(key >> self.slot_bits) }
     }
 
@@ -116,19 +153,19 @@ impl Schedule {
     /// [`Self::longest_run`].
     #[inline]
     pub fn set(&mut self, slot: Slot, at: Instant) {
-        self.keys[slot as usize] = NEVER;
+        self.keys[slot.index()] = NEVER;
         self.add(slot, at);
     }
 
     /// Sets the event of a component that has none.
     #[inline(always)]
     pub fn add(&mut self, slot: Slot, at: Instant) {
-        debug_assert!(self.keys[slot as usize] == NEVER, "slot {slot} has an event");
+        debug_assert!(self.keys[slot.index()] == NEVER, "{slot:?} has an event");
         if at.as_nanos() > self.latest {
             return;
         }
-        let key = at.as_nanos() << self.slot_bits | u64::from(slot);
-        self.keys[slot as usize] = key;
+        let key = at.as_nanos() << self.slot_bits | u64::from(slot.0);
+        self.keys[slot.index()] = key;
         if !self.wheel.add(key) {
             self.insert(key);
         }
@@ -192,7 +229,7 @@ impl Schedule {
         wheel.now = now << self.slot_bits >> bits;
         self.wheel = wheel;
         // What is stale stays behind.
-        pending.retain(|&key| self.keys[self.slot(key) as usize] == key);
+        pending.retain(|&key| self.keys[self.slot(key).index()] == key);
         pending.sort_unstable();
         pending.dedup();
         for key in pending {
@@ -206,7 +243,7 @@ impl Schedule {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]
     fn slot(&self, key: u64) -> Slot {
-        (key & ((1 << self.slot_bits) - 1)) as Slot
+        Slot((key & ((1 << self.slot_bits) - 1)) as u32)
     }
 }
 
@@ -315,19 +352,19 @@ mod tests {
     fn simultaneous_events_come_in_the_order_of_their_slots() {
         let mut schedule = Schedule::new(5);
         for slot in [3, 1, 4, 0, 2] {
-            schedule.set(slot, Instant::from_nanos(7));
+            schedule.set(Slot(slot), Instant::from_nanos(7));
         }
-        let order: Vec<Slot> = std::iter::from_fn(|| take(&mut schedule)).map(|(_, slot)| slot).collect();
+        let order: Vec<u32> = std::iter::from_fn(|| take(&mut schedule)).map(|(_, slot)| slot.0).collect();
         assert_eq!(order, [0, 1, 2, 3, 4]);
     }
 
     #[test]
     fn an_event_later_than_the_end_stays() {
         let mut schedule = Schedule::new(2);
-        schedule.set(1, Instant::from_nanos(10));
+        schedule.set(Slot(1), Instant::from_nanos(10));
         assert_eq!(schedule.take_until(Instant::from_nanos(9)), None);
-        assert_eq!(schedule.take_until(Instant::from_nanos(10)), Some((Instant::from_nanos(10), 1)));
-        assert_eq!(schedule.at(1), Instant::NEVER);
+        assert_eq!(schedule.take_until(Instant::from_nanos(10)), Some((Instant::from_nanos(10), Slot(1))));
+        assert_eq!(schedule.at(Slot(1)), Instant::NEVER);
     }
 
     #[test]
@@ -336,20 +373,20 @@ mod tests {
         let longest = Schedule::longest_run(3);
         assert_eq!(longest.as_nanos(), (1 << 62) - 2);
         let mut schedule = Schedule::new(3);
-        schedule.set(2, Instant::ZERO + longest);
-        assert_eq!(schedule.at(2), Instant::ZERO + longest);
-        schedule.set(2, Instant::from_nanos(1 << 62));
+        schedule.set(Slot(2), Instant::ZERO + longest);
+        assert_eq!(schedule.at(Slot(2)), Instant::ZERO + longest);
+        schedule.set(Slot(2), Instant::from_nanos(1 << 62));
         assert_eq!(take(&mut schedule), None);
     }
 
     #[test]
     fn a_lazy_timer_moves_only_forward_in_urgency() {
         let mut schedule = Schedule::new(1);
-        schedule.set_if_earlier(0, Instant::from_nanos(9));
-        schedule.set_if_earlier(0, Instant::from_nanos(12));
-        assert_eq!(schedule.at(0), Instant::from_nanos(9));
-        schedule.set_if_earlier(0, Instant::from_nanos(4));
-        assert_eq!(take(&mut schedule), Some((Instant::from_nanos(4), 0)));
+        schedule.set_if_earlier(Slot(0), Instant::from_nanos(9));
+        schedule.set_if_earlier(Slot(0), Instant::from_nanos(12));
+        assert_eq!(schedule.at(Slot(0)), Instant::from_nanos(9));
+        schedule.set_if_earlier(Slot(0), Instant::from_nanos(4));
+        assert_eq!(take(&mut schedule), Some((Instant::from_nanos(4), Slot(0))));
     }
 
     proptest! {
@@ -364,15 +401,15 @@ mod tests {
             let mut model = vec![u64::MAX; slots];
             for (slot, at, takes) in steps {
                 let slot = slot % slots;
-                schedule.set(slot as Slot, Instant::from_nanos(at));
+                schedule.set(Slot::new(slot), Instant::from_nanos(at));
                 model[slot] = at;
-                prop_assert_eq!(schedule.at(slot as Slot).as_nanos(), at);
+                prop_assert_eq!(schedule.at(Slot::new(slot)).as_nanos(), at);
                 // Every fourth step takes the next event, so that the schedule fills.
                 if takes == 0 {
                     let least = *model.iter().min().expect("one slot at least");
                     let first = model.iter().position(|at| *at == least).expect("present");
                     let taken = take(&mut schedule);
-                    prop_assert_eq!(taken.map(|(at, slot)| (at.as_nanos(), slot as usize)), (least < u64::MAX).then_some((least, first)));
+                    prop_assert_eq!(taken.map(|(at, slot)| (at.as_nanos(), slot.index())), (least < u64::MAX).then_some((least, first)));
                     model[first] = u64::MAX;
                 }
             }

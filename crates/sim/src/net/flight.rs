@@ -11,11 +11,11 @@ pub(super) struct Flight {
     /// When each arrives, in nanoseconds. As long as `packets`: a power of two, or nothing.
     arrivals: Vec<u64>,
     packets: Vec<Packet>,
-    mask: u64,
-    popped: u64,
-    pushed: u64,
+    mask: usize,
+    popped: usize,
+    pushed: usize,
     /// How many were withdrawn: they count as neither pushed nor popped.
-    withdrawn: u64,
+    withdrawn: usize,
 }
 
 impl Flight {
@@ -29,18 +29,18 @@ impl Flight {
 
     /// Packets that were ever pushed, and not withdrawn.
     pub fn pushed(&self) -> u64 {
-        self.pushed - self.withdrawn
+        (self.pushed - self.withdrawn) as u64
     }
 
     /// Packets that have arrived.
     pub fn popped(&self) -> u64 {
-        self.popped - self.withdrawn
+        (self.popped - self.withdrawn) as u64
     }
 
     /// Appends a packet that arrives at `arrives`, after all others or with the last of them.
     #[inline(always)]
     pub fn push(&mut self, arrives: u64, packet: &Packet) {
-        if self.pushed - self.popped == self.packets.len() as u64 {
+        if self.pushed - self.popped == self.packets.len() {
             self.grow();
         }
         let place = self.place(self.pushed);
@@ -114,20 +114,18 @@ impl Flight {
     }
 
     #[inline(always)]
-    #[allow(clippy::cast_possible_truncation)]
-    fn place(&self, number: u64) -> usize {
-        (number & self.mask) as usize
+    fn place(&self, number: usize) -> usize {
+        number & self.mask
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
         let size = (self.packets.len() * 2).max(Self::FIRST);
-        let mask = size as u64 - 1;
+        let mask = size - 1;
         let (mut arrivals, mut packets) = (vec![0; size], vec![Packet::default(); size]);
         for number in self.popped..self.pushed {
-            #[allow(clippy::cast_possible_truncation)]
-            let place = (number & mask) as usize;
+            let place = number & mask;
             arrivals[place] = self.arrivals[self.place(number)];
             packets[place] = self.packets[self.place(number)];
         }

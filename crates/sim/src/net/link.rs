@@ -21,6 +21,7 @@ pub use super::counters::LinkCounters;
 use super::entry::Entry;
 use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
+use super::ids::{ControllerId, LinkId, NodeId, StationId};
 use super::loss::Loss;
 use super::noise::Noise;
 use super::packet::Packet;
@@ -33,6 +34,7 @@ use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
 use netlull_units::{BitRate, Duration, Instant, Serialiser};
+use std::ops::{Index, IndexMut};
 
 /// What became of a packet offered to a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,7 @@ pub struct Link {
     taken_on_packets: u64,
     taken_on_bytes: u64,
     /// The node at its other end.
-    pub to: u32,
+    pub to: NodeId,
     delivery: Slot,
     /// Where all its packets go from there, if that is the same for all.
     pub(crate) leads_to: Option<NextHop>,
@@ -95,9 +97,9 @@ pub struct Link {
     arrived_bytes: u64,
     flight: Flight,
     /// Number of its rate controller, if it has one.
-    pub controller: Option<u32>,
+    pub controller: Option<ControllerId>,
     /// The station whose air it is, if it is one's.
-    pub(crate) station: Option<u32>,
+    pub(crate) station: Option<StationId>,
     // What waits.
     buffer: Buffer,
     waiting: Ring<Waiting>,
@@ -111,9 +113,9 @@ pub struct Link {
 /// What a link is built from.
 pub struct LinkParts {
     /// The node at its other end.
-    pub to: u32,
+    pub to: NodeId,
     /// Number of its rate controller, if it has one.
-    pub controller: Option<u32>,
+    pub controller: Option<ControllerId>,
     /// Rate, or first rate.
     pub rate: BitRate,
     /// Propagation delay.
@@ -132,6 +134,22 @@ pub struct LinkParts {
     pub delivery: Slot,
     /// Slot of the departures, for a link that schedules them.
     pub departure: Option<Slot>,
+}
+
+impl Index<LinkId> for Vec<Link> {
+    type Output = Link;
+
+    #[inline(always)]
+    fn index(&self, link: LinkId) -> &Link {
+        &self[link.index()]
+    }
+}
+
+impl IndexMut<LinkId> for Vec<Link> {
+    #[inline(always)]
+    fn index_mut(&mut self, link: LinkId) -> &mut Link {
+        &mut self[link.index()]
+    }
 }
 
 impl Link {
@@ -298,7 +316,7 @@ impl Link {
             self.tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
-        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent / 2));
+        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
         let refused = if lost {
             self.tally.lost_packets += 1;
             self.tally.lost_bytes += size;

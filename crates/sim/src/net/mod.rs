@@ -4,6 +4,7 @@ pub mod counters;
 mod entry;
 mod fixed;
 mod flight;
+pub mod ids;
 pub mod link;
 pub mod packet;
 pub mod routing;

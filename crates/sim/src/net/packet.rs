@@ -1,12 +1,7 @@
 //! What travels: small, `Copy`, no pointers.
 
+use super::ids::{AgentId, NodeId};
 use netlull_tcp::{Flags, Segment};
-
-/// Index of the agent (a TCP endpoint or a datagram sink) that a packet is for.
-pub type AgentId = u32;
-
-/// Index of a link.
-pub type LinkId = u32;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +13,7 @@ pub struct Packet {
     /// Size on the wire in bytes, IP header included.
     pub size: u32,
     /// The node it is for.
-    pub destination: u32,
+    pub destination: NodeId,
 }
 
 impl Packet {

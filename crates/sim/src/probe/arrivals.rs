@@ -1,7 +1,7 @@
 //! Every packet that is offered to a link (table `arrivals`).
 
 use super::Table;
-use crate::net::packet::LinkId;
+use crate::net::ids::{FlowId, LinkId};
 use crate::traffic::Record;
 use netlull_network::probe::{ArrivalRow, arrivals};
 
@@ -41,25 +41,24 @@ impl ArrivalProbe {
     /// Whether packets offered to this link are recorded.
     #[must_use]
     pub fn records(&self, link: LinkId) -> bool {
-        self.logs[link as usize].is_some()
+        self.logs[link.index()].is_some()
     }
 
     /// A packet of a flow is offered to a link, at `time` nanoseconds.
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn offered(&mut self, time: u64, link: LinkId, flow: usize, size: u32) {
-        let Some(log) = &mut self.logs[link as usize] else { return };
-        if self.flows[flow] {
+    pub fn offered(&mut self, time: u64, link: LinkId, flow: FlowId, size: u32) {
+        let Some(log) = &mut self.logs[link.index()] else { return };
+        if self.flows[flow.index()] {
             log.record.push(time, size);
             if self.names == Naming::Flows {
-                log.flows.push(flow as u32);
+                log.flows.push(flow.number());
             }
         }
     }
 
     /// What was recorded at this link.
     #[must_use]
-    pub fn into_record(mut self, link: usize) -> Record {
-        self.logs[link].take().map(|log| log.record).unwrap_or_default()
+    pub fn into_record(mut self, link: LinkId) -> Record {
+        self.logs[link.index()].take().map(|log| log.record).unwrap_or_default()
     }
 
     /// The table, in the order of time, then of links.

@@ -4,7 +4,8 @@
 //! of the link. Headers are whole and their checksums right for a payload of zeros; the payload itself is cut off, as
 //! a capture with a snapshot length would.
 
-use crate::net::packet::{LinkId, Packet};
+use crate::net::ids::{LinkId, NodeId};
+use crate::net::packet::Packet;
 use crate::scenario::Scenario;
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use netlull_tcp::{Flags, Segment};
@@ -122,8 +123,8 @@ impl CaptureWriter {
     /// A packet has crossed a link.
     pub(crate) fn packet(&mut self, now: Instant, link: LinkId, packet: &Packet) -> Result<(), CaptureError> {
         let Some(&interface_id) = self.interfaces.get(&link) else { return Ok(()) };
-        let receiver = self.hosts[packet.agent as usize];
-        let sender = self.hosts[(packet.agent ^ 1) as usize];
+        let receiver = self.hosts[packet.agent.index()];
+        let sender = self.hosts[packet.agent.peer().index()];
         let data = headers(packet, sender, receiver).map_err(|why| self.refuse(why))?;
         let block = EnhancedPacketBlock {
             interface_id,
@@ -241,27 +242,26 @@ impl CaptureWriter {
     ///
     /// # Errors
     /// If a name is unknown or the file cannot be created.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn of(scenario: &Scenario, names: &[String], path: &Path) -> Result<Self, CaptureError> {
         let find = |name: &String| {
             let found = scenario.links.iter().position(|link| link.name == *name);
             let known = || scenario.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ");
             let unknown = || CaptureError::UnknownLink { name: name.clone(), known: known() };
-            found.map(|index| (index as LinkId, scenario.links[index].name.as_str())).ok_or_else(unknown)
+            found.map(|index| (LinkId::new(index), scenario.links[index].name.as_str())).ok_or_else(unknown)
         };
         let flows = scenario.flow_paths().count() + scenario.most_open();
         if flows > MOST_FLOWS {
             return Err(CaptureError::TooManyFlows { flows });
         }
         let links = names.iter().map(find).collect::<Result<Vec<_>, _>>()?;
-        let address = |node: usize| (0x0a00_0001 + node as u32).to_be_bytes();
+        let address = |node: usize| (0x0a00_0001 + NodeId::new(node).number()).to_be_bytes();
         let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
         let places = scenario.request_flows.iter().flat_map(|flow| (0..flow.most_open).map(|_| &flow.path));
-        let hosts = scenario.flow_paths().chain(places).enumerate().flat_map(|(number, ends)| {
+        let hosts = scenario.flow_paths().chain(places).zip(0_u16..).flat_map(|(ends, number)| {
             let host = |node: usize, first: u16| Host {
                 address: address(node),
-                port: first + number as u16,
-                tcp: !datagrams.contains(&number),
+                port: first + number,
+                tcp: !datagrams.contains(&usize::from(number)),
             };
             [host(ends.from, 10_000), host(ends.to, 30_000)]
         });

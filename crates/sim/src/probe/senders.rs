@@ -1,6 +1,7 @@
 //! What TCP's senders do: every data segment they send (table `segment`), and what happens to them (table `event`).
 
 use super::{Column, Table, Word, ssthresh};
+use crate::net::ids::FlowId;
 use netlull_tcp::{Counters, Endpoint, RecoveryPhase, Segment};
 use netlull_units::Instant;
 
@@ -65,15 +66,14 @@ impl SenderProbe {
     }
 
     /// A flow's sender sends a segment.
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn sent(&mut self, now: Instant, flow: usize, segment: &Segment, sender: &Endpoint) {
-        let (Some(columns), Some(Some(seen))) = (&mut self.segments, self.seen.get_mut(flow)) else { return };
+    pub fn sent(&mut self, now: Instant, flow: FlowId, segment: &Segment, sender: &Endpoint) {
+        let (Some(columns), Some(Some(seen))) = (&mut self.segments, self.seen.get_mut(flow.index())) else { return };
         if segment.len == 0 {
             return;
         }
         let (offset, length) = (sender.offset_of(segment), u64::from(segment.len));
         columns.time.push(now.as_secs_f64());
-        columns.flow.push(flow as u32);
+        columns.flow.push(flow.number());
         columns.offset.push(offset);
         columns.length.push(length);
         columns.retransmission.push(offset < seen.sent_to);
@@ -84,9 +84,8 @@ impl SenderProbe {
     }
 
     /// A flow's sender has dealt with a segment or a timer.
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
-        let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow)) else { return };
+    pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
+        let (Some(columns), Some(Some(seen))) = (&mut self.events, self.seen.get_mut(flow.index())) else { return };
         let (before, after) = (seen.counters, *sender.counters());
         let phase = sender.recovery_phase();
         let recovered = phase == RecoveryPhase::Open && seen.phase != RecoveryPhase::Open;
@@ -100,7 +99,7 @@ impl SenderProbe {
         ];
         for (_, event) in happened.into_iter().filter(|(happened, _)| *happened) {
             columns.time.push(now.as_secs_f64());
-            columns.flow.push(flow as u32);
+            columns.flow.push(flow.number());
             columns.event.push(Word::Borrowed(event));
             columns.offset.push(sender.snd_una());
             columns.cwnd.push(sender.cwnd());

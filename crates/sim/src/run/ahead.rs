@@ -24,8 +24,9 @@
 use super::parts::{Agent, Observers};
 use super::stations::Attended;
 use super::world::World;
+use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::{Link, Offered};
-use crate::net::packet::{LinkId, Packet};
+use crate::net::packet::Packet;
 use crate::net::routing::{Edge, NextHop, Routes};
 use crate::scenario::{Scenario, TcpFlow};
 use netlull_units::{Duration, Instant};
@@ -35,7 +36,7 @@ use netlull_units::{Duration, Instant};
 enum Feeder {
     Nobody,
     Link(LinkId),
-    Agent(usize),
+    Agent(AgentId),
     Many,
 }
 
@@ -108,59 +109,65 @@ impl Ahead {
         let off = observers.watching;
         let among = Among { plain: &plain, steered: &steered, paths, off };
         let Order { neighbours, runs_ahead, drawn } = Order::new(senders, &among);
-        routes.mark_ahead(|link| runs_ahead[link as usize]);
+        routes.mark_ahead(|link| runs_ahead[link.index()]);
         for (link, neighbours) in links.iter_mut().zip(&neighbours) {
             link.leads_to = neighbours.leads_to.map(|hop| match hop {
-                NextHop::Link(next) if runs_ahead[next as usize] => NextHop::Ahead(next),
+                NextHop::Link(next) if runs_ahead[next.index()] => NextHop::Ahead(next),
                 hop => hop,
             });
         }
         // An agent alone on its first link; one that sends nothing, always.
-        let alone =
-            |agent: usize, out: LinkId| neighbours[out as usize].feeder == Feeder::Agent(agent) && plain[out as usize];
-        let mut arrives_on = vec![0; agents.len()];
+        let alone = |agent: AgentId, out: Option<LinkId>| {
+            out.is_some_and(|out| neighbours[out.index()].feeder == Feeder::Agent(agent) && plain[out.index()])
+        };
+        let mut arrives_on = vec![LinkId::default(); agents.len()];
         for (flow, acts) in senders.acts.iter().enumerate() {
-            let (sender, receiver) = (2 * flow, 2 * flow + 1);
-            let ways = [&paths[sender], &paths[receiver]];
+            let flow = FlowId::new(flow);
+            let (sender, receiver) = (AgentId::sender(flow), AgentId::receiver(flow));
+            let ways = [&paths[sender.index()], &paths[receiver.index()]];
             for (agent, way) in [(receiver, ways[0]), (sender, ways[1])] {
-                arrives_on[agent] = way.last().copied().unwrap_or_default();
+                arrives_on[agent.index()] = way.last().copied().unwrap_or_default();
             }
-            let unsteered = |agent: usize| !steered[arrives_on[agent] as usize];
-            agents[receiver].ahead =
-                AgentAhead::endpoint_if(alone(receiver, agents[receiver].out) && unsteered(receiver));
+            let unsteered = |agent: AgentId| !steered[arrives_on[agent.index()].index()];
+            agents[receiver.index()].ahead =
+                AgentAhead::endpoint_if(alone(receiver, agents[receiver.index()].out) && unsteered(receiver));
             // Somewhere on the round an event must order packets, or it would never end.
-            let meets = ways.iter().flat_map(|way| way.iter().skip(1)).any(|&link| !runs_ahead[link as usize]);
+            let meets = ways.iter().flat_map(|way| way.iter().skip(1)).any(|&link| !runs_ahead[link.index()]);
             // Tables of what senders do are in the order of time: to sort them would cost more.
             let seen = observers.senders.is_some() || observers.recorder.records_windows();
-            let ends = meets || agents[receiver].ahead == AgentAhead::No;
-            agents[sender].ahead =
-                AgentAhead::endpoint_if(alone(sender, agents[sender].out) && ends && !seen && unsteered(sender));
-            if agents[sender].ahead == AgentAhead::Endpoint && *acts {
-                agents[sender].ahead = AgentAhead::Writer;
+            let ends = meets || agents[receiver.index()].ahead == AgentAhead::No;
+            agents[sender.index()].ahead = AgentAhead::endpoint_if(
+                alone(sender, agents[sender.index()].out) && ends && !seen && unsteered(sender),
+            );
+            if agents[sender.index()].ahead == AgentAhead::Endpoint && *acts {
+                agents[sender.index()].ahead = AgentAhead::Writer;
             }
         }
         // Datagrams have no window.
         for (agent, way) in agents.iter_mut().zip(0..).skip(2 * senders.acts.len()).take(2 * senders.datagrams) {
-            let on_air = paths[way ^ 1].last().is_some_and(|&link| links[link as usize].station.is_some());
+            let on_air = paths[AgentId::new(way).peer().index()]
+                .last()
+                .is_some_and(|&link| links[link.index()].station.is_some());
             agent.ahead = if on_air { AgentAhead::No } else { AgentAhead::Sink };
         }
         // This ends where an event orders packets.
         let depth = |mut link: LinkId| {
             let mut depth = 0;
             loop {
-                link = match neighbours[link as usize].feeder {
-                    Feeder::Link(feeder) if runs_ahead[link as usize] => feeder,
-                    Feeder::Agent(agent) if agents[agent].ahead.is_endpoint() => arrives_on[agent],
+                link = match neighbours[link.index()].feeder {
+                    Feeder::Link(feeder) if runs_ahead[link.index()] => feeder,
+                    Feeder::Agent(agent) if agents[agent.index()].ahead.is_endpoint() => arrives_on[agent.index()],
                     _ => return depth,
                 };
                 depth += 1;
             }
         };
-        let mut deepest_first: Vec<LinkId> = link_ids(links).collect();
+        let mut deepest_first: Vec<LinkId> = LinkId::all(links.len()).collect();
         deepest_first.sort_by_cached_key(|&link| std::cmp::Reverse(depth(link)));
         let mut draws: Vec<(LinkId, usize)> = Vec::new();
         for (source, _) in drawn.iter().enumerate().filter(|(_, drawn)| **drawn) {
-            draws.push((agents[2 * (senders.acts.len() + source)].out, source));
+            let sender = AgentId::sender(FlowId::new(senders.acts.len() + source));
+            draws.extend(agents[sender.index()].out.map(|out| (out, source)));
         }
         draws.sort_unstable();
         Self { off, until: 0, deepest_first, held: Vec::new(), drawn, draws }
@@ -216,19 +223,19 @@ impl Order {
         // At the same instant datagrams come before requests, and after everything else that is offered to a link.
         let asked: Vec<Option<LinkId>> = ways[requests..].iter().map(|way| way.first().copied()).collect();
         let mut begin = vec![0_usize; plain.len()];
-        paths.iter().filter_map(|path| path.first()).for_each(|&link| begin[link as usize] += 1);
+        paths.iter().filter_map(|path| path.first()).for_each(|&link| begin[link.index()] += 1);
         let may_be = |path: &&Vec<LinkId>| {
             !off && path.first().is_some_and(|&first| {
-                plain[first as usize] && !asked.contains(&Some(first)) && begin[first as usize] <= MOST_DRAWN_TOGETHER
+                plain[first.index()] && !asked.contains(&Some(first)) && begin[first.index()] <= MOST_DRAWN_TOGETHER
             })
         };
         let mut drawn: Vec<bool> = paths.iter().map(may_be).collect();
         loop {
             let neighbours = neighbours(senders, ways, plain.len(), &drawn);
             let fed_by_one =
-                |link: usize| matches!(neighbours[link].feeder, Feeder::Link(feeder) if !steered[feeder as usize]);
+                |link: usize| matches!(neighbours[link].feeder, Feeder::Link(feeder) if !steered[feeder.index()]);
             let runs_ahead: Vec<bool> = (0..plain.len()).map(|link| plain[link] && fed_by_one(link)).collect();
-            let needs_events = |path: &Vec<LinkId>| path.iter().skip(1).any(|&link| !runs_ahead[link as usize]);
+            let needs_events = |path: &Vec<LinkId>| path.iter().skip(1).any(|&link| !runs_ahead[link.index()]);
             // Where datagrams pass that are drawn elsewhere nobody knows which of both come first; and of the sources of one
             // link all are drawn, or none.
             let mut mixed = vec![false; plain.len()];
@@ -237,10 +244,10 @@ impl Order {
                 path.iter()
                     .skip(own)
                     .take(if *drawn { path.len() } else { 1 })
-                    .for_each(|&link| mixed[link as usize] = true);
+                    .for_each(|&link| mixed[link.index()] = true);
             }
             let keep =
-                |path: &Vec<LinkId>| !needs_events(path) && path.first().is_some_and(|&link| !mixed[link as usize]);
+                |path: &Vec<LinkId>| !needs_events(path) && path.first().is_some_and(|&link| !mixed[link.index()]);
             let next: Vec<bool> = drawn.iter().zip(&paths).map(|(drawn, path)| *drawn && keep(path)).collect();
             if next == drawn {
                 return Self { neighbours, runs_ahead, drawn };
@@ -248,11 +255,6 @@ impl Order {
             drawn = next;
         }
     }
-}
-
-#[allow(clippy::cast_possible_truncation)]
-fn link_ids(links: &[Link]) -> std::ops::Range<LinkId> {
-    0..links.len() as LinkId
 }
 
 /// Who sends, as far as order is concerned.
@@ -291,11 +293,12 @@ fn neighbours(senders: &Senders, ways: &[Vec<LinkId>], links: usize, drawn: &[bo
     let unknown = Neighbours { feeder: Feeder::Nobody, leads_to: Some(NextHop::Unreachable) };
     let mut neighbours = vec![unknown; links];
     for (agent, way) in ways.iter().enumerate() {
-        let drawn = (agent / 2).checked_sub(senders.acts.len()).and_then(|source| drawn.get(source));
+        let agent = AgentId::new(agent);
+        let drawn = agent.flow().index().checked_sub(senders.acts.len()).and_then(|source| drawn.get(source));
         let mut feeder = if drawn == Some(&true) { Feeder::Nobody } else { Feeder::Agent(agent) };
         for (place, &link) in way.iter().enumerate() {
             let next = way.get(place + 1).map_or(NextHop::Here, |&next| NextHop::Link(next));
-            let Neighbours { feeder: fed, leads_to } = &mut neighbours[link as usize];
+            let Neighbours { feeder: fed, leads_to } = &mut neighbours[link.index()];
             *fed = match (*fed, feeder) {
                 (Feeder::Nobody, feeder) | (feeder, Feeder::Nobody) => feeder,
                 (one, other) if one == other => one,
@@ -335,11 +338,11 @@ impl World {
     /// Takes the packets off a link that may be taken on now.
     fn withdraw(&mut self, index: LinkId, held: &mut Vec<(u64, Packet)>) {
         let Self { links, routes, agents, schedule, ahead, .. } = self;
-        let link = &mut links[index as usize];
+        let link = &mut links[index];
         let (leads_to, to) = (link.leads_to, link.to);
         let goes = |packet: &Packet| match leads_to.unwrap_or_else(|| routes.next_hop(to, packet.destination)) {
             NextHop::Ahead(_) => true,
-            NextHop::Here => agents.get(packet.agent as usize).is_some_and(|agent| agent.ahead != AgentAhead::No),
+            NextHop::Here => agents.get(packet.agent.index()).is_some_and(|agent| agent.ahead != AgentAhead::No),
             NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => false,
         };
         link.withdraw(ahead.until - 1, goes, held, schedule);
@@ -349,7 +352,7 @@ impl World {
     #[inline(always)]
     pub(super) fn arriving(&mut self, mut index: LinkId, mut arrives: u64, packet: &Packet) {
         let (size, destination) = (packet.size, packet.destination);
-        let mut link = &mut self.links[index as usize];
+        let mut link = &mut self.links[index];
         while arrives < self.ahead.until {
             let next = match link.leads_to {
                 Some(hop) => hop,
@@ -359,11 +362,11 @@ impl World {
                 NextHop::Ahead(next) => {
                     link.take_on(size);
                     index = next;
-                    if self.links[index as usize].looks_from <= arrives {
+                    if self.links[index].looks_from <= arrives {
                         // Nobody attends to a link that runs ahead.
                         self.before_offer(index, arrives, &mut { *packet });
                     }
-                    link = &mut self.links[index as usize];
+                    link = &mut self.links[index];
                     match link.admit_ahead(arrives, size) {
                         Offered::Arrives(then) => arrives = then,
                         Offered::Refused(admission) => {
@@ -374,7 +377,7 @@ impl World {
                 }
                 NextHop::Here => {
                     // The ends of requests' connections are no agents of their own.
-                    let Some(agent) = self.agents.get_mut(packet.agent as usize) else { break };
+                    let Some(agent) = self.agents.get_mut(packet.agent.index()) else { break };
                     match agent.ahead {
                         AgentAhead::No => break,
                         AgentAhead::Sink => {
@@ -409,22 +412,22 @@ impl World {
 
     /// Whether somebody looks at every packet that is offered to a link.
     fn is_looked_at(&self, link: LinkId) -> bool {
-        self.links[link as usize].station.is_some()
+        self.links[link].station.is_some()
             || self.observers.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
     }
 
     /// A packet is offered to a link, where that is recorded.
     pub(super) fn record_arrival(&mut self, link: LinkId, now: u64, packet: &Packet) {
         if let Some(arrivals) = &mut self.observers.arrivals {
-            let flow = self.requests.flow_agent(packet.agent) / 2;
+            let flow = self.requests.flow_agent(packet.agent).flow();
             arrivals.offered(now, link, flow, packet.size);
         }
     }
 
     /// From when links look at what they are offered: where that is recorded always, else when the first datagrams are drawn, if any are.
     pub(super) fn first_looks(&mut self) {
-        for link in link_ids(&self.links) {
-            self.links[link as usize].looks_from = if self.is_looked_at(link) { 0 } else { u64::MAX };
+        for link in LinkId::all(self.links.len()) {
+            self.links[link].looks_from = if self.is_looked_at(link) { 0 } else { u64::MAX };
         }
         self.first_draws();
     }
@@ -432,7 +435,7 @@ impl World {
     /// When the first datagrams are drawn.
     fn first_draws(&mut self) {
         for &(link, source) in &self.ahead.draws {
-            let looks_from = &mut self.links[link as usize].looks_from;
+            let looks_from = &mut self.links[link].looks_from;
             *looks_from = (*looks_from).min(self.sources[source].next().as_nanos().saturating_add(1));
         }
     }
@@ -478,7 +481,7 @@ impl World {
             let here = self.ahead.draws[first..].iter().take_while(|&&(other, _)| other == link);
             let due = here.map(|&(_, source)| (self.sources[source].next().as_nanos(), source)).min();
             let Some((at, source)) = due else { return };
-            self.links[link as usize].looks_from = if self.is_looked_at(link) { 0 } else { at.saturating_add(1) };
+            self.links[link].looks_from = if self.is_looked_at(link) { 0 } else { at.saturating_add(1) };
             if at >= end {
                 return;
             }
@@ -490,9 +493,9 @@ impl World {
     /// An agent takes a packet before the run has come to its arrival.
     #[inline(never)]
     fn receive_ahead(&mut self, at: Instant, packet: &Packet) {
-        let agent = packet.agent as usize;
+        let agent = packet.agent;
         // A timer that is due by then comes first. Its event will find nothing to do.
-        while let Some(endpoint) = self.endpoints.get(agent)
+        while let Some(endpoint) = self.endpoints.get(agent.index())
             && endpoint.next_timeout() < at
         {
             self.events += 1;
@@ -504,15 +507,16 @@ impl World {
     /// The same for a sender whose application acts at times of its own.
     #[inline(never)]
     fn receive_ahead_of_writes(&mut self, at: Instant, packet: &Packet) {
-        let sender = packet.agent as usize;
+        let sender = packet.agent;
         loop {
-            let (timer, action) = (self.endpoints[sender].next_timeout(), self.connections[sender / 2].next_action());
+            let (timer, action) =
+                (self.endpoints[sender.index()].next_timeout(), self.connections[sender.flow().index()].next_action());
             if timer.min(action) >= at {
                 break;
             }
             self.events += 1;
             // In the order of the slots.
-            if timer <= action { self.time_out(timer, sender) } else { self.act(action, sender / 2) }
+            if timer <= action { self.time_out(timer, sender) } else { self.act(action, sender.flow()) }
         }
         self.receive(at, packet);
     }

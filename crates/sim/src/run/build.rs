@@ -2,7 +2,7 @@
 
 use super::ahead::{AgentAhead, Ahead, Parts, Senders};
 use super::control::{Controller, FlowKeys};
-use super::parts::{Agent, AgentCounters, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::parts::{Agent, AgentCounters, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
@@ -12,10 +12,10 @@ use super::truth::GatewayProbe;
 use super::world::World;
 use crate::engine::random::Stream;
 use crate::engine::schedule::Schedule;
+use crate::net::ids::{CapacityId, ControllerId, FlowId, LinkId, NodeId, StationId};
 use crate::net::link::{Link, LinkParts};
 use crate::net::loss::{Loss, LossModel};
 use crate::net::noise::Noise;
-use crate::net::packet::LinkId;
 use crate::net::queue::QueueModel;
 use crate::net::queue::red::Red;
 use crate::net::routing::{NextHop, Routes};
@@ -46,14 +46,12 @@ impl LinkSpec {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl World {
     /// The world of `scenario` at time zero; `capture` writes the packets of the links it names.
     #[must_use]
     pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
         let numbered = |has: &dyn Fn(&LinkSpec) -> bool| -> Vec<LinkId> {
-            let links = scenario.links.iter().enumerate().filter(|(_, link)| has(link));
-            links.map(|(index, _)| index as LinkId).collect()
+            LinkId::all(scenario.links.len()).filter(|link| has(&scenario.links[link.index()])).collect()
         };
         let scheduled_links = numbered(&LinkSpec::schedules_departures);
         let controlled = numbered(&|link| link.control.is_some());
@@ -63,11 +61,12 @@ impl World {
         let observers = observers(scenario, flows, capture);
         let mut links = links(scenario, &slots, &scheduled_links);
         for control in scenario.links.iter().filter_map(|link| link.control.as_ref()) {
-            control.acknowledgements.into_iter().for_each(|link| links[link].is_steered = true);
+            control.acknowledgements.into_iter().for_each(|link| links[LinkId::new(link)].is_steered = true);
         }
         for (index, station) in scenario.stations.iter().enumerate() {
-            [station.down, station.up].into_iter().for_each(|link| links[link].station = Some(index as u32));
-            links[station.down].is_attended = true;
+            let (down, up) = (LinkId::new(station.down), LinkId::new(station.up));
+            [down, up].into_iter().for_each(|link| links[link].station = Some(StationId::new(index)));
+            links[down].is_attended = true;
         }
         links.iter_mut().for_each(|link| link.is_attended |= link.is_steered);
         let rerouting = Rerouting::new(scenario);
@@ -75,7 +74,7 @@ impl World {
         let mut agents: Vec<Agent> = scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect();
         // Where routes may change the network settles first.
         let ahead = if rerouting.is_some() {
-            agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
+            agents.iter_mut().for_each(|agent| agent.out = None);
             Ahead::off()
         } else {
             let senders = Senders::new(scenario);
@@ -116,7 +115,7 @@ impl World {
             ahead,
         };
         for (index, controller) in world.controllers.iter().enumerate() {
-            world.links[controller.link as usize].controller = Some(index as u32);
+            world.links[controller.link].controller = Some(ControllerId::new(index));
         }
         world.baseline = world.counters_now();
         world.first_events(scenario);
@@ -125,11 +124,11 @@ impl World {
 
     /// What is due before anything has happened.
     fn first_events(&mut self, scenario: &Scenario) {
-        for (index, controller) in self.controllers.iter().enumerate() {
+        for (index, controller) in ControllerId::all(self.controllers.len()).zip(&self.controllers) {
             self.schedule
                 .set(self.slots.controller(index), controller.machine.next_timeout().unwrap_or(Instant::NEVER));
         }
-        for (index, redrawn) in self.redraws.iter_mut().enumerate() {
+        for (index, redrawn) in CapacityId::all(self.redraws.len()).zip(&mut self.redraws) {
             self.schedule.set(self.slots.redraw(index), redrawn.next(Instant::ZERO));
         }
         for (index, flow) in scenario.tcp_flows.iter().enumerate() {
@@ -138,18 +137,19 @@ impl World {
                 0 => Duration::ZERO,
                 below => Duration::from_nanos(stream.between(0, below)),
             };
-            self.schedule.set(self.slots.source(index), flow.start + jitter);
+            self.schedule.set(self.slots.source(FlowId::new(index)), flow.start + jitter);
         }
-        (0..self.stations.len()).for_each(|index| self.arm_station(index));
+        StationId::all(self.stations.len()).for_each(|index| self.arm_station(index));
         self.next_beat();
         self.first_looks();
         for index in 0..self.sources.len() {
             if self.ahead.has_events(index) {
-                self.schedule.set(self.slots.source(scenario.tcp_flows.len() + index), self.sources[index].next());
+                self.schedule.set(self.slots.source(self.datagram_flow(index)), self.sources[index].next());
             }
         }
-        for (index, pool) in self.requests.pools.iter().enumerate() {
-            self.schedule.set(self.slots.source(self.requests.first_flow + index), pool.source.next());
+        let flows = FlowId::all(scenario.flow_paths().count()).skip(self.requests.first_flow.index());
+        for (flow, pool) in flows.zip(&self.requests.pools) {
+            self.schedule.set(self.slots.source(flow), pool.source.next());
         }
         if !scenario.warm_up.is_zero() {
             self.schedule.set(self.slots.warm_up(), Instant::ZERO + scenario.warm_up);
@@ -180,7 +180,8 @@ fn slots(scenario: &Scenario) -> Slots {
         controllers: count(&|link| link.control.is_some()),
         redraws: count(&|link| link.capacity.is_some()),
         stations: scenario.stations.len(),
-        endpoints: 2 * (scenario.tcp_flows.len() + scenario.most_open()),
+        endpoints: 2 * scenario.tcp_flows.len(),
+        request_ends: 2 * scenario.most_open(),
         flows: scenario.flow_paths().count(),
     })
 }
@@ -190,10 +191,9 @@ pub(crate) fn longest_run(scenario: &Scenario) -> Duration {
     Schedule::longest_run(slots(scenario).count())
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> {
-    let build = |(index, spec): (usize, &LinkSpec)| {
-        let departure = scheduled.binary_search(&(index as LinkId)).ok().map(Slots::departure);
+    let build = |(index, spec): (LinkId, &LinkSpec)| {
+        let departure = scheduled.binary_search(&index).ok().map(Slots::departure);
         let loss = |model: &LossModel| Loss::new(model, Stream::new(scenario.seed, &format!("loss.{}", spec.name)));
         let noise = |model| Noise::new(model, Stream::new(scenario.seed, &format!("noise.{}", spec.name)));
         let (red, codel) = match spec.queue {
@@ -204,7 +204,7 @@ fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> 
             QueueModel::CoDel(config) => (None, Some(config)),
         };
         Link::new(LinkParts {
-            to: spec.to as u32,
+            to: NodeId::new(spec.to),
             controller: None,
             rate: spec.first_rate(),
             delay: spec.delay,
@@ -217,52 +217,43 @@ fn links(scenario: &Scenario, slots: &Slots, scheduled: &[LinkId]) -> Vec<Link> 
             departure,
         })
     };
-    scenario.links.iter().enumerate().map(build).collect()
+    LinkId::all(scenario.links.len()).zip(&scenario.links).map(build).collect()
 }
 
 /// Sender and receiver of a flow. The receiver of datagrams sends nothing, so its way out is never taken.
-#[allow(clippy::cast_possible_truncation)]
 fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
     let agent = |from: usize, to: usize| {
-        let out = match scenario.routes.next_hop(from as u32, to as u32) {
+        let [from, to] = [from, to].map(NodeId::new);
+        let out = match scenario.routes.next_hop(from, to) {
             NextHop::Link(link) | NextHop::Ahead(link) => link,
-            NextHop::Here | NextHop::Unreachable | NextHop::Changeable(_) => 0,
+            NextHop::Here | NextHop::Unreachable | NextHop::Changeable(_) => LinkId::default(),
         };
-        Agent {
-            node: from as u32,
-            out,
-            peer_node: to as u32,
-            ahead: AgentAhead::No,
-            counters: AgentCounters::default(),
-        }
+        Agent { node: from, out: Some(out), peer_node: to, ahead: AgentAhead::No, counters: AgentCounters::default() }
     };
     [agent(path.from, path.to), agent(path.to, path.from)]
 }
 
 /// Client and server of a connection, with initial sequence numbers from the flow's own stream.
-#[allow(clippy::cast_possible_truncation)]
 fn endpoints(seed: u64, flow: &crate::scenario::TcpFlow) -> [Endpoint; 2] {
     let mut stream = Stream::new(seed, &format!("iss.{}", flow.path.name));
-    let mut iss = || SeqNr::new(stream.between(0, 1 << 32) as u32);
+    let mut iss = || SeqNr::new(0).advanced_by(stream.between(0, 1 << 32));
     [Endpoint::client(&flow.config, iss()), Endpoint::server(&flow.config, iss())]
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn controller(scenario: &Scenario, link: LinkId) -> Option<Controlled> {
-    let control = scenario.links[link as usize].control.as_ref()?;
+    let control = scenario.links[link.index()].control.as_ref()?;
     // The scenario has validated the configuration.
     let machine = Controller::new(&control.mechanism).ok()?;
-    let acknowledgements = control.acknowledgements.map(|link| link as LinkId);
+    let acknowledgements = control.acknowledgements.map(LinkId::new);
     Some(Controlled { link, machine, in_service: control.in_service, acknowledgements })
 }
 
 fn redraw(scenario: &Scenario, link: LinkId) -> Option<Redrawn> {
-    let spec = &scenario.links[link as usize];
+    let spec = &scenario.links[link.index()];
     let stream = Stream::new(scenario.seed, &format!("capacity.{}", spec.name));
     Some(Redrawn { link, capacity: spec.capacity.clone()?, stream })
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) -> Observers {
     let probe = &scenario.probe;
     let events = EventTables { window: probe.window, drops: probe.drops };
@@ -275,8 +266,6 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
         let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
         Box::new(ArrivalProbe::new(scenario.links.len(), recorded, chosen, names))
     });
-    let all_links = || (0..scenario.links.len()).collect();
-    let all_flows = || (0..flows).collect();
     let replay = (scenario.verify == Verify::Replay).then(|| {
         let line = |spec: &LinkSpec| ReplayLink {
             name: spec.name.clone(),
@@ -294,8 +283,14 @@ fn observers(scenario: &Scenario, flows: usize, capture: Option<CaptureWriter>) 
     let senders = SenderProbe::new(senders, &chosen).map(Box::new);
     Observers {
         recorder: Recorder::new(probe.interval, events, scenario.links.len(), flows),
-        links: probe.links.clone().unwrap_or_else(all_links).into_iter().map(|link| link as LinkId).collect(),
-        flows: probe.flows.clone().unwrap_or_else(all_flows).into_iter().map(|flow| flow as u32).collect(),
+        links: match &probe.links {
+            Some(chosen) => chosen.iter().copied().map(LinkId::new).collect(),
+            None => LinkId::all(scenario.links.len()).collect(),
+        },
+        flows: match &probe.flows {
+            Some(chosen) => chosen.iter().copied().map(FlowId::new).collect(),
+            None => FlowId::all(flows).collect(),
+        },
         drops: probe.drops,
         follows: gateways.is_some() || senders.is_some(),
         gateways,

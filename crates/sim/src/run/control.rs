@@ -2,7 +2,8 @@
 
 use super::parts::Controlled;
 use super::world::World;
-use crate::net::packet::{LinkId, Packet};
+use crate::net::ids::{AgentId, ControllerId, FlowId, LinkId};
+use crate::net::packet::Packet;
 use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Mechanism, Scenario};
 use netlull_mechanism::gateway::{
@@ -87,25 +88,25 @@ impl FlowKeys {
             return Self::default();
         }
         let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };
-        (0..keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
+        FlowId::all(keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
         keys
     }
 
     /// The n-th connection of its flow opens at a place.
-    pub fn opened(&mut self, connection: usize, generation: u64) {
+    pub fn opened(&mut self, connection: FlowId, generation: u64) {
         if self.keys.is_empty() {
             return;
         }
-        if connection >= self.keys.len() {
-            self.keys.resize(connection + 1, 0);
+        if connection.index() >= self.keys.len() {
+            self.keys.resize(connection.index() + 1, 0);
         }
-        self.keys[connection] = spread(spread(spread(self.seed) ^ connection as u64) ^ generation);
+        self.keys[connection.index()] = spread(spread(spread(self.seed) ^ u64::from(connection.number())) ^ generation);
     }
 
     /// The key of the connection with this number; the same for both directions.
     #[inline]
-    pub fn of(&self, connection: usize) -> FlowKey {
-        self.keys.get(connection).copied().unwrap_or_default()
+    pub fn of(&self, connection: FlowId) -> FlowKey {
+        self.keys.get(connection.index()).copied().unwrap_or_default()
     }
 }
 
@@ -129,7 +130,7 @@ fn seen(packet: &Packet, keys: &FlowKeys) -> Option<SegmentView> {
     let Segment { flags, seq, ack, len, .. } = packet.segment;
     let (kind, timestamps) = header(&packet.segment)?;
     Some(SegmentView {
-        flow: keys.of(packet.agent as usize / 2),
+        flow: keys.of(packet.agent.flow()),
         kind,
         end: seq.advanced_by(u64::from(packet.segment.sequence_len())).as_u32(),
         acknowledged: if flags.contains(Flags::ACK) { ack.as_u32() } else { 0 },
@@ -148,15 +149,15 @@ pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
 
 impl World {
     /// A controller's timeout has come.
-    pub(super) fn wake_controller(&mut self, index: usize) {
-        let queue = self.links[self.controllers[index].link as usize].queue_view();
+    pub(super) fn wake_controller(&mut self, index: ControllerId) {
+        let queue = self.links[self.controllers[index.index()].link].queue_view();
         self.control(index, RateEvent::Timeout { queue }, None);
     }
 
     /// Tells a controller what happened, to which packet, if one has come, and does what it asks for.
     #[inline(never)]
-    pub(super) fn control(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
-        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index];
+    pub(super) fn control(&mut self, index: ControllerId, event: RateEvent, packet: Option<&Packet>) {
+        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index.index()];
         let action = match machine {
             Controller::PractRa(machine) => handled(machine, self.now, event),
             Controller::Earth(machine) => handled(machine, self.now, event),
@@ -167,7 +168,7 @@ impl World {
         self.controlled(index, (link, in_service), change, wake);
     }
 
-    fn control_gateway(&mut self, index: usize, event: RateEvent, packet: Option<&Packet>) {
+    fn control_gateway(&mut self, index: ControllerId, event: RateEvent, packet: Option<&Packet>) {
         let event = match event {
             RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival {
                 admission,
@@ -182,9 +183,9 @@ impl World {
 
     /// What a gateway reads in a packet that has come to its link; who records gateways sees it, too.
     #[inline(always)]
-    fn arrived(&mut self, index: usize, packet: &Packet) -> Option<SegmentView> {
+    fn arrived(&mut self, index: ControllerId, packet: &Packet) -> Option<SegmentView> {
         if let Some(gateways) = &mut self.observers.gateways {
-            gateways.offered(self.controllers[index].link, packet, &self.flow_keys);
+            gateways.offered(self.controllers[index.index()].link, packet, &self.flow_keys);
         }
         seen(packet, &self.flow_keys)
     }
@@ -192,9 +193,9 @@ impl World {
     /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
     /// look at what kind of event it is.
     #[inline(always)]
-    pub(super) fn took(&mut self, index: usize, link: LinkId, packet: &Packet) {
-        let queue = self.links[link as usize].queue_view();
-        if let Controller::Gateway(_) = self.controllers[index].machine {
+    pub(super) fn took(&mut self, index: ControllerId, link: LinkId, packet: &Packet) {
+        let queue = self.links[link].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index.index()].machine {
             return self.gateway_took(index, queue, packet);
         }
         let (size, admission) = (Bytes::new(u64::from(packet.size)), Admission::Accepted);
@@ -202,7 +203,7 @@ impl World {
     }
 
     #[inline(never)]
-    fn gateway_took(&mut self, index: usize, queue: QueueView, packet: &Packet) {
+    fn gateway_took(&mut self, index: ControllerId, queue: QueueView, packet: &Packet) {
         let segment = self.arrived(index, packet);
         let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment };
         self.tell_gateway(index, event);
@@ -210,22 +211,23 @@ impl World {
 
     /// A packet has left a link with a controller.
     #[inline(always)]
-    pub(super) fn let_go(&mut self, index: usize, link: LinkId) {
-        let queue = self.links[link as usize].queue_view();
-        if let Controller::Gateway(_) = self.controllers[index].machine {
+    pub(super) fn let_go(&mut self, index: ControllerId, link: LinkId) {
+        let queue = self.links[link].queue_view();
+        if let Controller::Gateway(_) = self.controllers[index.index()].machine {
             return self.gateway_let_go(index, queue);
         }
         self.control(index, RateEvent::Departure { queue }, None);
     }
 
     #[inline(never)]
-    fn gateway_let_go(&mut self, index: usize, queue: QueueView) {
+    fn gateway_let_go(&mut self, index: ControllerId, queue: QueueView) {
         self.tell_gateway(index, GatewayEvent::Departure { queue });
     }
 
     #[inline(always)]
-    fn tell_gateway(&mut self, index: usize, event: GatewayEvent) {
-        let Controlled { link, machine: Controller::Gateway(steering), in_service, .. } = &mut self.controllers[index]
+    fn tell_gateway(&mut self, index: ControllerId, event: GatewayEvent) {
+        let Controlled { link, machine: Controller::Gateway(steering), in_service, .. } =
+            &mut self.controllers[index.index()]
         else {
             return;
         };
@@ -240,14 +242,14 @@ impl World {
     #[inline(always)]
     fn controlled(
         &mut self,
-        index: usize,
+        index: ControllerId,
         (link, in_service): (LinkId, InService),
         change: Option<(BitRate, Duration)>,
         wake: Option<Instant>,
     ) {
         if let Some((rate, pause)) = change {
             let change = RateChange { rate, pause, in_service };
-            self.links[link as usize].change_rate(self.now, change, &mut self.schedule);
+            self.links[link].change_rate(self.now, change, &mut self.schedule);
         }
         let (slot, wake) = (self.slots.controller(index), wake.unwrap_or(Instant::NEVER));
         if self.schedule.at(slot) != wake {
@@ -262,7 +264,7 @@ impl World {
             return;
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        let shift = if segment.kind == SegmentKind::SynAck { 0 } else { self.window_shift(packet.agent as usize ^ 1) };
+        let shift = if segment.kind == SegmentKind::SynAck { 0 } else { self.window_shift(packet.agent.peer()) };
         for index in 0..self.controllers.len() {
             if self.controllers[index].acknowledgements != Some(link) {
                 continue;
@@ -291,15 +293,15 @@ impl World {
     }
 
     /// What the gateway of a link did, if it has one.
-    pub(super) fn gateway_summary(&self, link: usize) -> Option<GatewaySummary> {
-        let controlled = self.controllers.iter().find(|controlled| controlled.link as usize == link)?;
+    pub(super) fn gateway_summary(&self, link: LinkId) -> Option<GatewaySummary> {
+        let controlled = self.controllers.iter().find(|controlled| controlled.link == link)?;
         let Controller::Gateway(steering) = &controlled.machine else { return None };
         Some(steering.account.summarise(self.now, &steering.machine))
     }
 
     /// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.
-    pub(super) fn window_shift(&self, agent: usize) -> u8 {
-        match self.endpoints.get(agent) {
+    pub(super) fn window_shift(&self, agent: AgentId) -> u8 {
+        match self.endpoints.get(agent.index()) {
             Some(endpoint) => endpoint.window_shift(),
             None => self.requests.window_shift(agent),
         }

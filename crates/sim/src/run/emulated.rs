@@ -7,10 +7,11 @@ use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
 use super::summary::{FlowSummary, Summary, link_summary, rates_of};
+use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
-use netlull_network::outcome::{self, FlowOutcome, LinkMark, Outcome, ResidencyMark};
+use netlull_network::outcome::{self, FlowOutcome, Outcome, ResidencyMark};
 use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
@@ -79,7 +80,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
-fn mark(mark: &outcome::Mark) -> Mark {
+fn mark(mark: &outcome::NetworkMark) -> Mark {
     let agents = mark.flows.iter().flat_map(|flow| {
         let sender =
             AgentCounters { sent_packets: flow.sent_packets, sent_bytes: flow.sent_bytes, ..AgentCounters::default() };
@@ -105,14 +106,9 @@ fn mark(mark: &outcome::Mark) -> Mark {
         agents: agents.collect(),
         tcp: tcp.collect(),
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
-        rate_changes: mark.links.iter().map(changes).collect(),
+        rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
     };
     Mark::of(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
-}
-
-#[allow(clippy::cast_possible_truncation)]
-fn changes(link: &LinkMark) -> usize {
-    link.rate_changes as usize
 }
 
 fn residency(mark: &ResidencyMark) -> Residency {
@@ -123,7 +119,7 @@ fn residency(mark: &ResidencyMark) -> Residency {
 
 fn flow_summary(scenario: &Scenario, outcome: &Outcome, flow: usize, span: Span<'_>) -> FlowSummary {
     let (first, last) = (&outcome.marks[0].flows[flow], &outcome.marks[outcome.marks.len() - 1].flows[flow]);
-    let (all, own) = (span.flow(flow), &outcome.flows[flow]);
+    let (all, own) = (span.flow(FlowId::new(flow)), &outcome.flows[flow]);
     let common = FlowSummary {
         packets_sent: all.packets_sent,
         bytes_sent: last.sent_bytes - first.sent_bytes,
@@ -223,7 +219,7 @@ impl Requests {
 /// Table `rate`, what was recorded, and table `request`.
 fn tables(scenario: &Scenario, outcome: &Outcome) -> Vec<Table> {
     let (rerouting, end) = (Rerouting::new(scenario), Instant::ZERO + scenario.duration);
-    let mut tables = vec![rates_of(scenario, |link| outcome.rates[link].clone(), rerouting.as_deref(), end)];
+    let mut tables = vec![rates_of(scenario, |link| outcome.rates[link.index()].clone(), rerouting.as_deref(), end)];
     tables.extend(outcome.tables.iter().cloned());
     if scenario.probe.requests {
         let mut table = RequestTable::default();

@@ -4,24 +4,28 @@ use super::pool::Pool;
 use super::stations::Station;
 use super::summary::transition_power;
 use super::world::World;
+use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::transmitter::InService;
-use crate::scenario::{LinkSpec, Scenario, StationSpec, TransferSize};
+use crate::scenario::{FlowPath, LinkSpec, Scenario, StationSpec, TransferSize};
 use crate::verify::ledger::{AgentLedger, Ledger, LinkLedger, RequestsLedger, TcpLedger, VariableLedger};
 use crate::verify::station::{AirLedger, StationLedger};
 use netlull_units::Duration;
 
 /// What the verifier needs.
 pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
-    let roles = scenario.flow_paths().flat_map(|path| [("sender", path), ("receiver", path)]);
-    let named = roles.map(|(role, path)| format!("{role} of {}", path.name)).enumerate();
-    let mut agents: Vec<AgentLedger> = named.map(|(index, name)| agent_ledger(world, index, name)).collect();
+    let flows = scenario.flow_paths().enumerate().map(|(place, path)| (FlowId::new(place), path));
+    let ends = |(flow, path): (FlowId, &FlowPath)| {
+        [("sender", AgentId::sender(flow)), ("receiver", AgentId::receiver(flow))]
+            .map(|(role, agent)| agent_ledger(world, agent, format!("{role} of {}", path.name)))
+    };
+    let mut agents: Vec<AgentLedger> = flows.flat_map(ends).collect();
     let mut links = Vec::with_capacity(world.links.len());
     for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
         let mut held = (0, 0);
         for packet in link.packets() {
             held.0 += 1;
             held.1 += u64::from(packet.size);
-            agents[world.requests.flow_agent(packet.agent)].held += 1;
+            agents[world.requests.flow_agent(packet.agent).index()].held += 1;
         }
         links.push(LinkLedger {
             name: spec.name.clone(),
@@ -31,7 +35,10 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             buffer: spec.buffer,
             counters: link.counters(world.now),
             held,
-            naps: world.rerouting.as_ref().map_or(0, |rerouting| rerouting.naps_of(index, world.now).len() as u64),
+            naps: world
+                .rerouting
+                .as_ref()
+                .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.now).len() as u64),
             variable: variable_ledger(world, spec, index),
         });
     }
@@ -41,11 +48,11 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
     };
     let mut kept_at_nodes = vec![0; scenario.nodes.len()];
     for station in &world.stations {
-        lost_at_nodes[station.node as usize] += station.counters.counts.missed_packets;
-        lost_at_nodes[station.access_node as usize] += station.counters.counts.refused_packets;
+        lost_at_nodes[station.node.index()] += station.counters.counts.missed_packets;
+        lost_at_nodes[station.access_node.index()] += station.counters.counts.refused_packets;
         for (node, packet) in station.kept() {
-            kept_at_nodes[node as usize] += 1;
-            agents[world.requests.flow_agent(packet.agent)].held += 1;
+            kept_at_nodes[node.index()] += 1;
+            agents[world.requests.flow_agent(packet.agent).index()].held += 1;
         }
     }
     Ledger {
@@ -61,18 +68,18 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             .collect(),
         links,
         agents,
-        tcp: (0..world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
+        tcp: FlowId::all(world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
     }
 }
 
 fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station, &StationSpec)) -> StationLedger {
-    let up = world.links[spec.up].counters(world.now);
+    let up = world.links[LinkId::new(spec.up)].counters(world.now);
     StationLedger {
         name: scenario.nodes[spec.node].clone(),
         times: station.meter.times(world.now),
-        came: world.links[spec.down].counters(world.now).delivered_packets,
+        came: world.links[LinkId::new(spec.down)].counters(world.now).delivered_packets,
         received: station.counters.counts.received_packets,
         missed: station.counters.counts.missed_packets,
         down: AirLedger {
@@ -105,11 +112,11 @@ fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<Varia
     })
 }
 
-fn agent_ledger(world: &World, index: usize, name: String) -> AgentLedger {
-    let (agent, peer) = (&world.agents[index], &world.agents[index ^ 1]);
+fn agent_ledger(world: &World, agent: AgentId, name: String) -> AgentLedger {
+    let (agent, peer) = (&world.agents[agent.index()], &world.agents[agent.peer().index()]);
     AgentLedger {
         name,
-        node: agent.node as usize,
+        node: agent.node.index(),
         sent: agent.counters.sent_packets,
         addressed: peer.counters.sent_packets,
         received: agent.counters.received_packets,
@@ -142,12 +149,13 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
     }
 }
 
-fn tcp_ledger(world: &World, scenario: &Scenario, flow: usize) -> TcpLedger {
-    let (sender, receiver) = (&world.endpoints[2 * flow], &world.endpoints[2 * flow + 1]);
-    let connection = &world.connections[flow];
+fn tcp_ledger(world: &World, scenario: &Scenario, flow: FlowId) -> TcpLedger {
+    let [sender, receiver] =
+        [AgentId::sender(flow), AgentId::receiver(flow)].map(|agent| &world.endpoints[agent.index()]);
+    let connection = &world.connections[flow.index()];
     let written = connection.application.as_ref().and_then(|application| application.written());
     TcpLedger {
-        name: scenario.tcp_flows[flow].path.name.clone(),
+        name: scenario.tcp_flows[flow.index()].path.name.clone(),
         acknowledged: sender.bytes_acked(),
         delivered: receiver.bytes_delivered(),
         sent: sender.counters().bytes_sent - sender.counters().retransmitted_bytes,

@@ -5,8 +5,9 @@ use super::application::{self, Application};
 use super::control::{Controller, FlowKeys};
 use super::truth::GatewayProbe;
 use crate::engine::random::Stream;
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, LinkCounters};
-use crate::net::packet::{LinkId, Packet};
+use crate::net::packet::Packet;
 use crate::net::transmitter::InService;
 use crate::probe::{ArrivalProbe, CaptureError, CaptureWriter, Recorder, SenderProbe, StationProbe};
 use crate::scenario::{Capacity, TcpFlow, TransferSize};
@@ -14,19 +15,16 @@ use crate::verify::replay::Replay;
 use netlull_tcp::{Endpoint, Segment};
 use netlull_units::{BitRate, Instant};
 
-/// Stands for the way out that the agent's node knows when a packet is sent, where routes may change.
-pub(super) const BY_TABLE: LinkId = LinkId::MAX;
-
 /// A sender or receiver of packets: flow f has the agents 2f (sender) and 2f + 1 (receiver), TCP flows first. The ends of
 /// requests' connections have numbers behind these, and share their flow's two (see [`Requests`]).
 #[derive(Clone, Debug)]
 pub(super) struct Agent {
     /// Its node.
-    pub node: u32,
-    /// The link on which it reaches its peer, or [`BY_TABLE`].
-    pub out: LinkId,
+    pub node: NodeId,
+    /// The link on which it reaches its peer; `None` where routes may change: then the node's table tells.
+    pub out: Option<LinkId>,
     /// Its peer's node.
-    pub peer_node: u32,
+    pub peer_node: NodeId,
     /// Whether it takes packets as soon as their arrival is computed.
     pub ahead: AgentAhead,
     pub counters: AgentCounters,
@@ -117,14 +115,14 @@ pub(super) struct Baseline {
     pub agents: Vec<AgentCounters>,
     pub tcp: Vec<netlull_tcp::Counters>,
     pub delivered: Vec<u64>,
-    pub rate_changes: Vec<usize>,
+    pub rate_changes: Vec<u64>,
 }
 
 /// Observers; none of them changes the run.
 pub(super) struct Observers {
     pub recorder: Recorder,
     pub links: Vec<LinkId>,
-    pub flows: Vec<u32>,
+    pub flows: Vec<FlowId>,
     pub drops: bool,
     /// Looks at gateways and at what they estimate, if there are any.
     pub gateways: Option<Box<GatewayProbe>>,
@@ -191,32 +189,31 @@ impl Observers {
     }
 
     #[cold]
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn delivered(&mut self, now: Instant, link: usize, packet: &Packet) {
+    pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         if let Some(replay) = &mut self.replay {
-            replay.delivered(now, link as LinkId, packet);
+            replay.delivered(now, link, packet);
         }
         if let Some(capture) = &mut self.capture
             && self.capture_error.is_none()
         {
-            self.capture_error = capture.packet(now, link as LinkId, packet).err();
+            self.capture_error = capture.packet(now, link, packet).err();
         }
     }
 
     #[cold]
-    pub fn sent(&mut self, now: Instant, agent: usize, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
-        if !agent.is_multiple_of(2) {
+    pub fn sent(&mut self, now: Instant, agent: AgentId, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
+        if !agent.is_sender() {
             return;
         }
         if let Some(senders) = &mut self.senders {
-            senders.sent(now, agent / 2, segment, endpoint);
+            senders.sent(now, agent.flow(), segment, endpoint);
         }
-        self.timed(now, agent / 2, segment, endpoint, keys);
+        self.timed(now, agent.flow(), segment, endpoint, keys);
     }
 
     /// A connection, of requests or not, sends a segment.
     #[cold]
-    pub fn timed(&mut self, now: Instant, connection: usize, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
+    pub fn timed(&mut self, now: Instant, connection: FlowId, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
         if let Some(gateways) = &mut self.gateways
             && segment.len > 0
         {
@@ -226,7 +223,7 @@ impl Observers {
 
     /// A flow's sender has heard of its peer.
     #[cold]
-    pub fn turned(&mut self, now: Instant, flow: usize, sender: &Endpoint) {
+    pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
         if let Some(senders) = &mut self.senders {
             senders.turned(now, flow, sender);
         }
@@ -236,12 +233,11 @@ impl Observers {
     }
 
     #[cold]
-    pub fn dropped(&mut self, now: Instant, link: LinkId, flow: u32) {
-        self.recorder.drop(now, link, flow);
+    pub fn dropped(&mut self, now: Instant, link: LinkId, flow: FlowId) {
+        self.recorder.drop(now, link.number(), flow.number());
     }
 
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn window(&mut self, now: Instant, flow: usize, cwnd: u64, ssthresh: u64) {
-        self.recorder.window(now, flow as u32, cwnd, ssthresh);
+    pub fn window(&mut self, now: Instant, flow: FlowId, cwnd: u64, ssthresh: u64) {
+        self.recorder.window(now, flow.number(), cwnd, ssthresh);
     }
 }

@@ -3,6 +3,7 @@
 use super::parts::Baseline;
 use super::summary::{EnergySummary, NetworkSummary, energy, ledgers, ratio, since};
 use super::world::World;
+use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{PhaseSpec, Scenario};
 use netlull_network::by_name::ByName;
@@ -196,8 +197,11 @@ impl Span<'_> {
     fn summary(&self, scenario: &Scenario) -> PhaseSummary {
         let (links, network) = self.links(scenario);
         let link = scenario.links.iter().zip(links).map(|(spec, link)| (spec.name.clone(), link)).collect();
-        let flow: Vec<_> =
-            scenario.flow_paths().enumerate().map(|(index, path)| (path.name.clone(), self.flow(index))).collect();
+        let flow: Vec<_> = scenario
+            .flow_paths()
+            .enumerate()
+            .map(|(place, path)| (path.name.clone(), self.flow(FlowId::new(place))))
+            .collect();
         PhaseSummary {
             from_s: self.from.counters.at.as_secs_f64(),
             to_s: self.to.counters.at.as_secs_f64(),
@@ -264,18 +268,18 @@ impl Span<'_> {
             throughput_bps: throughput,
             utilisation: if mean_rate > 0.0 { throughput / mean_rate } else { 0.0 },
             mean_rate_bps: mean_rate,
-            rate_changes: (self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index]) as u64,
+            rate_changes: self.to.counters.rate_changes[index] - self.from.counters.rate_changes[index],
             mean_queue_packets: counters.queued_ns as f64 / self.time().as_nanos() as f64,
             energy: energy(scenario, &spent),
         }
     }
 
-    pub fn flow(&self, flow: usize) -> FlowPhase {
-        let (sender, receiver) = (2 * flow, 2 * flow + 1);
+    pub fn flow(&self, flow: FlowId) -> FlowPhase {
+        let (sender, receiver) = (AgentId::sender(flow).index(), AgentId::receiver(flow).index());
         let (then, now) = (&self.from.counters, &self.to.counters);
         let sent = now.agents[sender].sent_packets - then.agents[sender].sent_packets;
         let dropped = now.agents[receiver].dropped_packets - then.agents[receiver].dropped_packets;
-        let delivered = now.delivered[flow] - then.delivered[flow];
+        let delivered = now.delivered[flow.index()] - then.delivered[flow.index()];
         FlowPhase {
             packets_sent: sent,
             packets_dropped: dropped,

@@ -119,12 +119,12 @@ pub(super) struct Pool {
     pub first_place: usize,
     pub places: Vec<Place>,
     /// Free places, the one freed last at the end.
-    free: Vec<u32>,
+    free: Vec<usize>,
     limit: u32,
     clients: Template,
     servers: Template,
     /// Where initial sequence numbers start from.
-    origins: [u32; 2],
+    origins: [SeqNr; 2],
     open: u32,
     started: u64,
     pub retired: Retired,
@@ -137,7 +137,7 @@ pub(super) struct Pool {
 
 impl Pool {
     /// The pool of `flow`, empty; the initial sequence numbers of its first connection are `origins`.
-    pub fn new(flow: &RequestFlow, seed: u64, first_place: usize, origins: [u32; 2]) -> Self {
+    pub fn new(flow: &RequestFlow, seed: u64, first_place: usize, origins: [SeqNr; 2]) -> Self {
         Self {
             name: flow.path.name.clone(),
             source: RequestSource::new(flow, seed),
@@ -179,23 +179,22 @@ impl Pool {
     }
 
     /// A place with two new endpoints: the one freed last, or a new one.
-    #[allow(clippy::cast_possible_truncation)]
     fn take_place(&mut self, now: Instant) -> usize {
         // RFC 9293 section 3.4.1: a clock that ticks every 4 us, started elsewhere for each connection.
-        let clock = (now.as_nanos() / 4000) as u32;
-        let iss = |index: u32, origin: u32| {
-            SeqNr::new(origin.wrapping_add(clock).wrapping_add(index.wrapping_mul(0x9e37_79b9)))
+        let clock = now.as_nanos() / 4000;
+        let iss = |index: usize, origin: SeqNr| {
+            origin.advanced_by(clock).advanced_by((index as u64).wrapping_mul(0x9e37_79b9))
         };
         if let Some(index) = self.free.pop() {
-            let place = &mut self.places[index as usize];
+            let place = &mut self.places[index];
             self.clients.renew(&mut place.sender, iss(index, self.origins[0]));
             self.servers.renew(&mut place.receiver, iss(index, self.origins[1]));
-            return index as usize;
+            return index;
         }
         let index = self.places.len();
         self.places.push(Place {
-            sender: self.clients.make(iss(index as u32, self.origins[0])),
-            receiver: self.servers.make(iss(index as u32, self.origins[1])),
+            sender: self.clients.make(iss(index, self.origins[0])),
+            receiver: self.servers.make(iss(index, self.origins[1])),
             on_way: 0,
             opened: now,
             size: 0,
@@ -216,7 +215,6 @@ impl Pool {
     }
 
     /// Frees a place whose connection is over.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn retire(&mut self, index: usize) {
         let place = &mut self.places[index];
         place.state = Progress::Free;
@@ -227,7 +225,7 @@ impl Pool {
         self.retired.connections += 1;
         self.retired.incomplete += u64::from(ends != [place.size; 3]);
         self.open -= 1;
-        self.free.push(index as u32);
+        self.free.push(index);
     }
 
     /// The connections that are open, with their places.
@@ -290,7 +288,6 @@ impl Measured {
 impl Completions {
     /// Of times in nanoseconds. Exact, by nearest rank: the p-th percentile is the least time that p per cent of the completions did not
     /// exceed.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn of(mut sorted: Vec<u64>) -> Option<Self> {
         sorted.sort_unstable();
         let max = *sorted.last()?;
@@ -298,7 +295,7 @@ impl Completions {
         let sum: u128 = sorted.iter().map(|&nanos| u128::from(nanos)).sum();
         let percentile = |p: usize| Duration::from_nanos(sorted[(count * p).div_ceil(100) - 1]);
         Some(Self {
-            mean: Duration::from_nanos((sum / count as u128) as u64),
+            mean: Duration::from_nanos(u64::try_from(sum / count as u128).unwrap_or(max)),
             p50: percentile(50),
             p95: percentile(95),
             p99: percentile(99),

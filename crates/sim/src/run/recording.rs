@@ -3,6 +3,7 @@
 use super::outcome::{RunError, RunOutcome};
 use super::summary::RecordingSummary;
 use super::{Monitor, World, pass, run_once};
+use crate::net::ids::LinkId;
 use crate::probe::CaptureWriter;
 use crate::scenario::{ArrivalPattern, Recording, Scenario};
 use crate::traffic::Record;
@@ -48,7 +49,7 @@ fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor)
     let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
     let mut world = World::new(&first, None);
     pass(&mut world, &first, monitor)?;
-    let record = world.take_record(recording.link);
+    let record = world.take_record(LinkId::new(recording.link));
     // Its ledger is checked like any other's.
     world.finish(&first)?;
     Ok(record)

@@ -8,10 +8,11 @@ use super::parts::Agent;
 use super::pool::{Place, Pool, Progress, Role};
 use super::world::World;
 use crate::engine::random::Stream;
-use crate::net::packet::{AgentId, Packet};
+use crate::net::ids::{AgentId, FlowId};
+use crate::net::packet::Packet;
 use crate::probe::{RequestRow, RequestTable};
 use crate::scenario::Scenario;
-use netlull_tcp::State;
+use netlull_tcp::{SeqNr, State};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,8 +21,8 @@ use std::collections::BinaryHeap;
 pub(super) struct Requests {
     pub pools: Vec<Pool>,
     /// Agents and flows before theirs.
-    pub first_agent: usize,
-    pub first_flow: usize,
+    pub first_agent: AgentId,
+    pub first_flow: FlowId,
     /// Packets of connections that were dropped, and when.
     dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
     /// Why the run cannot go on.
@@ -38,51 +39,72 @@ pub(super) struct PooledAgent {
     role: Role,
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl Requests {
     pub fn new(scenario: &Scenario) -> Self {
         let mut first_place = 0;
         let mut pools = Vec::with_capacity(scenario.request_flows.len());
         for flow in &scenario.request_flows {
             let mut stream = Stream::new(scenario.seed, &format!("iss.{}", flow.path.name));
-            let mut origin = || stream.between(0, 1 << 32) as u32;
+            let mut origin = || SeqNr::new(0).advanced_by(stream.between(0, 1 << 32));
             pools.push(Pool::new(flow, scenario.seed, first_place, [origin(), origin()]));
             first_place += flow.most_open as usize;
         }
         let flows = scenario.flow_paths().count();
-        let first_flow = flows - pools.len();
+        let first_flow = FlowId::new(flows - pools.len());
         let chosen = |flow: usize| scenario.probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
-        let table =
-            scenario.probe.requests.then(|| (RequestTable::default(), (first_flow..flows).map(chosen).collect()));
-        Self { pools, first_agent: 2 * flows, first_flow, dropped: BinaryHeap::new(), failure: None, table }
+        let table = scenario
+            .probe
+            .requests
+            .then(|| (RequestTable::default(), (first_flow.index()..flows).map(chosen).collect()));
+        Self {
+            pools,
+            first_agent: AgentId::sender(FlowId::new(flows)),
+            first_flow,
+            dropped: BinaryHeap::new(),
+            failure: None,
+            table,
+        }
     }
 
-    /// The end with this number among all of them.
+    /// The pool of a flow of requests.
     #[inline]
-    fn end(&self, number: usize) -> PooledAgent {
-        let place = number / 2;
+    pub fn pool_of(&self, flow: FlowId) -> Option<usize> {
+        flow.index().checked_sub(self.first_flow.index())
+    }
+
+    /// The place of an agent among those of all pools, if it is an end of a connection.
+    #[inline]
+    fn place_of(&self, agent: AgentId) -> Option<usize> {
+        agent.flow().index().checked_sub(self.first_agent.flow().index())
+    }
+
+    /// The end of a connection that an agent is.
+    #[inline]
+    fn end(&self, agent: AgentId) -> PooledAgent {
+        self.end_at(self.place_of(agent).unwrap_or_default(), agent)
+    }
+
+    #[inline]
+    fn end_at(&self, place: usize, agent: AgentId) -> PooledAgent {
         let mut pool = 0;
         while self.pools.get(pool + 1).is_some_and(|next| next.first_place <= place) {
             pool += 1;
         }
-        let role = if number.is_multiple_of(2) { Role::Sender } else { Role::Receiver };
+        let role = if agent.is_sender() { Role::Sender } else { Role::Receiver };
         PooledAgent { pool, place: place - self.pools[pool].first_place, role }
     }
 
     /// The agent with which an end counts: its flow's.
-    pub fn flow_agent(&self, agent: AgentId) -> usize {
-        match (agent as usize).checked_sub(self.first_agent) {
-            None => agent as usize,
-            Some(number) => {
-                let end = self.end(number);
-                self.agent_of(end)
-            }
+    pub fn flow_agent(&self, agent: AgentId) -> AgentId {
+        match self.place_of(agent) {
+            None => agent,
+            Some(place) => self.agent_of(self.end_at(place, agent)),
         }
     }
 
     /// The shift of the windows that an end of a connection advertises.
-    pub fn window_shift(&self, agent: usize) -> u8 {
-        let end = self.end(agent - self.first_agent);
+    pub fn window_shift(&self, agent: AgentId) -> u8 {
+        let end = self.end(agent);
         let place = &self.pools[end.pool].places[end.place];
         match end.role {
             Role::Sender => place.sender.window_shift(),
@@ -92,21 +114,26 @@ impl Requests {
 
     /// The agent with which this end counts.
     #[inline]
-    fn agent_of(&self, end: PooledAgent) -> usize {
-        2 * (self.first_flow + end.pool) + end.role as usize
+    fn agent_of(&self, end: PooledAgent) -> AgentId {
+        let flow = FlowId::new(self.first_flow.index() + end.pool);
+        match end.role {
+            Role::Sender => AgentId::sender(flow),
+            Role::Receiver => AgentId::receiver(flow),
+        }
     }
 
     /// Whether a packet belongs to a connection of this pool.
     pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
         let places = pool.first_place..pool.first_place + pool.places.len();
-        (agent as usize).checked_sub(self.first_agent).is_some_and(|number| places.contains(&(number / 2)))
+        self.place_of(agent).is_some_and(|place| places.contains(&place))
     }
 
     /// The table of requests, those that are not complete last, in the order in which they came.
     pub fn into_table(self) -> Option<crate::probe::Table> {
         let (mut table, chosen) = self.table?;
         let mut rows: Vec<RequestRow> = Vec::new();
-        for ((flow, pool), _) in (self.first_flow..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen) {
+        for ((flow, pool), _) in (self.first_flow.number()..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen)
+        {
             let under = pool.open_places().filter(|(_, place)| place.state != Progress::Complete);
             rows.extend(under.map(|(_, place)| row(place, flow, None)));
         }
@@ -116,11 +143,10 @@ impl Requests {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
-fn row(place: &Place, flow: usize, completion: Option<Duration>) -> RequestRow {
+fn row(place: &Place, flow: u32, completion: Option<Duration>) -> RequestRow {
     let counters = place.sender.counters();
     RequestRow {
-        flow: flow as u32,
+        flow,
         start: place.opened,
         size: place.size,
         completion,
@@ -129,20 +155,19 @@ fn row(place: &Place, flow: usize, completion: Option<Duration>) -> RequestRow {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl World {
     /// A request of a pool comes: a connection opens.
     pub(super) fn request(&mut self, index: usize) {
-        let slot = self.slots.source(self.requests.first_flow + index);
+        let slot = self.slots.source(FlowId::new(self.requests.first_flow.index() + index));
         let pool = &mut self.requests.pools[index];
         let opened = pool.open(self.now);
         self.schedule.set(slot, pool.source.next());
         match opened {
             Ok(place) => {
-                let number = 2 * (pool.first_place + place);
-                self.flow_keys.opened((self.requests.first_agent + number) / 2, pool.opened().0);
+                let connection = FlowId::new(self.requests.first_agent.flow().index() + pool.first_place + place);
+                self.flow_keys.opened(connection, pool.opened().0);
                 pool.places[place].on_way += 1;
-                self.attend(PooledAgent { pool: index, place, role: Role::Sender }, number);
+                self.attend(PooledAgent { pool: index, place, role: Role::Sender }, AgentId::sender(connection));
             }
             Err(failure) => {
                 self.requests.failure = Some(failure);
@@ -154,9 +179,8 @@ impl World {
 
     /// A packet has reached an end of a connection.
     pub(super) fn receive_request(&mut self, packet: &Packet) {
-        let number = packet.agent as usize - self.requests.first_agent;
-        let end = self.requests.end(number);
-        self.agents[self.requests.agent_of(end)].counters.receive(packet);
+        let end = self.requests.end(packet.agent);
+        self.agents[self.requests.agent_of(end).index()].counters.receive(packet);
         let place = &mut self.requests.pools[end.pool].places[end.place];
         let endpoint = place.end(end.role);
         endpoint.handle_segment(self.now, &packet.segment);
@@ -165,12 +189,12 @@ impl World {
             endpoint.close();
         }
         // It counts as on its way until all that it leads to is sent: the place is not freed under its feet.
-        self.attend(end, number);
+        self.attend(end, packet.agent);
     }
 
     /// The time of a connection's timer has come, or it was set for a connection that was there before.
-    pub(super) fn request_timer(&mut self, number: usize) {
-        let end = self.requests.end(number);
+    pub(super) fn request_timer(&mut self, agent: AgentId) {
+        let end = self.requests.end(agent);
         let place = &mut self.requests.pools[end.pool].places[end.place];
         if place.state == Progress::Free {
             self.events -= 1;
@@ -181,22 +205,22 @@ impl World {
         if due > self.now {
             // It came too early, and re-arms itself.
             self.events -= 1;
-            self.schedule.set(self.slots.timer(self.endpoints.len() + number), due);
+            self.schedule.set(self.slots.request_timer(agent), due);
             return;
         }
         endpoint.handle_timeout(self.now);
         place.on_way += 1;
-        self.attend(end, number);
+        self.attend(end, agent);
     }
 
     /// Sends what an end has to send, looks after its timer and after the end of the connection. Whoever calls has counted
     /// one more packet on its way, which this takes off.
-    fn attend(&mut self, end: PooledAgent, number: usize) {
+    fn attend(&mut self, end: PooledAgent, agent: AgentId) {
         let from = self.requests.agent_of(end);
-        let Agent { node, out, peer_node, .. } = self.agents[from];
+        let Agent { node, out, peer_node, .. } = self.agents[from.index()];
         // Written where it stays until a link takes it, as in `World::pump`.
         let mut packet = Packet { destination: peer_node, ..Packet::default() };
-        packet.agent = (self.requests.first_agent + (number ^ 1)) as AgentId;
+        packet.agent = agent.peer();
         let place = loop {
             let place = &mut self.requests.pools[end.pool].places[end.place];
             if !place.end(end.role).poll_transmit_into(self.now, &mut packet.segment) {
@@ -204,12 +228,11 @@ impl World {
             }
             place.on_way += 1;
             packet.size = packet.segment.wire_len();
-            let counters = &mut self.agents[from].counters;
+            let counters = &mut self.agents[from.index()].counters;
             counters.sent_packets += 1;
             counters.sent_bytes += u64::from(packet.size);
             if self.observers.follows && end.role == Role::Sender {
-                let connection = (self.requests.first_agent + number) / 2;
-                self.observers.timed(self.now, connection, &packet.segment, &place.sender, &self.flow_keys);
+                self.observers.timed(self.now, agent.flow(), &packet.segment, &place.sender, &self.flow_keys);
             }
             self.originate(self.now, node, out, &mut packet);
         };
@@ -217,10 +240,10 @@ impl World {
         if let Some(gateways) = &mut self.observers.gateways
             && end.role == Role::Sender
         {
-            gateways.turned(self.now, (self.requests.first_agent + number) / 2, &place.sender);
+            gateways.turned(self.now, agent.flow(), &place.sender);
         }
         // Lazy: an event that fires too early re-arms itself.
-        let timer = self.slots.timer(self.endpoints.len() + number);
+        let timer = self.slots.request_timer(agent);
         self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
         let is_over = place.is_over();
         if end.role == Role::Sender && place.has_completed() {
@@ -234,13 +257,14 @@ impl World {
     /// All data of a request has been acknowledged.
     #[cold]
     fn complete_request(&mut self, end: PooledAgent) {
+        let flow = self.requests.agent_of(end).flow();
         let pool = &mut self.requests.pools[end.pool];
         pool.complete(end.place, self.now);
         if let Some((table, chosen)) = &mut self.requests.table
             && chosen[end.pool]
         {
             let place = &pool.places[end.place];
-            table.push(&row(place, self.requests.first_flow + end.pool, Some(self.now - place.opened)));
+            table.push(&row(place, flow.number(), Some(self.now - place.opened)));
         }
     }
 
@@ -262,7 +286,7 @@ impl World {
                 return;
             }
             self.requests.dropped.pop();
-            let end = self.requests.end(agent as usize - self.requests.first_agent);
+            let end = self.requests.end(agent);
             let pool = &mut self.requests.pools[end.pool];
             let place = &mut pool.places[end.place];
             place.on_way -= 1;

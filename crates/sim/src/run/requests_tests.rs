@@ -38,9 +38,9 @@ fn have_closed(place: &Place) -> bool {
 
 /// Packets on links for the two ends at a place.
 fn on_links(world: &World, place: usize) -> usize {
-    let first = world.requests.first_agent + 2 * place;
+    let connection = world.requests.first_agent.flow().index() + place;
     let packets = world.links.iter().flat_map(|link| link.packets());
-    packets.filter(|packet| (first..first + 2).contains(&(packet.agent as usize))).count()
+    packets.filter(|packet| packet.agent.flow().index() == connection).count()
 }
 
 #[test]

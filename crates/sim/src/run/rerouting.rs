@@ -7,14 +7,14 @@
 //! step each packet is told the hops that it has left, as its place on its path tells.
 
 use super::ahead::{Ahead, Parts, Senders};
-use super::parts::BY_TABLE;
 use super::world::World;
+use crate::net::ids::{LinkId, NodeId};
 use crate::net::link::Link;
-use crate::net::packet::{LinkId, Packet};
+use crate::net::packet::Packet;
 use crate::net::routing::link_state::{self, Cable, Network, Update};
 use crate::net::routing::{Edge, NextHop, Routes, first_hops, out_of};
 use crate::scenario::{Nap, Scenario};
-use netlull_network::outcome::{Mark, RouterLosses};
+use netlull_network::outcome::{NetworkMark, RouterLosses};
 use netlull_network::plan::{RouteChange, RoutingDeed, RoutingPlan, RoutingStep};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
@@ -106,13 +106,12 @@ pub struct NapSummary {
 
 impl Rerouting {
     /// `None` where links never sleep and packets need not count their hops.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn new(scenario: &Scenario) -> Option<Box<Self>> {
         let ttl = scenario.routing.ttl?;
         let (nodes, sleep) = (scenario.nodes.len(), &scenario.sleep);
         let mut cable_of = vec![None; scenario.links.len()];
         for (number, cable) in sleep.cables.iter().enumerate() {
-            cable.links.iter().for_each(|&link| cable_of[link as usize] = Some(number));
+            cable.links.iter().for_each(|&link| cable_of[link.index()] = Some(number));
         }
         let (steps, convergence) = steps(scenario);
         Some(Box::new(Self {
@@ -146,8 +145,8 @@ impl Rerouting {
     }
 
     /// When a link slept, and until when if that is over by `now`, in the order of time.
-    pub fn naps_of(&self, link: usize, now: Instant) -> Vec<(Instant, Option<Instant>)> {
-        let own = self.naps.iter().filter(|nap| self.cable_of[link] == Some(nap.cable) && nap.asleep <= now);
+    pub fn naps_of(&self, link: LinkId, now: Instant) -> Vec<(Instant, Option<Instant>)> {
+        let own = self.naps.iter().filter(|nap| self.cable_of[link.index()] == Some(nap.cable) && nap.asleep <= now);
         let mut naps: Vec<_> = own.map(|nap| (nap.asleep, (nap.awake <= now).then_some(nap.awake))).collect();
         naps.sort_unstable();
         naps
@@ -171,12 +170,12 @@ impl Rerouting {
     /// The row of a router's table, as it knows the network.
     fn row(&self, router: usize) -> Vec<Option<LinkId>> {
         let view = &self.views[router];
-        first_hops(router, &self.out, &self.edges, |link| self.cable_of[link as usize].is_none_or(|cable| view[cable]))
+        first_hops(router, &self.out, &self.edges, |link| self.cable_of[link.index()].is_none_or(|cable| view[cable]))
     }
 
     /// Every agent's path to its peer, if all routers know the network as it is and no path has more links than a packet may cross.
     fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Vec<Vec<LinkId>>> {
-        let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link as usize].is_closed());
+        let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link.index()].is_closed());
         let up: Vec<bool> = self.cables.iter().map(is_up).collect();
         if self.views.iter().any(|view| *view != up) {
             return None;
@@ -198,13 +197,12 @@ impl Rerouting {
     }
 
     /// What happens up to the end of the run, for packets that go to these nodes: a table is told by what is new in it.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
         let mut rows: Vec<Vec<Option<LinkId>>> = (0..self.views.len()).map(|router| self.row(router)).collect();
         let mut steps = Vec::new();
         while let Some(deed) = self.take_due(end) {
             let at = self.steps[self.done - 1].0;
-            let links = |cable: usize| self.cables[cable].links.clone();
+            let links = |cable: usize| self.cables[cable].links.iter().map(|link| link.number()).collect();
             let deed = match deed {
                 Deed::Sleep(cable) => RoutingDeed::Sleep(links(cable)),
                 Deed::Stir(cable) => RoutingDeed::Stir(links(cable)),
@@ -215,9 +213,9 @@ impl Rerouting {
                         let before = std::mem::replace(&mut rows[node], self.row(node));
                         let differs = |&&to: &&usize| rows[node][to] != before[to];
                         changes.extend(destinations.iter().filter(differs).map(|&to| RouteChange {
-                            node: node as u32,
-                            destination: to as u32,
-                            link: rows[node][to],
+                            node: NodeId::new(node).number(),
+                            destination: NodeId::new(to).number(),
+                            link: rows[node][to].map(LinkId::number),
                         }));
                     }
                     RoutingDeed::Install(changes)
@@ -229,7 +227,7 @@ impl Rerouting {
     }
 
     /// The same summary of an emulation, by its first mark and its last.
-    pub fn of_emulation(mut self, (first, last): (&Mark, &Mark), asleep_packets: u64) -> RoutingSummary {
+    pub fn of_emulation(mut self, (first, last): (&NetworkMark, &NetworkMark), asleep_packets: u64) -> RoutingSummary {
         while let Some(deed) = self.take_due(last.at) {
             if let Deed::Install(router, news) = deed {
                 self.learn(router, &news);
@@ -289,9 +287,10 @@ fn steps(scenario: &Scenario) -> (Vec<(Instant, Deed)>, Option<Duration>) {
 }
 
 /// The hops left of a packet on a link of its path: it has made one at each router that it has come to.
-#[allow(clippy::cast_possible_truncation)]
 fn hops_left(path: &[LinkId], link: LinkId, ttl: u8) -> Option<u16> {
-    path.iter().position(|&other| other == link).map(|crossed| u16::from(ttl) - crossed as u16)
+    // A path has no more links than a packet may cross.
+    let crossed = path.iter().position(|&other| other == link)?;
+    u16::try_from(crossed).ok().map(|crossed| u16::from(ttl) - crossed)
 }
 
 impl World {
@@ -334,10 +333,11 @@ impl World {
     /// Whether every packet is on the path of its flow, and came that way.
     fn all_on_their(&self, paths: &[Vec<LinkId>], ttl: u8) -> bool {
         let is_there = |link: LinkId, packet: &Packet| {
-            let path = &paths[self.requests.flow_agent(packet.agent) ^ 1];
+            let path = &paths[self.requests.flow_agent(packet.agent).peer().index()];
             hops_left(path, link, ttl) == Some(packet.segment.ttl)
         };
-        (0..).zip(&self.links).all(|(index, link)| link.packets().all(|packet| is_there(index, &packet)))
+        let mut links = LinkId::all(self.links.len()).zip(&self.links);
+        links.all(|(index, link)| link.packets().all(|packet| is_there(index, &packet)))
     }
 
     /// Routes are fixed until the next step: what may runs ahead.
@@ -346,12 +346,12 @@ impl World {
         routes.mark_fixed();
         for (agent, path) in agents.iter_mut().zip(&paths) {
             // The receiver of datagrams sends nothing.
-            agent.out = path.first().copied().unwrap_or_default();
+            agent.out = Some(path.first().copied().unwrap_or_default());
         }
         self.ahead = Ahead::new(&rerouting.senders, observers, Parts { links, agents, routes }, &paths);
         rerouting.paths = paths;
         for source in (0..self.sources.len()).filter(|&source| !self.ahead.has_events(source)) {
-            self.schedule.set(self.slots.source(self.connections.len() + source), Instant::NEVER);
+            self.schedule.set(self.slots.source(self.datagram_flow(source)), Instant::NEVER);
         }
         self.next_beat();
         self.first_looks();
@@ -368,10 +368,10 @@ impl World {
         self.tell_hops_left();
         self.ahead = Ahead::off();
         self.routes.mark_changeable();
-        self.agents.iter_mut().for_each(|agent| agent.out = BY_TABLE);
+        self.agents.iter_mut().for_each(|agent| agent.out = None);
         self.links.iter_mut().for_each(|link| link.leads_to = None);
         for (source, sends) in self.sources.iter().enumerate() {
-            self.schedule.set(self.slots.source(self.connections.len() + source), sends.next());
+            self.schedule.set(self.slots.source(self.datagram_flow(source)), sends.next());
         }
         self.next_beat();
         self.first_looks();
@@ -380,18 +380,18 @@ impl World {
     /// Packets are told by their places on their paths.
     fn tell_hops_left(&mut self) {
         let Self { links, requests, rerouting: Some(rerouting), .. } = self else { return };
-        for (index, link) in (0..).zip(links) {
+        for (index, link) in LinkId::all(links.len()).zip(links) {
             link.for_each(|packet| {
-                let path = &rerouting.paths[requests.flow_agent(packet.agent) ^ 1];
+                let path = &rerouting.paths[requests.flow_agent(packet.agent).peer().index()];
                 packet.segment.ttl = hops_left(path, index, rerouting.ttl).unwrap_or_default();
             });
         }
     }
 
-    fn on_cable(&mut self, cable: usize, act: impl Fn(&mut Self, usize)) {
+    fn on_cable(&mut self, cable: usize, act: impl Fn(&mut Self, LinkId)) {
         let Some(rerouting) = &self.rerouting else { return };
         for link in rerouting.cables[cable].links.clone() {
-            act(self, link as usize);
+            act(self, link);
         }
     }
 
@@ -401,7 +401,7 @@ impl World {
             let mut stranded = Vec::new();
             world.links[link].fall_asleep(world.now, &mut world.schedule, &mut stranded);
             for packet in &stranded {
-                world.count_drop(world.now, link as LinkId, packet);
+                world.count_drop(world.now, link, packet);
             }
             if let Some(replay) = &mut world.observers.replay {
                 replay.fell_asleep(link);
@@ -409,7 +409,7 @@ impl World {
         });
     }
 
-    fn awake(&mut self, link: usize) {
+    fn awake(&mut self, link: LinkId) {
         self.links[link].awake(self.now);
         if let Some(replay) = &mut self.observers.replay {
             replay.woke(link);
@@ -427,7 +427,7 @@ impl World {
 
     /// An agent sends a packet where routes may change: its node has the way, or not.
     #[inline(never)]
-    pub(super) fn originate_rerouted(&mut self, now: Instant, node: u32, packet: &mut Packet) {
+    pub(super) fn originate_rerouted(&mut self, now: Instant, node: NodeId, packet: &mut Packet) {
         let Some(rerouting) = &self.rerouting else { return };
         packet.segment.ttl = u16::from(rerouting.ttl);
         match self.routes.next_hop(node, packet.destination) {
@@ -439,7 +439,7 @@ impl World {
     /// A packet that has crossed a link goes on, if it may make another hop and there is a way. Each hop takes one off its hops (RFC 791
     /// section 3.2).
     #[inline(never)]
-    pub(super) fn forward_rerouted(&mut self, node: u32, hop: NextHop, packet: &mut Packet) {
+    pub(super) fn forward_rerouted(&mut self, node: NodeId, hop: NextHop, packet: &mut Packet) {
         packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
         match hop {
             _ if packet.segment.ttl == 0 => self.lose_at_node(node, packet, Loss::Expired),
@@ -450,14 +450,14 @@ impl World {
     }
 
     #[cold]
-    fn lose_at_node(&mut self, node: u32, packet: &Packet, why: Loss) {
+    fn lose_at_node(&mut self, node: NodeId, packet: &Packet, why: Loss) {
         let agent = self.requests.flow_agent(packet.agent);
-        self.agents[agent].counters.dropped_packets += 1;
-        if agent != packet.agent as usize {
+        self.agents[agent.index()].counters.dropped_packets += 1;
+        if agent != packet.agent {
             self.request_dropped(self.now, packet.agent);
         }
         if let Some(rerouting) = &mut self.rerouting {
-            rerouting.lost_at[node as usize] += 1;
+            rerouting.lost_at[node.index()] += 1;
             match why {
                 Loss::Unroutable => rerouting.losses.unroutable += 1,
                 Loss::Expired => rerouting.losses.expired += 1,

@@ -11,6 +11,7 @@
 //! state after everything else.
 
 use crate::engine::schedule::Slot;
+use crate::net::ids::{AgentId, CapacityId, ControllerId, FlowId, LinkId, StationId};
 
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,21 +19,23 @@ pub(super) enum Owner {
     /// The n-th link that schedules its departures: a departure.
     Departure(usize),
     /// A link: an arrival at its far end.
-    Delivery(usize),
+    Delivery(LinkId),
     /// The n-th controller.
-    Controller(usize),
+    Controller(ControllerId),
     /// The n-th varying capacity.
-    Redraw(usize),
+    Redraw(CapacityId),
     /// Links fall asleep or wake, or routers have new tables.
     Reroute,
     /// A station: its radio, its machine or its access point.
-    Station(usize),
-    /// A TCP endpoint's timer: a flow's, or behind those that of an end of a request's connection.
-    Timer(usize),
+    Station(StationId),
+    /// The timer of a TCP flow's endpoint.
+    Timer(AgentId),
+    /// The timer of an end of a request's connection.
+    RequestTimer(AgentId),
     /// Packets of requests that were dropped: their connections learn of it.
     Settlement,
     /// A flow: its start, what its application does next, its next datagram or its next request.
-    Source(usize),
+    Source(FlowId),
     /// Measurement starts.
     WarmUp,
     /// A phase begins or ends.
@@ -52,9 +55,12 @@ pub(super) struct Slots {
     reroute: Slot,
     stations: Slot,
     timers: Slot,
+    request_timers: Slot,
     settlement: Slot,
     sources: Slot,
     warm_up: Slot,
+    /// The first agent behind those of flows: an end of a request's connection.
+    first_end: AgentId,
 }
 
 /// How many of each kind there are.
@@ -65,64 +71,86 @@ pub(super) struct Population {
     pub controllers: usize,
     pub redraws: usize,
     pub stations: usize,
+    /// TCP endpoints of flows.
     pub endpoints: usize,
+    /// Ends of the connections of requests that may be open at once.
+    pub request_ends: usize,
     pub flows: usize,
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl Slots {
     pub fn new(population: Population) -> Self {
-        let deliveries = population.departures as Slot;
-        let controllers = deliveries + population.links as Slot;
-        let redraws = controllers + population.controllers as Slot;
-        let reroute = redraws + population.redraws as Slot;
-        let stations = reroute + 1;
-        let timers = stations + population.stations as Slot;
-        let settlement = timers + population.endpoints as Slot;
-        let sources = settlement + 1;
-        let warm_up = sources + population.flows as Slot;
-        Self { deliveries, controllers, redraws, reroute, stations, timers, settlement, sources, warm_up }
+        let behind = |slot: Slot, components: usize| Slot::new(slot.index() + components);
+        let deliveries = Slot::new(population.departures);
+        let controllers = behind(deliveries, population.links);
+        let redraws = behind(controllers, population.controllers);
+        let reroute = behind(redraws, population.redraws);
+        let stations = reroute.nth(1);
+        let timers = behind(stations, population.stations);
+        let request_timers = behind(timers, population.endpoints);
+        let settlement = behind(request_timers, population.request_ends);
+        let sources = settlement.nth(1);
+        let warm_up = behind(sources, population.flows);
+        Self {
+            deliveries,
+            controllers,
+            redraws,
+            reroute,
+            stations,
+            timers,
+            request_timers,
+            settlement,
+            sources,
+            warm_up,
+            first_end: AgentId::new(2 * population.flows),
+        }
     }
 
     pub fn count(&self) -> usize {
-        self.warm_up as usize + 4
+        self.warm_up.index() + 4
     }
 
     pub fn departure(index: usize) -> Slot {
-        index as Slot
+        Slot::new(index)
     }
 
-    pub fn delivery(&self, link: usize) -> Slot {
-        self.deliveries + link as Slot
+    pub fn delivery(&self, link: LinkId) -> Slot {
+        self.deliveries.nth(link.number())
     }
 
-    pub fn controller(&self, index: usize) -> Slot {
-        self.controllers + index as Slot
+    pub fn controller(&self, controller: ControllerId) -> Slot {
+        self.controllers.nth(controller.number())
     }
 
-    pub fn redraw(&self, index: usize) -> Slot {
-        self.redraws + index as Slot
+    pub fn redraw(&self, capacity: CapacityId) -> Slot {
+        self.redraws.nth(capacity.number())
     }
 
     pub fn reroute(&self) -> Slot {
         self.reroute
     }
 
-    pub fn station(&self, index: usize) -> Slot {
-        self.stations + index as Slot
+    pub fn station(&self, station: StationId) -> Slot {
+        self.stations.nth(station.number())
     }
 
     #[inline]
-    pub fn timer(&self, endpoint: usize) -> Slot {
-        self.timers + endpoint as Slot
+    pub fn timer(&self, agent: AgentId) -> Slot {
+        self.timers.nth(agent.number())
+    }
+
+    /// The timer of an end of a request's connection.
+    #[inline]
+    pub fn request_timer(&self, agent: AgentId) -> Slot {
+        self.request_timers.nth(agent.number() - self.first_end.number())
     }
 
     pub fn settlement(&self) -> Slot {
         self.settlement
     }
 
-    pub fn source(&self, flow: usize) -> Slot {
-        self.sources + flow as Slot
+    pub fn source(&self, flow: FlowId) -> Slot {
+        self.sources.nth(flow.number())
     }
 
     pub fn warm_up(&self) -> Slot {
@@ -130,41 +158,42 @@ impl Slots {
     }
 
     pub fn mark(&self) -> Slot {
-        self.warm_up + 1
+        self.warm_up.nth(1)
     }
 
     pub fn probe(&self) -> Slot {
-        self.warm_up + 2
+        self.warm_up.nth(2)
     }
 
     pub fn beat(&self) -> Slot {
-        self.warm_up + 3
+        self.warm_up.nth(3)
     }
 
     /// Whose slot it is; the common ones are found first.
     #[inline]
     pub fn owner(&self, slot: Slot) -> Owner {
-        let from = |first: Slot| (slot - first) as usize;
         if slot < self.controllers {
             if slot < self.deliveries {
-                Owner::Departure(slot as usize)
+                Owner::Departure(slot.index())
             } else {
-                Owner::Delivery(from(self.deliveries))
+                Owner::Delivery(LinkId::numbered(slot.behind(self.deliveries)))
             }
         } else if slot < self.redraws {
-            Owner::Controller(from(self.controllers))
+            Owner::Controller(ControllerId::numbered(slot.behind(self.controllers)))
         } else if slot < self.reroute {
-            Owner::Redraw(from(self.redraws))
+            Owner::Redraw(CapacityId::numbered(slot.behind(self.redraws)))
         } else if slot == self.reroute {
             Owner::Reroute
         } else if slot < self.timers {
-            Owner::Station(from(self.stations))
+            Owner::Station(StationId::numbered(slot.behind(self.stations)))
+        } else if slot < self.request_timers {
+            Owner::Timer(AgentId::numbered(slot.behind(self.timers)))
         } else if slot < self.settlement {
-            Owner::Timer(from(self.timers))
+            Owner::RequestTimer(AgentId::numbered(self.first_end.number() + slot.behind(self.request_timers)))
         } else if slot == self.settlement {
             Owner::Settlement
         } else if slot < self.warm_up {
-            Owner::Source(from(self.sources))
+            Owner::Source(FlowId::numbered(slot.behind(self.sources)))
         } else if slot == self.warm_up {
             Owner::WarmUp
         } else if slot == self.mark() {
@@ -190,30 +219,37 @@ mod tests {
             redraws: 1,
             stations: 2,
             endpoints: 2,
+            request_ends: 4,
             flows: 2,
         });
-        let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(slot as Slot)).collect();
+        let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(Slot::new(slot))).collect();
         let written = [
             Owner::Departure(0),
-            Owner::Delivery(0),
-            Owner::Delivery(1),
-            Owner::Controller(0),
-            Owner::Redraw(0),
+            Owner::Delivery(LinkId::new(0)),
+            Owner::Delivery(LinkId::new(1)),
+            Owner::Controller(ControllerId::new(0)),
+            Owner::Redraw(CapacityId::new(0)),
             Owner::Reroute,
-            Owner::Station(0),
-            Owner::Station(1),
-            Owner::Timer(0),
-            Owner::Timer(1),
+            Owner::Station(StationId::new(0)),
+            Owner::Station(StationId::new(1)),
+            Owner::Timer(AgentId::new(0)),
+            Owner::Timer(AgentId::new(1)),
+            // Two flows have the agents 0 to 3.
+            Owner::RequestTimer(AgentId::new(4)),
+            Owner::RequestTimer(AgentId::new(5)),
+            Owner::RequestTimer(AgentId::new(6)),
+            Owner::RequestTimer(AgentId::new(7)),
             Owner::Settlement,
-            Owner::Source(0),
-            Owner::Source(1),
+            Owner::Source(FlowId::new(0)),
+            Owner::Source(FlowId::new(1)),
             Owner::WarmUp,
             Owner::Mark,
             Owner::Probe,
             Owner::Beat,
         ];
         assert_eq!(owners, written);
-        assert_eq!(slots.owner(slots.timer(1)), Owner::Timer(1));
+        assert_eq!(slots.owner(slots.timer(AgentId::new(1))), Owner::Timer(AgentId::new(1)));
+        assert_eq!(slots.owner(slots.request_timer(AgentId::new(5))), Owner::RequestTimer(AgentId::new(5)));
         assert_eq!(slots.owner(slots.probe()), Owner::Probe);
     }
 }

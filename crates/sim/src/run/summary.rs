@@ -5,9 +5,9 @@ use super::pool::{Completions, Pool};
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
 use super::world::World;
+use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Link;
 use crate::net::link::LinkCounters;
-use crate::net::packet::LinkId;
 use crate::probe::{Column, Table};
 use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
 use netlull_network::account::GatewaySummary;
@@ -249,7 +249,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
     let whole = Whole::new(world);
     let span = whole.span();
     let flows: Vec<FlowSummary> =
-        (0..world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, span)).collect();
+        FlowId::all(world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, span)).collect();
     let (links, network) = span.links(scenario);
     Summary {
         name: scenario.name.clone(),
@@ -269,7 +269,7 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         links: links
             .into_iter()
             .enumerate()
-            .map(|(index, all)| link_summary(scenario, index, (span, all), world.gateway_summary(index)))
+            .map(|(index, all)| link_summary(scenario, index, (span, all), world.gateway_summary(LinkId::new(index))))
             .collect(),
         flows,
         stations: stations::stations(world, scenario),
@@ -402,8 +402,9 @@ pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByNa
     ByName(scenario.power.iter().zip(ledgers).map(|(power, pair)| (power.name.clone(), summary(pair))).collect())
 }
 
-fn flow_summary(world: &World, scenario: &Scenario, flow: usize, span: Span<'_>) -> FlowSummary {
-    let (sender, receiver, base, all) = (2 * flow, 2 * flow + 1, &world.baseline, span.flow(flow));
+fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>) -> FlowSummary {
+    let (sender, receiver) = (AgentId::sender(flow).index(), AgentId::receiver(flow).index());
+    let (base, all) = (&world.baseline, span.flow(flow));
     let common = FlowSummary {
         packets_sent: all.packets_sent,
         bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
@@ -414,15 +415,15 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, span: Span<'_>)
         goodput_bps: all.goodput_bps,
         ..FlowSummary::default()
     };
-    let datagrams = scenario.tcp_flows.len()..world.requests.first_flow;
-    let (path, summary) = if flow < datagrams.start {
-        (&scenario.tcp_flows[flow].path, tcp_summary(world, scenario, flow, common))
-    } else if flow < datagrams.end {
-        let spec = &scenario.datagram_flows[flow - datagrams.start];
+    let (datagrams, place) = (scenario.tcp_flows.len()..world.requests.first_flow.index(), flow.index());
+    let (path, summary) = if place < datagrams.start {
+        (&scenario.tcp_flows[place].path, tcp_summary(world, scenario, flow, common))
+    } else if place < datagrams.end {
+        let spec = &scenario.datagram_flows[place - datagrams.start];
         (&spec.path, FlowSummary { kind: spec.kind(), start_s: Some(spec.start.as_secs_f64()), ..common })
     } else {
-        let spec = &scenario.request_flows[flow - datagrams.end];
-        (&spec.path, requests_summary(&world.requests.pools[flow - datagrams.end], spec, common))
+        let spec = &scenario.request_flows[place - datagrams.end];
+        (&spec.path, requests_summary(&world.requests.pools[place - datagrams.end], spec, common))
     };
     FlowSummary {
         name: path.name.clone(),
@@ -432,9 +433,10 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: usize, span: Span<'_>)
     }
 }
 
-fn tcp_summary(world: &World, scenario: &Scenario, flow: usize, common: FlowSummary) -> FlowSummary {
-    let (connection, endpoint, base) = (&world.connections[flow], &world.endpoints[2 * flow], &world.baseline);
-    let (now, then) = (endpoint.counters(), &base.tcp[2 * flow]);
+fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {
+    let (connection, base, sender) = (&world.connections[flow.index()], &world.baseline, AgentId::sender(flow).index());
+    let endpoint = &world.endpoints[sender];
+    let (now, then) = (endpoint.counters(), &base.tcp[sender]);
     let lasted = (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64();
     let completion = connection.completed.zip(connection.opened).map(|(completed, opened)| completed - opened);
     FlowSummary {
@@ -444,7 +446,7 @@ fn tcp_summary(world: &World, scenario: &Scenario, flow: usize, common: FlowSumm
         timeouts: now.timeouts - then.timeouts,
         fast_retransmits: now.fast_retransmits - then.fast_retransmits,
         completion_time_s: completion.map(Duration::as_secs_f64),
-        congestion_control: Some(scenario.tcp_flows[flow].config.congestion_control.name()),
+        congestion_control: Some(scenario.tcp_flows[flow.index()].config.congestion_control.name()),
         segment_bytes: Some(endpoint.smss()),
         mean_cwnd_bytes: (lasted > 0.0).then(|| connection.cwnd_area / lasted),
         ..common
@@ -479,7 +481,7 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
 
 /// Table `rate`: the initial rate and every change of each link whose rate varies, or that sleeps, which is a rate of 0.
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
-    let log = |link: usize| {
+    let log = |link: LinkId| {
         let log = world.links[link].variable().map_or(&[][..], |variable| variable.log());
         log.iter().map(|change| (change.at, change.rate)).collect()
     };
@@ -487,23 +489,22 @@ pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
 }
 
 /// The same of a run up to `end`: `log` gives the initial rate and every change of a link whose rate varies.
-#[allow(clippy::cast_possible_truncation)]
 pub(super) fn rates_of(
     scenario: &Scenario,
-    log: impl Fn(usize) -> Vec<(Instant, BitRate)>,
+    log: impl Fn(LinkId) -> Vec<(Instant, BitRate)>,
     rerouting: Option<&Rerouting>,
     end: Instant,
 ) -> Table {
     let (mut times, mut links, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, spec) in scenario.links.iter().enumerate() {
+    for (index, spec) in (0..).zip(&scenario.links) {
         let mut entry = |at: Instant, rate: u64| {
             times.push(at.as_secs_f64());
-            links.push(index as LinkId);
+            links.push(index);
             rates.push(rate);
         };
         if spec.varies() {
-            log(index).into_iter().for_each(|(at, rate)| entry(at, rate.as_bps()));
-        } else if let Some(naps) = rerouting.map(|rerouting| rerouting.naps_of(index, end))
+            log(LinkId::numbered(index)).into_iter().for_each(|(at, rate)| entry(at, rate.as_bps()));
+        } else if let Some(naps) = rerouting.map(|rerouting| rerouting.naps_of(LinkId::numbered(index), end))
             && !naps.is_empty()
         {
             entry(Instant::ZERO, spec.rate.as_bps());

@@ -4,7 +4,8 @@
 use super::control::{Controller, FlowKeys};
 use super::parts::Controlled;
 use super::world::World;
-use crate::net::packet::{LinkId, Packet};
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
+use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::probe::{GatewaySample, GatewayTable, Table};
 use crate::scenario::Scenario;
@@ -25,13 +26,12 @@ pub(super) struct GatewayProbe {
 struct Watched {
     link: LinkId,
     /// TCP flows.
-    flows: Vec<usize>,
+    flows: Vec<FlowId>,
     /// Flows of requests.
     pools: Vec<usize>,
     seen: Seen,
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl GatewayProbe {
     /// A probe of the gateways whose links are probed; `None` if there are none, or no bins.
     pub fn new(scenario: &Scenario) -> Option<Self> {
@@ -52,22 +52,22 @@ impl GatewayProbe {
             return;
         }
         if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link == link) {
-            let place = packet.agent as usize / 2;
-            watched.seen.saw(place, keys.of(place));
+            let connection = packet.agent.flow();
+            watched.seen.saw(connection.index(), keys.of(connection));
         }
     }
 
     /// A connection sends a segment.
-    pub fn sent(&mut self, now: Instant, connection: usize, key: FlowKey, sender: &Endpoint) {
-        if connection >= self.timed.len() {
-            self.timed.resize_with(connection + 1, Timed::default);
+    pub fn sent(&mut self, now: Instant, connection: FlowId, key: FlowKey, sender: &Endpoint) {
+        if connection.index() >= self.timed.len() {
+            self.timed.resize_with(connection.index() + 1, Timed::default);
         }
-        self.timed[connection].sent(now, key, sender.snd_nxt());
+        self.timed[connection.index()].sent(now, key, sender.snd_nxt());
     }
 
     /// A sender has heard of its peer.
-    pub fn turned(&mut self, now: Instant, connection: usize, sender: &Endpoint) {
-        if let Some(timed) = self.timed.get_mut(connection) {
+    pub fn turned(&mut self, now: Instant, connection: FlowId, sender: &Endpoint) {
+        if let Some(timed) = self.timed.get_mut(connection.index()) {
             timed.acknowledged(now, sender.snd_una());
         }
     }
@@ -78,15 +78,14 @@ impl GatewayProbe {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 impl Watched {
     fn new(scenario: &Scenario, link: usize) -> Self {
         let crosses = |path: &crate::scenario::FlowPath| crosses(scenario, path.from, path.to, link);
         let tcp = scenario.tcp_flows.iter().enumerate().filter(|(_, flow)| crosses(&flow.path));
         let pools = scenario.request_flows.iter().enumerate().filter(|(_, flow)| crosses(&flow.path));
         Self {
-            link: link as LinkId,
-            flows: tcp.map(|(index, _)| index).collect(),
+            link: LinkId::new(link),
+            flows: tcp.map(|(index, _)| FlowId::new(index)).collect(),
             pools: pools.map(|(index, _)| index).collect(),
             seen: Seen::default(),
         }
@@ -94,14 +93,14 @@ impl Watched {
 }
 
 /// Whether the way from one node to another leads over a link. Checked scenarios have a way for every flow.
-#[allow(clippy::cast_possible_truncation)]
 fn crosses(scenario: &Scenario, from: usize, to: usize, link: usize) -> bool {
     let mut node = from;
-    while let NextHop::Link(next) | NextHop::Ahead(next) = scenario.routes.next_hop(node as u32, to as u32) {
-        if next as usize == link {
+    while let NextHop::Link(next) | NextHop::Ahead(next) = scenario.routes.next_hop(NodeId::new(node), NodeId::new(to))
+    {
+        if next.index() == link {
             return true;
         }
-        node = scenario.links[next as usize].to;
+        node = scenario.links[next.index()].to;
     }
     false
 }
@@ -110,19 +109,21 @@ impl World {
     /// What gateways suggest and estimate at the end of a bin, and what is true.
     pub(super) fn sample_gateways(&mut self, now: Instant) {
         let Some(GatewayProbe { table, watched, timed }) = self.observers.gateways.as_deref_mut() else { return };
-        let first_place = self.requests.first_agent / 2;
+        let first_place = self.requests.first_agent.flow().index();
         for Watched { link, flows, pools, seen } in watched {
             let controlled = self.controllers.iter().find(|controlled| controlled.link == *link);
             let Some(Controlled { machine: Controller::Gateway(steering), .. }) = controlled else { continue };
             let mut sums = Sums::default();
-            flows.iter().for_each(|&flow| sums.add(load(&self.endpoints[2 * flow]), timed.get(flow)));
+            flows.iter().for_each(|&flow| {
+                sums.add(load(&self.endpoints[AgentId::sender(flow).index()]), timed.get(flow.index()))
+            });
             for pool in pools.iter().map(|&pool| &self.requests.pools[pool]) {
                 for (index, place) in pool.places.iter().enumerate() {
                     sums.add(load(&place.sender), timed.get(first_place + pool.first_place + index));
                 }
             }
             let sample = GatewaySample::of(&steering.machine, sums.truth(seen.take()));
-            table.push(now, *link, sample);
+            table.push(now, link.number(), sample);
         }
         timed.iter_mut().for_each(Timed::restart);
     }

@@ -4,7 +4,7 @@ use super::ahead::Ahead;
 use super::control::FlowKeys;
 use super::ledger;
 use super::outcome::{RunError, RunOutcome};
-use super::parts::{Agent, BY_TABLE, Baseline, Connection, Controlled, Observers, Redrawn};
+use super::parts::{Agent, Baseline, Connection, Controlled, Observers, Redrawn};
 use super::phases::Marks;
 use super::requests::Requests;
 use super::rerouting::Rerouting;
@@ -12,8 +12,9 @@ use super::slots::{Owner, Slots};
 use super::stations::{Attended, Station};
 use super::summary;
 use crate::engine::schedule::Schedule;
+use crate::net::ids::{AgentId, CapacityId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, Link, LinkCounters, Offered};
-use crate::net::packet::{AgentId, LinkId, Packet};
+use crate::net::packet::Packet;
 use crate::net::routing::{NextHop, Routes};
 use crate::net::transmitter::{Departure, InService, RateChange};
 use crate::probe::{FlowSample, LinkSample};
@@ -72,7 +73,8 @@ impl World {
             match self.slots.owner(slot) {
                 Owner::Delivery(link) => self.deliver(link),
                 Owner::Departure(index) => self.depart(index),
-                Owner::Timer(endpoint) => self.timer(endpoint),
+                Owner::Timer(agent) => self.timer(agent),
+                Owner::RequestTimer(agent) => self.request_timer(agent),
                 Owner::Controller(index) => self.wake_controller(index),
                 Owner::Redraw(index) => self.redraw(index),
                 Owner::Reroute => self.reroute(),
@@ -94,7 +96,7 @@ impl World {
 
     /// A packet reaches the far end of a link.
     #[inline]
-    fn deliver(&mut self, index: usize) {
+    fn deliver(&mut self, index: LinkId) {
         let link = &mut self.links[index];
         // Copied from where it lies: an `Option<Packet>` would be taken apart and put together again, which stalls.
         let Some(&(mut packet)) = link.head() else { return };
@@ -114,19 +116,19 @@ impl World {
 
     /// The same where somebody looks at what comes off the link.
     #[inline(never)]
-    fn deliver_attended(&mut self, index: usize, hop: NextHop, packet: &mut Packet) {
-        if self.attend_delivery(index as LinkId, packet) == Attended::Taken {
+    fn deliver_attended(&mut self, index: LinkId, hop: NextHop, packet: &mut Packet) {
+        if self.attend_delivery(index, packet) == Attended::Taken {
             return;
         }
         self.forward(index, hop, packet);
         if hop == NextHop::Here {
-            self.note_downloads(index, packet.agent as usize);
+            self.note_downloads(index, packet.agent);
         }
     }
 
     /// A packet that has come off a link goes on.
     #[inline(always)]
-    fn forward(&mut self, index: usize, hop: NextHop, packet: &mut Packet) {
+    fn forward(&mut self, index: LinkId, hop: NextHop, packet: &mut Packet) {
         match hop {
             NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.now, next, packet),
             NextHop::Here => self.receive(self.now, packet),
@@ -143,7 +145,7 @@ impl World {
         if self.observers.watching {
             return self.offer_watched(now, index, packet);
         }
-        if self.links[index as usize].looks_from <= now.as_nanos()
+        if self.links[index].looks_from <= now.as_nanos()
             && self.before_offer(index, now.as_nanos(), packet) == Attended::Taken
         {
             return;
@@ -154,7 +156,7 @@ impl World {
     /// A packet enters a link, past whoever attends to what is offered to it.
     #[inline(always)]
     fn admit(&mut self, now: Instant, index: LinkId, packet: &mut Packet) {
-        let admission = match self.links[index as usize].admit(now, packet, &mut self.schedule) {
+        let admission = match self.links[index].admit(now, packet, &mut self.schedule) {
             Offered::Arrives(at) => return self.arriving(index, at, packet),
             Offered::Held => return self.held(index, packet),
             Offered::Refused(admission) => admission,
@@ -165,8 +167,8 @@ impl World {
     /// A link that schedules its departures has taken a packet.
     #[inline]
     fn held(&mut self, index: LinkId, packet: &Packet) {
-        if let Some(controller) = self.links[index as usize].controller {
-            self.took(controller as usize, index, packet);
+        if let Some(controller) = self.links[index].controller {
+            self.took(controller, index, packet);
         }
     }
 
@@ -180,7 +182,7 @@ impl World {
     }
 
     fn admit_watched(&mut self, now: Instant, index: LinkId, packet: &Packet) {
-        let admission = self.links[index as usize].offer(now, *packet, &mut self.schedule);
+        let admission = self.links[index].offer(now, *packet, &mut self.schedule);
         self.offered(now, index, packet, admission);
     }
 
@@ -198,7 +200,7 @@ impl World {
         if self.observers.watching {
             self.observers.offered(now, index, packet, admission);
         }
-        let link = &self.links[index as usize];
+        let link = &self.links[index];
         let (Some(controller), queue) = (link.controller, link.queue_view()) else { return };
         let size = Bytes::new(u64::from(packet.size));
         let admission = match admission {
@@ -207,18 +209,17 @@ impl World {
             // It never came to the buffer.
             Admission::Lost | Admission::Asleep => return,
         };
-        self.control(controller as usize, RateEvent::Arrival { size, admission, queue }, Some(packet));
+        self.control(controller, RateEvent::Arrival { size, admission, queue }, Some(packet));
     }
 
     /// A link has dropped a packet, or lost it.
-    #[allow(clippy::cast_possible_truncation)]
     pub(super) fn count_drop(&mut self, now: Instant, link: LinkId, packet: &Packet) {
         let agent = self.requests.flow_agent(packet.agent);
-        self.agents[agent].counters.dropped_packets += 1;
+        self.agents[agent.index()].counters.dropped_packets += 1;
         if self.observers.drops {
-            self.observers.dropped(now, link, (agent / 2) as u32);
+            self.observers.dropped(now, link, agent.flow());
         }
-        if agent != packet.agent as usize {
+        if agent != packet.agent {
             self.request_dropped(now, packet.agent);
         }
     }
@@ -226,13 +227,13 @@ impl World {
     /// A packet has arrived where it was going.
     #[inline]
     pub(super) fn receive(&mut self, now: Instant, packet: &Packet) {
-        let agent = packet.agent as usize;
-        let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else {
+        let agent = packet.agent;
+        let Some(Agent { counters, .. }) = self.agents.get_mut(agent.index()) else {
             self.receive_request(packet);
             return;
         };
         counters.receive(packet);
-        if let Some(endpoint) = self.endpoints.get_mut(agent) {
+        if let Some(endpoint) = self.endpoints.get_mut(agent.index()) {
             endpoint.handle_segment(now, &packet.segment);
             // The receiving application has nothing to say: it closes when the sender has.
             if endpoint.state() == State::CloseWait {
@@ -244,28 +245,29 @@ impl World {
 
     /// Sends what an endpoint has to send and looks after its timer.
     #[inline]
-    pub(super) fn pump(&mut self, now: Instant, agent: usize) {
+    pub(super) fn pump(&mut self, now: Instant, agent: AgentId) {
         // Written where it stays until a link takes it: copying it right after its parts were written stalls.
         let mut packet = Packet::default();
-        while self.endpoints[agent].poll_transmit_into(now, &mut packet.segment) {
+        while self.endpoints[agent.index()].poll_transmit_into(now, &mut packet.segment) {
             packet.size = packet.segment.wire_len();
             if self.observers.follows {
-                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent], &self.flow_keys);
+                self.observers.sent(now, agent, &packet.segment, &self.endpoints[agent.index()], &self.flow_keys);
             }
             self.send(now, agent, &mut packet);
         }
-        let endpoint = &self.endpoints[agent];
+        let endpoint = &self.endpoints[agent.index()];
         // Lazy: an event that fires too early re-arms itself.
         self.schedule.set_if_earlier(self.slots.timer(agent), endpoint.next_timeout());
-        if agent.is_multiple_of(2) {
-            self.watch_sender(now, agent / 2);
+        if agent.is_sender() {
+            self.watch_sender(now, agent);
         }
     }
 
     /// Follows a sender's window and whether its transfer is complete.
     #[inline]
-    fn watch_sender(&mut self, now: Instant, flow: usize) {
-        let (endpoint, connection) = (&self.endpoints[2 * flow], &mut self.connections[flow]);
+    fn watch_sender(&mut self, now: Instant, sender: AgentId) {
+        let flow = sender.flow();
+        let (endpoint, connection) = (&self.endpoints[sender.index()], &mut self.connections[flow.index()]);
         let cwnd = endpoint.cwnd();
         if cwnd != connection.cwnd {
             connection.settle_cwnd(now);
@@ -284,12 +286,11 @@ impl World {
 
     /// Puts a packet of an agent, with its segment and size, on its way to the agent's peer.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)]
-    fn send(&mut self, now: Instant, from: usize, packet: &mut Packet) {
-        let agent = &mut self.agents[from];
+    fn send(&mut self, now: Instant, from: AgentId, packet: &mut Packet) {
+        let agent = &mut self.agents[from.index()];
         agent.counters.sent_packets += 1;
         agent.counters.sent_bytes += u64::from(packet.size);
-        packet.agent = (from ^ 1) as AgentId;
+        packet.agent = from.peer();
         packet.destination = agent.peer_node;
         let (node, out) = (agent.node, agent.out);
         self.originate(now, node, out, packet);
@@ -297,27 +298,26 @@ impl World {
 
     /// Puts a packet of a node on its way out.
     #[inline(always)]
-    pub(super) fn originate(&mut self, now: Instant, node: u32, out: LinkId, packet: &mut Packet) {
-        if out == BY_TABLE {
-            return self.originate_rerouted(now, node, packet);
+    pub(super) fn originate(&mut self, now: Instant, node: NodeId, out: Option<LinkId>, packet: &mut Packet) {
+        match out {
+            Some(link) => self.offer(now, link, packet),
+            None => self.originate_rerouted(now, node, packet),
         }
-        self.offer(now, out, packet);
     }
 
     /// A last bit is sent, or a pause ends, on a link that schedules its departures.
-    #[allow(clippy::cast_possible_truncation)]
     fn depart(&mut self, index: usize) {
-        let link = self.scheduled_links[index] as usize;
+        let link = self.scheduled_links[index];
         let departure = self.links[link].advance(self.now, &mut self.schedule);
         if let Departure::Packet { packet } = departure {
             let arrives = self.links[link].arrival(self.now);
-            self.arriving(link as LinkId, arrives, &packet);
+            self.arriving(link, arrives, &packet);
         }
         while let Some(packet) = self.links[link].take_discarded() {
-            self.discarded(link as LinkId, &packet);
+            self.discarded(link, &packet);
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.links[link].controller) {
-            self.let_go(controller as usize, link as LinkId);
+            self.let_go(controller, link);
         }
     }
 
@@ -325,28 +325,24 @@ impl World {
     fn discarded(&mut self, link: LinkId, packet: &Packet) {
         self.count_drop(self.now, link, packet);
         if let Some(replay) = &mut self.observers.replay {
-            replay.discarded(self.now, link, packet, self.links[link as usize].propagating());
+            replay.discarded(self.now, link, packet, self.links[link].propagating());
         }
     }
 
     /// A varying capacity changes.
-    fn redraw(&mut self, index: usize) {
-        let redrawn = &mut self.redraws[index];
+    fn redraw(&mut self, index: CapacityId) {
+        let redrawn = &mut self.redraws[index.index()];
         if let Some(rate) = redrawn.rate(self.now) {
             let change = RateChange { rate, pause: Duration::ZERO, in_service: InService::FinishThenPause };
-            self.links[redrawn.link as usize].change_rate(self.now, change, &mut self.schedule);
+            self.links[redrawn.link].change_rate(self.now, change, &mut self.schedule);
         }
         let next = redrawn.next(self.now);
         self.schedule.set(self.slots.redraw(index), next);
     }
 
     /// A timer's event. One that comes too early, which does not count as an event, re-arms itself.
-    fn timer(&mut self, agent: usize) {
-        let Some(endpoint) = self.endpoints.get(agent) else {
-            self.request_timer(agent - self.endpoints.len());
-            return;
-        };
-        let due = endpoint.next_timeout();
+    fn timer(&mut self, agent: AgentId) {
+        let due = self.endpoints[agent.index()].next_timeout();
         if due > self.now {
             self.events -= 1;
             self.schedule.set(self.slots.timer(agent), due);
@@ -356,71 +352,78 @@ impl World {
     }
 
     /// An endpoint's timer is due.
-    pub(super) fn time_out(&mut self, now: Instant, agent: usize) {
-        self.endpoints[agent].handle_timeout(now);
+    pub(super) fn time_out(&mut self, now: Instant, agent: AgentId) {
+        self.endpoints[agent.index()].handle_timeout(now);
         self.pump(now, agent);
     }
 
     /// A connection opens, its application has something to do, a datagram is due, or a request comes.
-    fn source(&mut self, flow: usize) {
-        if let Some(connection) = self.connections.get(flow) {
+    fn source(&mut self, flow: FlowId) {
+        if let Some(connection) = self.connections.get(flow.index()) {
             match connection.opened {
                 None => self.open(flow),
                 Some(_) => self.application(flow),
             }
             return;
         }
-        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
-            self.request(index);
+        if let Some(pool) = self.requests.pool_of(flow) {
+            self.request(pool);
             return;
         }
-        let source = flow - self.connections.len();
+        let source = flow.index() - self.connections.len();
         self.send_datagram(self.now, source);
         self.schedule.add(self.slots.source(flow), self.sources[source].next());
     }
 
+    /// The flow of a source of datagrams.
+    pub(super) fn datagram_flow(&self, source: usize) -> FlowId {
+        FlowId::new(self.connections.len() + source)
+    }
+
     /// A source sends the datagram that is due.
     pub(super) fn send_datagram(&mut self, now: Instant, source: usize) {
-        let sender = 2 * (self.connections.len() + source);
+        let sender = AgentId::sender(self.datagram_flow(source));
         let source = &mut self.sources[source];
         let size = source.size();
         source.sent(now);
-        let number = self.agents[sender].counters.sent_packets;
+        let number = self.agents[sender.index()].counters.sent_packets;
         let mut packet = Packet { segment: datagram(number), size, ..Packet::default() };
         self.send(now, sender, &mut packet);
     }
 
-    fn open(&mut self, flow: usize) {
-        let connection = &mut self.connections[flow];
+    fn open(&mut self, flow: FlowId) {
+        let connection = &mut self.connections[flow.index()];
+        let sender = AgentId::sender(flow);
         connection.opened = Some(self.now);
         connection.cwnd_since = self.now;
-        let endpoint = &mut self.endpoints[2 * flow];
+        let endpoint = &mut self.endpoints[sender.index()];
         connection.cwnd = endpoint.cwnd();
         endpoint.open(self.now);
         connection.hand_over(self.now, endpoint);
         self.schedule.set(self.slots.source(flow), connection.next_action());
         self.note_opening(flow);
         if self.observers.recorder.records_windows() {
-            let endpoint = &self.endpoints[2 * flow];
+            let endpoint = &self.endpoints[sender.index()];
             self.observers.window(self.now, flow, endpoint.cwnd(), endpoint.ssthresh());
         }
-        self.pump(self.now, 2 * flow);
+        self.pump(self.now, sender);
     }
 
     /// The time of an application has come. What it had to do may have been done ahead of the run's time.
-    fn application(&mut self, flow: usize) {
-        if self.connections[flow].next_action() > self.now {
+    fn application(&mut self, flow: FlowId) {
+        if self.connections[flow.index()].next_action() > self.now {
             self.events -= 1;
         } else {
             self.act(self.now, flow);
         }
-        self.schedule.set(self.slots.source(flow), self.connections[flow].next_action());
+        self.schedule.set(self.slots.source(flow), self.connections[flow.index()].next_action());
     }
 
     /// A connection's application does what is due.
-    pub(super) fn act(&mut self, now: Instant, flow: usize) {
-        self.connections[flow].act(now, &mut self.endpoints[2 * flow]);
-        self.pump(now, 2 * flow);
+    pub(super) fn act(&mut self, now: Instant, flow: FlowId) {
+        let sender = AgentId::sender(flow);
+        self.connections[flow.index()].act(now, &mut self.endpoints[sender.index()]);
+        self.pump(now, sender);
     }
 
     /// Results are measured from here.
@@ -465,16 +468,20 @@ impl World {
             links: self.links.iter().map(|link| link.counters(self.now)).collect(),
             agents: self.agents.iter().map(|agent| agent.counters).collect(),
             tcp: self.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
-            delivered: (0..self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
-            rate_changes: self.links.iter().map(|link| link.variable().map_or(0, |v| v.log().len() - 1)).collect(),
+            delivered: FlowId::all(self.agents.len() / 2).map(|flow| self.delivered(flow)).collect(),
+            rate_changes: self
+                .links
+                .iter()
+                .map(|link| link.variable().map_or(0, |v| v.log().len() as u64 - 1))
+                .collect(),
         }
     }
 
     /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
-    pub(super) fn delivered(&self, flow: usize) -> u64 {
-        let receiver = 2 * flow + 1;
-        if let Some(index) = flow.checked_sub(self.requests.first_flow) {
-            return self.requests.pools[index].totals().delivered;
+    pub(super) fn delivered(&self, flow: FlowId) -> u64 {
+        let receiver = AgentId::receiver(flow).index();
+        if let Some(pool) = self.requests.pool_of(flow) {
+            return self.requests.pools[pool].totals().delivered;
         }
         match self.endpoints.get(receiver) {
             Some(endpoint) => endpoint.bytes_delivered(),
@@ -489,7 +496,7 @@ impl World {
         self.draw_all();
         self.schedule.set(self.slots.probe(), self.observers.recorder.next_bin(now));
         for &index in &self.observers.links {
-            let link = &self.links[index as usize];
+            let link = &self.links[index];
             let counters = link.counters(now);
             let sample = LinkSample {
                 arrived_bytes: counters.offered_bytes,
@@ -498,23 +505,23 @@ impl World {
                 queue_packets: link.waiting_packets(now),
                 rate_bps: link.rate().as_bps(),
             };
-            self.observers.recorder.link(now, index, sample);
+            self.observers.recorder.link(now, index.number(), sample);
         }
         self.sample_gateways(now);
         for &flow in &self.observers.flows {
-            let sender = 2 * flow as usize;
+            let sender = AgentId::sender(flow).index();
             let sample = FlowSample {
                 sent_bytes: self.agents[sender].counters.sent_bytes,
-                delivered_bytes: self.delivered(flow as usize),
+                delivered_bytes: self.delivered(flow),
                 windows: self.endpoints.get(sender).map(|endpoint| (endpoint.cwnd(), endpoint.ssthresh())),
             };
-            self.observers.recorder.flow(now, flow, sample);
+            self.observers.recorder.flow(now, flow.number(), sample);
         }
         self.read();
     }
 
     /// What was recorded at a link, all of it, once the run is over.
-    pub(super) fn take_record(&mut self, link: usize) -> Record {
+    pub(super) fn take_record(&mut self, link: LinkId) -> Record {
         self.draw_all();
         self.observers.arrivals.take().map(|arrivals| arrivals.into_record(link)).unwrap_or_default()
     }
@@ -556,7 +563,6 @@ impl World {
 }
 
 /// A datagram's number stands in for a header that nobody reads.
-#[allow(clippy::cast_possible_truncation)]
 fn datagram(number: u64) -> Segment {
-    Segment { seq: SeqNr::new(number as u32), ..Segment::default() }
+    Segment { seq: SeqNr::new(0).advanced_by(number), ..Segment::default() }
 }

@@ -45,7 +45,7 @@ pub use tcp::{
     VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
 };
 
-use super::quantity::{BufferSize, Quantity, TransferSize};
+use super::quantity::{BufferSize, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,13 +62,13 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Simulated time of the run.
-    pub duration: Quantity<Duration>,
+    pub duration: Duration,
     /// Results are measured from here to the end.
     #[serde(default)]
-    pub warm_up: Quantity<Duration>,
+    pub warm_up: Duration,
     /// Largest packet, IP header included.
     #[serde(default = "default_mtu")]
-    pub mtu: Quantity<Bytes>,
+    pub mtu: Bytes,
     /// Seed of every random stream, 0 to 2^63 - 1.
     #[serde(default = "default_seed")]
     #[schemars(range(max = 9_223_372_036_854_775_807_u64))]
@@ -121,10 +121,10 @@ pub struct PhaseDocument {
     pub name: String,
     /// When it begins; default the end of the warm-up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub from: Option<Quantity<Duration>>,
+    pub from: Option<Duration>,
     /// When it ends; default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<Quantity<Duration>>,
+    pub to: Option<Duration>,
 }
 
 /// How thoroughly a run is checked for conservation.
@@ -155,10 +155,10 @@ pub struct LinkDocument {
     #[serde(default)]
     pub duplex: bool,
     /// Rate; under a controller or a varying capacity, the maximum.
-    pub rate: Quantity<BitRate>,
+    pub rate: BitRate,
     /// Propagation delay, one way.
     #[serde(default)]
-    pub delay: Quantity<Duration>,
+    pub delay: Duration,
     /// Limit of the queue: packets that wait, not the one being sent. `BDP` is rate x two-way propagation delay of
     /// the longest route of any flow across the link, in packets of one MTU, rounded to the nearest.
     #[serde(default = "default_buffer")]
@@ -211,17 +211,17 @@ pub struct PractraDocument {
     /// The rates to choose from.
     pub rates: RatesDocument,
     /// delta: nothing is sent for this long after a change.
-    pub transition: Quantity<Duration>,
+    pub transition: Duration,
     /// mRCI: at least this long between two changes; above `transition`.
-    pub min_interval: Quantity<Duration>,
+    pub min_interval: Duration,
     /// d: the bound on queueing delay.
-    pub delay_bound: Quantity<Duration>,
+    pub delay_bound: Duration,
     /// w: weight of the newest sample in the forecast, in (0, 1].
     #[serde(default = "default_forecast_weight")]
     pub forecast_weight: f64,
     /// Interval over which arrivals are averaged into a sample; default `min_interval`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forecast_interval: Option<Quantity<Duration>>,
+    pub forecast_interval: Option<Duration>,
     /// The forecast before the first sample.
     #[serde(default)]
     pub forecast_start: ForecastStartReading,
@@ -233,13 +233,13 @@ pub struct PractraDocument {
     pub queue: QueueReading,
     /// Test the rules on a tick of this length; default: at every arrival and departure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tick: Option<Quantity<Duration>>,
+    pub tick: Option<Duration>,
     /// How far a change goes.
     #[serde(default)]
     pub steps: ReachReading,
     /// Rate at the start; default the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rate: Option<Quantity<BitRate>>,
+    pub initial_rate: Option<BitRate>,
     /// What happens to the packet being sent when the rate changes.
     #[serde(default)]
     pub in_service: InService,
@@ -255,7 +255,7 @@ pub enum RatesDocument {
     /// From, to and step.
     Steps(RateSteps),
     /// Every rate, in ascending order.
-    List(Vec<Quantity<BitRate>>),
+    List(Vec<BitRate>),
 }
 
 /// Evenly spaced rates.
@@ -263,11 +263,11 @@ pub enum RatesDocument {
 #[serde(deny_unknown_fields)]
 pub struct RateSteps {
     /// Lowest rate.
-    pub from: Quantity<BitRate>,
+    pub from: BitRate,
     /// Highest rate.
-    pub to: Quantity<BitRate>,
+    pub to: BitRate,
     /// Difference between neighbours.
-    pub step: Quantity<BitRate>,
+    pub step: BitRate,
 }
 
 /// A forecast before its first sample.
@@ -350,9 +350,9 @@ pub struct StepsDocument {
 #[serde(deny_unknown_fields)]
 pub struct StepDocument {
     /// When.
-    pub at: Quantity<Duration>,
+    pub at: Duration,
     /// The rate from then on; at most the link's.
-    pub rate: Quantity<BitRate>,
+    pub rate: BitRate,
 }
 
 /// Uniform redraws.
@@ -360,11 +360,11 @@ pub struct StepDocument {
 #[serde(deny_unknown_fields)]
 pub struct UniformRedrawDocument {
     /// Lowest capacity.
-    pub min: Quantity<BitRate>,
+    pub min: BitRate,
     /// Highest capacity.
-    pub max: Quantity<BitRate>,
+    pub max: BitRate,
     /// Mean of the intervals between redraws.
-    pub mean_interval: Quantity<Duration>,
+    pub mean_interval: Duration,
 }
 
 /// One source of traffic.
@@ -397,13 +397,13 @@ pub struct TcpFlowDocument {
     pub to: String,
     /// When the first connection opens.
     #[serde(default)]
-    pub start: Quantity<Duration>,
+    pub start: Duration,
     /// Each further connection opens this much later.
     #[serde(default)]
-    pub spacing: Quantity<Duration>,
+    pub spacing: Duration,
     /// Each start is put off by a time drawn uniformly below this.
     #[serde(default)]
-    pub jitter: Quantity<Duration>,
+    pub jitter: Duration,
     /// How many connections.
     #[serde(default = "default_count")]
     #[schemars(range(min = 1, max = 100_000))]
@@ -414,17 +414,17 @@ pub struct TcpFlowDocument {
     /// From then on the application of the first connection writes nothing more, and the connection closes when all is
     /// acknowledged that was written before; default never. Without `write_rate` that is what has been sent by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Quantity<Duration>>,
+    pub stop: Option<Duration>,
     /// The application of each further connection stops this much later; default 0 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_spacing: Option<Quantity<Duration>>,
+    pub stop_spacing: Option<Duration>,
     /// The application writes at this constant rate, data without headers, from the opening on; default as fast as TCP
     /// sends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_rate: Option<Quantity<BitRate>>,
+    pub write_rate: Option<BitRate>,
     /// How much it writes at once; default the data of a full segment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_size: Option<Quantity<Bytes>>,
+    pub write_size: Option<Bytes>,
     /// TCP options of this flow, over the scenario's.
     #[serde(default)]
     pub tcp: TcpDocument,
@@ -441,19 +441,19 @@ pub struct CbrDocument {
     /// The node that receives.
     pub to: String,
     /// Rate on the wire, headers included.
-    pub rate: Quantity<BitRate>,
+    pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Quantity<Bytes>>,
+    pub packet: Option<Bytes>,
     /// When it starts.
     #[serde(default)]
-    pub start: Quantity<Duration>,
+    pub start: Duration,
     /// The start is put off by a time drawn uniformly below this.
     #[serde(default)]
-    pub jitter: Quantity<Duration>,
+    pub jitter: Duration,
     /// When it stops; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Quantity<Duration>>,
+    pub stop: Option<Duration>,
 }
 
 /// Bursts on a fixed cycle.
@@ -467,20 +467,20 @@ pub struct BurstsDocument {
     /// The node that receives.
     pub to: String,
     /// Rate on the wire during a burst, headers included.
-    pub rate: Quantity<BitRate>,
+    pub rate: BitRate,
     /// Size of each packet on the wire; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Quantity<Bytes>>,
+    pub packet: Option<Bytes>,
     /// A burst starts every cycle and is cut where the next one starts.
-    pub cycle: Quantity<Duration>,
+    pub cycle: Duration,
     /// Mean of a burst's exponential length.
-    pub mean_on: Quantity<Duration>,
+    pub mean_on: Duration,
     /// When the first cycle starts.
     #[serde(default)]
-    pub start: Quantity<Duration>,
+    pub start: Duration,
     /// When it stops; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Quantity<Duration>>,
+    pub stop: Option<Duration>,
 }
 
 /// A power model and its parameters.
@@ -507,7 +507,7 @@ pub struct ProbeDocument {
     /// Width of the bins of the tables `link` and `flow`; none are recorded without it. A bin is written at its end; one
     /// that the end of the run cuts is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<Quantity<Duration>>,
+    pub interval: Option<Duration>,
     /// Record every change of a congestion window (table `window`).
     #[serde(default)]
     pub window: bool,
@@ -542,8 +542,8 @@ fn default_name() -> String {
     "scenario".to_owned()
 }
 
-fn default_mtu() -> Quantity<Bytes> {
-    Quantity(Bytes::new(1500))
+fn default_mtu() -> Bytes {
+    Bytes::new(1500)
 }
 
 fn default_seed() -> u64 {

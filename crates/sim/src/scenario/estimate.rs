@@ -3,7 +3,7 @@
 
 use super::quantity::TransferSize;
 use super::resolve::{ArrivalPattern, Capacity, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, TcpFlow};
-use crate::net::packet::LinkId;
+use crate::net::ids::LinkId;
 use netlull_units::Instant;
 
 /// An IPv4 header and a TCP header without options.
@@ -42,10 +42,10 @@ impl Scenario {
         let paths: Vec<_> = self.tcp_flows.iter().map(|flow| self.path_of(&flow.path, Way::There)).collect();
         let mut sharing = vec![0_u32; self.links.len()];
         for link in paths.iter().flatten() {
-            sharing[*link as usize] += 1;
+            sharing[link.index()] += 1;
         }
         for (flow, path) in self.tcp_flows.iter().zip(&paths) {
-            let share = |link: &LinkId| room[*link as usize] / f64::from(sharing[*link as usize]);
+            let share = |link: &LinkId| room[link.index()] / f64::from(sharing[link.index()]);
             let segments = self.segments(flow, path.iter().map(share).fold(f64::INFINITY, f64::min));
             hops += segments * (path.len() + self.path_of(&flow.path, Way::Back).len()) as f64;
         }
@@ -55,7 +55,7 @@ impl Scenario {
     /// What sends `offered` bits over these links leaves less room on each.
     fn take_room(&self, room: &mut [f64], path: &[LinkId], offered: f64) {
         for &link in path {
-            let room = &mut room[link as usize];
+            let room = &mut room[link.index()];
             *room = (*room - offered / self.duration.as_secs_f64()).max(LEAST_SHARE * *room);
         }
     }

@@ -9,7 +9,7 @@ mod resolve;
 mod tcp_options;
 
 pub use error::ScenarioError;
-pub use quantity::{BufferSize, Quantity, TransferSize};
+pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub use resolve::{
     AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, Nap,

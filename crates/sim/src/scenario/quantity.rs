@@ -1,110 +1,12 @@
-//! Quantities inside a scenario: text with a unit, parsed once, written back exactly.
+//! Sizes inside a scenario that are more than a number with a unit: buffers and transfers.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::marker::PhantomData;
 use std::str::FromStr;
 
-use netlull_units::{BitRate, Bytes, Duration, Watts};
-
-/// A quantity with a unit, `"10 Mb/s"` in the document and `T` in the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub struct Quantity<T>(pub T);
-
-/// What the JSON Schema says of a quantity: its name, an example and the pattern of its text.
-pub trait Described {
-    /// The schema's name, such as `Time`.
-    const NAME: &'static str;
-    /// What an editor shows.
-    const DESCRIPTION: &'static str;
-    /// Accepted text.
-    const PATTERN: &'static str;
-}
-
-impl Described for Duration {
-    const NAME: &'static str = "Time";
-    const DESCRIPTION: &'static str = "a time with a unit (ns, us, ms, s, min, h), such as \"40 ms\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*(ns|us|µs|ms|s|min|h)\s*$";
-}
-
-impl Described for Bytes {
-    const NAME: &'static str = "Data";
-    const DESCRIPTION: &'static str =
-        "an amount of data with a unit (B, kB, MB, GB, KiB, MiB, GiB), such as \"1500 B\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$";
-}
-
-impl Described for BitRate {
-    const NAME: &'static str = "Rate";
-    const DESCRIPTION: &'static str = "a bit rate with a unit (b/s, kb/s, Mb/s, Gb/s), such as \"10 Mb/s\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*[kMG]?(b|bit)/s\s*$";
-}
-
-impl Described for Watts {
-    const NAME: &'static str = "Power";
-    const DESCRIPTION: &'static str = "a power with a unit (uW, mW, W, kW), such as \"1319 mW\"";
-    const PATTERN: &'static str = r"^\s*[0-9][0-9_.eE+-]*\s*[umk]?W\s*$";
-}
-
-impl<T: Display> Serialize for Quantity<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-/// Deserialises a text through `FromStr`; anything but a text is refused with what was expected.
-struct TextVisitor<T> {
-    expected: &'static str,
-    _type: PhantomData<T>,
-}
-
-impl<T> de::Visitor<'_> for TextVisitor<T>
-where
-    T: FromStr,
-    T::Err: Display,
-{
-    type Value = T;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.expected)
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(E::custom)
-    }
-}
-
-/// Reads a `T` from a text; `expected` is what an error says was wanted.
-pub(crate) fn from_text<'de, D, T>(deserializer: D, expected: &'static str) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: FromStr,
-    T::Err: Display,
-{
-    deserializer.deserialize_any(TextVisitor { expected, _type: PhantomData })
-}
-
-impl<'de, T> Deserialize<'de> for Quantity<T>
-where
-    T: FromStr + Described,
-    T::Err: Display,
-{
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer, T::DESCRIPTION).map(Self)
-    }
-}
-
-impl<T: Described> JsonSchema for Quantity<T> {
-    fn schema_name() -> Cow<'static, str> {
-        Cow::Borrowed(T::NAME)
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": T::DESCRIPTION, "pattern": T::PATTERN })
-    }
-}
+use netlull_units::{Bytes, from_text};
 
 /// How much a link's buffer holds, as written: resolved against the routes once they are known.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,7 +13,6 @@ use super::document::{
     WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
-use super::quantity::Quantity;
 use netlull_units::BitRate;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -208,7 +207,7 @@ impl<'de> Deserialize<'de> for RatesDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Value::deserialize(deserializer)? {
             value @ Value::Object(_) => within::<RateSteps, D::Error>(&value).map(Self::Steps),
-            value @ Value::Array(_) => within::<Vec<Quantity<BitRate>>, D::Error>(&value).map(Self::List),
+            value @ Value::Array(_) => within::<Vec<BitRate>, D::Error>(&value).map(Self::List),
             other => Err(D::Error::custom(format!(
                 "{other} is no set of rates; expected a list of rates or {{ from, to, step }}"
             ))),

@@ -121,7 +121,7 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     apply_windows(config, options);
     set(&mut config.initial_window, options.initial_window.map(InitialWindow::Segments));
     if let Some(size) = options.initial_ssthresh {
-        config.initial_ssthresh = Some(size.0);
+        config.initial_ssthresh = Some(size);
     }
     set(&mut config.timestamps, options.timestamps);
     set(&mut config.window_scaling, options.window_scaling);
@@ -133,9 +133,9 @@ fn apply(config: &mut Config, options: &TcpDocument) {
             PartialAckTimerReading::SlowButSteady => PartialAckTimer::SlowButSteady,
         }),
     );
-    set(&mut config.initial_rto, options.initial_rto.map(|time| time.0));
-    set(&mut config.min_rto, options.min_rto.map(|time| time.0));
-    set(&mut config.max_rto, options.max_rto.map(|time| time.0));
+    set(&mut config.initial_rto, options.initial_rto);
+    set(&mut config.min_rto, options.min_rto);
+    set(&mut config.max_rto, options.max_rto);
     config.delayed_ack = delayed_ack(config.delayed_ack, options);
     if options.preset == Some(TcpPreset::Linux6) {
         *config = std::mem::take(config).with_linux_6_quick_acks();
@@ -150,8 +150,8 @@ fn apply(config: &mut Config, options: &TcpDocument) {
     );
     config.rtt_clock = match (config.rtt_clock, options.rto_granularity) {
         (clock, None) => clock,
-        (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time.0 },
-        (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time.0 },
+        (RttClock::Fine { .. }, Some(time)) => RttClock::Fine { granularity: time },
+        (RttClock::Ticks { .. }, Some(time)) => RttClock::Ticks { tick: time },
     };
 }
 
@@ -172,9 +172,9 @@ fn apply_windows(config: &mut Config, options: &TcpDocument) {
         }),
     );
     if let Some(size) = options.send_buffer {
-        config.send_buffer = Some(size.0);
+        config.send_buffer = Some(size);
     }
-    set(&mut config.receive_buffer, options.receive_buffer.map(|size| size.0));
+    set(&mut config.receive_buffer, options.receive_buffer);
     set(
         &mut config.shrunk_window,
         options.shrunk_window.map(|reading| match reading {
@@ -250,7 +250,7 @@ fn apply_recovery(config: &mut Config, options: &TcpDocument) {
 
 /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.
 fn delayed_ack(preset: DelayedAck, options: &TcpDocument) -> DelayedAck {
-    let timeout = options.delayed_ack_timeout.map(|time| time.0);
+    let timeout = options.delayed_ack_timeout;
     let every_second = |timeout: Option<Duration>| match (timeout, preset) {
         (Some(timeout), _) | (None, DelayedAck::EverySecond { timeout }) => DelayedAck::EverySecond { timeout },
         (None, DelayedAck::Off) => Config::default().delayed_ack,
@@ -266,7 +266,7 @@ fn delayed_ack(preset: DelayedAck, options: &TcpDocument) -> DelayedAck {
 /// The segment size, given or from the MTU, and whether it fits the MTU.
 fn mss(options: &TcpDocument, mtu: Bytes) -> Result<u16, String> {
     let most = mtu.as_u64() - HEADERS;
-    let mss = options.mss.map_or(most, |size| size.0.as_u64());
+    let mss = options.mss.map_or(most, |size| size.as_u64());
     match u16::try_from(mss) {
         Ok(mss) if mss > 0 && u64::from(mss) <= most => Ok(mss),
         _ => Err(format!("is {mss} B; expected 1 to {most} B, the MTU less {HEADERS} B of headers")),

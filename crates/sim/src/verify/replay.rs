@@ -8,6 +8,7 @@
 
 use super::Findings;
 use crate::net::buffer::Buffer;
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::link::{Admission, LinkCounters};
 use crate::net::loss::LossModel;
 use crate::net::packet::Packet;
@@ -39,7 +40,7 @@ pub struct ReplayLink {
 
 #[derive(Clone, Copy, Debug)]
 struct Shadow {
-    agent: u32,
+    agent: AgentId,
     segment: netlull_tcp::Segment,
     size: u32,
     starts: u64,
@@ -48,7 +49,7 @@ struct Shadow {
 
 impl Shadow {
     fn packet(&self) -> Packet {
-        Packet { segment: self.segment, agent: self.agent, size: self.size, destination: 0 }
+        Packet { segment: self.segment, agent: self.agent, size: self.size, destination: NodeId::default() }
     }
 
     /// Whether `packet` is this one, with a mark if it was `marked` here.
@@ -74,7 +75,7 @@ struct Line {
     /// Packets that were marked here and delivered.
     marked: u64,
     /// Packets of each flow offered so far, where losses are scripted.
-    offered: BTreeMap<u32, u64>,
+    offered: BTreeMap<FlowId, u64>,
     /// Whether the link sleeps, or is waking.
     asleep: bool,
     /// Packets that it fell asleep with.
@@ -108,8 +109,8 @@ impl Replay {
     }
 
     /// A packet was offered to a link, which decided on it.
-    pub fn offered(&mut self, now: Instant, link: u32, packet: &Packet, admission: Admission) {
-        let line = &mut self.lines[link as usize];
+    pub fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
+        let line = &mut self.lines[link.index()];
         let asleep = admission == Admission::Asleep;
         self.findings.check(line.asleep == asleep, &line.link.name, || {
             format!("{admission:?} a packet at {now}, but is {}", if line.asleep { "asleep" } else { "awake" })
@@ -118,9 +119,16 @@ impl Replay {
             return;
         }
         let lost = admission == Admission::Lost;
-        self.findings.check(line.may_lose(packet.agent / 2).is_none_or(|loses| loses == lost), &line.link.name, || {
-            format!("{admission:?} a packet of flow {} at {now}, but its losses say otherwise", packet.agent / 2)
-        });
+        self.findings.check(
+            line.may_lose(packet.agent.flow()).is_none_or(|loses| loses == lost),
+            &line.link.name,
+            || {
+                format!(
+                    "{admission:?} a packet of flow {} at {now}, but its losses say otherwise",
+                    packet.agent.flow().number()
+                )
+            },
+        );
         if lost {
             return;
         }
@@ -142,8 +150,8 @@ impl Replay {
     }
 
     /// A packet reached the other end of a link.
-    pub fn delivered(&mut self, now: Instant, link: u32, packet: &Packet) {
-        let line = &mut self.lines[link as usize];
+    pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        let line = &mut self.lines[link.index()];
         let Some(head) = line.held.pop_front() else {
             self.findings.check(false, &line.link.name, || format!("delivered at {now} what it never held"));
             return;
@@ -169,8 +177,8 @@ impl Replay {
     }
 
     /// A packet that waited was dropped as it left the queue, behind the `propagating` packets that have been sent.
-    pub fn discarded(&mut self, now: Instant, link: u32, packet: &Packet, propagating: u64) {
-        let line = &mut self.lines[link as usize];
+    pub fn discarded(&mut self, now: Instant, link: LinkId, packet: &Packet, propagating: u64) {
+        let line = &mut self.lines[link.index()];
         let first = usize::try_from(propagating).ok().and_then(|sent| line.held.remove(sent));
         let Some(shadow) = first.filter(|shadow| shadow.is(packet, false)) else {
             self.findings.check(false, &line.link.name, || {
@@ -187,8 +195,8 @@ impl Replay {
     }
 
     /// A link fell asleep: what it held is lost.
-    pub fn fell_asleep(&mut self, link: usize) {
-        let line = &mut self.lines[link];
+    pub fn fell_asleep(&mut self, link: LinkId) {
+        let line = &mut self.lines[link.index()];
         line.stranded += line.held.len() as u64;
         line.held.clear();
         line.waiting = (0, 0);
@@ -196,8 +204,8 @@ impl Replay {
     }
 
     /// A link carries packets again.
-    pub fn woke(&mut self, link: usize) {
-        self.lines[link].asleep = false;
+    pub fn woke(&mut self, link: LinkId) {
+        self.lines[link.index()].asleep = false;
     }
 
     /// What it found; marks are compared with the links' own counts.
@@ -219,14 +227,14 @@ impl Replay {
 
 impl Line {
     /// Whether the link loses the next packet of a flow; unknown where that is random.
-    fn may_lose(&mut self, flow: u32) -> Option<bool> {
+    fn may_lose(&mut self, flow: FlowId) -> Option<bool> {
         match &self.link.loss {
             None => Some(false),
             Some(LossModel::Bernoulli(_) | LossModel::GilbertElliott(_)) => None,
             Some(LossModel::Scripted(drops)) => {
                 let number = self.offered.entry(flow).or_insert(0);
                 *number += 1;
-                Some(drops.iter().any(|script| script.flow == flow && script.packets.contains(number)))
+                Some(drops.iter().any(|script| script.flow == flow.number() && script.packets.contains(number)))
             }
         }
     }
@@ -369,13 +377,21 @@ mod tests {
     }
 
     fn packet(flags: Flags) -> Packet {
-        Packet { segment: Segment { flags, ..Segment::default() }, agent: 1, size: 1500, destination: 0 }
+        Packet {
+            segment: Segment { flags, ..Segment::default() },
+            agent: AgentId::new(1),
+            size: 1500,
+            ..Packet::default()
+        }
     }
+
+    /// The only link.
+    const LINK: LinkId = LinkId::numbered(0);
 
     /// What is found when `admissions` are offered at once and `then` happens.
     fn found(mut replay: Replay, admissions: &[Admission], then: impl Fn(&mut Replay)) -> String {
         for &admission in admissions {
-            replay.offered(Instant::ZERO, 0, &packet(Flags::ECT), admission);
+            replay.offered(Instant::ZERO, LINK, &packet(Flags::ECT), admission);
         }
         then(&mut replay);
         let findings = replay.into_findings(&[LinkCounters::default()]);
@@ -391,12 +407,12 @@ mod tests {
         assert_eq!(found(replay(QueueModel::DropTail, None), &dropped, |_| {}), "");
         let early = [taken, taken, taken, Admission::DroppedEarly];
         assert_eq!(found(replay(red(2.0), None), &early, |_| {}), "");
-        let discard = |replay: &mut Replay| replay.discarded(at(5), 0, &packet(Flags::ECT), 1);
+        let discard = |replay: &mut Replay| replay.discarded(at(5), LINK, &packet(Flags::ECT), 1);
         assert_eq!(found(replay(codel(), None), &[taken, taken], discard), "");
         // The same packet, one of which was sent and arrives: the other is discarded.
         let twin = |replay: &mut Replay| {
             discard(replay);
-            replay.delivered(at(9), 0, &packet(Flags::ECT));
+            replay.delivered(at(9), LINK, &packet(Flags::ECT));
         };
         assert_eq!(found(replay(codel(), None), &[taken, taken], twin), "");
     }
@@ -406,8 +422,8 @@ mod tests {
         let twice = [Admission::Accepted; 2];
         let arrivals = |first, second| {
             move |replay: &mut Replay| {
-                replay.delivered(at(first), 0, &packet(Flags::ECT));
-                replay.delivered(at(second), 0, &packet(Flags::ECT));
+                replay.delivered(at(first), LINK, &packet(Flags::ECT));
+                replay.delivered(at(second), LINK, &packet(Flags::ECT));
             }
         };
         // Sent at 1 and 2 ms.
@@ -434,11 +450,11 @@ mod tests {
         // Two packets have waited at most: an average of three cannot be.
         has("its queue says otherwise", found(replay(red(3.0), None), &[taken, taken, taken, early], |_| {}));
         has("its queue says otherwise", found(replay(codel(), None), &[early], |_| {}));
-        let soon = |replay: &mut Replay| replay.discarded(at(4), 0, &packet(Flags::ECT), 1);
+        let soon = |replay: &mut Replay| replay.discarded(at(4), LINK, &packet(Flags::ECT), 1);
         has("which had waited only 4 ms", found(replay(codel(), None), &[taken, taken], soon));
-        let unknown = |replay: &mut Replay| replay.discarded(at(9), 0, &packet(Flags::SYN), 0);
+        let unknown = |replay: &mut Replay| replay.discarded(at(9), LINK, &packet(Flags::SYN), 0);
         has("which was not first in line", found(replay(codel(), None), &[taken], unknown));
-        let marked = |replay: &mut Replay| replay.delivered(at(1), 0, &packet(Flags::ECT | Flags::CE));
+        let marked = |replay: &mut Replay| replay.delivered(at(1), LINK, &packet(Flags::ECT | Flags::CE));
         has("but it may not", found(replay(QueueModel::DropTail, None), &[taken], marked));
         has("but it may not", found(replay(codel(), None), &[taken], marked));
         // Where it may mark, the link's count must say so.

@@ -238,8 +238,8 @@ impl Algorithm {
     /// The options that the algorithm brings with it ([`Config::with_algorithm`]), name and value; those of the
     /// scoreboard only where there is one.
     #[must_use]
-    pub fn defaults(self) -> Vec<(&'static str, &'static str)> {
-        let config = Config::default().with_algorithm(self);
+    pub fn defaults(&self) -> Vec<(&'static str, &'static str)> {
+        let config = Config::default().with_algorithm(self.clone());
         let mut defaults = vec![("loss_recovery", config.loss_recovery.name())];
         if config.loss_recovery == LossRecovery::Sack {
             defaults.push(("sack_detection", config.sack_detection.name()));

@@ -3,23 +3,56 @@
 //! Symbols and the names of phases are those of L. Xu, K. Harfoush, I. Rhee, Binary increase congestion control for fast
 //! long-distance networks, INFOCOM 2004. Windows are in segments, times in milliseconds.
 
-use super::linux::{CaState, Floor, LinuxWindow};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::Ack;
+use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
-use netlull_units::Instant;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "bic",
+    summary: "binary search for the window of the last loss, then slow and faster probing beyond it",
+    source: "Xu, Harfoush, Rhee 2004; Linux 2.6.22 tcp_bic.c",
+    algorithm: Algorithm::Bic,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("bic"),
+    parameters,
+    build: |config, _| Box::new(Bic::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "Linux 2.6.22 tcp_bic.c";
+    vec![
+        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("S_max", "segments", MAX_INCREMENT, "growth per round trip at most", source),
+        constant("B", "", SEARCH_STEP, "a round trip goes one part in B of the way to W_max", source),
+        constant("smooth_part", "", SMOOTH_PART, "round trips that the last B segments before W_max take", source),
+        constant("low_window", "segments", LOW_WINDOW, "below it the window is Reno's", source),
+    ]
+}
+
+/// beta with three digits.
+pub(super) fn beta() -> String {
+    #[allow(clippy::cast_precision_loss)]
+    let part = BETA as f64 / BETA_SCALE as f64;
+    format!("{part:.3}")
+}
 
 /// beta: 819/1024 of the window remain after a loss.
 pub(super) const BETA: u64 = 819;
 /// The scale of beta.
 pub(super) const BETA_SCALE: u64 = 1024;
 /// B: binary search goes a quarter of the way (the paper's algorithm goes half of it).
-pub(super) const SEARCH_STEP: u64 = 4;
+const SEARCH_STEP: u64 = 4;
 /// S_max: segments per round trip at most.
-pub(super) const MAX_INCREMENT: u64 = 16;
+const MAX_INCREMENT: u64 = 16;
 /// Below it BIC is Reno.
-pub(super) const LOW_WINDOW: u64 = 14;
+const LOW_WINDOW: u64 = 14;
 /// Round trips from W_max - B to W_max: the increment is B / 20 segments there.
-pub(super) const SMOOTH_PART: u64 = 20;
+const SMOOTH_PART: u64 = 20;
 /// While nothing was lost: a segment at least every 20 acknowledgements, 5 % per round trip.
 const LONGEST_COUNT_BEFORE_LOSS: u64 = 20;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.
@@ -59,9 +92,11 @@ pub(super) fn wmax_after_loss(cwnd: u64, wmax: u64) -> u64 {
 }
 
 /// BIC's congestion window.
+pub type Bic = Linux<BicOps>;
+
+/// `struct bictcp`.
 #[derive(Clone, Debug)]
-pub struct Bic {
-    window: LinuxWindow,
+pub struct BicOps {
     ratio: AckRatio,
     /// Acknowledgements per segment of growth.
     count: u64,
@@ -74,35 +109,15 @@ pub struct Bic {
     decided_at: u64,
 }
 
-impl Bic {
-    /// BIC with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
-        Self {
-            window: LinuxWindow::new(config),
-            ratio: AckRatio::new(),
-            count: 0,
-            wmax: 0,
-            lost: false,
-            decided_for: 0,
-            decided_at: 0,
-        }
-    }
-
+impl BicOps {
     /// `bictcp_reset`: nothing is known about the path.
-    fn forget(&mut self) {
-        self.ratio = AckRatio::new();
-        self.count = 0;
-        self.wmax = 0;
-        self.lost = false;
-        self.decided_for = 0;
-        self.decided_at = 0;
+    const fn unknown() -> Self {
+        Self { ratio: AckRatio::new(), count: 0, wmax: 0, lost: false, decided_for: 0, decided_at: 0 }
     }
 
     /// `bictcp_update`.
     #[inline]
-    fn decide(&mut self, now: u64) {
-        let cwnd = self.window.cwnd;
+    fn decide(&mut self, cwnd: u64, now: u64) {
         if self.decided_for == cwnd && now - self.decided_at <= DECISION_LIFETIME {
             return;
         }
@@ -118,14 +133,6 @@ impl Bic {
             segments = segments.min(LONGEST_COUNT_BEFORE_LOSS);
         }
         self.count = self.ratio.acks(segments);
-    }
-
-    /// `bictcp_recalc_ssthresh`.
-    fn ssthresh_after_loss(&mut self) -> u64 {
-        let cwnd = self.window.cwnd;
-        self.wmax = wmax_after_loss(cwnd, self.wmax);
-        self.lost = true;
-        if cwnd <= LOW_WINDOW { self.window.half() } else { (cwnd * BETA / BETA_SCALE).max(2) }
     }
 }
 
@@ -154,59 +161,45 @@ fn acked_segments_per_increment(cwnd: u64, wmax: u64) -> u64 {
     }
 }
 
-impl CongestionControl for Bic {
+impl Ops for BicOps {
+    const FLOOR: Floor = Floor::Ssthresh;
+
+    fn new(_config: &Config) -> Self {
+        Self::unknown()
+    }
+
+    /// `bictcp_acked`.
     #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+    fn acked(&mut self, window: &LinuxWindow, ack: &Ack) {
+        if window.state == CaState::Open {
+            self.ratio.sample(window.segments(ack.acked));
+        }
     }
 
+    /// `bictcp_cong_avoid`.
     #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.window.note(ack);
-        // `bictcp_acked`.
-        if self.window.state == CaState::Open {
-            self.ratio.sample(self.window.segments(ack.acked));
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        if !window.is_limited(ack) {
+            return;
         }
-        if self.window.may_raise(ack) && self.window.is_limited(ack) {
-            if self.window.in_slow_start() {
-                self.window.slow_start();
-            } else {
-                self.decide(LinuxWindow::jiffies(ack.now));
-                self.window.avoid(self.count);
-            }
+        if window.in_slow_start() {
+            window.slow_start();
+        } else {
+            self.decide(window.cwnd, LinuxWindow::jiffies(ack.now));
+            window.avoid(self.count);
         }
-        self.window.finish(ack);
     }
 
-    fn on_loss(&mut self, _loss: &Loss) {
-        let ssthresh = self.ssthresh_after_loss();
-        self.window.enter_recovery(ssthresh, Floor::Ssthresh);
+    /// `bictcp_recalc_ssthresh`.
+    fn threshold(&mut self, window: &LinuxWindow) -> u64 {
+        let cwnd = window.cwnd;
+        self.wmax = wmax_after_loss(cwnd, self.wmax);
+        self.lost = true;
+        if cwnd <= LOW_WINDOW { window.half() } else { (cwnd * BETA / BETA_SCALE).max(2) }
     }
 
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        if self.window.takes_threshold(kind) {
-            self.window.ssthresh = self.ssthresh_after_loss();
-        }
-        self.window.enter_loss(loss);
-        // `bictcp_state(TCP_CA_Loss)`.
-        self.forget();
-    }
-
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        self.window.recovered(recovered);
-    }
-
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
+    fn timed_out(&mut self) {
+        *self = Self::unknown();
     }
 }
 
@@ -214,6 +207,7 @@ impl CongestionControl for Bic {
 mod tests {
     use super::super::linux::tests::{SMSS, ack, config, loss, start};
     use super::*;
+    use crate::cc::{CongestionControl, TimeoutKind};
 
     fn established(cwnd: u64, ssthresh: u64) -> Bic {
         let mut cc = Bic::new(&config(1000, ssthresh));
@@ -253,10 +247,10 @@ mod tests {
         // 100 819 / 1024 = 79.98.
         let mut cc = established(100, 200);
         cc.on_loss(&loss(100, 100));
-        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax), (79, 79, 100));
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.algorithm.wmax), (79, 79, 100));
         // 79 < 100: W_max = 79 1843 / 2048 = 71.09; 79 819 / 1024 = 63.2.
         cc.on_loss(&loss(79, 200));
-        assert_eq!((cc.cwnd() / SMSS, cc.wmax), (63, 71));
+        assert_eq!((cc.cwnd() / SMSS, cc.algorithm.wmax), (63, 71));
     }
 
     #[test]
@@ -268,7 +262,7 @@ mod tests {
         }
         let mut cc = established(10, 5);
         cc.on_ack(&ack(1000, 10, 10));
-        assert_eq!(cc.count, 10);
+        assert_eq!(cc.algorithm.count, 10);
     }
 
     #[test]
@@ -276,7 +270,7 @@ mod tests {
         // W_max unknown: 400 / 16 = 25, held to 20; the ratio is 31/16 after the acknowledgement: 20 16 / 31 = 10.
         let mut cc = established(400, 5);
         cc.on_ack(&ack(1000, 10, 400));
-        assert_eq!(cc.count, 10);
+        assert_eq!(cc.algorithm.count, 10);
     }
 
     #[test]
@@ -286,10 +280,10 @@ mod tests {
         cc.window.state = CaState::Open;
         cc.window.ssthresh = 5;
         for (now, wmax, expected) in [(1000, 100, 79 / 5), (1031, 300, 79 / 5), (1032, 300, 79 / 16)] {
-            cc.wmax = wmax;
+            cc.algorithm.wmax = wmax;
             cc.on_ack(&ack(now, 200, 79));
             // Increments of 5 (a quarter of 21) and of 16; the ratio is 31/16.
-            assert_eq!(cc.count, expected * 16 / 31);
+            assert_eq!(cc.algorithm.count, expected * 16 / 31);
         }
     }
 
@@ -297,6 +291,6 @@ mod tests {
     fn a_timeout_forgets() {
         let mut cc = established(100, 200);
         cc.on_timeout(&loss(100, 100), TimeoutKind::First);
-        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax, cc.lost), (1, 79, 0, false));
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.algorithm.wmax, cc.algorithm.lost), (1, 79, 0, false));
     }
 }

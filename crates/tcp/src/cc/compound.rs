@@ -4,23 +4,48 @@
 //! high-speed and long distance networks, INFOCOM 2006. Windows are in segments.
 
 use super::delay::{DelayMeter, Round, nearest_microseconds};
-use super::linux::{Finished, Floor, LinuxWindow};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::linux::{Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
+use super::{Ack, Loss};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
-use netlull_units::Instant;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "compound",
+    summary: "Reno's window and beside it one that grows while little is queued",
+    source: "Tan, Song, Zhang, Sridharan 2006; ns-2.35 tcp_compound.c",
+    algorithm: Algorithm::Compound,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: None,
+    parameters,
+    build: |config, _| Box::new(Compound::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "ns-2.35 tcp_compound.c";
+    vec![
+        constant("alpha", "", format!("1/{}", 1 << ALPHA_SHIFT), "dwnd grows by alpha win^(3/4)", source),
+        constant("gamma", "segments", GAMMA, "more of them queued are early congestion", source),
+        constant("zeta", "", ZETA, "how many of the segments queued dwnd gives back", source),
+    ]
+}
 
 /// alpha = 1/8, as a shift.
-pub(super) const ALPHA_SHIFT: u32 = 3;
+const ALPHA_SHIFT: u32 = 3;
 /// gamma: more segments queued are early congestion.
-pub(super) const GAMMA: u64 = 30;
+const GAMMA: u64 = 30;
 /// zeta: how many of the segments queued beyond it dwnd gives back.
-pub(super) const ZETA: u64 = 1;
+const ZETA: u64 = 1;
 
 /// Compound TCP's congestion window: win = cwnd + dwnd.
+pub type Compound = Linux<CompoundOps>;
+
+/// The two parts of the window; [`LinuxWindow`] has win, their sum.
 #[derive(Clone, Debug)]
-pub struct Compound {
-    /// win, the sum.
-    window: LinuxWindow,
+pub struct CompoundOps {
     /// cwnd: the loss-based part.
     cwnd: u64,
     /// dwnd: the delay-based part.
@@ -32,25 +57,18 @@ pub struct Compound {
     nxt: u64,
 }
 
-impl Compound {
-    /// Compound TCP with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
-        Self { window: LinuxWindow::new(config), cwnd: 0, dwnd: 0, meter: DelayMeter::new(), started: false, nxt: 0 }
-    }
-
+impl CompoundOps {
     /// `tcp_compound_init`.
-    fn start(&mut self, nxt: u64) {
-        self.meter.start(nxt);
+    fn start(&mut self, win: u64) {
+        self.meter.start(self.nxt);
         self.dwnd = 0;
-        self.cwnd = self.window.cwnd;
+        self.cwnd = win;
         self.started = true;
     }
 
     /// What recovery took from win is taken from cwnd first.
     #[inline]
-    fn follow_window(&mut self) {
-        let win = self.window.cwnd;
+    fn follow_window(&mut self, win: u64) {
         if self.cwnd + self.dwnd <= win {
             return;
         }
@@ -62,33 +80,19 @@ impl Compound {
         }
     }
 
-    /// `tcp_compound_cong_avoid`.
-    #[inline]
-    fn open(&mut self, ack: &Ack) {
-        self.follow_window();
-        if !self.window.is_limited(ack) {
-            return;
-        }
-        self.open_cwnd();
-        if let Some(round) = self.meter.end_round(ack, self.window.cwnd, self.window.smss) {
-            self.adjust_dwnd(&round);
-        }
-        self.window.cwnd = self.cwnd + self.dwnd;
-    }
-
     /// The loss-based part: cwnd grows by a segment per win acknowledgements; in slow start by one for each.
     #[inline]
-    fn open_cwnd(&mut self) {
-        let win = self.window.cwnd;
-        let mut increment = self.cwnd <= self.window.ssthresh;
-        if !increment && self.window.count < win {
-            self.window.count += 1;
+    fn open_cwnd(&mut self, window: &mut LinuxWindow) {
+        let win = window.cwnd;
+        let mut increment = self.cwnd <= window.ssthresh;
+        if !increment && window.count < win {
+            window.count += 1;
         }
-        if self.window.count >= win {
+        if window.count >= win {
             increment = true;
-            self.window.count = 0;
+            window.count = 0;
         }
-        if increment && win < self.window.clamp {
+        if increment && win < window.clamp {
             self.cwnd += 1;
         }
     }
@@ -103,11 +107,6 @@ impl Compound {
         } else {
             self.dwnd = (self.dwnd << 1).saturating_sub(queued * ZETA) >> 1;
         }
-    }
-
-    /// A loss: the algorithm's threshold is Reno's; what recovery leaves, [`Self::follow_window`] shares out.
-    fn halve(&self) -> u64 {
-        self.window.half()
     }
 }
 
@@ -131,24 +130,14 @@ fn divide(a: u64, divisor: u64) -> u64 {
     (a >> shift) / (divisor >> shift).max(1)
 }
 
-impl CongestionControl for Compound {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+/// The threshold after a loss is Reno's; [`CompoundOps::follow_window`] shares out the window that recovery leaves.
+impl Ops for CompoundOps {
+    fn new(_config: &Config) -> Self {
+        Self { cwnd: 0, dwnd: 0, meter: DelayMeter::new(), started: false, nxt: 0 }
     }
 
     #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.window.note(ack);
+    fn acked(&mut self, window: &LinuxWindow, ack: &Ack) {
         self.nxt = ack.nxt;
         if self.started {
             if let Some(rtt) = ack.rtt {
@@ -156,17 +145,25 @@ impl CongestionControl for Compound {
             }
         } else {
             // As in ns-2, the first acknowledgement starts the algorithm and is not measured.
-            self.start(ack.nxt);
-        }
-        if self.window.may_raise(ack) {
-            self.open(ack);
-        }
-        if self.window.finish(ack) == Finished::Reopened {
-            self.meter.enable(ack.nxt);
+            self.start(window.cwnd);
         }
     }
 
-    fn on_duplicate_ack(&mut self, ack: &Ack) {
+    /// `tcp_compound_cong_avoid`.
+    #[inline]
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        self.follow_window(window.cwnd);
+        if !window.is_limited(ack) {
+            return;
+        }
+        self.open_cwnd(window);
+        if let Some(round) = self.meter.end_round(ack, window.cwnd, window.smss) {
+            self.adjust_dwnd(&round);
+        }
+        window.cwnd = self.cwnd + self.dwnd;
+    }
+
+    fn duplicate(&mut self, ack: &Ack) {
         self.nxt = ack.nxt;
         if let Some(rtt) = ack.rtt
             && self.started
@@ -175,28 +172,21 @@ impl CongestionControl for Compound {
         }
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
+    fn lost(&mut self, loss: &Loss) {
         self.nxt = loss.nxt;
-        self.window.enter_recovery(self.halve(), Floor::HalfSsthresh);
         self.meter.disable();
     }
 
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        if self.window.takes_threshold(kind) {
-            self.window.ssthresh = self.halve();
-        }
-        self.window.enter_loss(loss);
+    fn timed_out(&mut self) {
         self.meter.disable();
     }
 
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        self.window.recovered(recovered);
+    fn reopened(&mut self) {
         self.meter.enable(self.nxt);
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
-        self.start(self.nxt);
+    fn restarted(&mut self, window: &LinuxWindow) {
+        self.start(window.cwnd);
     }
 }
 
@@ -205,6 +195,7 @@ mod tests {
     use super::super::delay::Delays;
     use super::super::linux::tests::{SMSS, ack, config, loss, start};
     use super::*;
+    use crate::cc::CongestionControl;
 
     fn established(cwnd: u64, ssthresh: u64) -> Compound {
         let mut cc = Compound::new(&config(1000, ssthresh));
@@ -228,31 +219,31 @@ mod tests {
     fn dwnd_grows_while_little_is_queued() {
         // 256^.75 / 8 - 1 = 7; 30 segments queued are no longer little: 300 (1 - 0.9).
         let mut cc = established(256, 5);
-        cc.adjust_dwnd(&round(256, 100_000, 100_000));
-        assert_eq!(cc.dwnd, 7);
-        cc.adjust_dwnd(&round(256, 100_000, 110_000));
-        assert_eq!(cc.dwnd, 14);
+        cc.algorithm.adjust_dwnd(&round(256, 100_000, 100_000));
+        assert_eq!(cc.algorithm.dwnd, 7);
+        cc.algorithm.adjust_dwnd(&round(256, 100_000, 110_000));
+        assert_eq!(cc.algorithm.dwnd, 14);
         // 16^.75 / 8 = 1: nothing beyond Reno.
-        cc.adjust_dwnd(&round(16, 100_000, 100_000));
-        assert_eq!(cc.dwnd, 14);
+        cc.algorithm.adjust_dwnd(&round(16, 100_000, 100_000));
+        assert_eq!(cc.algorithm.dwnd, 14);
     }
 
     #[test]
     fn dwnd_gives_way_to_a_queue() {
         // 300 segments, 20 % queued: 60 of them, 50 in the next.
         let mut cc = established(300, 5);
-        cc.dwnd = 100;
-        cc.adjust_dwnd(&round(300, 100_000, 125_000));
-        assert_eq!(cc.dwnd, 40);
-        cc.adjust_dwnd(&round(300, 100_000, 125_000));
-        assert_eq!(cc.dwnd, 0);
+        cc.algorithm.dwnd = 100;
+        cc.algorithm.adjust_dwnd(&round(300, 100_000, 125_000));
+        assert_eq!(cc.algorithm.dwnd, 40);
+        cc.algorithm.adjust_dwnd(&round(300, 100_000, 125_000));
+        assert_eq!(cc.algorithm.dwnd, 0);
     }
 
     #[test]
     fn too_few_samples_say_nothing() {
         let mut cc = established(256, 5);
-        cc.adjust_dwnd(&Round { sent: 256, cwnd: 256, delays: None });
-        assert_eq!(cc.dwnd, 0);
+        cc.algorithm.adjust_dwnd(&Round { sent: 256, cwnd: 256, delays: None });
+        assert_eq!(cc.algorithm.dwnd, 0);
     }
 
     #[test]
@@ -261,9 +252,9 @@ mod tests {
             [(50, 30, 20, (30, 20)), (45, 30, 20, (25, 20)), (25, 30, 20, (25, 0)), (15, 10, 20, (15, 0))]
         {
             let mut cc = established(win, 5);
-            (cc.cwnd, cc.dwnd) = (cwnd, dwnd);
-            cc.follow_window();
-            assert_eq!((cc.cwnd, cc.dwnd), expected, "{win} {cwnd} {dwnd}");
+            (cc.algorithm.cwnd, cc.algorithm.dwnd) = (cwnd, dwnd);
+            cc.algorithm.follow_window(cc.window.cwnd);
+            assert_eq!((cc.algorithm.cwnd, cc.algorithm.dwnd), expected, "{win} {cwnd} {dwnd}");
         }
     }
 

@@ -4,11 +4,39 @@
 //! Windows are in segments, times in milliseconds or, where the cubic function is computed, in 2^-10 s. Integers
 //! throughout, as the kernel has them: products are taken modulo 2^64 where the kernel does not guard them.
 
+use super::Ack;
+use super::bic::beta;
 use super::bic::{AckRatio, BETA, BETA_SCALE, wmax_after_loss};
-use super::linux::{CaState, Floor, LinuxWindow};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::linux::{CaState, Floor, Linux, LinuxWindow, Ops};
+use super::parameters::{ParameterInfo, constant};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
 use netlull_units::{Duration, Instant};
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "cubic_2_6_22",
+    summary: "a cubic function of the time since the last loss, at least as fast as Reno",
+    source: "Rhee, Xu 2005; Linux 2.6.22 tcp_cubic.c",
+    algorithm: Algorithm::Cubic2622,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("cubic"),
+    parameters,
+    build: |config, _| Box::new(Cubic2622::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let source = "Linux 2.6.22 tcp_cubic.c";
+    #[allow(clippy::cast_precision_loss)]
+    let c = CUBIC_SCALE as f64 / 1024.0;
+    vec![
+        constant("C", "segments/s^3", format!("{c:.3}"), "steepness of the cubic function", source),
+        constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
+        constant("S_max", "segments", MAX_INCREMENT, "growth per 100 ms at most", source),
+    ]
+}
 
 /// HZ: milliseconds per second.
 const HZ: u64 = 1000;
@@ -19,7 +47,7 @@ pub(super) const CUBIC_SCALE: u64 = 41 * 10;
 /// 1/(C / RTT) in the units of K^3, 2^(10 + 3 * 10) / 410.
 pub(super) const CUBIC_FACTOR: u64 = (1 << (10 + 3 * TIME_BITS)) / CUBIC_SCALE;
 /// S_max: segments per 100 ms at most.
-pub(super) const MAX_INCREMENT: u64 = 16;
+const MAX_INCREMENT: u64 = 16;
 /// Acknowledgements per increment while nothing was lost.
 const COUNT_BEFORE_LOSS: u64 = 50;
 /// A decision holds for HZ / 32 milliseconds, unless the window changes.
@@ -49,9 +77,11 @@ pub(super) fn cubic_root(a: u64) -> u64 {
 }
 
 /// CUBIC's congestion window.
+pub type Cubic2622 = Linux<CubicOps>;
+
+/// `struct bictcp`.
 #[derive(Clone, Debug)]
-pub struct Cubic2622 {
-    window: LinuxWindow,
+pub struct CubicOps {
     ratio: AckRatio,
     /// Acknowledgements per segment of growth.
     count: u64,
@@ -76,12 +106,10 @@ pub struct Cubic2622 {
     friendly_window: u64,
 }
 
-impl Cubic2622 {
-    /// CUBIC with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
+impl CubicOps {
+    /// `bictcp_reset`: nothing is known about the path.
+    const fn unknown() -> Self {
         Self {
-            window: LinuxWindow::new(config),
             ratio: AckRatio::new(),
             count: 0,
             wmax: 0,
@@ -95,22 +123,6 @@ impl Cubic2622 {
             friendly_acks: 0,
             friendly_window: 0,
         }
-    }
-
-    /// `bictcp_reset`: nothing is known about the path.
-    fn forget(&mut self) {
-        self.ratio = AckRatio::new();
-        self.count = 0;
-        self.wmax = 0;
-        self.lost = false;
-        self.decided_for = 0;
-        self.decided_at = 0;
-        self.origin = 0;
-        self.k = 0;
-        self.shortest_delay = 0;
-        self.epoch_start = 0;
-        self.friendly_acks = 0;
-        self.friendly_window = 0;
     }
 
     /// `measure_delay`: from timestamps, the echoed one rounded to a millisecond as ns-2 does.
@@ -130,26 +142,24 @@ impl Cubic2622 {
 
     /// `bictcp_update`.
     #[inline]
-    fn decide(&mut self, now: u64) {
+    fn decide(&mut self, cwnd: u64, now: u64) {
         self.friendly_acks += 1;
-        let cwnd = self.window.cwnd;
         if self.decided_for == cwnd && now - self.decided_at <= DECISION_LIFETIME {
             return;
         }
         self.decided_for = cwnd;
         self.decided_at = now;
         if self.epoch_start == 0 {
-            self.begin_epoch(now);
+            self.begin_epoch(cwnd, now);
         }
-        let mut segments = self.cubic_count(now);
+        let mut segments = self.cubic_count(cwnd, now);
         if !self.lost {
             segments = COUNT_BEFORE_LOSS;
         }
-        self.count = self.ratio.acks(self.friendly_count(segments));
+        self.count = self.ratio.acks(self.friendly_count(cwnd, segments));
     }
 
-    fn begin_epoch(&mut self, now: u64) {
-        let cwnd = self.window.cwnd;
+    fn begin_epoch(&mut self, cwnd: u64, now: u64) {
         self.epoch_start = now;
         self.friendly_acks = 1;
         self.friendly_window = cwnd;
@@ -165,8 +175,7 @@ impl Cubic2622 {
 
     /// Segments acknowledged per segment of growth, by the cubic function
     /// W(t) = C / RTT (t - K)^3 + W_max a round trip from now.
-    fn cubic_count(&self, now: u64) -> u64 {
-        let cwnd = self.window.cwnd;
+    fn cubic_count(&self, cwnd: u64, now: u64) -> u64 {
         let t = ((now + (self.shortest_delay >> 3) - self.epoch_start) << TIME_BITS) / HZ;
         let distance = t.abs_diff(self.k);
         let cube = CUBIC_SCALE.wrapping_mul(distance).wrapping_mul(distance).wrapping_mul(distance);
@@ -183,8 +192,7 @@ impl Cubic2622 {
 
     /// The TCP-friendly region: at least as fast as Reno with beta, whose window grows by
     /// 3 (1 - beta) / (1 + beta) segments per round trip.
-    fn friendly_count(&mut self, count: u64) -> u64 {
-        let cwnd = self.window.cwnd;
+    fn friendly_count(&mut self, cwnd: u64, count: u64) -> u64 {
         let step = (cwnd * FRIENDLY_SCALE) >> 3;
         while self.friendly_acks > step {
             self.friendly_acks -= step;
@@ -192,73 +200,50 @@ impl Cubic2622 {
         }
         if self.friendly_window > cwnd { count.min(cwnd / (self.friendly_window - cwnd)) } else { count }
     }
-
-    /// `bictcp_recalc_ssthresh`.
-    fn ssthresh_after_loss(&mut self) -> u64 {
-        let cwnd = self.window.cwnd;
-        self.epoch_start = 0;
-        self.wmax = wmax_after_loss(cwnd, self.wmax);
-        self.lost = true;
-        (cwnd * BETA / BETA_SCALE).max(2)
-    }
 }
 
-impl CongestionControl for Cubic2622 {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+impl Ops for CubicOps {
+    const FLOOR: Floor = Floor::Ssthresh;
+
+    fn new(_config: &Config) -> Self {
+        Self::unknown()
     }
 
+    /// `bictcp_acked`, and `data_acked` of `bictcp_cong_avoid`.
     #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.window.note(ack);
-        if self.window.state == CaState::Open {
-            // `bictcp_acked`, and `data_acked` of `bictcp_cong_avoid`.
-            self.ratio.sample(self.window.segments(ack.acked));
+    fn acked(&mut self, window: &LinuxWindow, ack: &Ack) {
+        if window.state == CaState::Open {
+            self.ratio.sample(window.segments(ack.acked));
             if let Some(rtt) = ack.rtt {
                 self.measure_delay(ack.now, rtt);
             }
         }
-        if self.window.may_raise(ack) && self.window.is_limited(ack) {
-            if self.window.in_slow_start() {
-                self.window.slow_start();
-            } else {
-                self.decide(LinuxWindow::jiffies(ack.now));
-                self.window.avoid(self.count);
-            }
+    }
+
+    /// `bictcp_cong_avoid`.
+    #[inline]
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        if !window.is_limited(ack) {
+            return;
         }
-        self.window.finish(ack);
-    }
-
-    fn on_loss(&mut self, _loss: &Loss) {
-        let ssthresh = self.ssthresh_after_loss();
-        self.window.enter_recovery(ssthresh, Floor::Ssthresh);
-    }
-
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        if self.window.takes_threshold(kind) {
-            self.window.ssthresh = self.ssthresh_after_loss();
+        if window.in_slow_start() {
+            window.slow_start();
+        } else {
+            self.decide(window.cwnd, LinuxWindow::jiffies(ack.now));
+            window.avoid(self.count);
         }
-        self.window.enter_loss(loss);
-        // `bictcp_state(TCP_CA_Loss)`.
-        self.forget();
     }
 
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        self.window.recovered(recovered);
+    /// `bictcp_recalc_ssthresh`.
+    fn threshold(&mut self, window: &LinuxWindow) -> u64 {
+        self.epoch_start = 0;
+        self.wmax = wmax_after_loss(window.cwnd, self.wmax);
+        self.lost = true;
+        (window.cwnd * BETA / BETA_SCALE).max(2)
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
+    fn timed_out(&mut self) {
+        *self = Self::unknown();
     }
 }
 
@@ -266,6 +251,7 @@ impl CongestionControl for Cubic2622 {
 mod tests {
     use super::super::linux::tests::{SMSS, ack, config, loss, start};
     use super::*;
+    use crate::cc::{CongestionControl, TimeoutKind};
 
     fn established(cwnd: u64, ssthresh: u64) -> Cubic2622 {
         let mut cc = Cubic2622::new(&config(1000, ssthresh));
@@ -298,27 +284,30 @@ mod tests {
     fn the_epoch_begins_with_the_time_to_the_plateau() {
         // 79 819/1024 of 100; K = cbrt(21 / (410 / 1024)) s = 3.743 s = 3833 2^-10 s; the root gives 3832.
         let mut cc = after_loss();
-        cc.begin_epoch(5000);
-        assert_eq!((cc.window.cwnd, cc.k, cc.origin, cc.friendly_window), (79, 3832, 100, 79));
+        cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
+        assert_eq!(
+            (cc.window.cwnd, cc.algorithm.k, cc.algorithm.origin, cc.algorithm.friendly_window),
+            (79, 3832, 100, 79)
+        );
         // Beyond the old maximum the plateau is here.
         cc.window.cwnd = 101;
-        cc.begin_epoch(5000);
-        assert_eq!((cc.k, cc.origin), (0, 101));
+        cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
+        assert_eq!((cc.algorithm.k, cc.algorithm.origin), (0, 101));
     }
 
     #[test]
     fn the_cubic_function_a_round_trip_ahead() {
         let mut cc = after_loss();
-        cc.begin_epoch(5000);
+        cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
         // At 1 s, t = 1024: 410 (3832 - 1024)^3 / 2^40 = 8.26; target 92, 13 above: 79 / 13 = 6.
-        assert_eq!(cc.cubic_count(6000), 6);
+        assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 6000), 6);
         // A round trip of 1 s looks a second further: t = 2048, 410 1784^3 / 2^40 = 2.1; target 98: 79 / 19 = 4.
-        cc.shortest_delay = 8 * 1000;
-        assert_eq!(cc.cubic_count(6000), 4);
+        cc.algorithm.shortest_delay = 8 * 1000;
+        assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 6000), 4);
         // At the plateau: 3.743 s; nothing to gain from 100.
-        cc.shortest_delay = 0;
+        cc.algorithm.shortest_delay = 0;
         cc.window.cwnd = 100;
-        assert_eq!(cc.cubic_count(8743), 10_000);
+        assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 8743), 10_000);
     }
 
     #[test]
@@ -326,11 +315,11 @@ mod tests {
         // t = 10 s: 410 (10240 - 3832)^3 / 2^40 = 98.1: target 198, 100 / 98 = 1. With a round trip of 100 ms at most
         // 16 segments per round trip: 100 / 16 = 6.
         let mut cc = after_loss();
-        cc.begin_epoch(5000);
+        cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
         cc.window.cwnd = 100;
-        assert_eq!(cc.cubic_count(15_000), 1);
-        cc.shortest_delay = 8 * 100;
-        assert_eq!(cc.cubic_count(14_900), 6);
+        assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 15_000), 1);
+        cc.algorithm.shortest_delay = 8 * 100;
+        assert_eq!(cc.algorithm.cubic_count(cc.window.cwnd, 14_900), 6);
     }
 
     #[test]
@@ -338,29 +327,36 @@ mod tests {
         // 8 1843 / 3 / 205 = 23: a segment for each 79 23 / 8 = 227 acknowledgements.
         assert_eq!(FRIENDLY_SCALE, 23);
         let mut cc = after_loss();
-        cc.begin_epoch(5000);
-        cc.friendly_acks = 227;
-        assert_eq!((cc.friendly_count(1000), cc.friendly_window), (1000, 79));
+        cc.algorithm.begin_epoch(cc.window.cwnd, 5000);
+        cc.algorithm.friendly_acks = 227;
+        assert_eq!((cc.algorithm.friendly_count(cc.window.cwnd, 1000), cc.algorithm.friendly_window), (1000, 79));
         // 227 5 + 1: five segments, and 79 / 5 = 15 acknowledgements for the next.
-        cc.friendly_acks = 227 * 5 + 1;
-        assert_eq!((cc.friendly_count(1000), cc.friendly_window, cc.friendly_acks), (15, 84, 1));
-        assert_eq!(cc.friendly_count(10), 10);
+        cc.algorithm.friendly_acks = 227 * 5 + 1;
+        assert_eq!(
+            (
+                cc.algorithm.friendly_count(cc.window.cwnd, 1000),
+                cc.algorithm.friendly_window,
+                cc.algorithm.friendly_acks
+            ),
+            (15, 84, 1)
+        );
+        assert_eq!(cc.algorithm.friendly_count(cc.window.cwnd, 10), 10);
     }
 
     #[test]
     fn delays_count_from_a_second_after_the_epoch_began() {
         let mut cc = established(100, 5);
         let rtt = Duration::from_millis(40);
-        cc.measure_delay(Instant::from_nanos(999_000_000), rtt);
-        assert_eq!(cc.shortest_delay, 0);
-        cc.measure_delay(Instant::from_nanos(1_000_000_000), rtt);
-        assert_eq!(cc.shortest_delay, 320);
-        cc.epoch_start = 1000;
-        cc.measure_delay(Instant::from_nanos(1_999_000_000), Duration::from_millis(10));
-        assert_eq!(cc.shortest_delay, 320);
+        cc.algorithm.measure_delay(Instant::from_nanos(999_000_000), rtt);
+        assert_eq!(cc.algorithm.shortest_delay, 0);
+        cc.algorithm.measure_delay(Instant::from_nanos(1_000_000_000), rtt);
+        assert_eq!(cc.algorithm.shortest_delay, 320);
+        cc.algorithm.epoch_start = 1000;
+        cc.algorithm.measure_delay(Instant::from_nanos(1_999_000_000), Duration::from_millis(10));
+        assert_eq!(cc.algorithm.shortest_delay, 320);
         // Sent at 1990.4 ms, which rounds to 1990; now 2000.
-        cc.measure_delay(Instant::from_nanos(2_000_400_000), Duration::from_millis(10));
-        assert_eq!(cc.shortest_delay, 80);
+        cc.algorithm.measure_delay(Instant::from_nanos(2_000_400_000), Duration::from_millis(10));
+        assert_eq!(cc.algorithm.shortest_delay, 80);
     }
 
     #[test]
@@ -368,16 +364,16 @@ mod tests {
         // 50 16 / 31 = 25.
         let mut cc = established(400, 5);
         cc.on_ack(&ack(1000, 10, 400));
-        assert_eq!(cc.count, 25);
+        assert_eq!(cc.algorithm.count, 25);
     }
 
     #[test]
     fn a_loss_takes_a_fifth_at_any_window_and_a_timeout_forgets() {
         let mut cc = established(10, 200);
         cc.on_loss(&loss(10, 10));
-        assert_eq!((cc.cwnd() / SMSS, cc.wmax), (7, 10));
+        assert_eq!((cc.cwnd() / SMSS, cc.algorithm.wmax), (7, 10));
         cc.on_timeout(&loss(7, 20), TimeoutKind::First);
         // 7 819 / 1024 = 5.6.
-        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.wmax, cc.lost), (1, 5, 0, false));
+        assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS, cc.algorithm.wmax, cc.algorithm.lost), (1, 5, 0, false));
     }
 }

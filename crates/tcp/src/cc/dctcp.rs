@@ -1,11 +1,31 @@
 //! DCTCP (RFC 8257): the window of RFC 5681, reduced in proportion to how much of the data was marked.
 
+use super::parameters::{ParameterInfo, constant};
 use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Config;
+use crate::config::{Algorithm, Ecn};
 use netlull_units::Instant;
 
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "dctcp",
+    summary: "the same window, reduced in proportion to the part of the bytes that ECN has marked",
+    source: "RFC 8257, RFC 3168",
+    algorithm: Algorithm::Dctcp,
+    known_with: KnownWith { ecn: Ecn::Dctcp, ..KnownWith::RACK },
+    ns2_agent: None,
+    linux: Some("dctcp"),
+    parameters,
+    build: |config, _| Box::new(Dctcp::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    vec![constant("g", "", G, "weight of the last window in the estimate of marked bytes", "RFC 8257 section 4.2")]
+}
+
 /// g, the weight of the last observation window (RFC 8257 section 4.2).
-pub(super) const G: f64 = 1.0 / 16.0;
+const G: f64 = 1.0 / 16.0;
 /// The smallest window an echo leaves, in segments, as a loss would (RFC 5681 equation 4).
 const LEAST_SEGMENTS: u64 = 2;
 

@@ -1,13 +1,14 @@
 //! The window of Linux 2.6.22 as ns-2.35's TCP/Linux drives it: whole segments, integers, milliseconds.
 //!
-//! Bic, Cubic2622, Compound and Vegas share it: what they have in common is how a window in segments is kept, when an
-//! acknowledgement may open it, Reno's growth to fall back to, and what a loss does beside the algorithm's own rule.
+//! [`Linux`] is an algorithm ([`Ops`]) and the window that the stack keeps for it. The stack decides when an
+//! acknowledgement may open the window, falls back to Reno's growth, and carries out a loss.
 //! Names in backquotes are the kernel's.
 
-use super::{Ack, Loss, Recovered, Start, TimeoutKind};
+use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom, WindowReduction};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Instant};
+use std::fmt;
 
 /// `snd_cwnd_clamp`, an unsigned 16-bit number in 2.6.22, segments.
 const LARGEST_WINDOW: u64 = 65_535;
@@ -16,9 +17,116 @@ const NO_THRESHOLD: u64 = 0x7fff_ffff;
 /// `tcp_max_burst`: segments that may be sent beyond the flight when recovery ends.
 const MAX_BURST: u64 = 3;
 
+/// `tcp_congestion_ops`: the rules that an algorithm adds to the stack's.
+pub trait Ops: Clone + fmt::Debug {
+    /// The end of rate halving (`min_cwnd`).
+    const FLOOR: Floor = Floor::HalfSsthresh;
+
+    /// The algorithm before the handshake (`init`).
+    fn new(config: &Config) -> Self;
+
+    /// New data was acknowledged (`pkts_acked`).
+    #[inline]
+    fn acked(&mut self, _window: &LinuxWindow, _ack: &Ack) {}
+
+    /// The window may grow (`cong_avoid`).
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack);
+
+    /// An acknowledgement of no new data came.
+    fn duplicate(&mut self, _ack: &Ack) {}
+
+    /// The threshold after a loss (`ssthresh`).
+    fn threshold(&mut self, window: &LinuxWindow) -> u64 {
+        window.half()
+    }
+
+    /// Fast recovery has begun (`set_state(TCP_CA_Recovery)`).
+    fn lost(&mut self, _loss: &Loss) {}
+
+    /// A timeout has ended (`set_state(TCP_CA_Loss)`).
+    fn timed_out(&mut self) {}
+
+    /// The loss is repaired (`set_state(TCP_CA_Open)`).
+    fn reopened(&mut self) {}
+
+    /// Data follows a pause (`CA_EVENT_CWND_RESTART`).
+    fn restarted(&mut self, _window: &LinuxWindow) {}
+}
+
+/// An algorithm of Linux 2.6.22.
+#[derive(Clone, Debug)]
+pub struct Linux<A> {
+    pub(super) window: LinuxWindow,
+    pub(super) algorithm: A,
+}
+
+impl<A: Ops> Linux<A> {
+    /// The algorithm with the options of `config`, before the handshake.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self { window: LinuxWindow::new(config), algorithm: A::new(config) }
+    }
+}
+
+impl<A: Ops> CongestionControl for Linux<A> {
+    #[inline]
+    fn cwnd(&self) -> u64 {
+        self.window.bytes()
+    }
+
+    #[inline]
+    fn ssthresh(&self) -> u64 {
+        self.window.ssthresh_bytes()
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.window.establish(start);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack) {
+        self.window.note(ack);
+        self.algorithm.acked(&self.window, ack);
+        if self.window.may_raise(ack) {
+            self.algorithm.open(&mut self.window, ack);
+        }
+        if self.window.finish(ack) == Finished::Reopened {
+            self.algorithm.reopened();
+        }
+    }
+
+    fn on_duplicate_ack(&mut self, ack: &Ack) {
+        self.algorithm.duplicate(ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss) {
+        let ssthresh = self.algorithm.threshold(&self.window);
+        self.window.enter_recovery(ssthresh, A::FLOOR);
+        self.algorithm.lost(loss);
+    }
+
+    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
+        if self.window.takes_threshold(kind) {
+            self.window.ssthresh = self.algorithm.threshold(&self.window);
+        }
+        self.window.enter_loss(loss);
+        self.algorithm.timed_out();
+    }
+
+    fn on_recovered(&mut self, recovered: &Recovered) {
+        self.window.recovered(recovered);
+        self.algorithm.reopened();
+    }
+
+    fn on_idle_restart(&mut self, _now: Instant) {
+        self.window.restart();
+        self.algorithm.restarted(&self.window);
+    }
+}
+
 /// `icsk_ca_state`, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CaState {
+pub enum CaState {
     /// Nothing is being repaired.
     Open,
     /// Fast recovery (or, after an ECN echo, the way down to the smaller window).
@@ -32,7 +140,7 @@ pub(super) enum CaState {
 
 /// What [`LinuxWindow::finish`] found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finished {
+pub enum Finished {
     /// The state is what it was.
     No,
     /// The state became [`CaState::Open`]: the algorithm's `set_state(TCP_CA_Open)` is due.
@@ -41,7 +149,7 @@ pub(super) enum Finished {
 
 /// What a loss makes of the window beside `ssthresh` (`min_cwnd`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Floor {
+pub enum Floor {
     /// Rate halving ends at `snd_ssthresh`: algorithms without `min_cwnd`.
     Ssthresh,
     /// Rate halving may go on to half of it (`tcp_reno_min_cwnd`).
@@ -50,7 +158,7 @@ pub(super) enum Floor {
 
 /// `snd_cwnd` and what belongs to it, in segments.
 #[derive(Clone, Debug)]
-pub(super) struct LinuxWindow {
+pub struct LinuxWindow {
     /// `snd_cwnd`.
     pub cwnd: u64,
     /// `snd_ssthresh`.
@@ -65,6 +173,7 @@ pub(super) struct LinuxWindow {
     bytes_acked: u64,
     /// `sysctl_tcp_abc`: 0, 1 or 2.
     abc: u32,
+    /// `icsk_ca_state`.
     pub state: CaState,
     initial_window: u64,
     repeated_timeout: RepeatedTimeout,
@@ -72,6 +181,7 @@ pub(super) struct LinuxWindow {
 }
 
 impl LinuxWindow {
+    /// The window before the handshake.
     pub fn new(config: &Config) -> Self {
         let smss = u64::from(config.mss);
         let clamp = match config.ssthresh_from {
@@ -99,6 +209,7 @@ impl LinuxWindow {
         }
     }
 
+    /// Data transmission can begin.
     pub fn establish(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
         // A threshold given in bytes was counted in segments of the largest size.
@@ -117,6 +228,7 @@ impl LinuxWindow {
         self.cwnd * self.smss
     }
 
+    /// The slow-start threshold in bytes.
     #[inline]
     pub fn ssthresh_bytes(&self) -> u64 {
         self.ssthresh * self.smss
@@ -154,6 +266,7 @@ impl LinuxWindow {
         ack.flight_before > (self.cwnd - 1) * self.smss
     }
 
+    /// True below the threshold and at it.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd <= self.ssthresh

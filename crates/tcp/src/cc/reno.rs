@@ -1,10 +1,87 @@
 //! Slow start and congestion avoidance (RFC 5681): the window of Tahoe, Reno, NewReno and SACK, which differ in loss
 //! recovery.
 
+use super::parameters::{ParameterInfo, option};
 use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::{Controller, Reno6};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::{Algorithm, CwndUnit, InitialWindow, LossRecovery, SackDetection};
 use crate::config::{Config, Growth, Increase, RepeatedTimeout, SsthreshFrom};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Instant};
+
+/// Tahoe in the catalogue.
+pub(super) static TAHOE: AlgorithmInfo = AlgorithmInfo {
+    name: "tahoe",
+    summary: "the same window; a loss ends in slow start from one segment",
+    source: "Jacobson 1988, RFC 3042",
+    algorithm: Algorithm::Tahoe,
+    known_with: KnownWith::recovery(LossRecovery::Tahoe),
+    ns2_agent: None,
+    linux: None,
+    parameters,
+    build,
+};
+
+/// Reno in the catalogue.
+pub(super) static RENO: AlgorithmInfo = AlgorithmInfo {
+    name: "reno",
+    summary: "the same window; the first acknowledgement of new data ends fast recovery",
+    source: "RFC 2581, RFC 3042",
+    algorithm: Algorithm::Reno,
+    known_with: KnownWith::recovery(LossRecovery::Reno),
+    ns2_agent: None,
+    linux: Some("reno"),
+    parameters,
+    build,
+};
+
+/// NewReno in the catalogue.
+pub(super) static NEW_RENO: AlgorithmInfo = AlgorithmInfo {
+    name: "new_reno",
+    summary: "slow start, congestion avoidance and fast recovery with partial acknowledgements, without SACK",
+    source: "RFC 5681, RFC 6582, RFC 3042",
+    algorithm: Algorithm::NewReno,
+    known_with: KnownWith::recovery(LossRecovery::NewReno),
+    ns2_agent: None,
+    linux: Some("reno"),
+    parameters,
+    build,
+};
+
+/// The window of RFC 5681 with SACK in the catalogue.
+pub(super) static SACK: AlgorithmInfo = AlgorithmInfo {
+    name: "sack",
+    summary: "the same window; selective acknowledgements say what is lost",
+    source: "RFC 5681, RFC 2018, RFC 6675, RFC 6937",
+    algorithm: Algorithm::Sack,
+    known_with: KnownWith::SACK,
+    ns2_agent: Some(KnownWith { sack_detection: SackDetection::Counting, ..KnownWith::SACK }),
+    linux: Some("reno"),
+    parameters,
+    build,
+};
+
+fn build(config: &Config, _seed: u32) -> Controller {
+    match config.cwnd_unit {
+        CwndUnit::Bytes => Reno::new(config).into(),
+        CwndUnit::Segments => Box::new(Reno6::new(config)).into(),
+    }
+}
+
+fn parameters() -> Vec<ParameterInfo> {
+    let meaning = "what a loss halves: the data in flight, or the window";
+    vec![initial_window(), option("ssthresh_from", "flight", meaning, "RFC 5681 eq. 4")]
+}
+
+/// The initial window by default.
+pub(super) fn initial_window() -> ParameterInfo {
+    let segments = match Config::default().initial_window {
+        InitialWindow::Rfc6928 => "10".to_owned(),
+        InitialWindow::Segments(segments) => segments.to_string(),
+    };
+    option("initial_window", segments, "segments at the start of a connection, at most 14600 bytes", "RFC 6928")
+}
 
 /// cwnd is kept in 2^-16 bytes, so that congestion avoidance loses nothing to rounding.
 const FRACTION_BITS: u32 = 16;

@@ -3,67 +3,41 @@
 //! What it adds to [`Reno`](super::Reno) is the kernel's arithmetic: a segment after a window's worth of acknowledgements
 //! instead of a fraction of one for each. It is what the other algorithms of Linux fall back to.
 
-use super::linux::{Floor, LinuxWindow};
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::Ack;
+use super::linux::{Linux, LinuxWindow, Ops};
+use super::reno::initial_window;
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
-use netlull_units::Instant;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "reno_2_6_22",
+    summary: "Reno of Linux 2.6.22: the same window in whole segments",
+    source: "Linux 2.6.22 tcp_cong.c, RFC 5681",
+    algorithm: Algorithm::Reno2622,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: None,
+    linux: Some("reno"),
+    parameters: || vec![initial_window()],
+    build: |config, _| Box::new(Reno2622::new(config)).into(),
+};
 
 /// Reno of Linux 2.6.22.
+pub type Reno2622 = Linux<RenoOps>;
+
+/// `tcp_reno`: nothing beside the window.
 #[derive(Clone, Debug)]
-pub struct Reno2622 {
-    window: LinuxWindow,
-}
+pub struct RenoOps;
 
-impl Reno2622 {
-    /// Reno with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
-        Self { window: LinuxWindow::new(config) }
-    }
-}
-
-impl CongestionControl for Reno2622 {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+impl Ops for RenoOps {
+    fn new(_config: &Config) -> Self {
+        Self
     }
 
     #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.window.note(ack);
-        if self.window.may_raise(ack) {
-            self.window.reno(ack);
-        }
-        self.window.finish(ack);
-    }
-
-    fn on_loss(&mut self, _loss: &Loss) {
-        let half = self.window.half();
-        self.window.enter_recovery(half, Floor::HalfSsthresh);
-    }
-
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        if self.window.takes_threshold(kind) {
-            self.window.ssthresh = self.window.half();
-        }
-        self.window.enter_loss(loss);
-    }
-
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        self.window.recovered(recovered);
-    }
-
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        window.reno(ack);
     }
 }
 
@@ -71,6 +45,7 @@ impl CongestionControl for Reno2622 {
 mod tests {
     use super::super::linux::tests::{SMSS, ack, config, loss, start};
     use super::*;
+    use crate::cc::CongestionControl;
 
     #[test]
     fn a_window_of_acknowledgements_adds_a_segment_and_a_loss_halves() {

@@ -3,17 +3,20 @@
 mod error;
 mod options;
 
+pub use crate::cc::Algorithm;
 pub use error::ConfigError;
 pub use options::{
-    Algorithm, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
+    CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
     InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout, RttClock, RttSampling,
     SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
 
+use crate::cc::{ControllerFactory, Foreign};
 use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
 use netlull_units::{Bytes, Duration};
+use std::sync::Arc;
 
 /// The largest buffer that windows can describe: 65535 2^14 bytes is just below 2^30 (RFC 7323 section 2.3).
 const LARGEST_BUFFER: u64 = 1 << 30;
@@ -337,42 +340,31 @@ impl Config {
         }
     }
 
-    /// Chooses an algorithm, and with it the loss recovery and ECN that it is known with: Tahoe's, Reno's and NewReno's
-    /// own, RFC 6675 for SACK, RACK-TLP (RFC 8985) for today's, ns-2's TCP/Linux for the Linux 2.6 ones.
+    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
+    /// A foreign algorithm leaves them as they are.
     #[must_use]
     pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
+        if let Some(info) = algorithm.info() {
+            info.known_with.apply(&mut self);
+        }
         self.congestion_control = algorithm;
-        self.loss_recovery = match algorithm {
-            Algorithm::Tahoe => LossRecovery::Tahoe,
-            Algorithm::Reno => LossRecovery::Reno,
-            Algorithm::NewReno => LossRecovery::NewReno,
-            Algorithm::Sack
-            | Algorithm::Reno2622
-            | Algorithm::Bic
-            | Algorithm::Compound
-            | Algorithm::Cubic2622
-            | Algorithm::Vegas => LossRecovery::Sack,
-            Algorithm::Bbr | Algorithm::Cubic | Algorithm::Dctcp => LossRecovery::Rack,
-        };
-        (self.sack_detection, self.window_reduction) = match algorithm {
-            Algorithm::Reno2622 | Algorithm::Bic | Algorithm::Compound | Algorithm::Cubic2622 | Algorithm::Vegas => {
-                (SackDetection::Forward, WindowReduction::RateHalving)
-            }
-            _ => (SackDetection::Rfc6675, WindowReduction::Proportional),
-        };
-        self.ecn = if algorithm == Algorithm::Dctcp { Ecn::Dctcp } else { Ecn::Off };
         self
     }
 
-    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own:
-    /// `Agent/TCP/Sack1` counts, `Agent/TCP/Vegas` retransmits early.
+    /// Chooses a congestion control of another crate. Loss recovery and ECN stay as they are.
+    #[must_use]
+    pub fn with_congestion_control(self, factory: Arc<dyn ControllerFactory>) -> Self {
+        Self { congestion_control: Algorithm::Foreign(Foreign(factory)), ..self }
+    }
+
+    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
+    /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
     #[must_use]
     pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
+        let agent = algorithm.info().and_then(|info| info.ns2_agent);
         let mut config = self.with_algorithm(algorithm);
-        match algorithm {
-            Algorithm::Sack => config.sack_detection = SackDetection::Counting,
-            Algorithm::Vegas => config.loss_recovery = LossRecovery::Vegas,
-            _ => {}
+        if let Some(agent) = agent {
+            agent.apply(&mut config);
         }
         config
     }

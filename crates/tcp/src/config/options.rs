@@ -2,37 +2,6 @@
 
 use netlull_units::Duration;
 
-/// Which algorithm sets the congestion window. Each has a loss recovery that it is known with
-/// ([`Config::with_algorithm`](super::Config::with_algorithm)), and works with any other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Algorithm {
-    /// Slow start and congestion avoidance; a loss ends in slow start from one segment (Jacobson 1988).
-    Tahoe,
-    /// The window of RFC 5681 with fast recovery that the first acknowledgement of new data ends (RFC 2581).
-    Reno,
-    /// Reno's window in whole segments as in Linux 2.6.22.
-    Reno2622,
-    /// The window of RFC 5681 with the recovery of RFC 6582.
-    #[default]
-    NewReno,
-    /// The window of RFC 5681 with the recovery of RFC 6675.
-    Sack,
-    /// BBRv3 (draft-ietf-ccwg-bbr).
-    Bbr,
-    /// BIC as in Linux 2.6.22.
-    Bic,
-    /// Compound TCP (Tan et al. 2006).
-    Compound,
-    /// CUBIC (RFC 9438).
-    Cubic,
-    /// CUBIC as in Linux 2.6.22.
-    Cubic2622,
-    /// DCTCP (RFC 8257).
-    Dctcp,
-    /// Vegas (Brakmo and Peterson 1995).
-    Vegas,
-}
-
 /// How losses are found and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LossRecovery {

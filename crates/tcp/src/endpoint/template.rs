@@ -2,45 +2,37 @@
 
 use super::Endpoint;
 use super::pacing::Paced;
-use crate::cc::{Bbr, Controller, Reno};
+use crate::cc::CongestionControl;
 use crate::config::Config;
 use crate::recovery::Selective;
 use crate::seq::SeqNr;
 
 /// An endpoint before its first segment, to be copied. [`renew`](Self::renew) makes an endpoint whose connection is over
-/// a new one in its place and in its memory: nothing is allocated (but for Vegas' and ns-2 Sack1's few records).
+/// a new one in its place and in its memory: nothing is allocated (but for Vegas' and ns-2 Sack1's few records, and a foreign
+/// congestion control).
 #[derive(Clone, Debug)]
 pub struct Template {
     /// Without what lies in memory of its own, so that a copy of it allocates nothing.
     bare: Endpoint,
     selective: Option<Box<Selective>>,
     paced: Option<Box<Paced>>,
-    bbr: Option<Box<Bbr>>,
 }
 
 impl Template {
     /// Of sides that open the connection ([`Endpoint::client`]).
     #[must_use]
     pub fn client(config: &Config) -> Self {
-        Self::of(Endpoint::client(config, SeqNr::new(0)), config)
+        Self::of(Endpoint::client(config, SeqNr::new(0)))
     }
 
     /// Of sides that wait for it ([`Endpoint::server`]).
     #[must_use]
     pub fn server(config: &Config) -> Self {
-        Self::of(Endpoint::server(config, SeqNr::new(0)), config)
+        Self::of(Endpoint::server(config, SeqNr::new(0)))
     }
 
-    fn of(mut bare: Endpoint, config: &Config) -> Self {
-        let bbr = match &bare.cc {
-            Controller::Bbr(bbr) => Some(bbr.clone()),
-            _ => None,
-        };
-        if bbr.is_some() {
-            // Anything that lies in no memory of its own: it is replaced in every copy.
-            bare.cc = Controller::Reno(Reno::new(config));
-        }
-        Self { selective: bare.selective.take(), paced: bare.paced.take(), bare, bbr }
+    fn of(mut bare: Endpoint) -> Self {
+        Self { selective: bare.selective.take(), paced: bare.paced.take(), bare }
     }
 
     /// A new endpoint; `iss` is its initial sequence number.
@@ -49,9 +41,6 @@ impl Template {
         let mut endpoint = self.bare.clone();
         endpoint.selective.clone_from(&self.selective);
         endpoint.paced.clone_from(&self.paced);
-        if let Some(bbr) = &self.bbr {
-            endpoint.cc = Controller::Bbr(bbr.clone());
-        }
         endpoint.begin_at(iss);
         endpoint
     }
@@ -66,10 +55,7 @@ impl Template {
             (Some(own), Some(_)) => own.renew(),
             (own, fresh) => own.clone_from(fresh),
         }
-        match (&mut endpoint.cc, &self.bbr) {
-            (Controller::Bbr(own), Some(fresh)) => **own = Bbr::clone(fresh),
-            (own, _) => own.clone_from(&self.bare.cc),
-        }
+        endpoint.cc.renew(&self.bare.cc);
         endpoint.renew_rest(&self.bare);
         endpoint.begin_at(iss);
     }

@@ -36,8 +36,8 @@ impl Source<'_> {
     }
 
     /// One of the choices, the first for a byte of zero.
-    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[usize::from(self.byte()) % choices.len()]
+    fn one_of<T: Clone>(&mut self, choices: &[T]) -> T {
+        choices[usize::from(self.byte()) % choices.len()].clone()
     }
 
     fn millis(&mut self, low: u64, high: u64) -> Duration {
@@ -69,7 +69,7 @@ fn receiving(from: &mut Source<'_>) -> Config {
 fn config(from: &mut Source<'_>) -> Config {
     use LossRecovery as L;
     let base = receiving(from);
-    let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm).collect();
+    let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm.clone()).collect();
     let limit = Increase::ByteCounting { limit: 2 };
     let tick = RttClock::Ticks { tick: Duration::from_millis(10) };
     let config = Config {

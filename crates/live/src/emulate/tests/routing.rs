@@ -13,7 +13,7 @@ fn changing(ttl: u8, deeds: &[(u64, RoutingDeed)]) -> World {
 /// Full packets from A at 0.1 ms.
 fn three_packets(world: &mut World) {
     for seq in [1, 1461, 2921] {
-        world.enters(at(100), 0, &data(seq, 1460, Flags::default()));
+        world.send(at(100), A, &data(seq, 1460, Flags::default()));
     }
 }
 
@@ -22,11 +22,11 @@ fn packet_at(world: &mut World, micros: u64, seq: u32) {
     while world.next() < at(micros) {
         assert!(matches!(world.step(), Step::Inside), "nothing has arrived by then");
     }
-    world.enters(at(micros), 0, &data(seq, 1460, Flags::default()));
+    world.send(at(micros), A, &data(seq, 1460, Flags::default()));
 }
 
 /// When packets arrive, and the last mark.
-fn run(mut world: World) -> (Vec<Instant>, netlull_network::outcome::Mark) {
+fn run(mut world: World) -> (Vec<Instant>, netlull_network::outcome::NetworkMark) {
     let seen = arrivals(&mut world).into_iter().map(|(at, ..)| at).collect();
     (seen, world.remains().marks.pop().unwrap())
 }
@@ -89,7 +89,7 @@ fn packets_that_go_round_use_up_their_hops() {
     // R sends what is for B back to A: with five hops a packet crosses A-R, R-A, A-R, R-A and A-R, and is lost at R.
     let mut world =
         changing(5, &[(0, RoutingDeed::Install(vec![RouteChange { node: 1, destination: 2, link: Some(3) }]))]);
-    world.enters(at(100), 0, &data(1, 1460, Flags::default()));
+    world.send(at(100), A, &data(1, 1460, Flags::default()));
     let (seen, mark) = run(world);
     assert!(seen.is_empty());
     let crossed: Vec<u64> = mark.links.iter().map(|link| link.counters.delivered_packets).collect();
@@ -97,7 +97,7 @@ fn packets_that_go_round_use_up_their_hops() {
     assert_eq!(mark.routers, RouterLosses { unroutable: 0, expired: 1 });
     // As many hops as the way has are enough.
     let mut enough = changing(2, &[]);
-    enough.enters(at(100), 0, &data(1, 1460, Flags::default()));
+    enough.send(at(100), A, &data(1, 1460, Flags::default()));
     assert_eq!(run(enough).0, [at(42_500)]);
 }
 

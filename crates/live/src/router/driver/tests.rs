@@ -1,5 +1,4 @@
 //! Readings of a queue against the packets themselves.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_precision_loss)]
 
 use super::*;
 use crate::router::segment::Coverage;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A sender that sends what its windows allow at once, over a path of 60 ms, to a host that acknowledges every second segment.
 struct Download {
-    station: Station,
+    station: LiveStation,
     connection: Connection,
     total: u32,
     sent: u32,
@@ -29,7 +29,7 @@ const RTT: u64 = 60;
 impl Download {
     fn new(config: StationConfig, total: u32, port: u16) -> Self {
         let mut download = Self {
-            station: Station::new(config, at(0), None).unwrap(),
+            station: LiveStation::new(config, at(0), None).unwrap(),
             connection: ends(port),
             total,
             sent: 0,
@@ -210,7 +210,7 @@ fn a_connection_that_is_forgotten_is_not_left_closed() {
 fn a_recorded_download_replays() {
     let path = std::env::temp_dir().join(format!("netlull-{}-station.tape", std::process::id()));
     let mut download = Download::new(shaped(), 500_000, 1);
-    download.station = Station::new(shaped(), at(0), Some(&path)).unwrap();
+    download.station = LiveStation::new(shaped(), at(0), Some(&path)).unwrap();
     for (now, side, numbers, flags, stamps) in [
         (0, Side::Host, (0, 0), SYN, (1000, 0)),
         (60, Side::Peer, (0, 1), SYN_ACK, (50, 1000)),

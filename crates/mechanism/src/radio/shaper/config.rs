@@ -2,11 +2,11 @@
 
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration};
+use serde::{Deserialize, Serialize};
 
 /// Which echoed timestamps say how long a round trip takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RttFrom {
     /// Those of all data (section III-A.2: "the minimum RTT over all samples").
     AnyEcho,
@@ -19,9 +19,8 @@ pub enum RttFrom {
 }
 
 /// Which windows acknowledgements advertise while a packet is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RepairAcks {
     /// None, as while nothing is (the paper knows no exception).
     Closed,
@@ -30,9 +29,8 @@ pub enum RepairAcks {
 }
 
 /// Which packets say that a sender paces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PacedFrom {
     /// Those of the bursts that open ACKs have released.
     #[default]
@@ -44,20 +42,19 @@ pub enum PacedFrom {
 }
 
 /// Beyond the paper: gives up on a sender that paces, whose bursts are none.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PacedGuard {
     /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than `stretch` times what its bytes take
     /// on the air; with [`PacedFrom::SlowStart`], on the slower of the air and the slowest link, as the fastest packets in a row show it.
     pub share: f64,
     /// Of bursts; for rounds of slow start it is [`PacedGuard::STRETCH`].
-    #[cfg_attr(feature = "serde", serde(default = "PacedGuard::stretch"))]
+    #[serde(default = "PacedGuard::stretch")]
     pub stretch: f64,
     /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. The
     /// first of those has to have grown: what an application writes as slowly as that does not grow.
     pub bursts: u32,
     /// Whether rounds of slow start count.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub from: PacedFrom,
 }
 
@@ -65,15 +62,13 @@ impl PacedGuard {
     /// Twice the time on the air.
     pub const STRETCH: f64 = 2.0;
 
-    #[cfg(feature = "serde")]
     fn stretch() -> f64 {
         Self::STRETCH
     }
 }
 
 /// What the shaper needs to know, and the readings of its paper.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShaperConfig {
     /// The rate of the wireless link in bit/s, with which saturation is judged.
     pub air_rate: BitRate,

@@ -2,6 +2,7 @@
 
 use super::burst::Arriving;
 use netlull_units::Instant;
+use serde::{Deserialize, Serialize};
 
 /// What the shaper is doing (the paper's Fig. 2).
 ///
@@ -20,8 +21,8 @@ use netlull_units::Instant;
 /// ```
 ///
 /// The radio sleeps in `Saving` alone. Windows are closed in `Saving` and `Recovery`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ShaperState {
     /// Slow start: windows pass as they are.
     Initial,
@@ -58,8 +59,8 @@ impl ShaperState {
 }
 
 /// Why windows are left alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fallback {
     /// The sender's data has no timestamps (section III-A.2).
     NoTimestamps,

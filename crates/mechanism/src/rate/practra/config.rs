@@ -3,11 +3,11 @@
 use crate::ConfigError;
 use crate::rate::RateSet;
 use netlull_units::{BitRate, Duration};
+use serde::{Deserialize, Serialize};
 
 /// When the rules are tested (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Evaluate {
     /// At every arrival, departure and wake-up. The default: the rules are printed as conditions, with no clock.
     #[default]
@@ -17,9 +17,8 @@ pub enum Evaluate {
 }
 
 /// What q counts (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum QueueCount {
     /// The packets that wait. The default: ns-2's queue does not hold the packet being sent.
     #[default]
@@ -29,9 +28,8 @@ pub enum QueueCount {
 }
 
 /// Which packets the arrival rate counts (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ArrivalCount {
     /// All that reach the buffer, dropped or not. The default: the forecast is of arrivals, and a full buffer is no
     /// reason to expect fewer.
@@ -42,9 +40,8 @@ pub enum ArrivalCount {
 }
 
 /// What rf is before the first sample (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ForecastStart {
     /// Unknown until the first sample, which it then equals; the rate does not go down before. The default: a forecast
     /// of measured arrivals needs a measurement.
@@ -56,9 +53,8 @@ pub enum ForecastStart {
 }
 
 /// How far a change goes (the papers: to a neighbour; intertwining-2012 section V asks what farther ones would do).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reach {
     /// To the next rate. The default, as printed.
     #[default]
@@ -68,8 +64,7 @@ pub enum Reach {
 }
 
 /// practRA's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PractRaConfig {
     /// r_1 < ... < r_n in bit/s.
     pub rates: RateSet,

@@ -9,7 +9,7 @@
 //! as it has heard of one of them, and takes it up again when it has heard of both.
 
 use super::{Edge, out_of};
-use crate::net::packet::LinkId;
+use crate::net::ids::LinkId;
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -165,7 +165,7 @@ impl<'a> Flood<'a> {
         let mut outages = vec![Vec::new(); network.edges.len()];
         for outage in network.outages {
             for &link in &network.cables[outage.cable].links {
-                outages[link as usize].push(*outage);
+                outages[link.index()].push(*outage);
             }
         }
         Self { network, processing, out: out_of(network.nodes, network.edges), outages }
@@ -176,7 +176,7 @@ impl<'a> Flood<'a> {
         let Some(&link) = self.network.cables[announcement.cable].links.first() else {
             return vec![None; self.network.nodes];
         };
-        let Edge { from, to, .. } = self.network.edges[link as usize];
+        let Edge { from, to, .. } = self.network.edges[link.index()];
         let (near, far) = (self.reaches(from, announcement.at), self.reaches(to, announcement.at));
         let one = |pair: (Option<Instant>, Option<Instant>)| match pair {
             (Some(near), Some(far)) if announcement.up => Some(near.max(far)),
@@ -199,9 +199,9 @@ impl<'a> Flood<'a> {
             // The origin has nothing to read first.
             let sends = if node == origin { now } else { now + self.processing };
             for &link in &self.out[node] {
-                let to = self.network.edges[link as usize].to;
+                let to = self.network.edges[link.index()].to;
                 if reached[to].is_none() {
-                    let delay = self.network.delays[link as usize];
+                    let delay = self.network.delays[link.index()];
                     frontier.extend(self.leaves(link, sends, delay).map(|leaves| Reverse((leaves + delay, to))));
                 }
             }
@@ -212,7 +212,7 @@ impl<'a> Flood<'a> {
     /// When it can leave over a link, at `now` or as soon as the link is up again for the whole crossing: ends that meet again exchange
     /// what they know. `None` if the link never is.
     fn leaves(&self, link: LinkId, mut now: Instant, delay: Duration) -> Option<Instant> {
-        for outage in &self.outages[link as usize] {
+        for outage in &self.outages[link.index()] {
             if now < outage.to && now + delay > outage.from {
                 now = outage.to;
             }
@@ -233,7 +233,9 @@ mod tests {
     fn line() -> (Vec<Edge>, Vec<Duration>, Vec<Cable>) {
         let ends = (0..3).flat_map(|at| [(at, at + 1), (at + 1, at)]);
         let edges: Vec<Edge> = ends.map(|(from, to)| Edge { from, to, cost: 1 }).collect();
-        let cables = (0..3).map(|at| Cable { name: format!("{at}"), links: vec![2 * at, 2 * at + 1] }).collect();
+        let cables = (0..3)
+            .map(|at| Cable { name: format!("{at}"), links: [2 * at, 2 * at + 1].map(LinkId::new).to_vec() })
+            .collect();
         let delays = vec![Duration::from_millis(10); edges.len()];
         (edges, delays, cables)
     }

@@ -3,7 +3,7 @@
 
 pub mod link_state;
 
-use super::packet::LinkId;
+use super::ids::{LinkId, NodeId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -33,12 +33,14 @@ pub enum NextHop {
     Unreachable,
 }
 
-/// What stands for no link in a table: there is no way.
-const NO_WAY: LinkId = LinkId::MAX;
-/// In a table, the bit of links that run ahead.
-const AHEAD: LinkId = 1 << 31;
-/// In a table, the bit of links in a row that can change.
-const CHANGEABLE: LinkId = 1 << 30;
+/// The number of a link in a table, with a bit for how it is used.
+type Entry = u32;
+/// The entry without a link: there is no way.
+const NO_WAY: Entry = Entry::MAX;
+/// The bit of links that run ahead.
+const AHEAD: Entry = 1 << 31;
+/// The bit of links in a row that can change.
+const CHANGEABLE: Entry = 1 << 30;
 
 /// How a node is reached.
 #[derive(Clone, Copy, Debug)]
@@ -46,9 +48,9 @@ struct Destination {
     /// The column that leads to it, or to `before`.
     column: u32,
     /// If only one link leads to it: the node where that begins, else itself ...
-    before: u32,
+    before: NodeId,
     /// ... and the link.
-    last: LinkId,
+    last: Entry,
 }
 
 /// The next hop of every node towards every destination that a flow has.
@@ -59,41 +61,41 @@ struct Destination {
 pub struct Routes {
     destinations: Vec<Destination>,
     /// The node that each column leads to.
-    targets: Vec<u32>,
+    targets: Vec<NodeId>,
     columns: usize,
     /// Row-major: `node * columns + column`.
-    hops: Vec<LinkId>,
+    hops: Vec<Entry>,
 }
 
 impl Routes {
     /// Shortest paths from every node to each of `destinations` (node indices). Among equal paths the one over the
     /// lowest-numbered link wins.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn shortest(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
         let into = into(nodes, edges);
         let mut column_of = vec![None::<u32>; nodes];
+        let mut columns = 0..;
         let mut routes = Self::nowhere(nodes);
         for &destination in destinations {
             let (target, last) = match into[destination][..] {
-                [only] if edges[only].from != destination => (edges[only].from, only as LinkId),
+                [only] if edges[only].from != destination => (edges[only].from, LinkId::new(only).number()),
                 _ => (destination, NO_WAY),
             };
             let column = *column_of[target].get_or_insert_with(|| {
-                routes.targets.push(target as u32);
-                routes.targets.len() as u32 - 1
+                routes.targets.push(NodeId::new(target));
+                columns.next().unwrap_or_default()
             });
-            routes.destinations[destination] = Destination { column, before: target as u32, last };
+            routes.destinations[destination] = Destination { column, before: NodeId::new(target), last };
         }
         routes.make_rows(nodes);
         for (column, &target) in routes.targets.iter().enumerate() {
-            let distance = distances(&into, edges, target as usize);
-            for (link, edge) in edges.iter().enumerate() {
+            let distance = distances(&into, edges, target.index());
+            for (link, edge) in (0..).zip(edges) {
                 let hop = &mut routes.hops[edge.from * routes.columns + column];
                 let on_the_way = distance[edge.from].is_some()
                     && distance[edge.to].map(|rest| rest + u64::from(edge.cost)) == distance[edge.from];
                 if *hop == NO_WAY && on_the_way {
-                    *hop = link as LinkId;
+                    *hop = link;
                 }
             }
         }
@@ -102,11 +104,10 @@ impl Routes {
 
     /// The same with a column for every destination, so that [`set_row`](Self::set_row) can change any of them.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn changeable(nodes: usize, edges: &[Edge], destinations: &[usize]) -> Self {
         let mut routes = Self::nowhere(nodes);
         for (column, &destination) in (0..).zip(destinations) {
-            let before = destination as u32;
+            let before = NodeId::new(destination);
             routes.destinations[destination] = Destination { column, before, last: NO_WAY };
             routes.targets.push(before);
         }
@@ -118,7 +119,7 @@ impl Routes {
 
     /// Routes between `nodes` nodes that lead nowhere.
     fn nowhere(nodes: usize) -> Self {
-        let nowhere = Destination { column: 0, before: 0, last: NO_WAY };
+        let nowhere = Destination { column: 0, before: NodeId::default(), last: NO_WAY };
         Self { destinations: vec![nowhere; nodes], targets: Vec::new(), columns: 0, hops: Vec::new() }
     }
 
@@ -132,61 +133,61 @@ impl Routes {
     pub fn set_row(&mut self, node: usize, hops: &[Option<LinkId>]) {
         let row = &mut self.hops[node * self.columns..(node + 1) * self.columns];
         for (place, &target) in row.iter_mut().zip(&self.targets) {
-            *place = hops.get(target as usize).copied().flatten().map_or(NO_WAY, |link| link | CHANGEABLE);
+            let hop = hops.get(target.index()).copied().flatten();
+            *place = hop.map_or(NO_WAY, |link| link.number() | CHANGEABLE);
         }
     }
 
     /// Where `node` sends a packet for the node `destination`.
     #[inline]
     #[must_use]
-    pub fn next_hop(&self, node: u32, destination: u32) -> NextHop {
+    pub fn next_hop(&self, node: NodeId, destination: NodeId) -> NextHop {
         if node == destination {
             return NextHop::Here;
         }
-        let Destination { column, before, last } = self.destinations[destination as usize];
-        let link = if node == before { last } else { self.hops[node as usize * self.columns + column as usize] };
-        if link < CHANGEABLE {
-            NextHop::Link(link)
-        } else if link == NO_WAY {
+        let Destination { column, before, last } = self.destinations[destination.index()];
+        let entry = if node == before { last } else { self.hops[node.index() * self.columns + column as usize] };
+        if entry < CHANGEABLE {
+            NextHop::Link(LinkId::numbered(entry))
+        } else if entry == NO_WAY {
             NextHop::Unreachable
-        } else if link >= AHEAD {
-            NextHop::Ahead(link - AHEAD)
+        } else if entry >= AHEAD {
+            NextHop::Ahead(LinkId::numbered(entry - AHEAD))
         } else {
-            NextHop::Changeable(link - CHANGEABLE)
+            NextHop::Changeable(LinkId::numbered(entry - CHANGEABLE))
         }
     }
 
     /// From now on says [`NextHop::Changeable`] of every link.
     pub fn mark_changeable(&mut self) {
-        self.hops.iter_mut().filter(|link| **link != NO_WAY).for_each(|link| *link = *link & !AHEAD | CHANGEABLE);
+        self.hops.iter_mut().filter(|entry| **entry != NO_WAY).for_each(|entry| *entry = *entry & !AHEAD | CHANGEABLE);
     }
 
     /// From now on says [`NextHop::Link`] of every link.
     pub fn mark_fixed(&mut self) {
-        self.hops.iter_mut().filter(|link| **link != NO_WAY).for_each(|link| *link &= !(AHEAD | CHANGEABLE));
+        self.hops.iter_mut().filter(|entry| **entry != NO_WAY).for_each(|entry| *entry &= !(AHEAD | CHANGEABLE));
     }
 
     /// From now on says [`NextHop::Ahead`] of these links.
     pub fn mark_ahead(&mut self, runs_ahead: impl Fn(LinkId) -> bool) {
         let lasts = self.destinations.iter_mut().map(|destination| &mut destination.last);
-        for link in self.hops.iter_mut().chain(lasts).filter(|link| **link < CHANGEABLE) {
-            *link |= AHEAD * LinkId::from(runs_ahead(*link));
+        for entry in self.hops.iter_mut().chain(lasts).filter(|entry| **entry < CHANGEABLE) {
+            *entry |= AHEAD * Entry::from(runs_ahead(LinkId::numbered(*entry)));
         }
     }
 
     /// The links from `from` to a destination node, `None` if there is no way.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub fn path(&self, from: usize, to: usize, edges: &[Edge]) -> Option<Vec<LinkId>> {
         let (mut path, mut node) = (Vec::new(), from);
         // A shortest path visits no node twice.
         while path.len() <= self.destinations.len() {
-            match self.next_hop(node as u32, to as u32) {
+            match self.next_hop(NodeId::new(node), NodeId::new(to)) {
                 NextHop::Here => return Some(path),
                 NextHop::Unreachable => return None,
                 NextHop::Link(link) | NextHop::Ahead(link) | NextHop::Changeable(link) => {
                     path.push(link);
-                    node = edges[link as usize].to;
+                    node = edges[link.index()].to;
                 }
             }
         }
@@ -197,8 +198,8 @@ impl Routes {
 /// The links out of each node.
 pub(crate) fn out_of(nodes: usize, edges: &[Edge]) -> Vec<Vec<LinkId>> {
     let mut out = vec![Vec::new(); nodes];
-    for (index, edge) in (0..).zip(edges) {
-        out[edge.from].push(index);
+    for (link, edge) in LinkId::all(edges.len()).zip(edges) {
+        out[edge.from].push(link);
     }
     out
 }
@@ -213,13 +214,13 @@ pub(crate) fn first_hops(
 ) -> Vec<Option<LinkId>> {
     let mut best: Vec<Option<(u64, LinkId)>> = vec![None; out.len()];
     let mut settled = vec![false; out.len()];
-    let mut frontier = BinaryHeap::from([Reverse((0_u64, NO_WAY, source))]);
+    let mut frontier = BinaryHeap::from([Reverse((0_u64, LinkId::default(), source))]);
     while let Some(Reverse((cost, first, node))) = frontier.pop() {
         if std::mem::replace(&mut settled[node], true) {
             continue;
         }
         for &link in out[node].iter().filter(|&&link| is_up(link)) {
-            let edge = &edges[link as usize];
+            let edge = &edges[link.index()];
             let reached = (cost + u64::from(edge.cost), if node == source { link } else { first });
             if edge.to != source && best[edge.to].is_none_or(|known| reached < known) {
                 best[edge.to] = Some(reached);
@@ -261,6 +262,10 @@ fn distances(into: &[Vec<usize>], edges: &[Edge], destination: usize) -> Vec<Opt
 mod tests {
     use super::*;
 
+    fn links(numbers: &[u32]) -> Vec<LinkId> {
+        numbers.iter().copied().map(LinkId::numbered).collect()
+    }
+
     fn edges(pairs: &[(usize, usize, u32)]) -> Vec<Edge> {
         pairs.iter().map(|&(from, to, cost)| Edge { from, to, cost }).collect()
     }
@@ -270,15 +275,15 @@ mod tests {
         // 0 -> 1 -> 2 is cheaper than 0 -> 2 there; back only 2 -> 0 exists.
         let edges = edges(&[(0, 1, 1), (1, 2, 1), (0, 2, 3), (2, 0, 9)]);
         let routes = Routes::shortest(3, &edges, &[2, 0]);
-        assert_eq!(routes.path(0, 2, &edges), Some(vec![0, 1]));
-        assert_eq!(routes.path(2, 0, &edges), Some(vec![3]));
-        assert_eq!(routes.path(1, 0, &edges), Some(vec![1, 3]));
+        assert_eq!(routes.path(0, 2, &edges), Some(links(&[0, 1])));
+        assert_eq!(routes.path(2, 0, &edges), Some(links(&[3])));
+        assert_eq!(routes.path(1, 0, &edges), Some(links(&[1, 3])));
     }
 
     #[test]
     fn equal_paths_go_over_the_lowest_numbered_link() {
         let edges = edges(&[(0, 1, 1), (0, 2, 1), (1, 3, 1), (2, 3, 1)]);
-        assert_eq!(Routes::shortest(4, &edges, &[3]).path(0, 3, &edges), Some(vec![0, 2]));
+        assert_eq!(Routes::shortest(4, &edges, &[3]).path(0, 3, &edges), Some(links(&[0, 2])));
     }
 
     #[test]
@@ -294,9 +299,9 @@ mod tests {
             assert_eq!(fixed, changing, "{from} to {to}");
         }
         // Without 0 -> 1 (link 0) node 0 goes to 1 by 5, 4 and the chord; the others go on as before.
-        let row = first_hops(0, &out_of(6, &edges), &edges, |link| link != 0);
+        let row = first_hops(0, &out_of(6, &edges), &edges, |link| link.index() != 0);
         changing.set_row(0, &row);
-        assert_eq!(changing.path(0, 1, &edges), Some(vec![11, 9, 13]));
+        assert_eq!(changing.path(0, 1, &edges), Some(links(&[11, 9, 13])));
         assert_eq!(changing.path(5, 1, &edges), fixed.path(5, 1, &edges));
     }
 
@@ -306,6 +311,6 @@ mod tests {
         let routes = Routes::shortest(3, &edges, &[0, 2]);
         assert_eq!(routes.path(1, 0, &edges), None);
         assert_eq!(routes.path(0, 2, &edges), None);
-        assert_eq!(routes.next_hop(2, 2), NextHop::Here);
+        assert_eq!(routes.next_hop(NodeId::new(2), NodeId::new(2)), NextHop::Here);
     }
 }

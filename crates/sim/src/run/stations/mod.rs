@@ -21,7 +21,8 @@ pub(super) use summary::{stations, summaries};
 use super::control::{header, window_field};
 use super::world::World;
 use crate::net::counters::Fate;
-use crate::net::packet::{LinkId, Packet};
+use crate::net::ids::{AgentId, FlowId, LinkId, StationId};
+use crate::net::packet::Packet;
 use crate::probe::AirRow;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
@@ -48,10 +49,10 @@ pub(super) enum Attended {
 
 impl World {
     /// The station's slot: something of it is due.
-    pub(super) fn station(&mut self, index: usize) {
+    pub(super) fn station(&mut self, index: StationId) {
         let now = self.now;
         // Each turn does one thing that is due and finds what is due after it.
-        while let Some(due) = self.stations[index].due(now) {
+        while let Some(due) = self.stations[index.index()].due(now) {
             match due {
                 parts::Due::Awake => self.radio_awake(index),
                 parts::Due::Machine => {
@@ -60,11 +61,11 @@ impl World {
                 parts::Due::AccessPoint => self.tell_access_point(index, AccessEvent::Timeout),
                 parts::Due::Beacon(heard) => self.hear_beacon(index, heard),
                 parts::Due::Poll => {
-                    self.stations[index].polled_at.pop_front();
+                    self.stations[index.index()].polled_at.pop_front();
                     self.tell_access_point(index, AccessEvent::Polled);
                 }
                 parts::Due::Announcement(mode) => {
-                    self.stations[index].announcements.pop_front();
+                    self.stations[index.index()].announcements.pop_front();
                     self.tell_access_point(index, AccessEvent::Announced(mode));
                 }
                 parts::Due::Packet => self.send_next(index),
@@ -75,22 +76,22 @@ impl World {
     }
 
     /// Sets the station's slot.
-    pub(super) fn arm_station(&mut self, index: usize) {
-        let (slot, next) = (self.slots.station(index), self.stations[index].next(self.now));
+    pub(super) fn arm_station(&mut self, index: StationId) {
+        let (slot, next) = (self.slots.station(index), self.stations[index.index()].next(self.now));
         if self.schedule.at(slot) != next {
             self.schedule.set(slot, next);
         }
     }
 
     /// Tells a station's machine what happens, and does what it asks for; the window to be written, if it asks for that.
-    fn tell_station(&mut self, index: usize, event: StationEvent) -> Option<Bytes> {
+    fn tell_station(&mut self, index: StationId, event: StationEvent) -> Option<Bytes> {
         let mut window = None;
         let mut next = Some(event);
         while let Some(event) = next.take() {
-            self.stations[index].machine.handle(self.now, event);
-            while let Some(action) = self.stations[index].machine.poll_action() {
+            self.stations[index.index()].machine.handle(self.now, event);
+            while let Some(action) = self.stations[index.index()].machine.poll_action() {
                 match action {
-                    StationAction::Sleep => self.stations[index].air.then(Then::Sleep),
+                    StationAction::Sleep => self.stations[index.index()].air.then(Then::Sleep),
                     StationAction::Wake => self.wake_radio(index),
                     StationAction::SetWindow(bytes) => window = Some(bytes),
                     StationAction::Acknowledge { connection } => next = self.acknowledge(index, connection).or(next),
@@ -105,21 +106,23 @@ impl World {
     }
 
     /// A host's TCP acknowledges all that it has received; the event that tells the machine of it.
-    fn acknowledge(&mut self, index: usize, connection: u32) -> Option<StationEvent> {
-        let node = self.stations[index].node;
-        let ends = [2 * connection as usize + 1, 2 * connection as usize];
-        let agent = ends.into_iter().find(|&agent| agent < self.endpoints.len() && self.agents[agent].node == node)?;
-        self.stations[index].acknowledging = Some(None);
-        self.endpoints[agent].acknowledge();
+    fn acknowledge(&mut self, index: StationId, connection: u32) -> Option<StationEvent> {
+        let node = self.stations[index.index()].node;
+        let flow = FlowId::numbered(connection);
+        let mut ends = [AgentId::receiver(flow), AgentId::sender(flow)].into_iter();
+        let is_here = |agent: &AgentId| agent.index() < self.endpoints.len() && self.agents[agent.index()].node == node;
+        let agent = ends.find(is_here)?;
+        self.stations[index.index()].acknowledging = Some(None);
+        self.endpoints[agent.index()].acknowledge();
         self.pump(self.now, agent);
-        let packet = self.stations[index].acknowledging.take().flatten()?;
+        let packet = self.stations[index.index()].acknowledging.take().flatten()?;
         Some(StationEvent::Acknowledged { packet })
     }
 
     /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
-    fn station_sends(&mut self, index: usize, packet: &mut Packet) {
+    fn station_sends(&mut self, index: StationId, packet: &mut Packet) {
         let view = self.view(packet);
-        let Station { acknowledging, machine, .. } = &mut self.stations[index];
+        let Station { acknowledging, machine, .. } = &mut self.stations[index.index()];
         let kind = match acknowledging {
             Some(shown) if shown.is_none() && view.is_acknowledgement() => {
                 *shown = Some(view);
@@ -127,7 +130,7 @@ impl World {
             }
             _ => {
                 // It wakes before its machine says what comes after.
-                if self.stations[index].air == Air::Asleep {
+                if self.stations[index.index()].air == Air::Asleep {
                     self.wake_radio(index);
                 }
                 self.shape(index, packet, &view)
@@ -137,24 +140,24 @@ impl World {
     }
 
     /// Shows a packet to the machine and writes the window that it wants; what the packet is called on the air.
-    fn shape(&mut self, index: usize, packet: &mut Packet, view: &PacketView) -> &'static str {
+    fn shape(&mut self, index: StationId, packet: &mut Packet, view: &PacketView) -> &'static str {
         let window = self.tell_station(index, StationEvent::Sending { packet: *view });
         let Some(window) = window else {
             return if view.is_acknowledgement() { "ack" } else { "sent" };
         };
-        let shift = self.window_shift(packet.agent as usize ^ 1);
+        let shift = self.window_shift(packet.agent.peer());
         packet.segment.window = window_field(window, shift, packet.segment.window);
-        self.stations[index].counters.counts.closed_acks += u64::from(packet.segment.window == 0);
+        self.stations[index.index()].counters.counts.closed_acks += u64::from(packet.segment.window == 0);
         if packet.segment.window == 0 { CLOSED } else { "ack" }
     }
 
     /// A frame for the radio to send: at once, or when it is awake.
-    fn hand_to_radio(&mut self, index: usize, frame: Frame) {
-        match self.stations[index].air {
+    fn hand_to_radio(&mut self, index: StationId, frame: Frame) {
+        match self.stations[index.index()].air {
             Air::Awake { .. } => self.transmit(index, frame),
-            Air::Waking { .. } => self.stations[index].waiting.push_back(frame),
+            Air::Waking { .. } => self.stations[index.index()].waiting.push_back(frame),
             Air::Asleep => {
-                self.stations[index].waiting.push_back(frame);
+                self.stations[index.index()].waiting.push_back(frame);
                 self.wake_radio(index);
             }
         }
@@ -162,15 +165,15 @@ impl World {
     }
 
     /// The radio sends a frame.
-    fn transmit(&mut self, index: usize, frame: Frame) {
+    fn transmit(&mut self, index: StationId, frame: Frame) {
         let now = self.now;
         match frame {
             Frame::Packet(mut packet, kind) => {
-                let up = self.stations[index].up;
+                let up = self.stations[index.index()].up;
                 let view = self.view(&packet);
-                let before = self.links[up as usize].fates();
+                let before = self.links[up].fates();
                 self.offer_to_link(now, up, &mut packet);
-                let link = &self.links[up as usize];
+                let link = &self.links[up];
                 let ends = match link.fates().since(before) {
                     Fate::Taken => Some(link.free_at()),
                     // What the air loses has been sent all the same.
@@ -182,7 +185,7 @@ impl World {
             }
             Frame::Poll => {
                 let (from, to) = self.frame_on_air(index, POLL_BYTES);
-                let station = &mut self.stations[index];
+                let station = &mut self.stations[index.index()];
                 station.counters.counts.polls += 1;
                 station.polled_at.push_back((from + station.poll_time).max(to));
                 self.record_frame(index, "poll", (from, to), POLL_BYTES);
@@ -193,23 +196,23 @@ impl World {
                 if times.0 <= now {
                     self.tell_access_point(index, AccessEvent::Announced(mode));
                 } else {
-                    self.stations[index].announcements.push_back((times.0, mode));
+                    self.stations[index.index()].announcements.push_back((times.0, mode));
                 }
             }
         }
     }
 
     /// The radio transmits a frame that is no packet.
-    fn frame_on_air(&mut self, index: usize, size: u32) -> (Instant, Instant) {
-        let counters = &mut self.stations[index].counters;
+    fn frame_on_air(&mut self, index: StationId, size: u32) -> (Instant, Instant) {
+        let counters = &mut self.stations[index.index()].counters;
         counters.frames += 1;
         counters.frame_bytes += u64::from(size);
         self.on_air(index, size, None)
     }
 
     /// The radio transmits `size` bytes, behind what it transmits already: from when to when. `ends` is when a link has sent them.
-    fn on_air(&mut self, index: usize, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
-        let (now, station) = (self.now, &mut self.stations[index]);
+    fn on_air(&mut self, index: StationId, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
+        let (now, station) = (self.now, &mut self.stations[index.index()]);
         let from = station.sends_until.max(now);
         let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.time_up(size));
         station.sends_until = to;
@@ -218,15 +221,15 @@ impl World {
     }
 
     /// The radio begins to wake, if it sleeps; it stays awake.
-    fn wake_radio(&mut self, index: usize) {
+    fn wake_radio(&mut self, index: StationId) {
         let now = self.now;
-        let station = &mut self.stations[index];
+        let station = &mut self.stations[index.index()];
         match station.air {
             Air::Asleep => {
                 station.meter.wake(now);
                 station.air = Air::Waking { until: now + station.wake, then: Then::Stay };
                 self.record_radio(index, "waking");
-                if self.stations[index].wake.is_zero() {
+                if self.stations[index.index()].wake.is_zero() {
                     self.radio_awake(index);
                 }
             }
@@ -235,22 +238,22 @@ impl World {
     }
 
     /// The radio is awake, and sends what has waited for it.
-    fn radio_awake(&mut self, index: usize) {
+    fn radio_awake(&mut self, index: StationId) {
         let now = self.now;
-        let station = &mut self.stations[index];
+        let station = &mut self.stations[index.index()];
         let Air::Waking { then, .. } = station.air else { return };
         station.meter.awake(now);
         station.air = Air::Awake { since: now, then };
         station.sends_until = station.sends_until.max(now);
         self.record_radio(index, "awake");
-        while let Some(frame) = self.stations[index].waiting.pop_front() {
+        while let Some(frame) = self.stations[index.index()].waiting.pop_front() {
             self.transmit(index, frame);
         }
     }
 
     /// The radio falls asleep: it has sent what it was given.
-    fn radio_sleeps(&mut self, index: usize) {
-        let station = &mut self.stations[index];
+    fn radio_sleeps(&mut self, index: StationId) {
+        let station = &mut self.stations[index.index()];
         station.meter.sleep(self.now);
         station.air = Air::Asleep;
         station.heard = None;
@@ -258,11 +261,11 @@ impl World {
     }
 
     /// An access point's machine hears of something.
-    fn tell_access_point(&mut self, index: usize, event: AccessEvent) {
+    fn tell_access_point(&mut self, index: StationId, event: AccessEvent) {
         let now = self.now;
-        let Some(access) = &mut self.stations[index].access else { return };
+        let Some(access) = &mut self.stations[index.index()].access else { return };
         access.handle(now, event);
-        while let Some(action) = self.stations[index].access.as_mut().and_then(Machine::poll_action) {
+        while let Some(action) = self.stations[index.index()].access.as_mut().and_then(Machine::poll_action) {
             match action {
                 AccessAction::Release { packets, more } => self.release(index, packets, more),
                 AccessAction::Beacon { buffered } => self.beacon(index, buffered),
@@ -274,9 +277,9 @@ impl World {
     }
 
     /// A packet for a station has come to its access point.
-    fn enter_air(&mut self, index: usize, packet: &mut Packet) {
+    fn enter_air(&mut self, index: StationId, packet: &mut Packet) {
         let now = self.now;
-        let answer = match &mut self.stations[index].access {
+        let answer = match &mut self.stations[index.index()].access {
             None => AccessAction::Forward,
             Some(access) => {
                 access.handle(now, AccessEvent::Arrival);
@@ -285,47 +288,47 @@ impl World {
         };
         match answer {
             AccessAction::Hold => {
-                let station = &mut self.stations[index];
+                let station = &mut self.stations[index.index()];
                 station.held.push_back(*packet);
                 station.counters.counts.held_packets += 1;
             }
             AccessAction::Refuse => {
-                let station = &mut self.stations[index];
+                let station = &mut self.stations[index.index()];
                 station.counters.counts.refused_packets += 1;
                 let down = station.down;
                 self.count_drop(now, down, packet);
             }
-            _ if self.stations[index].leaving.is_empty() => self.send_down(index, packet, false),
-            _ => self.stations[index].leaving.push_back((*packet, false)),
+            _ if self.stations[index.index()].leaving.is_empty() => self.send_down(index, packet, false),
+            _ => self.stations[index.index()].leaving.push_back((*packet, false)),
         }
     }
 
     /// The access point sends a packet to its station; `more` is the More Data bit.
-    fn send_down(&mut self, index: usize, packet: &mut Packet, more: bool) {
-        let down = self.stations[index].down;
-        let before = self.links[down as usize].fates();
+    fn send_down(&mut self, index: StationId, packet: &mut Packet, more: bool) {
+        let down = self.stations[index.index()].down;
+        let before = self.links[down].fates();
         self.offer_to_link(self.now, down, packet);
-        let taken = self.links[down as usize].fates().since(before) == Fate::Taken;
-        if self.stations[index].access.is_some() && taken {
-            self.stations[index].more.push_back(more);
+        let taken = self.links[down].fates().since(before) == Fate::Taken;
+        if self.stations[index.index()].access.is_some() && taken {
+            self.stations[index.index()].more.push_back(more);
         }
     }
 
     /// The access point sends what it has held: the first at once, each other when the air is free, so that none waits in the link's queue.
-    fn release(&mut self, index: usize, packets: u32, more: bool) {
+    fn release(&mut self, index: StationId, packets: u32, more: bool) {
         for left in (0..packets).rev() {
-            let Some(packet) = self.stations[index].held.pop_front() else { break };
-            self.stations[index].leaving.push_back((packet, left > 0 || more));
+            let Some(packet) = self.stations[index.index()].held.pop_front() else { break };
+            self.stations[index.index()].leaving.push_back((packet, left > 0 || more));
         }
         self.send_next(index);
     }
 
     /// The access point sends the next of its packets, if the air is free.
-    fn send_next(&mut self, index: usize) {
+    fn send_next(&mut self, index: StationId) {
         let now = self.now;
         loop {
-            let free_at = self.links[self.stations[index].down as usize].free_at();
-            let station = &mut self.stations[index];
+            let free_at = self.links[self.stations[index.index()].down].free_at();
+            let station = &mut self.stations[index.index()];
             station.leaves_at = if station.leaving.is_empty() { Instant::NEVER } else { free_at.max(now) };
             if station.leaves_at > now {
                 return;
@@ -336,19 +339,19 @@ impl World {
     }
 
     /// A beacon goes out: heard by a radio that is awake from its first bit on.
-    fn beacon(&mut self, index: usize, buffered: bool) {
+    fn beacon(&mut self, index: StationId, buffered: bool) {
         let now = self.now;
-        let station = &mut self.stations[index];
+        let station = &mut self.stations[index.index()];
         if let Air::Awake { .. } = station.air {
             station.heard = Some(Heard { from: now, until: now + station.beacon_time, buffered });
         }
     }
 
     /// A beacon's last bit is on the air.
-    fn hear_beacon(&mut self, index: usize, heard: Heard) {
+    fn hear_beacon(&mut self, index: StationId, heard: Heard) {
         // Receptions are told one after the other: what has come so far of a packet is told now, the rest when it has.
-        let coming = self.coming_since(index).filter(|&from| self.stations[index].hears_from(from));
-        let station = &mut self.stations[index];
+        let coming = self.coming_since(index).filter(|&from| self.stations[index.index()].hears_from(from));
+        let station = &mut self.stations[index.index()];
         station.heard = None;
         station.counters.counts.beacons += 1;
         station.meter.received(coming.map_or(heard.from, |from| from.min(heard.from)), heard.until);
@@ -357,10 +360,10 @@ impl World {
     }
 
     /// A packet has come over the air: the radio hears it if it was awake from its first bit on.
-    fn leave_air(&mut self, index: usize, packet: &Packet) -> Attended {
+    fn leave_air(&mut self, index: StationId, packet: &Packet) -> Attended {
         let now = self.now;
         let view = self.view(packet);
-        let station = &mut self.stations[index];
+        let station = &mut self.stations[index.index()];
         let more = station.more.pop_front().unwrap_or(false);
         let from = began(now, station.time_down(packet.size));
         if !station.hears_from(from) {
@@ -383,9 +386,8 @@ impl World {
 
     /// A link at whose ends stations or gateways are is offered a packet.
     pub(super) fn attend_offer(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
-        let Some(index) = self.links[link as usize].station else { return Attended::GoesOn };
-        let index = index as usize;
-        if self.stations[index].up == link {
+        let Some(index) = self.links[link].station else { return Attended::GoesOn };
+        if self.stations[index.index()].up == link {
             self.station_sends(index, packet);
         } else {
             self.enter_air(index, packet);
@@ -395,57 +397,57 @@ impl World {
 
     /// A packet has come off a link at whose end somebody attends to it.
     pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
-        if self.links[link as usize].is_steered {
+        if self.links[link].is_steered {
             self.steer(link, packet);
         }
-        match self.links[link as usize].station {
-            Some(index) if self.stations[index as usize].down == link => self.leave_air(index as usize, packet),
+        match self.links[link].station {
+            Some(index) if self.stations[index.index()].down == link => self.leave_air(index, packet),
             _ => Attended::GoesOn,
         }
     }
 
     /// A host has taken a packet: whether its downloads are complete.
-    pub(super) fn note_downloads(&mut self, link: usize, agent: usize) {
-        let flow = agent / 2;
+    pub(super) fn note_downloads(&mut self, link: LinkId, agent: AgentId) {
         let Some(index) = self.links[link].station else { return };
         let is_over = |endpoint: &netlull_tcp::Endpoint| {
             matches!(endpoint.state(), State::LastAck | State::CloseWait | State::TimeWait)
                 || (endpoint.state() == State::Closed && endpoint.bytes_delivered() > 0)
         };
-        if agent.is_multiple_of(2) || !self.endpoints.get(agent).is_some_and(is_over) {
+        if agent.is_sender() || !self.endpoints.get(agent.index()).is_some_and(is_over) {
             return;
         }
-        let snapshot = self.snapshot(index as usize);
-        self.stations[index as usize].download_over(snapshot, flow);
+        let snapshot = self.snapshot(index);
+        self.stations[index.index()].download_over(snapshot, agent.flow());
     }
 
     /// A connection opens: the download of its station, if it is one, begins.
-    pub(super) fn note_opening(&mut self, flow: usize) {
-        let node = self.agents[2 * flow + 1].node;
-        let Some(index) = self.stations.iter().position(|station| station.node == node) else { return };
+    pub(super) fn note_opening(&mut self, flow: FlowId) {
+        let node = self.agents[AgentId::receiver(flow).index()].node;
+        let mut stations = StationId::all(self.stations.len());
+        let Some(index) = stations.find(|index| self.stations[index.index()].node == node) else { return };
         let snapshot = self.snapshot(index);
-        self.stations[index].download_begins(snapshot);
+        self.stations[index.index()].download_begins(snapshot);
         // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
         self.tell_station(index, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
     /// Stations are measured from here on.
     pub(super) fn restart_stations(&mut self) {
-        for index in 0..self.stations.len() {
+        for index in StationId::all(self.stations.len()) {
             let snapshot = self.snapshot(index);
-            self.stations[index].restart(snapshot);
+            self.stations[index.index()].restart(snapshot);
         }
     }
 
     /// What is so at a station now; of a packet that is on the air to it what has come so far.
-    fn snapshot(&self, index: usize) -> Snapshot {
-        self.stations[index].snapshot(self.now, self.coming_since(index))
+    pub(super) fn snapshot(&self, index: StationId) -> Snapshot {
+        self.stations[index.index()].snapshot(self.now, self.coming_since(index))
     }
 
     /// Since when a packet has been coming over the air to a station, if one is.
-    fn coming_since(&self, index: usize) -> Option<Instant> {
-        let station = &self.stations[index];
-        let head = self.links[station.down as usize].head_arrives();
+    fn coming_since(&self, index: StationId) -> Option<Instant> {
+        let station = &self.stations[index.index()];
+        let head = self.links[station.down].head_arrives();
         head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < self.now)
     }
 
@@ -457,9 +459,9 @@ impl World {
             return PacketView { size: packet.size, segment: None };
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        let shift = if kind == SegmentKind::Other { self.window_shift(packet.agent as usize ^ 1) } else { 0 };
+        let shift = if kind == SegmentKind::Other { self.window_shift(packet.agent.peer()) } else { 0 };
         let tcp = TcpView {
-            connection: packet.agent / 2,
+            connection: packet.agent.flow().number(),
             kind,
             fin: segment.flags.contains(Flags::FIN),
             seq: segment.seq.as_u32(),
@@ -471,35 +473,32 @@ impl World {
         PacketView { size: packet.size, segment: Some(tcp) }
     }
 
-    #[allow(clippy::cast_possible_truncation)]
-    fn record_radio(&mut self, index: usize, state: &'static str) {
+    fn record_radio(&mut self, index: StationId, state: &'static str) {
         let now = self.now;
         if let Some(probe) = &mut self.observers.stations {
-            probe.radio(now, index as u32, state);
+            probe.radio(now, index.number(), state);
         }
     }
 
-    fn record_air(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), view: &PacketView) {
+    fn record_air(&mut self, index: StationId, kind: &'static str, times: (Instant, Instant), view: &PacketView) {
         self.record(index, || AirRow::packet(kind, times, view));
     }
 
-    fn record_frame(&mut self, index: usize, kind: &'static str, times: (Instant, Instant), size: u32) {
+    fn record_frame(&mut self, index: StationId, kind: &'static str, times: (Instant, Instant), size: u32) {
         self.record(index, || AirRow::frame(kind, times, size));
     }
 
-    #[allow(clippy::cast_possible_truncation)]
-    fn record(&mut self, index: usize, row: impl FnOnce() -> AirRow) {
+    fn record(&mut self, index: StationId, row: impl FnOnce() -> AirRow) {
         if let Some(probe) = &mut self.observers.stations {
-            probe.air(index as u32, &row());
+            probe.air(index.number(), &row());
         }
     }
 
     /// A burst that the shaper has judged over since the last event is counted, and recorded.
-    #[allow(clippy::cast_possible_truncation)]
-    fn record_burst(&mut self, index: usize) {
-        let Some(burst) = self.stations[index].take_burst() else { return };
+    fn record_burst(&mut self, index: StationId) {
+        let Some(burst) = self.stations[index.index()].take_burst() else { return };
         if let Some(probe) = &mut self.observers.stations {
-            probe.burst(index as u32, &burst);
+            probe.burst(index.number(), &burst);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A station and its parts.
 
-use crate::net::packet::{LinkId, Packet};
+use crate::net::ids::{FlowId, LinkId, NodeId};
+use crate::net::packet::Packet;
 use crate::scenario::{Scenario, StationMechanism, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
@@ -167,15 +168,15 @@ pub(in crate::run) struct StationCounters {
 #[derive(Clone, Debug, Default)]
 pub(in crate::run) struct Downloads {
     /// TCP flows to the station that are not over.
-    open: Vec<usize>,
+    open: Vec<FlowId>,
     pub begun: Option<Snapshot>,
     pub over: Option<Snapshot>,
 }
 
 /// A wireless station.
 pub(in crate::run) struct Station {
-    pub node: u32,
-    pub access_node: u32,
+    pub node: NodeId,
+    pub access_node: NodeId,
     pub down: LinkId,
     pub up: LinkId,
     pub wake: Duration,
@@ -215,15 +216,14 @@ pub(in crate::run) struct Station {
 }
 
 impl Station {
-    #[allow(clippy::cast_possible_truncation)]
     pub fn new(spec: &StationSpec, scenario: &Scenario) -> Self {
         let access = spec.mechanism.access();
-        let to_it = |flow: &usize| scenario.tcp_flows[*flow].path.to == spec.node;
+        let to_it = |flow: &FlowId| scenario.tcp_flows[flow.index()].path.to == spec.node;
         Self {
-            node: spec.node as u32,
-            access_node: spec.access as u32,
-            down: spec.down as LinkId,
-            up: spec.up as LinkId,
+            node: NodeId::new(spec.node),
+            access_node: NodeId::new(spec.access),
+            down: LinkId::new(spec.down),
+            up: LinkId::new(spec.up),
             wake: spec.wake,
             rates: [spec.down, spec.up].map(|link| scenario.links[link].rate),
             beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
@@ -246,7 +246,7 @@ impl Station {
             base: StationCounters::default(),
             base_at: Snapshot::default(),
             downloads: Downloads {
-                open: (0..scenario.tcp_flows.len()).filter(to_it).collect(),
+                open: FlowId::all(scenario.tcp_flows.len()).filter(to_it).collect(),
                 begun: None,
                 over: None,
             },
@@ -349,7 +349,7 @@ impl Station {
         self.downloads.begun.get_or_insert(snapshot);
     }
 
-    pub(super) fn download_over(&mut self, snapshot: Snapshot, flow: usize) {
+    pub(super) fn download_over(&mut self, snapshot: Snapshot, flow: FlowId) {
         let open = &mut self.downloads.open;
         let before = open.len();
         open.retain(|&other| other != flow);
@@ -369,7 +369,7 @@ impl Station {
     }
 
     /// Packets that are at the station's radio or at its access point, on no link.
-    pub fn kept(&self) -> impl Iterator<Item = (u32, &Packet)> {
+    pub fn kept(&self) -> impl Iterator<Item = (NodeId, &Packet)> {
         let waiting = self.waiting.iter().filter_map(|frame| match frame {
             Frame::Packet(packet, _) => Some((self.node, packet)),
             Frame::Poll | Frame::Null(_) => None,

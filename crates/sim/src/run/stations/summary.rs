@@ -1,5 +1,6 @@
 //! Stations in numbers.
 
+use crate::net::ids::StationId;
 use crate::run::world::World;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::radio::Fallback;
@@ -47,7 +48,8 @@ pub struct StationSummary {
 
 /// All stations of a run that is over.
 pub(in crate::run) fn stations(world: &World, scenario: &Scenario) -> Vec<StationSummary> {
-    let outcomes: Vec<StationOutcome> = (0..world.stations.len()).map(|index| outcome(world, index)).collect();
+    let outcomes: Vec<StationOutcome> =
+        StationId::all(world.stations.len()).map(|index| outcome(world, index)).collect();
     summaries(&outcomes, scenario, world.baseline.at)
 }
 
@@ -62,8 +64,8 @@ pub(in crate::run) fn summaries(
 }
 
 /// What a simulated station counted.
-fn outcome(world: &World, index: usize) -> StationOutcome {
-    let station = &world.stations[index];
+fn outcome(world: &World, index: StationId) -> StationOutcome {
+    let station = &world.stations[index.index()];
     let (now, then) = (&station.counters, &station.base);
     let (early, detection) = (now.early.saturating_sub(then.early), now.detection.saturating_sub(then.detection));
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());

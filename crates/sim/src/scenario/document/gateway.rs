@@ -1,7 +1,7 @@
 //! Controllers beside practRA: EARTH, and gateways that steer TCP's window (g-router).
 
 use super::{InService, QueueReading, RatesDocument, TransitionPowerReading};
-use crate::scenario::quantity::{BufferSize, Quantity};
+use crate::scenario::quantity::BufferSize;
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,16 @@ pub struct EarthDocument {
     pub threshold: BufferSize,
     /// At least this long between two changes; above `transition`.
     #[serde(default = "default_earth_interval")]
-    pub min_interval: Quantity<Duration>,
+    pub min_interval: Duration,
     /// Nothing is sent for this long after a change.
     #[serde(default)]
-    pub transition: Quantity<Duration>,
+    pub transition: Duration,
     /// What the queue counts.
     #[serde(default)]
     pub queue: QueueReading,
     /// Rate at the start; default the maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rate: Option<Quantity<BitRate>>,
+    pub initial_rate: Option<BitRate>,
     /// What happens to the packet being sent when the rate changes.
     #[serde(default)]
     pub in_service: InService,
@@ -42,13 +42,13 @@ pub struct AwmDocument {
     pub target: BufferSize,
     /// beta: how fast a queue off its target is corrected, at the link's rate at the start.
     #[serde(default = "default_beta")]
-    pub beta: Quantity<BitRate>,
+    pub beta: BitRate,
     /// The least window; default the scenario's MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floor: Option<Quantity<Bytes>>,
+    pub floor: Option<Bytes>,
     /// The window suggested at the start.
     #[serde(default = "default_initial_window")]
-    pub initial_window: Quantity<Bytes>,
+    pub initial_window: Bytes,
     /// Where N, the number of flows, comes from.
     #[serde(default)]
     pub flows: FlowCountDocument,
@@ -69,10 +69,10 @@ pub struct CEarthDocument {
     /// Where RTT comes from; not `printed`, which is computed from AWM's window.
     pub round_trip: RoundTripDocument,
     /// C_min.
-    pub min_rate: Quantity<BitRate>,
+    pub min_rate: BitRate,
     /// C at the start; default the link's rate, which is C_max.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rate: Option<Quantity<BitRate>>,
+    pub initial_rate: Option<BitRate>,
     /// gamma: C-EARTH's target is gamma T.
     #[serde(default = "default_gamma")]
     pub gamma: f64,
@@ -81,10 +81,10 @@ pub struct CEarthDocument {
     pub pace: PaceReading,
     /// C is set in whole multiples of this.
     #[serde(default = "default_granularity")]
-    pub granularity: Quantity<BitRate>,
+    pub granularity: BitRate,
     /// Nothing is sent for this long after a change.
     #[serde(default)]
-    pub transition: Quantity<Duration>,
+    pub transition: Duration,
     /// The link that brings the acknowledgements, in which RTT is seen; default the way back, from this link's end to its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledgements: Option<String>,
@@ -107,23 +107,23 @@ pub struct GRouterDocument {
     pub target: BufferSize,
     /// beta: how fast a queue off its target is corrected, at the link's rate at the start.
     #[serde(default = "default_beta")]
-    pub beta: Quantity<BitRate>,
+    pub beta: BitRate,
     /// The least window; default the scenario's MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub floor: Option<Quantity<Bytes>>,
+    pub floor: Option<Bytes>,
     /// The window suggested at the start.
     #[serde(default = "default_initial_window")]
-    pub initial_window: Quantity<Bytes>,
+    pub initial_window: Bytes,
     /// Where N, the number of flows, comes from.
     #[serde(default)]
     pub flows: FlowCountDocument,
     /// Where RTT comes from.
     pub round_trip: RoundTripDocument,
     /// C_min.
-    pub min_rate: Quantity<BitRate>,
+    pub min_rate: BitRate,
     /// C at the start; default the link's rate, which is C_max.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rate: Option<Quantity<BitRate>>,
+    pub initial_rate: Option<BitRate>,
     /// gamma: C-EARTH's target is gamma T.
     #[serde(default = "default_gamma")]
     pub gamma: f64,
@@ -132,10 +132,10 @@ pub struct GRouterDocument {
     pub pace: PaceReading,
     /// C is set in whole multiples of this.
     #[serde(default = "default_granularity")]
-    pub granularity: Quantity<BitRate>,
+    pub granularity: BitRate,
     /// Nothing is sent for this long after a change.
     #[serde(default)]
-    pub transition: Quantity<Duration>,
+    pub transition: Duration,
     /// The link that brings the acknowledgements; default the way back, from this link's end to its beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledgements: Option<String>,
@@ -201,7 +201,7 @@ pub struct PrintedFlowsDocument {
 pub struct LinearCountingDocument {
     /// The length of an interval.
     #[serde(default = "default_count_interval")]
-    pub interval: Quantity<Duration>,
+    pub interval: Duration,
     /// Bits in the map, a power of two from 64 to 1048576.
     #[serde(default = "default_bits")]
     pub bits: usize,
@@ -226,7 +226,7 @@ pub enum RoundTripDocument {
 #[serde(deny_unknown_fields)]
 pub struct FixedRoundTripDocument {
     /// RTT.
-    pub time: Quantity<Duration>,
+    pub time: Duration,
 }
 
 /// RTT by equation (7).
@@ -239,31 +239,31 @@ pub struct PrintedRoundTripDocument {}
 #[serde(deny_unknown_fields)]
 pub struct InitialRoundTripDocument {
     /// RTT before the first sample.
-    pub initial: Quantity<Duration>,
+    pub initial: Duration,
 }
 
-fn default_earth_interval() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(100))
+fn default_earth_interval() -> Duration {
+    Duration::from_millis(100)
 }
 
-fn default_beta() -> Quantity<BitRate> {
-    Quantity(BitRate::from_bps(10_000))
+fn default_beta() -> BitRate {
+    BitRate::from_bps(10_000)
 }
 
-fn default_initial_window() -> Quantity<Bytes> {
-    Quantity(Bytes::new(65_535))
+fn default_initial_window() -> Bytes {
+    Bytes::new(65_535)
 }
 
 fn default_gamma() -> f64 {
     0.95
 }
 
-fn default_granularity() -> Quantity<BitRate> {
-    Quantity(BitRate::from_bps(1000))
+fn default_granularity() -> BitRate {
+    BitRate::from_bps(1000)
 }
 
-fn default_count_interval() -> Quantity<Duration> {
-    Quantity(Duration::from_secs(1))
+fn default_count_interval() -> Duration {
+    Duration::from_secs(1)
 }
 
 fn default_bits() -> usize {

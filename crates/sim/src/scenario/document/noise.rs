@@ -1,6 +1,5 @@
 //! What packets of a link need on top of its delay.
 
-use crate::scenario::quantity::Quantity;
 use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct NoiseDocument {
     /// Mean of the times drawn; 0 s is no noise.
-    pub mean: Quantity<Duration>,
+    pub mean: Duration,
     /// Shape, 0.01 to 1,000,000: the standard deviation is mean / sqrt(shape), and 1 is exponential.
     pub shape: f64,
 }

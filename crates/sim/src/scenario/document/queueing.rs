@@ -1,6 +1,6 @@
 //! How a link's queue is managed. Its limit is the link's `buffer`.
 
-use crate::scenario::quantity::{BufferSize, Quantity};
+use crate::scenario::quantity::BufferSize;
 pub use netlull_network::queue::red::{
     RedEcn as RedEcnReading, RedProbability as RedProbabilityReading, RedRules as RedRulesReading,
 };
@@ -52,7 +52,7 @@ pub struct RedDocument {
     pub rules: RedRulesReading,
     /// Typical packet, in which idle time is counted; default the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mean_packet: Option<Quantity<Bytes>>,
+    pub mean_packet: Option<Bytes>,
     /// When ECN-capable packets are marked instead of dropped; others are dropped.
     #[serde(default)]
     pub ecn: RedEcnReading,
@@ -64,10 +64,10 @@ pub struct RedDocument {
 pub struct CodelDocument {
     /// TARGET: waiting that is acceptable when it lasts.
     #[serde(default = "default_target")]
-    pub target: Quantity<Duration>,
+    pub target: Duration,
     /// INTERVAL: how long waiting must stay above TARGET before anything is dropped.
     #[serde(default = "default_interval")]
-    pub interval: Quantity<Duration>,
+    pub interval: Duration,
     /// Whether ECN-capable packets are marked instead of dropped.
     #[serde(default = "default_true")]
     pub ecn: bool,
@@ -89,10 +89,10 @@ fn default_true() -> bool {
     true
 }
 
-fn default_target() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(5))
+fn default_target() -> Duration {
+    Duration::from_millis(5)
 }
 
-fn default_interval() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(100))
+fn default_interval() -> Duration {
+    Duration::from_millis(100)
 }

@@ -1,7 +1,6 @@
 //! Requests: connections that come and go.
 
 use super::tcp::TcpDocument;
-use crate::scenario::quantity::Quantity;
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,15 +17,15 @@ pub struct RequestsDocument {
     /// The node that receives.
     pub to: String,
     /// Mean rate at which data is asked for, without headers: requests come at this rate over the mean size.
-    pub offered: Quantity<BitRate>,
+    pub offered: BitRate,
     /// How much each request asks for.
     pub size: SizeDocument,
     /// Requests come from here on.
     #[serde(default)]
-    pub start: Quantity<Duration>,
+    pub start: Duration,
     /// No request comes from here on; those that have come go on. Default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop: Option<Quantity<Duration>>,
+    pub stop: Option<Duration>,
     /// At most so many connections may be open at once; the run ends with an error if another request comes then.
     #[serde(default = "default_most_open")]
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -61,7 +60,7 @@ pub enum SizeDocument {
 #[serde(deny_unknown_fields)]
 pub struct FixedSizeDocument {
     /// The size.
-    pub size: Quantity<Bytes>,
+    pub size: Bytes,
 }
 
 /// Exponential sizes.
@@ -69,7 +68,7 @@ pub struct FixedSizeDocument {
 #[serde(deny_unknown_fields)]
 pub struct ExponentialSizeDocument {
     /// The mean, at least 100 B.
-    pub mean: Quantity<Bytes>,
+    pub mean: Bytes,
 }
 
 /// Sizes after Pareto's law.
@@ -77,12 +76,12 @@ pub struct ExponentialSizeDocument {
 #[serde(deny_unknown_fields)]
 pub struct ParetoSizeDocument {
     /// The mean of what is drawn (with `max`: of the bounded law), at least 100 B.
-    pub mean: Quantity<Bytes>,
+    pub mean: Bytes,
     /// The tail's exponent, above 1; at 2 or less the variance is infinite without `max`.
     pub shape: f64,
     /// No size is larger: the law is cut off here and scaled up to make up for it. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<Quantity<Bytes>>,
+    pub max: Option<Bytes>,
 }
 
 /// Sizes after a mixture of lognormal laws.
@@ -94,10 +93,10 @@ pub struct LognormalSizeDocument {
     pub components: Vec<LognormalComponentDocument>,
     /// No size is smaller: what is below is left out, and the rest scaled up. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min: Option<Quantity<Bytes>>,
+    pub min: Option<Bytes>,
     /// No size is larger: what is above is left out, and the rest scaled up. Default: no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max: Option<Quantity<Bytes>>,
+    pub max: Option<Bytes>,
 }
 
 /// A lognormal law of a mixture.
@@ -107,7 +106,7 @@ pub struct LognormalComponentDocument {
     /// Its share of the mixture before truncation; weights are divided by their sum.
     pub weight: f64,
     /// The median.
-    pub median: Quantity<Bytes>,
+    pub median: Bytes,
     /// The standard deviation of the logarithm, above 0 and at most 10.
     pub sigma: f64,
 }
@@ -117,7 +116,7 @@ pub struct LognormalComponentDocument {
 #[serde(deny_unknown_fields)]
 pub struct CampusSizeDocument {
     /// The mean: decides where the mixture is cut off. At least 100 B; docs/models/traffic.md says what can be reached.
-    pub mean: Quantity<Bytes>,
+    pub mean: Bytes,
 }
 
 /// Sizes after points of a cumulative distribution, linear between them. What lies below the first point is all of its size.
@@ -138,7 +137,7 @@ pub struct EmpiricalSizeDocument {
 pub struct WebSearchSizeDocument {
     /// The mean, to which all sizes are scaled; default that of the distribution, 1712 kB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mean: Option<Quantity<Bytes>>,
+    pub mean: Option<Bytes>,
 }
 
 fn default_most_open() -> u32 {

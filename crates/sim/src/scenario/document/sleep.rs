@@ -1,6 +1,5 @@
 //! Links that sleep, and how routers learn of it.
 
-use super::super::quantity::Quantity;
 use netlull_units::{BitRate, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,10 +53,10 @@ impl Default for UpdateDocument {
 pub struct FloodingDocument {
     /// What every router on the way adds to the propagation of the links.
     #[serde(default = "default_processing")]
-    pub processing: Quantity<Duration>,
+    pub processing: Duration,
     /// From the first news to a router's new table; what it hears meanwhile is in it.
     #[serde(default = "default_computation")]
-    pub computation: Quantity<Duration>,
+    pub computation: Duration,
 }
 
 impl Default for FloodingDocument {
@@ -71,7 +70,7 @@ impl Default for FloodingDocument {
 #[serde(deny_unknown_fields)]
 pub struct SimultaneousDocument {
     /// From the announcement to the new tables.
-    pub after: Quantity<Duration>,
+    pub after: Duration,
 }
 
 /// Links that sleep, and when.
@@ -79,7 +78,7 @@ pub struct SimultaneousDocument {
 #[serde(deny_unknown_fields)]
 pub struct SleepDocument {
     /// When it is decided and announced that the (first) link sleeps.
-    pub at: Quantity<Duration>,
+    pub at: Duration,
     /// The links, in the order in which they fall asleep. A duplex link sleeps in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
@@ -88,16 +87,16 @@ pub struct SleepDocument {
     pub plan: Option<PlanDocument>,
     /// Each further link so much later.
     #[serde(default)]
-    pub spacing: Quantity<Duration>,
+    pub spacing: Duration,
     /// A link carries packets on for so long after it has been announced that it sleeps: routes change first.
     #[serde(default)]
-    pub drain: Quantity<Duration>,
+    pub drain: Duration,
     /// When the (first) link is woken; default never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wake: Option<Quantity<Duration>>,
+    pub wake: Option<Duration>,
     /// From then until it carries packets and is announced.
     #[serde(default)]
-    pub wake_time: Quantity<Duration>,
+    pub wake_time: Duration,
 }
 
 /// What chooses the links that sleep (docs/models/estop.md), among the scenario's duplex links.
@@ -137,16 +136,16 @@ pub struct LoadAwareDocument {
     pub threshold: f64,
     /// What each TCP flow counts for; default nothing.
     #[serde(default)]
-    pub tcp_rate: Quantity<BitRate>,
+    pub tcp_rate: BitRate,
     /// The nodes that it knows, with the links between them; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Vec<String>>,
 }
 
-fn default_processing() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(1))
+fn default_processing() -> Duration {
+    Duration::from_millis(1)
 }
 
-fn default_computation() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(10))
+fn default_computation() -> Duration {
+    Duration::from_millis(10)
 }

@@ -1,6 +1,5 @@
 //! Stations: nodes behind a wireless link, whose radios may sleep.
 
-use super::super::quantity::Quantity;
 use netlull_units::{Duration, Watts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +18,7 @@ pub struct StationDocument {
     pub radio: Vec<RadioDocument>,
     /// How long the radio takes to wake, instead of what the first model says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wake_time: Option<Quantity<Duration>>,
+    pub wake_time: Option<Duration>,
     /// What lets the radio sleep; default nothing: it is awake all the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mechanism: Option<StationMechanismDocument>,
@@ -42,18 +41,18 @@ pub struct RadioPowersDocument {
     /// Name in results.
     pub name: String,
     /// Asleep.
-    pub asleep: Quantity<Watts>,
+    pub asleep: Watts,
     /// Awake, with nothing on the air for it.
-    pub idle: Quantity<Watts>,
+    pub idle: Watts,
     /// Receiving.
-    pub receive: Quantity<Watts>,
+    pub receive: Watts,
     /// Transmitting.
-    pub transmit: Quantity<Watts>,
+    pub transmit: Watts,
     /// While it wakes; default as idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub waking: Option<Quantity<Watts>>,
+    pub waking: Option<Watts>,
     /// How long it takes to wake.
-    pub wake_time: Quantity<Duration>,
+    pub wake_time: Duration,
 }
 
 /// What lets a station's radio sleep, or only what its host does about acknowledgements.
@@ -76,10 +75,10 @@ pub enum StationMechanismDocument {
 pub struct ClientShaperDocument {
     /// A burst is not judged over before so long a silence.
     #[serde(default = "default_least_wait")]
-    pub least_wait: Quantity<Duration>,
+    pub least_wait: Duration,
     /// The radio wakes so much earlier than the least RTT asks for.
     #[serde(default)]
-    pub margin: Quantity<Duration>,
+    pub margin: Duration,
     /// Slow start is over when a round brings fewer than so many times the packets of the round before; at least 1.
     #[serde(default = "default_growth")]
     pub growth: f64,
@@ -164,10 +163,10 @@ pub enum RepairReading {
 pub struct EagerDocument {
     /// Data is not acknowledged before so long a silence, unless TCP does.
     #[serde(default = "default_least_wait")]
-    pub least_wait: Quantity<Duration>,
+    pub least_wait: Duration,
     /// After so long a silence it is.
     #[serde(default = "default_longest_wait")]
-    pub longest_wait: Quantity<Duration>,
+    pub longest_wait: Duration,
 }
 
 /// IEEE 802.11 power-saving mode.
@@ -195,7 +194,7 @@ pub struct BsdDocument {
     pub slowdown: f64,
     /// The station listens at least so often.
     #[serde(default = "default_longest_listen")]
-    pub longest_listen: Quantity<Duration>,
+    pub longest_listen: Duration,
     /// What counts as a request.
     #[serde(default)]
     pub request: RequestReading,
@@ -207,23 +206,23 @@ pub struct BsdDocument {
 pub struct AccessPointDocument {
     /// From beacon to beacon.
     #[serde(default = "default_beacon_period")]
-    pub beacon_period: Quantity<Duration>,
+    pub beacon_period: Duration,
     /// The first beacon; default one period after the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub first_beacon: Option<Quantity<Duration>>,
+    pub first_beacon: Option<Duration>,
     /// How long a beacon is on the air; default 1 ms, at most a tenth of the period.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beacon_time: Option<Quantity<Duration>>,
+    pub beacon_time: Option<Duration>,
     /// From a poll to the packet that it asks for.
     #[serde(default = "default_poll_time")]
-    pub poll_time: Quantity<Duration>,
+    pub poll_time: Duration,
     /// What a poll asks for.
     #[serde(default)]
     pub poll: PollReading,
     /// A beacon does not end the wait for the next packet of a burst before so long after a poll or the packet before; default 20 ms, at most
     /// half a period, and at least what a packet of one MTU takes behind a poll.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub patience: Option<Quantity<Duration>>,
+    pub patience: Option<Duration>,
     /// Packets that the access point buffers for the station.
     #[serde(default = "default_held")]
     #[schemars(range(min = 1))]
@@ -270,12 +269,12 @@ fn default_radio() -> Vec<RadioDocument> {
     vec![RadioDocument::Name("wavelan-dsss".to_owned())]
 }
 
-fn default_least_wait() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(3))
+fn default_least_wait() -> Duration {
+    Duration::from_millis(3)
 }
 
-fn default_longest_wait() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(40))
+fn default_longest_wait() -> Duration {
+    Duration::from_millis(40)
 }
 
 fn default_growth() -> f64 {
@@ -315,14 +314,14 @@ fn default_slowdown() -> f64 {
     0.5
 }
 
-fn default_longest_listen() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(900))
+fn default_longest_listen() -> Duration {
+    Duration::from_millis(900)
 }
 
-fn default_beacon_period() -> Quantity<Duration> {
-    Quantity(Duration::from_millis(100))
+fn default_beacon_period() -> Duration {
+    Duration::from_millis(100)
 }
 
-fn default_poll_time() -> Quantity<Duration> {
-    Quantity(Duration::from_micros(500))
+fn default_poll_time() -> Duration {
+    Duration::from_micros(500)
 }

@@ -1,6 +1,5 @@
 //! TCP options.
 
-use super::super::quantity::Quantity;
 use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,19 +44,19 @@ pub struct TcpDocument {
     /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
     /// MTU less 40 B of headers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mss: Option<Quantity<Bytes>>,
+    pub mss: Option<Bytes>,
     /// Initial window in segments (RFC 6928: 10).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<u32>,
     /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_ssthresh: Option<Quantity<Bytes>>,
+    pub initial_ssthresh: Option<Bytes>,
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed_ack: Option<bool>,
     /// Longest delay of an acknowledgement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delayed_ack_timeout: Option<Quantity<Duration>>,
+    pub delayed_ack_timeout: Option<Duration>,
     /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
     /// while the kernel's window grows, by `receive_buffer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,10 +72,10 @@ pub struct TcpDocument {
     pub window_scaling: Option<bool>,
     /// Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub send_buffer: Option<Quantity<Bytes>>,
+    pub send_buffer: Option<Bytes>,
     /// Receive buffer, the largest window that is advertised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub receive_buffer: Option<Quantity<Bytes>>,
+    pub receive_buffer: Option<Bytes>,
     /// RFC 3042 limited transmit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
@@ -85,16 +84,16 @@ pub struct TcpDocument {
     pub partial_ack_timer: Option<PartialAckTimerReading>,
     /// Retransmission timeout before the first sample (RFC 6298: 1 s).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rto: Option<Quantity<Duration>>,
+    pub initial_rto: Option<Duration>,
     /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_rto: Option<Quantity<Duration>>,
+    pub min_rto: Option<Duration>,
     /// Largest retransmission timeout (at least 60 s).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_rto: Option<Quantity<Duration>>,
+    pub max_rto: Option<Duration>,
     /// Granularity G of the retransmission clock (ns-2: 10 ms).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rto_granularity: Option<Quantity<Duration>>,
+    pub rto_granularity: Option<Duration>,
     /// What halving starts from after a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ssthresh_from: Option<SsthreshReading>,

@@ -25,7 +25,7 @@ pub(super) fn control(
     measure: Measure,
 ) -> Result<Control> {
     let field = format!("{field}.controller");
-    let rate = link.rate.0;
+    let rate = link.rate;
     let (mechanism, in_service, power) = match document {
         ControllerDocument::Practra(document) => {
             let config = practra(&field, document)?;
@@ -83,8 +83,8 @@ pub(super) fn refused(field: &str, error: &ConfigError) -> ScenarioError {
 
 fn rates(field: &str, document: &RatesDocument) -> Result<RateSet> {
     let rates = match document {
-        RatesDocument::List(list) => RateSet::from_list(&list.iter().map(|rate| rate.0).collect::<Vec<_>>()),
-        RatesDocument::Steps(steps) => RateSet::from_range(steps.from.0, steps.to.0, steps.step.0),
+        RatesDocument::List(list) => RateSet::from_list(list),
+        RatesDocument::Steps(steps) => RateSet::from_range(steps.from, steps.to, steps.step),
     };
     rates.map_err(|error| refused(field, &error))
 }
@@ -110,16 +110,16 @@ fn length(field: &str, size: BufferSize, measure: Measure) -> Result<Bytes> {
 fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
     let refused = |error| refused(field, &error);
     let config = PractRaConfig {
-        transition: document.transition.0,
-        min_interval: document.min_interval.0,
-        delay_bound: document.delay_bound.0,
+        transition: document.transition,
+        min_interval: document.min_interval,
+        delay_bound: document.delay_bound,
         forecast_weight: document.forecast_weight,
-        forecast_interval: document.forecast_interval.map(|interval| interval.0),
+        forecast_interval: document.forecast_interval,
         forecast_start: match document.forecast_start {
             ForecastStartReading::FirstSample => ForecastStart::FirstSample,
             ForecastStartReading::Zero => ForecastStart::Zero,
         },
-        evaluate: document.tick.map_or(Evaluate::EveryEvent, |tick| Evaluate::Tick(tick.0)),
+        evaluate: document.tick.map_or(Evaluate::EveryEvent, Evaluate::Tick),
         queue: queue_count(document.queue),
         arrivals: match document.arrivals {
             ArrivalsReading::Offered => ArrivalCount::Offered,
@@ -129,7 +129,7 @@ fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
             ReachReading::Adjacent => Reach::Adjacent,
             ReachReading::Any => Reach::Any,
         },
-        initial_rate: document.initial_rate.map(|rate| rate.0),
+        initial_rate: document.initial_rate,
         ..PractRaConfig::new(rates(field, &document.rates)?)
     };
     config.validate().map_err(refused)?;
@@ -138,10 +138,10 @@ fn practra(field: &str, document: &PractraDocument) -> Result<PractRaConfig> {
 
 fn earth(field: &str, document: &EarthDocument, measure: Measure) -> Result<EarthConfig> {
     let config = EarthConfig {
-        min_interval: document.min_interval.0,
-        transition: document.transition.0,
+        min_interval: document.min_interval,
+        transition: document.transition,
         queue: queue_count(document.queue),
-        initial_rate: document.initial_rate.map(|rate| rate.0),
+        initial_rate: document.initial_rate,
         ..EarthConfig::new(
             rates(field, &document.rates)?,
             length(&format!("{field}.threshold"), document.threshold, measure)?,
@@ -158,9 +158,9 @@ fn target(field: &str, target: BufferSize, measure: Measure) -> Result<Bytes> {
 fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> Result<GatewayConfig> {
     let awm = AwmConfig {
         target: target(field, document.target, measure)?,
-        beta: document.beta.0,
-        floor: document.floor.map_or(measure.mtu, |floor| floor.0),
-        initial_window: document.initial_window.0,
+        beta: document.beta,
+        floor: document.floor.unwrap_or(measure.mtu),
+        initial_window: document.initial_window,
     };
     checked(
         field,
@@ -182,17 +182,17 @@ fn awm(field: &str, document: &AwmDocument, rate: BitRate, measure: Measure) -> 
 fn g_router(field: &str, document: &GRouterDocument, rate: BitRate, measure: Measure) -> Result<GatewayConfig> {
     let awm = AwmConfig {
         target: target(field, document.target, measure)?,
-        beta: document.beta.0,
-        floor: document.floor.map_or(measure.mtu, |floor| floor.0),
-        initial_window: document.initial_window.0,
+        beta: document.beta,
+        floor: document.floor.unwrap_or(measure.mtu),
+        initial_window: document.initial_window,
     };
     let c_earth = CEarthConfig {
-        initial: document.initial_rate.map(|rate| rate.0),
+        initial: document.initial_rate,
         gamma: document.gamma,
         pace: pace(document.pace),
-        granularity: document.granularity.0,
-        transition: document.transition.0,
-        ..CEarthConfig::new(document.min_rate.0, rate)
+        granularity: document.granularity,
+        transition: document.transition,
+        ..CEarthConfig::new(document.min_rate, rate)
     };
     let config = GatewayConfig {
         awm,
@@ -212,12 +212,12 @@ fn c_earth_alone(field: &str, document: &CEarthDocument, rate: BitRate, measure:
         return refuse(format!("{field}.round_trip.kind"), message);
     }
     let c_earth = CEarthConfig {
-        initial: document.initial_rate.map(|rate| rate.0),
+        initial: document.initial_rate,
         gamma: document.gamma,
         pace: pace(document.pace),
-        granularity: document.granularity.0,
-        transition: document.transition.0,
-        ..CEarthConfig::new(document.min_rate.0, rate)
+        granularity: document.granularity,
+        transition: document.transition,
+        ..CEarthConfig::new(document.min_rate, rate)
     };
     let config = GatewayConfig {
         awm: AwmConfig::new(target(field, document.target, measure)?),
@@ -270,16 +270,16 @@ fn flow_count(document: &FlowCountDocument) -> FlowCountConfig {
         FlowCountDocument::Fixed(fixed) => FlowCountConfig::Fixed(fixed.count),
         FlowCountDocument::Printed(printed) => FlowCountConfig::Printed(printed.initial),
         FlowCountDocument::LinearCounting(counting) => {
-            FlowCountConfig::LinearCounting { interval: counting.interval.0, bits: counting.bits }
+            FlowCountConfig::LinearCounting { interval: counting.interval, bits: counting.bits }
         }
     }
 }
 
 fn round_trip(document: &RoundTripDocument) -> RoundTripConfig {
     match document {
-        RoundTripDocument::Fixed(fixed) => RoundTripConfig::Fixed(fixed.time.0),
+        RoundTripDocument::Fixed(fixed) => RoundTripConfig::Fixed(fixed.time),
         RoundTripDocument::Printed(_) => RoundTripConfig::Printed,
-        RoundTripDocument::Handshake(measured) => RoundTripConfig::Handshake { initial: measured.initial.0 },
-        RoundTripDocument::Timestamps(measured) => RoundTripConfig::Timestamps { initial: measured.initial.0 },
+        RoundTripDocument::Handshake(measured) => RoundTripConfig::Handshake { initial: measured.initial },
+        RoundTripDocument::Timestamps(measured) => RoundTripConfig::Timestamps { initial: measured.initial },
     }
 }

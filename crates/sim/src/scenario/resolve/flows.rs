@@ -7,7 +7,6 @@ use super::{
 use crate::scenario::document::{
     BurstsDocument, CbrDocument, Document, FlowDocument, ReplayDocument, TcpDocument, TcpFlowDocument,
 };
-use crate::scenario::quantity::Quantity;
 use crate::scenario::tcp_options;
 use crate::traffic::Record;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -44,7 +43,7 @@ impl Flows {
 
 pub(super) fn flows(document: &Document, nodes: &Nodes<'_>) -> Result<Flows> {
     // Also where every flow says otherwise.
-    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu.0)?;
+    tcp_options::config(&document.tcp, &TcpDocument::default(), "", document.mtu)?;
     let mut flows = Flows::default();
     let steady = |flow: &CbrDocument, pattern| steady_flow(document, nodes, flow, pattern);
     for flow in &document.flow {
@@ -68,8 +67,8 @@ pub(super) fn flow_path(nodes: &Nodes<'_>, name: &str, from: &str, to: &str) -> 
 
 /// A start must fall into the run.
 pub(super) fn start(field: &str, start: Duration, document: &Document) -> Result<Instant> {
-    if start >= document.duration.0 {
-        let message = format!("is {start}; expected a time before the run ends at {}", document.duration.0);
+    if start >= document.duration {
+        let message = format!("is {start}; expected a time before the run ends at {}", document.duration);
         return refuse(format!("{field}.start"), message);
     }
     Ok(Instant::ZERO + start)
@@ -81,17 +80,17 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
     if !(1..=100_000).contains(&flow.count) {
         return refuse(format!("{field}.count"), format!("is {}; expected 1 to 100000", flow.count));
     }
-    let first = start(&field, flow.start.0, document)?;
-    let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu.0)?;
+    let first = start(&field, flow.start, document)?;
+    let config = tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?;
     let numbered = |number: u32| match flow.count {
         1 => path.clone(),
         _ => FlowPath { name: format!("{}-{}", path.name, number + 1), ..path.clone() },
     };
     let writes = writes(flow, &field, &config)?;
     let connection = |number: u32| {
-        let start = first + flow.spacing.0.saturating_mul(u64::from(number));
-        let stop = stop(flow, &field, number, start + flow.jitter.0)?;
-        let (path, jitter, size) = (numbered(number), flow.jitter.0, flow.size);
+        let start = first + flow.spacing.saturating_mul(u64::from(number));
+        let stop = stop(flow, &field, number, start + flow.jitter)?;
+        let (path, jitter, size) = (numbered(number), flow.jitter, flow.size);
         Ok(TcpFlow { path, start, jitter, size, stop, writes, config: config.clone() })
     };
     (0..flow.count).map(connection).collect()
@@ -99,7 +98,7 @@ fn tcp_flows(document: &Document, nodes: &Nodes<'_>, flow: &TcpFlowDocument) -> 
 
 /// When the application of a connection stops, which opens at `opens` at the latest.
 fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Result<Instant> {
-    let spacing = flow.stop_spacing.map_or(Duration::ZERO, |spacing| spacing.0);
+    let spacing = flow.stop_spacing.unwrap_or(Duration::ZERO);
     let Some(first) = flow.stop else {
         if flow.stop_spacing.is_some() {
             let message =
@@ -108,7 +107,7 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
         }
         return Ok(Instant::NEVER);
     };
-    let stop = Instant::ZERO + first.0 + spacing.saturating_mul(u64::from(number));
+    let stop = Instant::ZERO + first + spacing.saturating_mul(u64::from(number));
     if stop <= opens {
         let whose = match flow.count {
             1 => String::new(),
@@ -126,13 +125,13 @@ fn stop(flow: &TcpFlowDocument, field: &str, number: u32, opens: Instant) -> Res
 fn writes(flow: &TcpFlowDocument, field: &str, config: &netlull_tcp::Config) -> Result<Option<Writes>> {
     let Some(rate) = flow.write_rate else {
         if let Some(size) = flow.write_size {
-            let message = format!("is {} without a `write_rate`; expected also `write_rate`", size.0);
+            let message = format!("is {} without a `write_rate`; expected also `write_rate`", size);
             return refuse(format!("{field}.write_size"), message);
         }
         return Ok(None);
     };
-    let rate = in_range(&format!("{field}.write_rate"), rate.0)?;
-    let size = flow.write_size.map_or(u64::from(config.full_segment()), |size| size.0.as_u64());
+    let rate = in_range(&format!("{field}.write_rate"), rate)?;
+    let size = flow.write_size.map_or(u64::from(config.full_segment()), |size| size.as_u64());
     if !(1..=LARGEST_WRITE).contains(&size) {
         let message = format!("is {size} B; expected 1 B to {LARGEST_WRITE} B");
         return refuse(format!("{field}.write_size"), message);
@@ -150,17 +149,17 @@ fn steady_flow(
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern,
-        rate: flow_rate(&field, flow.rate.0)?,
-        size: datagram_size(&field, flow.packet, document.mtu.0)?,
-        start: start(&field, flow.start.0, document)?,
-        jitter: flow.jitter.0,
-        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
+        rate: flow_rate(&field, flow.rate)?,
+        size: datagram_size(&field, flow.packet, document.mtu)?,
+        start: start(&field, flow.start, document)?,
+        jitter: flow.jitter,
+        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
     })
 }
 
 fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> Result<DatagramFlow> {
     let field = format!("flow.{}", flow.name);
-    let (cycle, mean_on) = (flow.cycle.0, flow.mean_on.0);
+    let (cycle, mean_on) = (flow.cycle, flow.mean_on);
     if cycle.is_zero() {
         return refuse(format!("{field}.cycle"), "is 0 s; expected more than 0 s");
     }
@@ -170,11 +169,11 @@ fn burst_flow(document: &Document, nodes: &Nodes<'_>, flow: &BurstsDocument) -> 
     Ok(DatagramFlow {
         path: flow_path(nodes, &flow.name, &flow.from, &flow.to)?,
         pattern: ArrivalPattern::Bursts { cycle, mean_on },
-        rate: flow_rate(&field, flow.rate.0)?,
-        size: datagram_size(&field, flow.packet, document.mtu.0)?,
-        start: start(&field, flow.start.0, document)?,
+        rate: flow_rate(&field, flow.rate)?,
+        size: datagram_size(&field, flow.packet, document.mtu)?,
+        start: start(&field, flow.start, document)?,
         jitter: Duration::ZERO,
-        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0),
+        stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
     })
 }
 
@@ -190,7 +189,7 @@ fn replay_flow(document: &Document, nodes: &Nodes<'_>, flow: &ReplayDocument) ->
         }
         _ => return refuse(field, "has both or neither of `arrivals` and `file`; expected one of them"),
     };
-    let mtu = document.mtu.0.as_u64();
+    let mtu = document.mtu.as_u64();
     let (mut record, mut last) = (Record::default(), 0);
     for (index, &(time, size)) in arrivals.iter().enumerate() {
         let field = || format!("{field}.arrivals.{index}");
@@ -222,8 +221,8 @@ pub(super) fn in_range(field: &str, rate: BitRate) -> Result<BitRate> {
 }
 
 #[allow(clippy::cast_possible_truncation)]
-fn datagram_size(field: &str, packet: Option<Quantity<Bytes>>, mtu: Bytes) -> Result<u32> {
-    let size = packet.map_or(mtu, |packet| packet.0).as_u64();
+fn datagram_size(field: &str, packet: Option<Bytes>, mtu: Bytes) -> Result<u32> {
+    let size = packet.unwrap_or(mtu).as_u64();
     if !(DATAGRAM_HEADER..=mtu.as_u64()).contains(&size) {
         let message = format!("is {size} B; expected {DATAGRAM_HEADER} B of headers to the MTU, {} B", mtu.as_u64());
         return refuse(format!("{field}.packet"), message);

@@ -54,7 +54,7 @@ pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<V
 
 pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
     let (document, field) = (wire.document, format!("link.{}", wire.name));
-    let rate = document.rate.0;
+    let rate = document.rate;
     if rate.is_zero() || rate > FASTEST {
         return refuse(format!("{field}.rate"), format!("is {rate}; expected more than 0 b/s and at most {FASTEST}"));
     }
@@ -74,7 +74,7 @@ pub(super) fn link(wire: &Wire<'_>, measure: Measure) -> Result<LinkSpec> {
         from: wire.edge.from,
         to: wire.edge.to,
         rate,
-        delay: document.delay.0,
+        delay: document.delay,
         buffer: queueing::buffer(&field, document, measure)?,
         queue: queueing::queue(&field, document, measure)?,
         control,
@@ -89,7 +89,7 @@ fn noise(field: &str, document: NoiseDocument) -> Result<Option<NoiseModel>> {
     if !(0.01..=1e6).contains(&shape) {
         return refuse(format!("{field}.noise.shape"), format!("is {shape}; expected 0.01 to 1,000,000"));
     }
-    Ok((mean.0 > Duration::ZERO).then_some(NoiseModel { mean: mean.0, shape }))
+    Ok((mean > Duration::ZERO).then_some(NoiseModel { mean, shape }))
 }
 
 /// Finds the links that bring gateways their acknowledgements.
@@ -127,7 +127,7 @@ fn capacity(field: &str, document: &CapacityDocument, rate: BitRate) -> Result<C
 }
 
 fn redraws(field: &str, document: &UniformRedrawDocument, rate: BitRate) -> Result<Capacity> {
-    let (min, max, mean_interval) = (document.min.0, document.max.0, document.mean_interval.0);
+    let (min, max, mean_interval) = (document.min, document.max, document.mean_interval);
     if min.is_zero() {
         return refuse(format!("{field}.min"), "is 0 b/s; expected more than 0 b/s");
     }
@@ -147,9 +147,9 @@ fn steps(field: &str, document: &StepsDocument, most: BitRate) -> Result<Capacit
     }
     let mut steps: Vec<(Instant, BitRate)> = Vec::with_capacity(document.steps.len());
     for (index, step) in document.steps.iter().enumerate() {
-        let (at, rate) = (Instant::ZERO + step.at.0, step.rate.0);
+        let (at, rate) = (Instant::ZERO + step.at, step.rate);
         if at == Instant::ZERO || steps.last().is_some_and(|&(before, _)| at <= before) {
-            let message = format!("is {}; expected a time after 0 s and after the step before it", step.at.0);
+            let message = format!("is {}; expected a time after 0 s and after the step before it", step.at);
             return refuse(format!("{field}.steps.{index}.at"), message);
         }
         if rate.is_zero() || rate > most {

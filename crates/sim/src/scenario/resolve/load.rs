@@ -11,7 +11,7 @@ impl Scenario {
             let FlowPath { from, to, .. } = flow.path;
             // The scenario has checked that every flow gets there.
             for link in self.routes.path(from, to, &self.edges).unwrap_or_default() {
-                offered[link as usize] += flow.offered.as_f64();
+                offered[link.index()] += flow.offered.as_f64();
             }
         }
         offered

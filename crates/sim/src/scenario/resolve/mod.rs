@@ -18,7 +18,7 @@ mod station;
 
 use super::document::{Document, InService, Verify};
 use super::error::ScenarioError;
-use super::quantity::{Quantity, TransferSize};
+use super::quantity::TransferSize;
 use crate::net::buffer::Buffer;
 use crate::net::loss::LossModel;
 use crate::net::noise::NoiseModel;
@@ -372,7 +372,7 @@ impl Scenario {
     fn resolve(document: &Document, two_way: &[Duration]) -> Result<Self> {
         check_frame(document)?;
         let nodes = node_index(&document.nodes)?;
-        let mtu = document.mtu.0;
+        let mtu = document.mtu;
         let wiring = links::wire_up(document, &nodes)?;
         let flows = flows::flows(document, &nodes)?;
         let routes = paths::routes(&nodes, &wiring, &flows);
@@ -399,8 +399,8 @@ impl Scenario {
         let stations = station::stations(around)?;
         let scenario = Self {
             name: document.name.clone(),
-            duration: document.duration.0,
-            warm_up: document.warm_up.0,
+            duration: document.duration,
+            warm_up: document.warm_up,
             mtu: u32::try_from(mtu.as_u64()).unwrap_or(u32::MAX),
             seed: document.seed,
             verify: document.verify,
@@ -446,7 +446,7 @@ fn refuse<T>(field: impl Into<String>, message: impl Into<String>) -> Result<T> 
 }
 
 fn check_frame(document: &Document) -> Result<()> {
-    let (duration, warm_up, mtu) = (document.duration.0, document.warm_up.0, document.mtu.0);
+    let (duration, warm_up, mtu) = (document.duration, document.warm_up, document.mtu);
     if duration.is_zero() || duration > LONGEST {
         return refuse("duration", format!("is {duration}; expected more than 0 s and at most {LONGEST}"));
     }
@@ -546,8 +546,8 @@ fn unique_names(links: &[LinkSpec], flows: &Flows) -> Result<()> {
 
 fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<ProbeSpec> {
     let wanted = &document.probe;
-    if let Some(Quantity(interval)) = wanted.interval
-        && (interval.is_zero() || document.duration.0.as_nanos() / interval.as_nanos() > MOST_BINS)
+    if let Some(interval) = wanted.interval
+        && (interval.is_zero() || document.duration.as_nanos() / interval.as_nanos() > MOST_BINS)
     {
         let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
         return refuse("probe.interval", message);
@@ -561,7 +561,7 @@ fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<Probe
         names.as_ref().map(|names| names.iter().map(find).collect::<Result<Vec<_>>>()).transpose()
     };
     Ok(ProbeSpec {
-        interval: wanted.interval.map(|interval| interval.0),
+        interval: wanted.interval,
         window: wanted.window,
         drops: wanted.drops,
         segments: wanted.segments,

@@ -3,6 +3,7 @@
 use super::flows::Flows;
 use super::links::Wire;
 use super::{FlowPath, Nodes, Result, Scenario};
+use crate::net::ids::LinkId;
 use crate::net::routing::{Edge, Routes};
 use crate::scenario::ScenarioError;
 use netlull_units::Duration;
@@ -31,11 +32,11 @@ pub(super) fn two_way_delays(
             ScenarioError::new(format!("flow.{}.to", flow.name), message)
         })
     };
-    let delay = |path: &[u32]| path.iter().map(|&link| wires[link as usize].document.delay.0).sum::<Duration>();
+    let delay = |path: &[LinkId]| path.iter().map(|&link| wires[link.index()].document.delay).sum::<Duration>();
     let mut longest = vec![Duration::ZERO; wires.len()];
-    let mut across = |path: &[u32], two_way: Duration| {
+    let mut across = |path: &[LinkId], two_way: Duration| {
         for &link in path {
-            longest[link as usize] = longest[link as usize].max(two_way);
+            longest[link.index()] = longest[link.index()].max(two_way);
         }
     };
     for (flow, answered) in flows.ways() {
@@ -49,7 +50,7 @@ pub(super) fn two_way_delays(
         across(&there, two_way);
         across(&back, two_way);
     }
-    let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay.0 * 2);
+    let own = |(longest, wire): (Duration, &Wire<'_>)| longest.max(wire.document.delay * 2);
     Ok(longest.into_iter().zip(wires).map(own).collect())
 }
 
@@ -57,14 +58,14 @@ pub(super) fn two_way_delays(
 pub(super) fn longest_round_trips(scenario: &Scenario) -> Vec<Duration> {
     let mut longest = vec![Duration::ZERO; scenario.links.len()];
     let datagrams = scenario.tcp_flows.len()..scenario.tcp_flows.len() + scenario.datagram_flows.len();
-    let delay = |way: &[u32]| way.iter().map(|&link| scenario.links[link as usize].delay).sum::<Duration>();
+    let delay = |way: &[LinkId]| way.iter().map(|&link| scenario.links[link.index()].delay).sum::<Duration>();
     for (number, flow) in scenario.flow_paths().enumerate() {
         let way = |from, to| scenario.routes.path(from, to, &scenario.edges).unwrap_or_default();
         let there = way(flow.from, flow.to);
         let back = if datagrams.contains(&number) { there.clone() } else { way(flow.to, flow.from) };
         let two_way = delay(&there) + delay(&back);
         for &link in there.iter().chain(&back) {
-            longest[link as usize] = longest[link as usize].max(two_way);
+            longest[link.index()] = longest[link.index()].max(two_way);
         }
     }
     longest
@@ -80,7 +81,7 @@ pub(super) fn crossing<'a>(wires: &[Wire<'_>], routes: &Routes, flows: &'a Flows
         let there = routes.path(path.from, path.to, &edges).unwrap_or_default();
         let back = if answered { routes.path(path.to, path.from, &edges).unwrap_or_default() } else { Vec::new() };
         for link in there.into_iter().chain(back) {
-            let flows = &mut crossing[link as usize];
+            let flows = &mut crossing[link.index()];
             if flows.last().is_none_or(|(last, _)| *last != flow) {
                 flows.push((flow, path.name.as_str()));
             }

@@ -19,9 +19,9 @@ pub(super) fn phases(document: &Document) -> Result<Vec<PhaseSpec>> {
 }
 
 fn phase(document: &Document, written: &PhaseDocument) -> Result<PhaseSpec> {
-    let (first, last) = (document.warm_up.0, document.duration.0);
-    let from = written.from.map_or(first, |from| from.0);
-    let to = written.to.map_or(last, |to| to.0);
+    let (first, last) = (document.warm_up, document.duration);
+    let from = written.from.unwrap_or(first);
+    let to = written.to.unwrap_or(last);
     let refused = |field: &str, is: Duration, expected: String| {
         refuse(format!("phase.{}.{field}", written.name), format!("is {is}; expected {expected}"))
     };

@@ -43,7 +43,7 @@ pub(super) fn buffer(field: &str, document: &LinkDocument, measure: Measure) -> 
 /// Rate x two-way propagation delay in packets of one MTU.
 #[allow(clippy::cast_precision_loss)]
 fn bandwidth_delay(document: &LinkDocument, measure: Measure) -> f64 {
-    document.rate.0.as_f64() * measure.two_way.as_secs_f64() / measure.mtu.as_bits() as f64
+    document.rate.as_f64() * measure.two_way.as_secs_f64() / measure.mtu.as_bits() as f64
 }
 
 pub(super) fn queue(field: &str, document: &LinkDocument, measure: Measure) -> Result<QueueModel> {
@@ -74,7 +74,7 @@ fn red(field: &str, link: &LinkDocument, red: &RedDocument, measure: Measure) ->
             return refuse(format!("{field}.{name}"), format!("is {value}; expected more than 0 and at most 1"));
         }
     }
-    let mean_packet = red.mean_packet.map_or(measure.mtu, |size| size.0).as_u64();
+    let mean_packet = red.mean_packet.unwrap_or(measure.mtu).as_u64();
     if mean_packet == 0 {
         return refuse(format!("{field}.mean_packet"), "is 0 B; expected more than 0 B");
     }
@@ -110,7 +110,7 @@ fn threshold(field: &str, link: &LinkDocument, size: BufferSize, measure: Measur
 }
 
 fn codel(field: &str, document: CodelDocument, measure: Measure) -> Result<CoDelConfig> {
-    let (target, interval) = (document.target.0, document.interval.0);
+    let (target, interval) = (document.target, document.interval);
     if target.is_zero() {
         return refuse(format!("{field}.target"), "is 0 s; expected more than 0 s");
     }

@@ -87,7 +87,7 @@ fn recorded_link(first: &Scenario, recording: &RecordingDocument) -> Result<usiz
     };
     let is_recorded = |index: usize| first.probe.flows.as_ref().is_some_and(|flows| flows.contains(&index));
     let crosses = |from, to| {
-        first.routes.path(from, to, &first.edges).is_some_and(|way| way.iter().any(|&over| over as usize == link))
+        first.routes.path(from, to, &first.edges).is_some_and(|way| way.iter().any(|&over| over.index() == link))
     };
     let mut recorded = first.flow_paths().enumerate().filter(|(index, _)| is_recorded(*index));
     if !recorded.any(|(_, path)| crosses(path.from, path.to) || crosses(path.to, path.from)) {

@@ -13,8 +13,8 @@ const MOST_OPEN: u32 = 1_000_000;
 pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &RequestsDocument) -> Result<RequestFlow> {
     let path = flow_path(nodes, &flow.name, &flow.from, &flow.to)?;
     let field = format!("flow.{}", flow.name);
-    let start = start(&field, flow.start.0, document)?;
-    let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop.0);
+    let start = start(&field, flow.start, document)?;
+    let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
     if stop <= start {
         let (start, stop) = (start - Instant::ZERO, stop - Instant::ZERO);
         return refuse(format!("{field}.stop"), format!("is {stop}; expected a time after the start, {start}"));
@@ -24,11 +24,11 @@ pub(super) fn request_flow(document: &Document, nodes: &Nodes<'_>, flow: &Reques
     }
     Ok(RequestFlow {
         path,
-        offered: in_range(&format!("{field}.offered"), flow.offered.0)?,
+        offered: in_range(&format!("{field}.offered"), flow.offered)?,
         sizes: size_law(&format!("{field}.size"), &flow.size)?,
         start,
         stop,
         most_open: flow.most_open,
-        config: tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu.0)?,
+        config: tcp_options::config(&document.tcp, &flow.tcp, &field, document.mtu)?,
     })
 }

@@ -20,9 +20,9 @@ const NEAR_ONE: f64 = 1e-9;
 #[allow(clippy::cast_precision_loss)]
 pub(super) fn size_law(field: &str, size: &SizeDocument) -> Result<SizeLaw> {
     match size {
-        SizeDocument::Fixed(law) => Ok(SizeLaw::Fixed(amount(&format!("{field}.size"), law.size.0, 1)?)),
+        SizeDocument::Fixed(law) => Ok(SizeLaw::Fixed(amount(&format!("{field}.size"), law.size, 1)?)),
         SizeDocument::Exponential(law) => {
-            let mean = amount(&format!("{field}.mean"), law.mean.0, SMALLEST_MEAN)? as f64;
+            let mean = amount(&format!("{field}.mean"), law.mean, SMALLEST_MEAN)? as f64;
             Ok(SizeLaw::Exponential { mean })
         }
         SizeDocument::Pareto(law) => pareto(field, law),
@@ -35,12 +35,12 @@ pub(super) fn size_law(field: &str, size: &SizeDocument) -> Result<SizeLaw> {
 
 #[allow(clippy::cast_precision_loss)]
 fn pareto(field: &str, law: &ParetoSizeDocument) -> Result<SizeLaw> {
-    let mean = amount(&format!("{field}.mean"), law.mean.0, SMALLEST_MEAN)?;
+    let mean = amount(&format!("{field}.mean"), law.mean, SMALLEST_MEAN)?;
     if !(law.shape > 1.0 && law.shape.is_finite()) {
         let message = format!("is {}; expected more than 1, or there is no mean", law.shape);
         return refuse(format!("{field}.shape"), message);
     }
-    let max = law.max.map(|max| amount(&format!("{field}.max"), max.0, 1)).transpose()?;
+    let max = law.max.map(|max| amount(&format!("{field}.max"), max, 1)).transpose()?;
     if let Some(max) = max.filter(|max| *max <= mean) {
         return refuse(format!("{field}.max"), format!("is {max} B; expected more than the mean, {mean} B"));
     }
@@ -58,8 +58,8 @@ fn lognormal(field: &str, law: &LognormalSizeDocument) -> Result<SizeLaw> {
     let read =
         |(index, law): (usize, &LognormalComponentDocument)| component(&format!("{field}.components.{index}"), law);
     let components = law.components.iter().enumerate().map(read).collect::<Result<Vec<_>>>()?;
-    let min = law.min.map(|min| amount(&format!("{field}.min"), min.0, 1)).transpose()?;
-    let max = law.max.map(|max| amount(&format!("{field}.max"), max.0, 1)).transpose()?.unwrap_or(LARGEST);
+    let min = law.min.map(|min| amount(&format!("{field}.min"), min, 1)).transpose()?;
+    let max = law.max.map(|max| amount(&format!("{field}.max"), max, 1)).transpose()?.unwrap_or(LARGEST);
     if let Some(min) = min.filter(|min| *min >= max) {
         return refuse(format!("{field}.max"), format!("is {max} B; expected more than min, {min} B"));
     }
@@ -82,14 +82,14 @@ fn component(field: &str, law: &LognormalComponentDocument) -> Result<Component>
         let message = format!("is {}; expected more than 0 and at most {LARGEST_SIGMA}", law.sigma);
         return refuse(format!("{field}.sigma"), message);
     }
-    let median = amount(&format!("{field}.median"), law.median.0, 1)? as f64;
+    let median = amount(&format!("{field}.median"), law.median, 1)? as f64;
     Ok(Component { weight: law.weight, median, sigma: law.sigma })
 }
 
 #[allow(clippy::cast_precision_loss)]
 fn campus(field: &str, law: &CampusSizeDocument) -> Result<SizeLaw> {
     let (field, most) = (format!("{field}.mean"), LARGEST as f64);
-    let mean = amount(&field, law.mean.0, SMALLEST_MEAN)?;
+    let mean = amount(&field, law.mean, SMALLEST_MEAN)?;
     Lognormal::with_mean(&CAMPUS, mean as f64, most).map(SizeLaw::Lognormal).ok_or_else(|| {
         let whole = Lognormal::truncated(&CAMPUS, 0.0, most).map_or(0.0, |law| law.mean());
         let message = format!("is {mean} B; expected {SMALLEST_MEAN} B to {whole:.0} B, the mean of the whole mixture");
@@ -139,7 +139,7 @@ fn check_points(field: &str, points: &[(u64, f64)]) -> Result<()> {
 fn web_search(field: &str, law: &WebSearchSizeDocument) -> Result<SizeLaw> {
     let own = Empirical::new(&WEB_SEARCH, 1.0);
     let Some(mean) = law.mean else { return Ok(SizeLaw::Empirical(own)) };
-    let mean = amount(&format!("{field}.mean"), mean.0, SMALLEST_MEAN)? as f64;
+    let mean = amount(&format!("{field}.mean"), mean, SMALLEST_MEAN)? as f64;
     Ok(SizeLaw::Empirical(Empirical::new(&WEB_SEARCH, mean / own.mean())))
 }
 

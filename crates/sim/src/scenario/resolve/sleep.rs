@@ -3,7 +3,7 @@
 use super::links::Wire;
 use super::sleep_plan::{Network, planned};
 use super::{LinkSpec, Result, refuse};
-use crate::net::packet::LinkId;
+use crate::net::ids::LinkId;
 use crate::net::routing::link_state::{Announcement, Cable, Outage, Update};
 use crate::scenario::ScenarioError;
 use crate::scenario::document::{Document, SleepDocument, UpdateDocument};
@@ -79,9 +79,9 @@ pub(super) fn routing(document: &Document) -> Result<RoutingSpec> {
     };
     let update = match &written.update {
         UpdateDocument::Flooding(flooding) => {
-            Update::Flooding { processing: flooding.processing.0, computation: flooding.computation.0 }
+            Update::Flooding { processing: flooding.processing, computation: flooding.computation }
         }
-        UpdateDocument::Simultaneous(together) => Update::Simultaneous { after: together.after.0 },
+        UpdateDocument::Simultaneous(together) => Update::Simultaneous { after: together.after },
     };
     Ok(RoutingSpec { ttl, update })
 }
@@ -91,9 +91,8 @@ pub(super) fn sleep(network: Network<'_>, links: &[LinkSpec]) -> Result<SleepSpe
     let (mut spec, document) = (SleepSpec::default(), network.document);
     for (index, written) in document.sleep.iter().enumerate() {
         let field = format!("sleep.{index}");
-        if written.at.0 >= document.duration.0 {
-            let message =
-                format!("is {}; expected a time before the run ends at {}", written.at.0, document.duration.0);
+        if written.at >= document.duration {
+            let message = format!("is {}; expected a time before the run ends at {}", written.at, document.duration);
             return refuse(format!("{field}.at"), message);
         }
         for (number, (field, cable)) in (0_u64..).zip(chosen(&field, written, network)?) {
@@ -167,17 +166,15 @@ fn named(field: &str, name: &str, wires: &[Wire<'_>]) -> Result<Cable> {
 }
 
 /// The cable of the wire at `place`: with a duplex link's other direction, which stands beside it.
-#[allow(clippy::cast_possible_truncation)]
 fn cable(wires: &[Wire<'_>], place: usize) -> Cable {
     let there = if wires[place].is_there() { place } else { place - 1 };
-    let links =
-        if wires[there].document.duplex { vec![there as LinkId, there as LinkId + 1] } else { vec![there as LinkId] };
-    Cable { name: wires[there].name.clone(), links }
+    let wires_of_it = if wires[there].document.duplex { there..there + 2 } else { there..there + 1 };
+    Cable { name: wires[there].name.clone(), links: wires_of_it.map(LinkId::new).collect() }
 }
 
 /// A link whose rate varies knows no sleep: its controller would not learn of it.
 fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
-    for link in cable.links.iter().map(|&link| &links[link as usize]) {
+    for link in cable.links.iter().map(|&link| &links[link.index()]) {
         let what = match (&link.control, &link.capacity) {
             (Some(_), _) => "controller",
             (None, Some(_)) => "varying capacity",
@@ -189,17 +186,17 @@ fn can_sleep(field: &str, cable: &Cable, links: &[LinkSpec]) -> Result<()> {
 }
 
 fn nap(field: &str, written: &SleepDocument, number: u64, cable: usize) -> Result<Nap> {
-    let later = written.spacing.0.saturating_mul(number);
-    let announced = Instant::ZERO + written.at.0 + later;
-    let asleep = announced + written.drain.0;
-    let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake.0 + later);
-    if let Some(wake) = written.wake.filter(|wake| wake.0 <= written.at.0 + written.drain.0) {
+    let later = written.spacing.saturating_mul(number);
+    let announced = Instant::ZERO + written.at + later;
+    let asleep = announced + written.drain;
+    let wakes = written.wake.map_or(Instant::NEVER, |wake| Instant::ZERO + wake + later);
+    if let Some(wake) = written.wake.filter(|wake| *wake <= written.at + written.drain) {
         let entry = field.split(".links").next().and_then(|entry| entry.split(".plan").next()).unwrap_or(field);
-        let asleep = written.at.0 + written.drain.0;
+        let asleep = written.at + written.drain;
         return refuse(
             format!("{entry}.wake"),
-            format!("is {}; expected a time after the first link has fallen asleep, at {asleep}", wake.0),
+            format!("is {}; expected a time after the first link has fallen asleep, at {asleep}", wake),
         );
     }
-    Ok(Nap { cable, announced, asleep, wakes, awake: wakes + written.wake_time.0 })
+    Ok(Nap { cable, announced, asleep, wakes, awake: wakes + written.wake_time })
 }

@@ -46,9 +46,9 @@ pub(super) fn planned(field: &str, plan: &PlanDocument, network: Network<'_>) ->
         PlanDocument::LoadAware(document) => {
             let known = Known::new(field, document.nodes.as_deref(), network)?;
             let config = LoadAwareConfig {
-                capacities: known.wires.iter().map(|&wire| network.wires[wire].document.rate.0).collect(),
+                capacities: known.wires.iter().map(|&wire| network.wires[wire].document.rate).collect(),
                 weights: known.wires.iter().map(|&wire| network.wires[wire].edge.cost).collect(),
-                demands: known.demands(network, document.tcp_rate.0),
+                demands: known.demands(network, document.tcp_rate),
                 bound: document.bound,
                 threshold: document.threshold,
             };
@@ -97,7 +97,7 @@ impl Known {
     /// What the flows offer, between the first and the last node on their way that the plan knows.
     fn demands(&self, network: Network<'_>, tcp_rate: BitRate) -> Vec<Demand> {
         let Network { document, flows, .. } = network;
-        let duration = document.duration.0;
+        let duration = document.duration;
         let tcp = flows.tcp.iter().map(|flow| (&flow.path, tcp_rate));
         let datagrams = flows.datagrams.iter().map(|flow| (&flow.path, mean_rate(flow, duration)));
         let requests = flows.requests.iter().map(|flow| (&flow.path, flow.offered));
@@ -112,7 +112,7 @@ impl Known {
     fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
         let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
         let way = network.routes.path(path.from, path.to, &edges)?;
-        let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link as usize].to));
+        let nodes = std::iter::once(path.from).chain(way.iter().map(|&link| edges[link.index()].to));
         let known: Vec<usize> = nodes.filter(|&node| self.nodes[node]).map(|node| self.number[node]).collect();
         Some((*known.first()?, *known.last()?))
     }

@@ -172,8 +172,8 @@ fn station(
             return refuse(nodes, format!("{message}; expected noise on the path before the air"));
         }
     }
-    let wake = document.wake_time.map_or(radios[0].power.wake, |wake| wake.0);
-    let air = Air { rate: around.links[down].rate, wake, mtu: around.document.mtu.0 };
+    let wake = document.wake_time.unwrap_or(radios[0].power.wake);
+    let air = Air { rate: around.links[down].rate, wake, mtu: around.document.mtu };
     let field = format!("{field}.mechanism");
     let mechanism = match &document.mechanism {
         None => StationMechanism::AlwaysOn,
@@ -257,12 +257,12 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
                 name: "",
                 summary: "",
                 source: "",
-                asleep: document.asleep.0,
-                idle: document.idle.0,
-                receive: document.receive.0,
-                transmit: document.transmit.0,
-                waking: document.waking.unwrap_or(document.idle).0,
-                wake: document.wake_time.0,
+                asleep: document.asleep,
+                idle: document.idle,
+                receive: document.receive,
+                transmit: document.transmit,
+                waking: document.waking.unwrap_or(document.idle),
+                wake: document.wake_time,
             };
             let power = power.checked().map_err(|error| {
                 ScenarioError::new(
@@ -276,7 +276,7 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
 }
 
 fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
-    let config = EagerConfig { least_wait: document.least_wait.0, longest_wait: document.longest_wait.0 };
+    let config = EagerConfig { least_wait: document.least_wait, longest_wait: document.longest_wait };
     netlull_mechanism::radio::Eager::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
     Ok(config)
 }
@@ -290,8 +290,8 @@ fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<Shap
         }
     }
     let config = ShaperConfig {
-        least_wait: document.least_wait.0,
-        margin: document.margin.0,
+        least_wait: document.least_wait,
+        margin: document.margin,
         growth: document.growth,
         patience: document.patience,
         saturation: document.saturation,
@@ -338,9 +338,9 @@ const PATIENCE: Duration = Duration::from_millis(20);
 
 /// How long the next packet of a burst is waited for: at least what one of one MTU takes behind a poll.
 fn patience(field: &str, document: &AccessPointDocument, air: Air) -> Result<Duration> {
-    let period = document.beacon_period.0;
-    let packet = air.rate.time_for(air.mtu) + document.poll_time.0;
-    let patience = document.patience.map_or(PATIENCE.min(period / 2).max(packet), |time| time.0);
+    let period = document.beacon_period;
+    let packet = air.rate.time_for(air.mtu) + document.poll_time;
+    let patience = document.patience.unwrap_or(PATIENCE.min(period / 2).max(packet));
     if patience < packet {
         let message = format!("is {patience}; expected at least {packet}, a packet of one MTU behind a poll");
         return refuse(format!("{field}.patience"), message);
@@ -356,8 +356,8 @@ fn patience(field: &str, document: &AccessPointDocument, air: Air) -> Result<Dur
 fn access_point(field: &str, document: &AccessPointDocument, air: Air) -> Result<AccessSpec> {
     let field = format!("{field}.access_point");
     let config = AccessPointConfig {
-        beacon_period: document.beacon_period.0,
-        first_beacon: Instant::ZERO + document.first_beacon.unwrap_or(document.beacon_period).0,
+        beacon_period: document.beacon_period,
+        first_beacon: Instant::ZERO + document.first_beacon.unwrap_or(document.beacon_period),
         buffer: document.buffer,
         poll: match document.poll {
             PollReading::One => Polling::One,
@@ -366,13 +366,13 @@ fn access_point(field: &str, document: &AccessPointDocument, air: Air) -> Result
     };
     netlull_mechanism::radio::AccessPoint::new(&config, Instant::ZERO).map_err(|error| refused(&field, &error))?;
     let period = config.beacon_period;
-    let beacon_time = document.beacon_time.map_or(BEACON_TIME.min(period / 10), |time| time.0);
+    let beacon_time = document.beacon_time.unwrap_or(BEACON_TIME.min(period / 10));
     if beacon_time >= period {
         let message = format!("is {beacon_time}; expected less than the beacon period, {period}");
         return refuse(format!("{field}.beacon_time"), message);
     }
     let patience = patience(&field, document, air)?;
-    Ok(AccessSpec { config, beacon_time, poll_time: document.poll_time.0, patience })
+    Ok(AccessSpec { config, beacon_time, poll_time: document.poll_time, patience })
 }
 
 fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Result<PsmConfig> {
@@ -394,7 +394,7 @@ fn bsd(field: &str, document: &BsdDocument, access: &AccessSpec, air: Air) -> Re
         beacon_period: access.config.beacon_period,
         first_beacon: access.config.first_beacon,
         wake: air.wake,
-        longest_listen: document.longest_listen.0,
+        longest_listen: document.longest_listen,
         request: match document.request {
             RequestReading::EveryPacket => Requests::EveryPacket,
             RequestReading::DataOnly => Requests::DataOnly,

@@ -18,23 +18,59 @@ mod probe_rtt;
 #[cfg(test)]
 mod tests;
 
+use super::parameters::{ParameterInfo, constant};
 use super::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, TimeoutKind};
+use crate::catalogue::{AlgorithmInfo, KnownWith};
+use crate::config::Algorithm;
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;
 use filter::{EXTRA_ACKED_ROUNDS, MaxBandwidth, MaxOverRounds, Random};
 use netlull_units::{BitRate, Duration, Instant};
 
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "bbr",
+    summary: "BBRv3: paces at the bandwidth it measures, with about two bandwidth-delay products at most in flight",
+    source: "draft-ietf-ccwg-bbr-06",
+    algorithm: Algorithm::Bbr,
+    known_with: KnownWith::RACK,
+    ns2_agent: None,
+    linux: Some("bbr"),
+    parameters,
+    build: |config, seed| Box::new(Bbr::new(config, seed)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let section = "draft-ietf-ccwg-bbr-06 section 2";
+    vec![
+        constant("StartupPacingGain", "", STARTUP_PACING_GAIN, "rate over the bandwidth measured, in Startup", section),
+        constant("DrainPacingGain", "", DRAIN_PACING_GAIN, "the same in Drain", section),
+        constant("DefaultCwndGain", "", DEFAULT_CWND_GAIN, "cwnd over the bandwidth-delay product", section),
+        constant("LossThresh", "", LOSS_THRESHOLD, "part of a round trip's data whose loss is too much", section),
+        constant("Beta", "", BETA, "what a round trip with too much loss leaves of the bounds", section),
+        constant("Headroom", "", HEADROOM, "part of the highest safe inflight that cruising leaves to others", section),
+        constant(
+            "MinRTTFilterLen",
+            "s",
+            MIN_RTT_FILTER.as_secs_f64(),
+            "age of a least round trip that counts",
+            section,
+        ),
+        constant("ProbeRTTInterval", "s", PROBE_RTT_INTERVAL.as_secs_f64(), "between looks for a lesser one", section),
+    ]
+}
+
 /// BBR.StartupPacingGain: 4 ln 2, the least gain with which the rate doubles each round (section 2.5).
-pub(super) const STARTUP_PACING_GAIN: f64 = 2.77;
+const STARTUP_PACING_GAIN: f64 = 2.77;
 /// BBR.DrainPacingGain (section 2.5).
-pub(super) const DRAIN_PACING_GAIN: f64 = 0.5;
+const DRAIN_PACING_GAIN: f64 = 0.5;
 /// Pacing gain of `ProbeBW_DOWN` (section 5.3.3.1).
 const DOWN_PACING_GAIN: f64 = 0.90;
 /// Pacing gain of `ProbeBW_UP` (section 5.3.3.5).
 const UP_PACING_GAIN: f64 = 1.25;
 /// BBR.DefaultCwndGain (section 2.6).
-pub(super) const DEFAULT_CWND_GAIN: f64 = 2.0;
+const DEFAULT_CWND_GAIN: f64 = 2.0;
 /// cwnd gain of `ProbeBW_UP` (section 5.3.3.5).
 const UP_CWND_GAIN: f64 = 2.25;
 /// BBR.ProbeRTTCwndGain (section 2.16.2).
@@ -42,11 +78,11 @@ const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 /// BBR.PacingMarginPercent = 1 (section 2.5), as a factor.
 const PACING_MARGIN: f64 = 0.99;
 /// BBR.LossThresh (section 2.8).
-pub(super) const LOSS_THRESHOLD: f64 = 0.02;
+const LOSS_THRESHOLD: f64 = 0.02;
 /// BBR.Beta (section 2.8).
-pub(super) const BETA: f64 = 0.7;
+const BETA: f64 = 0.7;
 /// BBR.Headroom (section 2.8).
-pub(super) const HEADROOM: f64 = 0.15;
+const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd in segments (section 2.8).
 const MIN_PIPE_SEGMENTS: u64 = 4;
 /// Growth of a round that is no plateau (section 5.3.1.2).
@@ -58,11 +94,11 @@ const STARTUP_FULL_LOSS_COUNT: u8 = 6;
 /// Rounds after which Drain ends anyway (section 5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 /// BBR.MinRTTFilterLen (section 2.16.1).
-pub(super) const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
+const MIN_RTT_FILTER: Duration = Duration::from_secs(10);
 /// BBR.ProbeRTTDuration (section 2.16.2).
 const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 /// BBR.ProbeRTTInterval (section 2.16.2).
-pub(super) const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
+const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// The least wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
 const PROBE_WAIT: Duration = Duration::from_secs(2);
 /// What is added at most, in nanoseconds.
@@ -228,11 +264,6 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Before the first event: another seed than that of [`Self::new`].
-    pub(crate) fn reseed(&mut self, seed: u32) {
-        self.random = Random::new(seed);
-    }
-
     /// BBR before the handshake. `seed` is what its random decisions follow from (section 5.3.3.8: when to probe);
     /// flows that share a bottleneck should have different ones.
     #[must_use]
@@ -385,6 +416,10 @@ impl CongestionControl for Bbr {
     #[inline]
     fn ssthresh(&self) -> u64 {
         u64::MAX
+    }
+
+    fn reseed(&mut self, seed: u32) {
+        self.random = Random::new(seed);
     }
 
     /// OnInit (section 5.2.1).

@@ -3,9 +3,10 @@
 //! Windows are in segments, times in jiffies or, where the cubic function is computed, in 2^-10 s; integers throughout.
 
 use super::super::cubic_2_6_22::{CUBIC_FACTOR, CUBIC_SCALE, TIME_BITS, cubic_root};
-use super::super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use super::super::{Ack, Loss, Start};
 use super::hystart::{HyStart, Round, Verdict};
 use super::window::Window;
+use super::{Linux6, Ops};
 use crate::config::Config;
 use netlull_units::{Duration, Instant};
 
@@ -39,9 +40,11 @@ struct Epoch {
 }
 
 /// CUBIC's congestion window.
+pub type Cubic6 = Linux6<CubicOps>;
+
+/// `struct bictcp`.
 #[derive(Clone, Debug)]
-pub struct Cubic6 {
-    window: Window,
+pub struct CubicOps {
     /// Segments acknowledged per segment of growth.
     count: u64,
     /// W_max; 0: unknown.
@@ -55,61 +58,14 @@ pub struct Cubic6 {
     hystart: Option<HyStart>,
 }
 
-impl Cubic6 {
-    /// CUBIC with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
-        Self {
-            window: Window::new(config),
-            count: 0,
-            wmax: 0,
-            decided_for: 0,
-            decided_at: 0,
-            epoch: None,
-            shortest: None,
-            hystart: config.hystart.then(HyStart::new),
-        }
-    }
-
+impl CubicOps {
     #[inline]
     fn jiffies(now: Instant) -> u64 {
         now.as_nanos() / JIFFY
     }
 
-    /// `cubictcp_acked`: a round trip was measured.
-    #[inline]
-    fn measure(&mut self, ack: &Ack) {
-        let Some(rtt) = ack.rtt else { return };
-        // Samples right after a loss are discarded.
-        if self.epoch.is_some_and(|epoch| Self::jiffies(ack.now) - epoch.start < HZ) {
-            return;
-        }
-        let shortest = self.shortest.map_or(rtt, |shortest| shortest.min(rtt));
-        self.shortest = Some(shortest);
-        let round = Round { now: ack.now, una: ack.una, nxt: ack.nxt, cwnd: self.window.cwnd };
-        if self.window.in_slow_start()
-            && let Some(hystart) = &mut self.hystart
-            && hystart.update(&round, rtt, shortest) == Verdict::Leave
-        {
-            self.window.ssthresh = self.window.cwnd;
-        }
-    }
-
-    /// `cubictcp_cong_avoid`.
-    fn open(&mut self, now: Instant, segments: u64) {
-        if !self.window.is_limited() {
-            return;
-        }
-        let rest = self.window.slow_start(segments);
-        if rest > 0 {
-            self.decide(Self::jiffies(now), rest);
-            self.window.avoid(self.count, rest);
-        }
-    }
-
     /// `bictcp_update`.
-    fn decide(&mut self, now: u64, segments: u64) {
-        let cwnd = self.window.cwnd;
+    fn decide(&mut self, cwnd: u64, now: u64, segments: u64) {
         if let Some(epoch) = &mut self.epoch {
             epoch.friendly_acks += segments;
         }
@@ -120,7 +76,7 @@ impl Cubic6 {
         if self.epoch.is_none() || now != self.decided_at {
             (self.decided_for, self.decided_at) = (cwnd, now);
             let epoch = *self.epoch.get_or_insert_with(|| Self::begin(now, cwnd, self.wmax, segments));
-            self.count = self.cubic_count(&epoch, now);
+            self.count = self.cubic_count(&epoch, cwnd, now);
         }
         if let Some(epoch) = &mut self.epoch {
             self.count = friendly_count(epoch, cwnd, self.count).max(2);
@@ -134,8 +90,7 @@ impl Cubic6 {
     }
 
     /// Segments acknowledged per segment of growth by W(t) = C (t - K)^3 + W_max, a round trip from now.
-    fn cubic_count(&self, epoch: &Epoch, now: u64) -> u64 {
-        let cwnd = self.window.cwnd;
+    fn cubic_count(&self, epoch: &Epoch, cwnd: u64, now: u64) -> u64 {
         let ahead = self.shortest.map_or(0, |shortest| shortest.as_nanos().div_ceil(JIFFY));
         let t = ((now - epoch.start + ahead) << TIME_BITS) / HZ;
         let distance = t.abs_diff(epoch.k);
@@ -144,14 +99,6 @@ impl Cubic6 {
         let target = if t < epoch.k { epoch.origin.saturating_sub(delta) } else { epoch.origin + delta };
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if self.wmax == 0 { count.min(LONGEST_COUNT_BEFORE_LOSS) } else { count }
-    }
-
-    /// `cubictcp_recalc_ssthresh`, with fast convergence.
-    fn threshold(&mut self) -> u64 {
-        let cwnd = self.window.cwnd;
-        self.epoch = None;
-        self.wmax = if cwnd < self.wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
-        (cwnd * BETA / BETA_SCALE).max(2)
     }
 }
 
@@ -167,59 +114,65 @@ fn friendly_count(epoch: &mut Epoch, cwnd: u64, count: u64) -> u64 {
     if epoch.friendly_window > cwnd { count.min(cwnd / (epoch.friendly_window - cwnd)) } else { count }
 }
 
-impl CongestionControl for Cubic6 {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+impl Ops for CubicOps {
+    fn new(config: &Config) -> Self {
+        Self {
+            count: 0,
+            wmax: 0,
+            decided_for: 0,
+            decided_at: 0,
+            epoch: None,
+            shortest: None,
+            hystart: config.hystart.then(HyStart::new),
+        }
     }
 
-    #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
+    fn established(&mut self, start: &Start) {
         if let Some(hystart) = &mut self.hystart {
             hystart.restart(start.now, 0);
         }
     }
 
+    /// `cubictcp_acked`: a round trip was measured.
     #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.measure(ack);
-        if let Some(segments) = self.window.take(ack) {
-            self.open(ack.now, segments);
+    fn acked(&mut self, window: &mut Window, ack: &Ack) {
+        let Some(rtt) = ack.rtt else { return };
+        // Samples right after a loss are discarded.
+        if self.epoch.is_some_and(|epoch| Self::jiffies(ack.now) - epoch.start < HZ) {
+            return;
+        }
+        let shortest = self.shortest.map_or(rtt, |shortest| shortest.min(rtt));
+        self.shortest = Some(shortest);
+        let round = Round { now: ack.now, una: ack.una, nxt: ack.nxt, cwnd: window.cwnd };
+        if window.in_slow_start()
+            && let Some(hystart) = &mut self.hystart
+            && hystart.update(&round, rtt, shortest) == Verdict::Leave
+        {
+            window.ssthresh = window.cwnd;
         }
     }
 
-    fn on_duplicate_ack(&mut self, ack: &Ack) {
-        self.measure(ack);
+    /// `cubictcp_cong_avoid`.
+    fn per_increment(&mut self, window: &Window, now: Instant, segments: u64) -> u64 {
+        self.decide(window.cwnd, Self::jiffies(now), segments);
+        self.count
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
-        let ssthresh = self.threshold();
-        self.window.enter_recovery(loss, ssthresh);
+    /// `cubictcp_recalc_ssthresh`, with fast convergence.
+    fn threshold(&mut self, window: &Window) -> u64 {
+        let cwnd = window.cwnd;
+        self.epoch = None;
+        self.wmax = if cwnd < self.wmax { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
+        (cwnd * BETA / BETA_SCALE).max(2)
     }
 
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        let ssthresh = self.window.takes_threshold(kind).then(|| self.threshold());
-        self.window.enter_loss(loss, ssthresh);
-        // `bictcp_reset`: nothing is known about the path.
+    /// `bictcp_reset`: nothing is known about the path.
+    fn timed_out(&mut self, loss: &Loss) {
         (self.count, self.wmax, self.decided_for, self.decided_at) = (0, 0, 0, 0);
         (self.epoch, self.shortest) = (None, None);
         if let Some(hystart) = &mut self.hystart {
             hystart.restart(loss.now, loss.nxt);
         }
-    }
-
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        let segments = self.window.leave_recovery(recovered);
-        self.open(recovered.now, segments);
-    }
-
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
     }
 }
 
@@ -227,6 +180,7 @@ impl CongestionControl for Cubic6 {
 mod tests {
     use super::super::window::tests::{SMSS, loss, start};
     use super::*;
+    use crate::cc::{CongestionControl, TimeoutKind};
 
     fn after_loss(cwnd: u64) -> Cubic6 {
         let mut cubic = Cubic6::new(&Config::linux_6());
@@ -239,22 +193,22 @@ mod tests {
     fn a_loss_leaves_717_of_1024_and_fast_convergence_gives_way() {
         let mut cubic = after_loss(100);
         // 100 717 / 1024 = 70.02.
-        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (70, 100));
+        assert_eq!((cubic.cwnd() / SMSS, cubic.algorithm.wmax), (70, 100));
         // Below W_max: 70 1741 / 2048 = 59.5; 70 717 / 1024 = 49.01.
         cubic.on_loss(&loss(70));
-        assert_eq!((cubic.cwnd() / SMSS, cubic.wmax), (49, 59));
+        assert_eq!((cubic.cwnd() / SMSS, cubic.algorithm.wmax), (49, 59));
     }
 
     #[test]
     fn the_first_growth_after_a_loss_is_of_the_cubic_function() {
         // K = cbrt(30 2^40 / 410) 2^-10 s: cbrt(30 / 0.4004) = 4.215 s = 4316 2^-10 s, give or take the root's 0.2 %.
         let mut cubic = after_loss(100);
-        cubic.decide(1000, 1);
-        let epoch = cubic.epoch.expect("an epoch");
+        cubic.algorithm.decide(cubic.window.cwnd, 1000, 1);
+        let epoch = cubic.algorithm.epoch.expect("an epoch");
         assert!(epoch.k.abs_diff(4316) < 15, "{}", epoch.k);
         assert_eq!((epoch.start, epoch.origin, epoch.friendly_window), (1000, 100, 70));
         // At t = 0: 100 - 0.4 K^3 = 70: nothing to gain; a segment in 100 windows, 7000.
-        assert!(cubic.count >= 70 / 2, "{}", cubic.count);
+        assert!(cubic.algorithm.count >= 70 / 2, "{}", cubic.algorithm.count);
     }
 
     #[test]
@@ -274,8 +228,8 @@ mod tests {
         let mut cubic = Cubic6::new(&Config::linux_6());
         cubic.on_established(&start(100));
         // At the plateau: 100 cwnd, but 20 without a W_max.
-        cubic.decide(1000, 1);
-        assert_eq!(cubic.count, 20);
+        cubic.algorithm.decide(cubic.window.cwnd, 1000, 1);
+        assert_eq!(cubic.algorithm.count, 20);
     }
 
     #[test]
@@ -283,6 +237,6 @@ mod tests {
         let mut cubic = after_loss(100);
         cubic.on_timeout(&loss(70), TimeoutKind::First);
         // The reduction before is not over: its threshold stays.
-        assert_eq!((cubic.cwnd() / SMSS, cubic.ssthresh() / SMSS, cubic.wmax), (1, 70, 0));
+        assert_eq!((cubic.cwnd() / SMSS, cubic.ssthresh() / SMSS, cubic.algorithm.wmax), (1, 70, 0));
     }
 }

@@ -10,38 +10,59 @@ pub use cubic::Cubic6;
 use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::config::Config;
 use netlull_units::Instant;
+use std::fmt;
 use window::Window;
 
-/// Reno's congestion window (`tcp_reno_cong_avoid`).
-#[derive(Clone, Debug)]
-pub struct Reno6 {
-    window: Window,
+/// `tcp_congestion_ops`: the rules that an algorithm adds to the stack's.
+pub trait Ops: Clone + fmt::Debug {
+    /// The algorithm with the options of `config`, before the handshake (`init`).
+    fn new(config: &Config) -> Self;
+
+    /// Data transmission can begin.
+    fn established(&mut self, _start: &Start) {}
+
+    /// An acknowledgement came (`pkts_acked`).
+    #[inline]
+    fn acked(&mut self, _window: &mut Window, _ack: &Ack) {}
+
+    /// Congestion avoidance: segments acknowledged per segment of growth. `segments` more are acknowledged now.
+    fn per_increment(&mut self, window: &Window, now: Instant, segments: u64) -> u64;
+
+    /// The threshold after a loss (`ssthresh`).
+    fn threshold(&mut self, window: &Window) -> u64;
+
+    /// A timeout has ended (`set_state(TCP_CA_Loss)`).
+    fn timed_out(&mut self, _loss: &Loss) {}
 }
 
-impl Reno6 {
-    /// Reno with the options of `config`, before the handshake.
+/// An algorithm of Linux 6.
+#[derive(Clone, Debug)]
+pub struct Linux6<A> {
+    window: Window,
+    algorithm: A,
+}
+
+impl<A: Ops> Linux6<A> {
+    /// The algorithm with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        Self { window: Window::new(config) }
+        Self { window: Window::new(config), algorithm: A::new(config) }
     }
 
-    /// `tcp_reno_cong_avoid`: a segment for every one acknowledged in slow start, then one per window.
-    fn open(&mut self, segments: u64) {
-        if self.window.is_limited() {
-            let rest = self.window.slow_start(segments);
-            if rest > 0 {
-                self.window.avoid(self.window.cwnd, rest);
-            }
+    /// `cong_avoid`: a segment for every one acknowledged in slow start, then by the algorithm's rule.
+    fn open(&mut self, now: Instant, segments: u64) {
+        if !self.window.is_limited() {
+            return;
         }
-    }
-
-    /// `tcp_reno_ssthresh`: half of the window, at least two segments.
-    fn threshold(&self) -> u64 {
-        (self.window.cwnd / 2).max(2)
+        let rest = self.window.slow_start(segments);
+        if rest > 0 {
+            let every = self.algorithm.per_increment(&self.window, now, rest);
+            self.window.avoid(every, rest);
+        }
     }
 }
 
-impl CongestionControl for Reno6 {
+impl<A: Ops> CongestionControl for Linux6<A> {
     #[inline]
     fn cwnd(&self) -> u64 {
         self.window.bytes()
@@ -54,32 +75,63 @@ impl CongestionControl for Reno6 {
 
     fn on_established(&mut self, start: &Start) {
         self.window.establish(start);
+        self.algorithm.established(start);
     }
 
     #[inline]
     fn on_ack(&mut self, ack: &Ack) {
+        self.algorithm.acked(&mut self.window, ack);
         if let Some(segments) = self.window.take(ack) {
-            self.open(segments);
+            self.open(ack.now, segments);
         }
     }
 
+    fn on_duplicate_ack(&mut self, ack: &Ack) {
+        self.algorithm.acked(&mut self.window, ack);
+    }
+
     fn on_loss(&mut self, loss: &Loss) {
-        let ssthresh = self.threshold();
+        let ssthresh = self.algorithm.threshold(&self.window);
         self.window.enter_recovery(loss, ssthresh);
     }
 
     fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        let ssthresh = self.window.takes_threshold(kind).then(|| self.threshold());
+        let ssthresh = self.window.takes_threshold(kind).then(|| self.algorithm.threshold(&self.window));
         self.window.enter_loss(loss, ssthresh);
+        self.algorithm.timed_out(loss);
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
         let segments = self.window.leave_recovery(recovered);
-        self.open(segments);
+        self.open(recovered.now, segments);
     }
 
     fn on_idle_restart(&mut self, _now: Instant) {
         self.window.restart();
+    }
+}
+
+/// Reno's congestion window.
+pub type Reno6 = Linux6<RenoOps>;
+
+/// `tcp_reno`: nothing beside the window.
+#[derive(Clone, Debug)]
+pub struct RenoOps;
+
+impl Ops for RenoOps {
+    fn new(_config: &Config) -> Self {
+        Self
+    }
+
+    /// `tcp_reno_cong_avoid`: a segment per window.
+    #[inline]
+    fn per_increment(&mut self, window: &Window, _now: Instant, _segments: u64) -> u64 {
+        window.cwnd
+    }
+
+    /// `tcp_reno_ssthresh`: half of the window, at least two segments.
+    fn threshold(&mut self, window: &Window) -> u64 {
+        (window.cwnd / 2).max(2)
     }
 }
 

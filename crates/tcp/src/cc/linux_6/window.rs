@@ -12,7 +12,7 @@ const LARGEST_BYTES: u64 = 1 << 30;
 
 /// The window in segments, and whether it is used (`tcp_cwnd_validate`).
 #[derive(Clone, Debug)]
-pub(super) struct Window {
+pub struct Window {
     /// `snd_cwnd`.
     pub cwnd: u64,
     /// `snd_ssthresh`.
@@ -37,6 +37,7 @@ pub(super) struct Window {
 }
 
 impl Window {
+    /// The window before the handshake.
     pub fn new(config: &Config) -> Self {
         let smss = u64::from(config.mss);
         Self {
@@ -55,6 +56,7 @@ impl Window {
         }
     }
 
+    /// Data transmission can begin.
     pub fn establish(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
         // A threshold given in bytes was counted in segments of the largest size.
@@ -73,6 +75,7 @@ impl Window {
         self.cwnd * self.smss
     }
 
+    /// The slow-start threshold in bytes.
     #[inline]
     pub fn ssthresh_bytes(&self) -> u64 {
         self.ssthresh * self.smss

@@ -5,15 +5,16 @@
 //! any other Linux TCP, and the round trip of the last window is its shortest. Windows are in segments.
 
 use crate::cc::delay::{DelayMeter, Delays, Round, microseconds};
-use crate::cc::linux::{Finished, Floor, LinuxWindow};
-use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
+use crate::cc::linux::{Linux, LinuxWindow, Ops};
+use crate::cc::{Ack, Loss};
 use crate::config::{Config, VegasBounds};
-use netlull_units::Instant;
 
 /// Linux's Vegas.
+pub type VegasLinux = Linux<VegasOps>;
+
+/// `struct vegas`.
 #[derive(Clone, Debug)]
-pub struct VegasLinux {
-    window: LinuxWindow,
+pub struct VegasOps {
     meter: DelayMeter,
     bounds: VegasBounds,
     /// True once the first acknowledgement has come.
@@ -22,60 +23,30 @@ pub struct VegasLinux {
     nxt: u64,
 }
 
-impl VegasLinux {
-    /// Vegas with the options of `config`, before the handshake.
-    #[must_use]
-    pub fn new(config: &Config) -> Self {
-        Self {
-            window: LinuxWindow::new(config),
-            meter: DelayMeter::new(),
-            bounds: config.vegas,
-            started: false,
-            nxt: 0,
-        }
-    }
-
-    /// `tcp_vegas_cong_avoid`.
-    #[inline]
-    fn open(&mut self, ack: &Ack) {
-        if !self.meter.is_enabled() {
-            self.window.reno(ack);
-            return;
-        }
-        match self.meter.end_round(ack, self.window.cwnd, self.window.smss) {
-            None => {
-                if self.window.in_slow_start() {
-                    self.window.slow_start();
-                }
-            }
-            Some(Round { delays: None, .. }) => self.window.reno(ack),
-            Some(round @ Round { delays: Some(delays), .. }) => self.adjust(&round, delays),
-        }
-    }
-
+impl VegasOps {
     /// Once per round trip.
-    fn adjust(&mut self, round: &Round, delays: Delays) {
+    fn adjust(&self, window: &mut LinuxWindow, round: &Round, delays: Delays) {
         let (target, queued) = round.expected_and_queued(delays);
-        if self.window.in_slow_start() {
-            self.leave_slow_start(target, queued);
-            self.window.slow_start();
+        if window.in_slow_start() {
+            self.leave_slow_start(window, target, queued);
+            window.slow_start();
         } else {
-            self.avoid_congestion(round.cwnd, queued);
+            self.avoid_congestion(window, round.cwnd, queued);
         }
-        self.window.cwnd = self.window.cwnd.min(self.window.clamp).max(2);
+        window.cwnd = window.cwnd.min(window.clamp).max(2);
     }
 
     /// Section 3.3: slow start ends when more than gamma segments are queued.
-    fn leave_slow_start(&mut self, target: u64, queued: u64) {
+    fn leave_slow_start(&self, window: &mut LinuxWindow, target: u64, queued: u64) {
         if queued > u64::from(self.bounds.gamma) << 1 {
-            self.window.ssthresh = 2;
-            // What the path carried, and one more for what the division lost.
-            self.window.cwnd = self.window.cwnd.min((target >> 1) + 1);
+            window.ssthresh = 2;
+            // The path's capacity, and one segment for the rest of the division.
+            window.cwnd = window.cwnd.min((target >> 1) + 1);
         }
     }
 
     /// Section 3.2: between alpha and beta segments are to be queued. A segment from where the round trip began.
-    fn avoid_congestion(&mut self, before: u64, queued: u64) {
+    fn avoid_congestion(&self, window: &mut LinuxWindow, before: u64, queued: u64) {
         let wanted = if queued > u64::from(self.bounds.beta) << 1 {
             before.saturating_sub(1)
         } else if queued < u64::from(self.bounds.alpha) << 1 {
@@ -83,34 +54,23 @@ impl VegasLinux {
         } else {
             before
         };
-        let cwnd = self.window.cwnd;
+        let cwnd = window.cwnd;
         // A step towards it.
         if wanted > cwnd {
-            self.window.cwnd += 1;
+            window.cwnd += 1;
         } else if wanted < cwnd {
-            self.window.cwnd -= 1;
+            window.cwnd -= 1;
         }
     }
 }
 
-impl CongestionControl for VegasLinux {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        self.window.bytes()
+impl Ops for VegasOps {
+    fn new(config: &Config) -> Self {
+        Self { meter: DelayMeter::new(), bounds: config.vegas, started: false, nxt: 0 }
     }
 
     #[inline]
-    fn ssthresh(&self) -> u64 {
-        self.window.ssthresh_bytes()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.window.establish(start);
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        self.window.note(ack);
+    fn acked(&mut self, _window: &LinuxWindow, ack: &Ack) {
         self.nxt = ack.nxt;
         if !self.started {
             // As in ns-2: with the first acknowledgement.
@@ -120,36 +80,40 @@ impl CongestionControl for VegasLinux {
         if let Some(rtt) = ack.rtt {
             self.meter.sample(microseconds(rtt));
         }
-        if self.window.may_raise(ack) {
-            self.open(ack);
+    }
+
+    /// `tcp_vegas_cong_avoid`.
+    #[inline]
+    fn open(&mut self, window: &mut LinuxWindow, ack: &Ack) {
+        if !self.meter.is_enabled() {
+            window.reno(ack);
+            return;
         }
-        if self.window.finish(ack) == Finished::Reopened {
-            self.meter.enable(ack.nxt);
+        match self.meter.end_round(ack, window.cwnd, window.smss) {
+            None => {
+                if window.in_slow_start() {
+                    window.slow_start();
+                }
+            }
+            Some(Round { delays: None, .. }) => window.reno(ack),
+            Some(round @ Round { delays: Some(delays), .. }) => self.adjust(window, &round, delays),
         }
     }
 
-    fn on_loss(&mut self, loss: &Loss) {
+    fn lost(&mut self, loss: &Loss) {
         self.nxt = loss.nxt;
-        self.window.enter_recovery(self.window.half(), Floor::HalfSsthresh);
         self.meter.disable();
     }
 
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        if self.window.takes_threshold(kind) {
-            self.window.ssthresh = self.window.half();
-        }
-        self.window.enter_loss(loss);
+    fn timed_out(&mut self) {
         self.meter.disable();
     }
 
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        self.window.recovered(recovered);
+    fn reopened(&mut self) {
         self.meter.enable(self.nxt);
     }
 
-    fn on_idle_restart(&mut self, _now: Instant) {
-        self.window.restart();
-        // `CA_EVENT_CWND_RESTART`.
+    fn restarted(&mut self, _window: &LinuxWindow) {
         self.meter.start(self.nxt);
     }
 }
@@ -158,6 +122,7 @@ impl CongestionControl for VegasLinux {
 mod tests {
     use super::*;
     use crate::cc::linux::tests::{SMSS, ack, config, loss, start};
+    use crate::cc::{CongestionControl, TimeoutKind};
     use netlull_units::Duration;
 
     fn established(cwnd: u64, ssthresh: u64) -> VegasLinux {
@@ -178,7 +143,7 @@ mod tests {
         for (recent, expected) in [(102_000, 41), (104_000, 40), (105_000, 40), (111_000, 40), (112_000, 39)] {
             let mut cc = established(40, 5);
             let (round, delays) = round(40, 100_000, recent);
-            cc.adjust(&round, delays);
+            cc.algorithm.adjust(&mut cc.window, &round, delays);
             assert_eq!(cc.cwnd() / SMSS, expected, "{recent}");
         }
     }
@@ -189,13 +154,13 @@ mod tests {
         let mut cc = established(40, 100);
         let (queued, delays) = round(40, 100_000, 125_000);
         cc.window.note(&ack(0, 10, 40));
-        cc.adjust(&queued, delays);
+        cc.algorithm.adjust(&mut cc.window, &queued, delays);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (34, 2));
         // One queued is none too many: 40 at 102.5 ms, 80 - 78 = 2.
         let mut cc = established(40, 100);
         let (round, delays) = round(40, 100_000, 102_500);
         cc.window.note(&ack(0, 10, 40));
-        cc.adjust(&round, delays);
+        cc.algorithm.adjust(&mut cc.window, &round, delays);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (41, 100));
     }
 
@@ -221,7 +186,7 @@ mod tests {
         let mut cc = established(4, 50);
         cc.on_ack(&ack(1000, 1, 4));
         cc.on_loss(&loss(5, 10));
-        assert!(!cc.meter.is_enabled());
+        assert!(!cc.algorithm.meter.is_enabled());
         cc.on_timeout(&loss(5, 10), TimeoutKind::First);
         assert_eq!((cc.cwnd() / SMSS, cc.ssthresh() / SMSS), (1, 2));
         let after = |una, cwnd| Ack { phase: crate::recovery::RecoveryPhase::Loss, ..ack(1000, una, cwnd) };
@@ -231,6 +196,6 @@ mod tests {
         }
         // Everything sent before the timeout is acknowledged: Vegas again.
         cc.on_ack(&after(10, 3));
-        assert!(cc.meter.is_enabled());
+        assert!(cc.algorithm.meter.is_enabled());
     }
 }

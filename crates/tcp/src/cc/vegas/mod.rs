@@ -6,27 +6,41 @@ mod ns2;
 pub use linux::VegasLinux;
 pub use ns2::VegasNs2;
 
-use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
+use super::parameters::{ParameterInfo, option};
+use super::*;
+use crate::catalogue::KnownWith;
+use crate::config::LossRecovery;
 use crate::config::{Config, VegasFlavour};
-use netlull_units::Instant;
+use enum_dispatch::enum_dispatch;
+
+/// The algorithm's entry of the catalogue.
+pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "vegas",
+    summary: "keeps a few segments queued, by the growth of round trips",
+    source: "Brakmo, Peterson 1995; Linux 2.6.22 tcp_vegas.c, ns-2.35 tcp-vegas.cc",
+    algorithm: Algorithm::Vegas,
+    known_with: KnownWith::LINUX_2_6,
+    ns2_agent: Some(KnownWith { loss_recovery: LossRecovery::Vegas, ..KnownWith::LINUX_2_6 }),
+    linux: Some("vegas"),
+    parameters,
+    build: |config, _| Box::new(Vegas::new(config)).into(),
+};
+
+fn parameters() -> Vec<ParameterInfo> {
+    let bounds = Config::default().vegas;
+    let all = format!("{{ alpha = {}, beta = {}, gamma = {} }}", bounds.alpha, bounds.beta, bounds.gamma);
+    let meaning = "segments queued: below alpha the window grows, above beta it shrinks, above gamma slow start ends";
+    vec![option("vegas", all, meaning, "Linux 2.6.22 tcp_vegas.c; preset ns2: 1, 3, 1")]
+}
 
 /// Vegas' congestion window, in the flavour that [`Config::vegas_flavour`] names.
+#[enum_dispatch(CongestionControl)]
 #[derive(Clone, Debug)]
 pub enum Vegas {
     /// `tcp_vegas.c` of Linux 2.6.22.
     Linux(VegasLinux),
     /// ns-2.35's `Agent/TCP/Vegas`.
     Ns2(VegasNs2),
-}
-
-/// Calls the flavour inside.
-macro_rules! dispatch {
-    ($vegas:expr, $inner:ident => $call:expr) => {
-        match $vegas {
-            Vegas::Linux($inner) => $call,
-            Vegas::Ns2($inner) => $call,
-        }
-    };
 }
 
 impl Vegas {
@@ -37,46 +51,5 @@ impl Vegas {
             VegasFlavour::Linux => Self::Linux(VegasLinux::new(config)),
             VegasFlavour::Ns2 => Self::Ns2(VegasNs2::new(config)),
         }
-    }
-}
-
-impl CongestionControl for Vegas {
-    #[inline]
-    fn cwnd(&self) -> u64 {
-        dispatch!(self, vegas => vegas.cwnd())
-    }
-
-    #[inline]
-    fn ssthresh(&self) -> u64 {
-        dispatch!(self, vegas => vegas.ssthresh())
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        dispatch!(self, vegas => vegas.on_established(start));
-    }
-
-    #[inline]
-    fn on_ack(&mut self, ack: &Ack) {
-        dispatch!(self, vegas => vegas.on_ack(ack));
-    }
-
-    fn on_loss(&mut self, loss: &Loss) {
-        dispatch!(self, vegas => vegas.on_loss(loss));
-    }
-
-    fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
-        dispatch!(self, vegas => vegas.on_segment_lost(loss, sent));
-    }
-
-    fn on_timeout(&mut self, loss: &Loss, kind: TimeoutKind) {
-        dispatch!(self, vegas => vegas.on_timeout(loss, kind));
-    }
-
-    fn on_recovered(&mut self, recovered: &Recovered) {
-        dispatch!(self, vegas => vegas.on_recovered(recovered));
-    }
-
-    fn on_idle_restart(&mut self, now: Instant) {
-        dispatch!(self, vegas => vegas.on_idle_restart(now));
     }
 }

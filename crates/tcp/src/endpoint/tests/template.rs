@@ -35,7 +35,10 @@ fn use_up(client: &mut Endpoint, server: &mut Endpoint) {
 #[test]
 fn a_renewed_endpoint_is_a_new_one_in_every_field() {
     for info in Algorithm::catalogue() {
-        let configs = [Config::default().with_algorithm(info.algorithm), Config::ns2().with_ns2_agent(info.algorithm)];
+        let configs = [
+            Config::default().with_algorithm(info.algorithm.clone()),
+            Config::ns2().with_ns2_agent(info.algorithm.clone()),
+        ];
         for config in configs {
             let (clients, servers) = (Template::client(&config), Template::server(&config));
             let (mut client, mut server) = (clients.make(ISS), servers.make(IRS));

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from netlull.errors import InputError
 from netlull.plot.cwnd import windows_of
-from netlull.plot.run import column, rows_of
-from netlull.plot.series import Trace, draw_traces
+from netlull.plot.series import Trace, column, draw_traces, rows_of
 from netlull.plot.style import figure, legend_above, styled
 
 if TYPE_CHECKING:
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from netlull import Result
     from netlull.plot.cwnd import Windows
+    from netlull.result import Result
 
-__all__ = ["beside_figure"]
+__all__ = ["overlay_figure"]
 
 _MOST_FLOWS = 3
 _MOST_LINKS = 2
@@ -27,7 +26,7 @@ _MOST_RUNS = 5
 _HEIGHT = 1.75
 
 
-def beside_figure(
+def overlay_figure(
     named: Sequence[tuple[str, Result]],
     flows: Sequence[str] = (),
     links: Sequence[str] = (),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from netlull import SweepError
+from netlull.aggregate import jain
 from netlull.errors import FieldPathError
-from netlull.gather import jain
 from netlull.result import metric
 from netlull.sweep.metrics import Metrics
 

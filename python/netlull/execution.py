@@ -5,20 +5,22 @@ Whoever runs them is a `Team`: `Threads` of this process, or the workers of a cl
 
 from __future__ import annotations
 
+import math
 import os
 import queue
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from netlull import _engine
-from netlull.sweep.order import Job, LongestFirst
+from netlull.run_order import Job, LongestFirst
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["Finished", "Progress", "Team", "Threads", "default_workers", "execute"]
+__all__ = ["Cost", "Finished", "Hire", "Progress", "Team", "Threads", "default_workers", "execute"]
 
 _TICK_S = 0.2
 """Between two reports of progress while no run ends."""
@@ -31,6 +33,23 @@ class Finished:
     job: Job
     summary: str
     cpu_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What simulating runs cost: CPU time in the runs alone, and the packet-hops that it bought."""
+
+    cpu_s: float = 0.0
+    packet_hops: int = 0
+
+    def __add__(self, other: Cost) -> Cost:
+        """Of both."""
+        return Cost(self.cpu_s + other.cpu_s, self.packet_hops + other.packet_hops)
+
+    @property
+    def ns_per_hop(self) -> float:
+        """CPU nanoseconds per packet-hop; NaN if there was none."""
+        return self.cpu_s * 1e9 / self.packet_hops if self.packet_hops else math.nan
 
 
 @dataclass(frozen=True)
@@ -66,6 +85,10 @@ class Team(Protocol):
 
     def join(self) -> None:
         """Waits until all has ended."""
+
+
+Hire = Callable[[LongestFirst], Team]
+"""Makes the team that runs everything in an order."""
 
 
 class Threads:
@@ -125,7 +148,7 @@ class Threads:
 
 def execute(
     jobs: Sequence[Job],
-    hire: Callable[[LongestFirst], Team],
+    hire: Hire,
     finished: Callable[[Finished], None],
     progress: Callable[[Progress], None] | None = None,
     *,

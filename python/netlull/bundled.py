@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 from netlull.errors import InputError
+from netlull.sites import sites
 
 __all__ = ["find", "ready"]
 
@@ -34,8 +35,6 @@ def find(name_or_file: str) -> Path:
     scenarios = ready()
     if name_or_file in scenarios:
         return scenarios[name_or_file]
-    from netlull.sites import sites
-
     names = ", ".join(scenarios) or "none"
     places = f"or a site: {', '.join(sites())}"
     raise InputError(f"{name_or_file}: there is no such file; expected a scenario file or one of: {names}; {places}")

@@ -12,7 +12,7 @@ pub(super) const STAYS: &str = "/var/lib/netlull";
 
 /// Where an instance runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Site<'a> {
+pub(super) enum FileAccess<'a> {
     /// Here, with the rights of this process.
     Here,
     /// In the sandbox of a unit of the system under this root directory.
@@ -118,7 +118,7 @@ pub(super) fn absolute(file: &Path) -> PathBuf {
     std::path::absolute(file).unwrap_or_else(|_| file.to_owned())
 }
 
-impl Site<'_> {
+impl FileAccess<'_> {
     /// A file that the instance is to read, by its path for this process.
     ///
     /// # Errors
@@ -196,7 +196,6 @@ impl Site<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
@@ -206,13 +205,13 @@ mod tests {
 
     impl Root {
         fn new(name: &str, folder: &str) -> Self {
-            let root = std::env::temp_dir().join(format!("netlull-site-{name}-{}", std::process::id()));
+            let root = std::env::temp_dir().join(format!("netlull-file-access-{name}-{}", std::process::id()));
             std::fs::create_dir_all(root.join(folder)).unwrap();
             Self(root)
         }
 
-        fn unit(&self) -> Site<'_> {
-            Site::Unit { root: &self.0 }
+        fn unit(&self) -> FileAccess<'_> {
+            FileAccess::Unit { root: &self.0 }
         }
     }
 
@@ -292,11 +291,11 @@ mod tests {
     #[test]
     fn an_instance_records_where_there_is_a_folder() {
         let root = Root::new("here", "tapes");
-        let check = |file: &str| Site::Here.check_record(&root.0.join(file));
+        let check = |file: &str| FileAccess::Here.check_record(&root.0.join(file));
         assert!(check("tapes/link.tape").is_ok());
         assert!(check("tapes").is_err(), "it is a folder");
         assert!(check("none/link.tape").is_err());
-        assert!(Site::Here.check_record(Path::new("link.tape")).is_ok());
+        assert!(FileAccess::Here.check_record(Path::new("link.tape")).is_ok());
     }
 
     #[test]
@@ -317,15 +316,15 @@ mod tests {
         assert!(why.contains("the unit has no right to"), "{why}");
         mode(0o755);
         assert!(root.unit().readable(Path::new("/etc/netlull/none.toml")).is_err());
-        assert_eq!(Site::Here.readable(&file).unwrap(), file);
+        assert_eq!(FileAccess::Here.readable(&file).unwrap(), file);
     }
 
     #[test]
     fn a_units_state_is_where_systemd_makes_it() {
-        let unit = Site::Unit { root: Path::new("/") };
+        let unit = FileAccess::Unit { root: Path::new("/") };
         assert!(unit.check_state(Path::new(DIRECTORY)).is_ok());
         let why = unit.check_state(Path::new("/srv/x")).unwrap_err().to_string();
         assert_eq!(why, "state is /srv/x; expected /run/netlull, where a unit may write it");
-        assert!(Site::Here.check_state(Path::new("/srv/x")).is_ok());
+        assert!(FileAccess::Here.check_state(Path::new("/srv/x")).is_ok());
     }
 }

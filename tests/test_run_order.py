@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from netlull import Axis, AxisPoint, Progress, Scenario, Sweep
+from netlull.run_order import Job, LongestFirst
 from netlull.sweep import execution, running
-from netlull.sweep.order import Job, LongestFirst
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
 

@@ -1,8 +1,9 @@
-//! Table `gateway` of an emulation: what gateways estimate, and what is true as the packets at the hosts tell it.
+//! Table `gateway` of an emulation: the estimates of gateways, and the truth as the packets at the hosts tell it.
 
 use super::connections::Connections;
-use super::controller::Controller;
-use netlull_network::plan::Plan;
+use super::controls::Controls;
+use super::ids::{ById, ConnectionId, FlowId, Id, LinkId};
+use netlull_network::plan::{FlowPlan, Plan};
 use netlull_network::probe::{GatewayTable, Seen, Sums, Table};
 use netlull_units::Instant;
 
@@ -16,9 +17,9 @@ pub struct GatewayProbe {
 /// A gateway's link.
 #[derive(Debug)]
 struct Watched {
-    link: u32,
-    /// By flow: whether its data crosses the link.
-    crosses: Vec<bool>,
+    link: LinkId,
+    /// By flow: its data crosses the link.
+    crosses: ById<FlowId, bool>,
     seen: Seen,
 }
 
@@ -33,27 +34,29 @@ impl GatewayProbe {
         let mut links: Vec<u32> = plan.probe.links.iter().copied().filter(|&link| steers(link)).collect();
         links.sort_unstable();
         links.dedup();
-        let flows = |link: u32| plan.flows.iter().map(|flow| crosses(plan, (flow.from, flow.to), link)).collect();
-        let watched: Vec<Watched> =
-            links.into_iter().map(|link| Watched { link, crosses: flows(link), seen: Seen::default() }).collect();
+        let watch = |link: u32| {
+            let crosses = plan.flows.iter().map(|flow| crosses(plan, flow, link)).collect();
+            Watched { link: LinkId::numbered(link), crosses, seen: Seen::default() }
+        };
+        let watched: Vec<Watched> = links.into_iter().map(watch).collect();
         (!watched.is_empty()).then(|| Self { table: GatewayTable::default(), watched })
     }
 
     /// Data of a connection is offered to a link.
-    pub fn offered(&mut self, link: usize, connection: u32) {
-        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link as usize == link) {
-            watched.seen.saw(connection as usize, u64::from(connection));
+    pub fn offered(&mut self, link: LinkId, connection: ConnectionId) {
+        if let Some(watched) = self.watched.iter_mut().find(|watched| watched.link == link) {
+            watched.seen.saw(connection.index(), u64::from(connection.number()));
         }
     }
 
     /// The end of a bin.
-    pub fn sample(&mut self, now: Instant, controllers: &[Controller], connections: &mut Connections) {
+    pub fn sample(&mut self, now: Instant, controls: &Controls, connections: &mut Connections) {
         for Watched { link, crosses, seen } in &mut self.watched {
-            let Some(controller) = controllers.iter().find(|controller| controller.link == *link) else { continue };
+            let Some(controller) = controls.get(*link) else { continue };
             let mut sums = Sums::default();
             connections.loads(crosses, &mut sums);
             if let Some(sample) = controller.sample(sums.truth(seen.take())) {
-                self.table.push(now, *link, sample);
+                self.table.push(now, link.number(), sample);
             }
         }
         connections.restart_times();
@@ -66,11 +69,11 @@ impl GatewayProbe {
     }
 }
 
-/// Whether the way from one node to another leads over a link. Routes of a plan have no loops.
-fn crosses(plan: &Plan, (from, to): (u32, u32), link: u32) -> bool {
-    let mut node = from;
+/// Whether a flow's route leads over a link. Routes of a plan have no loops.
+fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
+    let mut node = flow.from;
     for _ in &plan.nodes {
-        match plan.routes[node as usize].get(to as usize).copied().flatten() {
+        match plan.routes[node as usize].get(flow.to as usize).copied().flatten() {
             Some(next) if next == link => return true,
             Some(next) => node = plan.links[next as usize].to,
             None => return false,

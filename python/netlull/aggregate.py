@@ -10,7 +10,7 @@ from typing import Any
 
 from netlull.errors import FieldPathError
 
-__all__ = ["GATHERED", "gather", "jain"]
+__all__ = ["AGGREGATES", "aggregate", "jain"]
 
 
 def jain(values: Sequence[float]) -> float:
@@ -22,7 +22,7 @@ def jain(values: Sequence[float]) -> float:
     return sum(values) ** 2 / squares if squares else math.nan
 
 
-GATHERED: Mapping[str, Callable[[Sequence[float]], float]] = {
+AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "jain": jain,
     "max": max,
     "mean": lambda values: sum(values) / len(values),
@@ -31,10 +31,10 @@ GATHERED: Mapping[str, Callable[[Sequence[float]], float]] = {
 }
 """What can be made of several numbers."""
 
-_CALL = re.compile(rf"({'|'.join(GATHERED)})\((.+)\)")
+_CALL = re.compile(rf"({'|'.join(AGGREGATES)})\((.+)\)")
 
 
-def gather(by_path: Mapping[str, Any], path: str) -> float | None:
+def aggregate(by_path: Mapping[str, Any], path: str) -> float | None:
     """The number that a path such as `max(link.*.utilisation)` asks for; None if it is a plain path.
 
     `*` stands for any part of a name, but for no dot. NaN if one of the numbers is null, or
@@ -49,7 +49,7 @@ def gather(by_path: Mapping[str, Any], path: str) -> float | None:
     found = [_number(value, name, path) for name, value in _matching(by_path, call[2].split("."), "")]
     if not found:
         raise FieldPathError(f"{path}: nothing matches {call[2]}; expected names with * for any part of one")
-    return math.nan if any(map(math.isnan, found)) else float(GATHERED[call[1]](found))
+    return math.nan if any(map(math.isnan, found)) else float(AGGREGATES[call[1]](found))
 
 
 def _matching(node: Any, keys: Sequence[str], above: str) -> Iterator[tuple[str, Any]]:

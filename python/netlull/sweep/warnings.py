@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.sweep.plan import Point
+    from netlull.sweep.points import Point
 
 __all__ = ["warnings_of"]
 

@@ -21,6 +21,17 @@ pub enum Checksum {
     Verified,
 }
 
+/// A beacon on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beacon {
+    /// The instant of its first bit.
+    pub from: Instant,
+    /// The instant of its last bit.
+    pub until: Instant,
+    /// Its traffic indication for the station: packets are held.
+    pub buffered: bool,
+}
+
 /// What becomes of a packet that the host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendVerdict {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from netlull.compare import Comparison, Options, compare
 from netlull.errors import FieldPathError, InputError, NetlullWarning
+from netlull.sweep import SweepResult, Window
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from netlull.result import Result
-    from netlull.sweep import SweepResult
 
 __all__ = ["compare_runs", "usual_metrics", "world_names"]
 
@@ -96,8 +96,6 @@ def _has(result: Result, path: str) -> bool:
 def _sweep(results: Sequence[Result], metrics: Sequence[str], name: str) -> SweepResult:
     """The runs as those of a sweep of one point."""
     import pyarrow as pa
-
-    from netlull.sweep import SweepResult, Window
 
     seeds = [int(result.summary["seed"]) for result in results]
     twice = next((seed for seed in seeds if seeds.count(seed) > 1), None)

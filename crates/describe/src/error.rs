@@ -1,0 +1,41 @@
+//! A configuration value that cannot be used.
+
+use std::fmt;
+
+/// A configuration value that a machine or a model cannot work with: field, value and expectation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The field's path within the configuration, such as `flows.count`.
+    pub field: String,
+    /// The offending value, with its unit.
+    pub value: String,
+    /// The values that are accepted.
+    pub expected: String,
+}
+
+impl ConfigError {
+    /// The error of a field.
+    pub fn new(field: impl Into<String>, value: impl fmt::Display, expected: impl Into<String>) -> Self {
+        Self { field: field.into(), value: value.to_string(), expected: expected.into() }
+    }
+
+    /// The same error of a configuration that holds this one as `field`.
+    #[must_use]
+    pub fn within(self, field: &str) -> Self {
+        Self { field: format!("{field}.{}", self.field), ..self }
+    }
+
+    /// The error without the field's name: value and expectation.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        format!("is {}; expected {}", self.value, self.expected)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.field, self.reason())
+    }
+}
+
+impl std::error::Error for ConfigError {}

@@ -1,0 +1,268 @@
+//! Reading documents so that an error names the field by its path.
+
+use serde::de::{DeserializeOwned, Error as _, Visitor};
+use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Separates an inner path from its message while an error travels up through serde.
+const MARK: char = '\u{1}';
+
+/// A document that cannot be read: the path of the field, and the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Keys and indices from the outermost table to the field; empty for the document itself.
+    pub path: Vec<String>,
+    /// The value and the expectation.
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            return f.write_str(&self.message);
+        }
+        write!(f, "{}: {}", self.path.join("."), self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Reads a `T` from a value.
+///
+/// # Errors
+/// Names the field by its path, its value and the expectation.
+pub fn read<T: DeserializeOwned>(value: &Value) -> Result<T, ReadError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let (inner, message) = unmark(&error.inner().to_string());
+        ReadError { path: segments(error.path()).into_iter().chain(inner).collect(), message }
+    })
+}
+
+/// Reads a `T` from a value that serde has buffered, and keeps the path of an error inside it for [`read()`].
+///
+/// # Errors
+/// As [`read()`].
+pub fn within<T: DeserializeOwned, E: serde::de::Error>(value: &Value) -> Result<T, E> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = segments(error.path()).join(&MARK.to_string());
+        E::custom(format!("{path}{MARK}{}", error.inner()))
+    })
+}
+
+/// The path's keys and indices as text.
+fn segments(path: &serde_path_to_error::Path) -> Vec<String> {
+    use serde_path_to_error::Segment;
+    path.iter()
+        .filter_map(|segment| match segment {
+            Segment::Seq { index } => Some(index.to_string()),
+            Segment::Map { key } => Some(key.clone()),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
+        .collect()
+}
+
+/// Takes apart a message of [`within`], at any depth.
+fn unmark(message: &str) -> (Vec<String>, String) {
+    let mut parts: Vec<String> = message.split(MARK).map(str::to_owned).collect();
+    let message = parts.pop().unwrap_or_default();
+    (parts.into_iter().filter(|part| !part.is_empty()).collect(), message)
+}
+
+/// A table with a field `kind`, taken apart.
+#[derive(Debug)]
+pub struct Tagged {
+    /// The kind.
+    pub kind: String,
+    /// The other fields.
+    pub fields: Value,
+}
+
+/// Takes `kind` out of a table; `expected` lists the kinds in errors.
+///
+/// # Errors
+/// If the value is no table, or has no text as its `kind`.
+pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<Tagged, D::Error> {
+    let mut fields = Value::deserialize(deserializer)?;
+    let Some(table) = fields.as_object_mut() else {
+        return Err(D::Error::custom(format!("expected a table with a field `kind`: {expected}")));
+    };
+    match table.remove("kind") {
+        Some(Value::String(kind)) => Ok(Tagged { kind, fields }),
+        Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is no text; expected one of {expected}"))),
+        None => Err(D::Error::custom(format!("missing field `kind`; expected one of {expected}"))),
+    }
+}
+
+/// The error of a kind that does not exist.
+pub fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
+    E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
+}
+
+/// Implements `Deserialize` for an enum that the field `kind` tells apart: a kind, a variant and its struct each.
+#[macro_export]
+macro_rules! read_by_kind {
+    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(,)?) => {
+        impl<'de> $crate::__serde::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+).trim_ascii_end();
+                let $crate::Tagged { kind, fields } = $crate::tagged(deserializer, EXPECTED)?;
+                match kind.as_str() {
+                    $($kind => $crate::within::<$document, D::Error>(&fields).map(Self::$variant),)+
+                    other => Err($crate::unknown_kind(other, EXPECTED)),
+                }
+            }
+        }
+    };
+}
+
+/// Implements `Deserialize` for a struct whose fields are parts of one table: `serde(flatten)` would lose the path of
+/// an error and let unknown fields pass.
+#[macro_export]
+macro_rules! read_parts {
+    ($type:ident { $($part:ident),+ $(,)? }) => {
+        impl<'de> $crate::__serde::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::__serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let mut fields = $crate::Fields::of::<D>(deserializer)?;
+                let parts = Self { $($part: fields.part::<_, D::Error>()?),+ };
+                fields.finish()?;
+                Ok(parts)
+            }
+        }
+    };
+}
+
+/// A table that several structs read, each its own fields.
+#[derive(Debug)]
+pub struct Fields {
+    left: Map<String, Value>,
+    known: Vec<&'static str>,
+}
+
+impl Fields {
+    /// The fields of a table.
+    ///
+    /// # Errors
+    /// If the value is no table.
+    pub fn of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { left: Map::deserialize(deserializer)?, known: Vec::new() })
+    }
+
+    /// Reads the struct `T` from its fields, and takes them out of the table.
+    ///
+    /// # Errors
+    /// As [`read()`].
+    pub fn part<T: DeserializeOwned, E: serde::de::Error>(&mut self) -> Result<T, E> {
+        let names = field_names::<T>();
+        self.known.extend(names);
+        let part = names.iter().filter_map(|&name| self.left.shift_remove_entry(name)).collect();
+        within(&Value::Object(part))
+    }
+
+    /// Refuses a field that no part has taken.
+    ///
+    /// # Errors
+    /// Names the field and the known ones.
+    pub fn finish<E: serde::de::Error>(mut self) -> Result<(), E> {
+        let Some(name) = self.left.keys().next() else { return Ok(()) };
+        self.known.dedup();
+        let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
+        Err(E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", "))))
+    }
+}
+
+/// The fields of a struct, by their names in documents.
+#[must_use]
+pub fn field_names<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names = Names(&[]);
+    // The visitor never gets a value, so that the only outcome is an error.
+    let _ = T::deserialize(&mut names);
+    names.0
+}
+
+/// A deserialiser that learns a struct's field names and then refuses.
+struct Names(&'static [&'static str]);
+
+impl<'de> Deserializer<'de> for &mut Names {
+    type Error = serde::de::value::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Self::Error> {
+        self.0 = fields;
+        Err(Self::Error::custom("names are known"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
+        Err(Self::Error::custom("no struct"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Shape {
+        side: u32,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Paint {
+        colour: String,
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Painted {
+        shape: Shape,
+        paint: Paint,
+    }
+
+    read_parts!(Painted { shape, paint });
+
+    #[derive(Debug, PartialEq)]
+    enum Thing {
+        Painted(Painted),
+        Bare(Shape),
+    }
+
+    read_by_kind!(Thing: "painted" => Painted(Painted), "bare" => Bare(Shape));
+
+    fn why(value: &Value) -> String {
+        read::<Vec<Thing>>(value).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn parts_of_one_table_are_read_each_by_its_struct() {
+        let value = json!([{ "kind": "painted", "colour": "red", "side": 3 }, { "kind": "bare", "side": 4 }]);
+        let painted = Painted { shape: Shape { side: 3 }, paint: Paint { colour: "red".to_owned() } };
+        assert_eq!(read::<Vec<Thing>>(&value).unwrap(), [Thing::Painted(painted), Thing::Bare(Shape { side: 4 })]);
+        assert_eq!(field_names::<Paint>(), ["colour"]);
+    }
+
+    #[test]
+    fn errors_name_the_field_by_its_path() {
+        let painted = |field: &str, value: Value| {
+            let mut thing = json!({ "kind": "painted", "colour": "red", "side": 3 });
+            thing[field] = value;
+            why(&json!([thing]))
+        };
+        assert!(painted("side", json!("x")).starts_with("0.side: invalid type: string \"x\", expected u32"));
+        assert_eq!(painted("size", json!(1)), "0: unknown field `size`, expected one of `side`, `colour`");
+        assert_eq!(painted("kind", json!("cut")), "0.kind: \"cut\" is unknown; expected one of \"painted\" \"bare\"");
+        assert_eq!(painted("kind", json!(1)), "0.kind: 1 is no text; expected one of \"painted\" \"bare\"");
+        assert_eq!(why(&json!([{ "side": 1 }])), "0: missing field `kind`; expected one of \"painted\" \"bare\"");
+        assert_eq!(why(&json!([{ "kind": "bare" }])), "0: missing field `side`");
+        assert!(why(&json!([7])).starts_with("0: expected a table with a field `kind`"));
+    }
+}

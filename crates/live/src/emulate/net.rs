@@ -1,0 +1,271 @@
+//! The network itself: links with their mechanisms, routes, and what is counted of every packet. [`World`](super::world::World) has the picture.
+
+use super::address::{FIRST_PORT, node_of};
+use super::connections::{Connections, RoundTrips};
+use super::controller::{LinkController, view};
+use super::controls::Controls;
+use super::frame::{Frame, Owner, Way};
+use super::gauge::Gauge;
+use super::ids::{ById, FlowId, Id, LinkId, NodeId};
+use super::link::{Departed, Link, Queued};
+use super::observers::Observers;
+use super::routes::Routes;
+use super::timetable::{Due, Timetable};
+use crate::error::Result;
+use netlull_mechanism::gateway::SegmentView;
+use netlull_mechanism::rate::{Admission, RateEvent};
+use netlull_network::outcome::RouterLosses;
+use netlull_network::plan::Plan;
+use netlull_network::service::RateChange;
+use netlull_units::{Bytes, Instant};
+use netlull_wire::{Ecn, Packet, parse};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Everything that a packet meets between two hosts but stations.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub(super) plan: Arc<Plan>,
+    pub(super) now: Instant,
+    pub(super) timetable: Timetable,
+    pub(super) links: ById<LinkId, Link>,
+    pub(super) controls: Controls,
+    pub(super) routes: Routes,
+    pub(super) connections: Connections,
+    pub(super) observers: Observers,
+    /// Packets for hosts that nobody has taken yet.
+    delivered: VecDeque<(NodeId, Frame)>,
+    /// Packets of no flow: of other protocols, to nobody.
+    pub(super) foreign: u64,
+}
+
+/// The next hop of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hop {
+    /// It is where it goes.
+    Here,
+    /// Over a link.
+    Link(LinkId),
+    /// The router knows no way.
+    Unreachable,
+}
+
+impl Net {
+    /// The plan's network at time zero, without a packet.
+    ///
+    /// # Errors
+    /// If a machine refuses its configuration, or a recording cannot be begun.
+    pub(super) fn new(plan: Arc<Plan>, gauges: Arc<[Gauge]>, tapes: Option<&Path>) -> Result<Self> {
+        let observers = Observers::new(&plan, gauges);
+        let round_trips = if observers.watches_gateways() { RoundTrips::Timed } else { RoundTrips::Untimed };
+        Ok(Self {
+            now: Instant::ZERO,
+            timetable: Timetable::new(&plan),
+            links: plan.links.iter().map(|link| Link::new(link, plan.seed)).collect(),
+            controls: Controls::new(&plan, tapes)?,
+            routes: Routes::new(&plan),
+            connections: Connections::new(plan.flows.len(), round_trips),
+            observers,
+            delivered: VecDeque::new(),
+            foreign: 0,
+            plan,
+        })
+    }
+
+    /// A packet that a host sends now, with what is known of it; `None` of what goes to nobody here.
+    pub(super) fn frame(&mut self, host: NodeId, bytes: Vec<u8>) -> Option<Frame> {
+        let (to, owner) = match parse(&bytes).ok()? {
+            Packet::Tcp(tcp) => {
+                let connection = tcp.connection();
+                let owner = self.owner(host, connection.from.port, connection.to.port);
+                let owner = owner.map(|owner| self.connections.sent(self.now, owner, connection, &tcp));
+                (node_of(connection.to.address), owner)
+            }
+            Packet::Other(other) | Packet::Fragment(other) => (node_of(other.destination), None),
+        };
+        let to = to.filter(|to| to.index() < self.plan.nodes.len())?;
+        let size = u32::try_from(bytes.len()).ok()?;
+        Some(Frame { size, bytes, to, owner, for_hosts: true, hops: 0 })
+    }
+
+    /// The flow that has packets from this host between these ports, and which way they go.
+    fn owner(&self, host: NodeId, from: u16, to: u16) -> Option<Owner> {
+        let flow = |port: u16| {
+            let number = u32::from(port.checked_sub(FIRST_PORT)?);
+            self.plan.flows.get(number as usize).map(|spec| (FlowId::numbered(number), spec))
+        };
+        let owner = |flow, way| Owner { flow, way, connection: None };
+        if let Some((id, _)) = flow(to).filter(|(_, spec)| spec.from == host.number()) {
+            return Some(owner(id, Way::Forward));
+        }
+        flow(from).filter(|(_, spec)| spec.to == host.number()).map(|(id, _)| owner(id, Way::Backward))
+    }
+
+    /// Whether a packet is the first SYN of a connection of a flow's sender, sent now.
+    pub(super) fn opens(&self, frame: &Frame) -> bool {
+        let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
+        known.and_then(|connection| self.connections.get(connection)).is_some_and(|known| known.opened == self.now)
+            && frame.tcp().is_some_and(|tcp| tcp.flags().syn)
+    }
+
+    /// The next hop of a packet that is at a node.
+    pub(super) fn next_hop(&self, node: NodeId, frame: &Frame) -> Hop {
+        if frame.to == node {
+            return Hop::Here;
+        }
+        self.routes.next_hop(node, frame.to).map_or(Hop::Unreachable, Hop::Link)
+    }
+
+    /// Puts a packet into the queue of a link, past any access point; whether the link has taken it.
+    pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
+        let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
+        let reads = self.controls.get(link).is_some_and(LinkController::reads_segments);
+        let segment = if reads { frame.tcp().and_then(|tcp| view(&tcp)) } else { None };
+        let data = if self.observers.watches_gateways() { frame.data() } else { None };
+        self.observers.offered(now, link, &frame, &self.plan.probe);
+        let (admission, gone) = match self.links[link].queue(now, frame) {
+            Queued::Taken => (Some(Admission::Accepted), None),
+            Queued::Dropped(frame) => (Some(Admission::Dropped), Some(frame)),
+            Queued::Lost(frame) => (None, Some(frame)),
+        };
+        let is_taken = gone.is_none();
+        // A packet that the link's loss has taken never came to its buffer.
+        if let (Some(connection), Some(_)) = (data, admission) {
+            self.observers.data_offered(link, connection);
+        }
+        gone.iter().for_each(|frame| self.drop(link, frame));
+        self.arm_link(link);
+        if let Some(admission) = admission {
+            let queue = self.links[link].view();
+            self.tell(link, RateEvent::Arrival { size, admission, queue }, segment);
+        }
+        is_taken
+    }
+
+    /// A link has sent a packet's last bit, or its pause is over.
+    pub(super) fn depart(&mut self, link: LinkId) {
+        let departed = self.links[link].depart(self.now);
+        self.links[link].take_discarded().iter().for_each(|frame| self.drop(link, frame));
+        self.arm_link(link);
+        if departed == Departed::Packet {
+            let queue = self.links[link].view();
+            self.tell(link, RateEvent::Departure { queue }, None);
+        }
+    }
+
+    /// The packet that comes off a link now.
+    pub(super) fn arrive(&mut self, link: LinkId) -> Option<Frame> {
+        let mut frame = self.links[link].arrive()?;
+        self.arm_link(link);
+        self.controls.steer(self.now, link, &mut frame, &self.connections);
+        Some(frame)
+    }
+
+    /// A packet is where it goes: a host gets it, or, if it was made up, it is counted.
+    pub(super) fn deliver(&mut self, node: NodeId, frame: Frame) {
+        if let Some(owner) = frame.owner {
+            if owner.way == Way::Forward {
+                let is_marked = frame.tcp().is_some_and(|tcp| tcp.ecn() == Ecn::Ce);
+                let count = self.connections.flow_mut(owner.flow);
+                count.marked_packets += u64::from(is_marked);
+                if !frame.for_hosts {
+                    count.delivered_bytes += u64::from(frame.size);
+                    return;
+                }
+            } else if let Some(connection) = owner.connection
+                && let Some(tcp) = frame.tcp()
+            {
+                self.connections.acknowledged(self.now, connection, &tcp);
+            }
+        }
+        self.delivered.push_back((node, frame));
+    }
+
+    /// Whether a packet for a host waits to be taken.
+    pub(super) fn has_delivered(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
+    /// Takes the next packet for a host.
+    pub(super) fn take_delivered(&mut self) -> Option<(NodeId, Frame)> {
+        self.delivered.pop_front()
+    }
+
+    /// A packet was dropped, lost or missed at a link.
+    pub(super) fn drop(&mut self, link: LinkId, frame: &Frame) {
+        let Some(owner) = frame.owner else { return };
+        self.count_drop(frame);
+        self.observers.dropped(self.now, link, owner.flow);
+    }
+
+    fn count_drop(&mut self, frame: &Frame) {
+        if let Some(owner) = frame.owner.filter(|owner| owner.way == Way::Forward) {
+            self.connections.flow_mut(owner.flow).dropped_packets += 1;
+        }
+    }
+
+    /// A router drops a packet, and counts it where routers do.
+    pub(super) fn drop_at_router(&mut self, frame: &Frame, count: fn(&mut RouterLosses) -> &mut u64) {
+        match self.routes.losses_mut().filter(|_| frame.owner.is_some()) {
+            Some(losses) => {
+                *count(losses) += 1;
+                self.count_drop(frame);
+            }
+            None => self.foreign += 1,
+        }
+    }
+
+    /// A link falls asleep, and loses every packet on it.
+    pub(super) fn fall_asleep(&mut self, link: LinkId) {
+        let stranded = self.links[link].fall_asleep(self.now);
+        stranded.iter().for_each(|frame| self.drop(link, frame));
+        self.arm_link(link);
+    }
+
+    /// Changes the rate of a link.
+    pub(super) fn change_rate(&mut self, link: LinkId, change: RateChange) {
+        self.links[link].change_rate(self.now, change);
+        self.arm_link(link);
+    }
+
+    /// The controller of a link is woken.
+    pub(super) fn wake_controller(&mut self, link: LinkId) {
+        let queue = self.links[link].view();
+        self.tell(link, RateEvent::Timeout { queue }, None);
+    }
+
+    /// Tells the controller of a link, if it has one, an event, and does what it asks for.
+    fn tell(&mut self, link: LinkId, event: RateEvent, segment: Option<SegmentView>) {
+        if let Some(change) = self.controls.tell(self.now, link, event, segment) {
+            self.change_rate(link, change);
+        }
+        self.arm_controller(link);
+    }
+
+    /// Sets the instant at which the controller of a link is woken.
+    pub(super) fn arm_controller(&mut self, link: LinkId) {
+        self.timetable.set(Due::Controller(link), self.controls.next_timeout(link));
+    }
+
+    fn arm_link(&mut self, id: LinkId) {
+        let link = &self.links[id];
+        self.timetable.set(Due::Departure(id), link.next_departure());
+        self.timetable.set(Due::Arrival(id), link.next_arrival());
+        self.timetable.set_outward_link(id, link.next_for_host());
+    }
+
+    /// Samples links, flows and gateways at the end of a bin.
+    pub(super) fn sample(&mut self) {
+        let now = self.now;
+        for &link in &self.plan.probe.links {
+            let link = LinkId::numbered(link);
+            self.observers.sample_link(now, link, &self.links[link]);
+        }
+        for &flow in &self.plan.probe.flows {
+            self.observers.sample_flow(now, FlowId::numbered(flow), &self.connections);
+        }
+        self.observers.sample_gateways(now, &self.controls, &mut self.connections);
+        self.timetable.set(Due::Bin, self.observers.next_bin(now));
+    }
+}

@@ -1,0 +1,358 @@
+//! A queue and the line that serves it, for packets of any kind: the rate may change while packets wait, and CoDel may drop those that leave.
+//!
+//! Times are the caller's: it calls [`Transmitter::turn`] at [`Transmitter::next`].
+
+use crate::buffer::Buffer;
+use crate::counters::LinkCounters;
+use crate::queue::Verdict;
+use crate::queue::codel::{CoDel, CoDelConfig, Leaving};
+use crate::service::{RateChange, Service, Then, Turn};
+use netlull_mechanism::rate::QueueView;
+use netlull_power::EnergyMeter;
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use std::collections::VecDeque;
+
+/// A packet as queues see it.
+pub trait QueuedPacket {
+    /// The size on the wire in bytes, IP header included.
+    fn size(&self) -> u32;
+
+    /// True if the network may mark it (RFC 3168 section 5).
+    fn can_be_marked(&self) -> bool;
+
+    /// Marks it: congestion experienced. False if nothing has changed.
+    fn mark(&mut self) -> bool;
+}
+
+/// The fate of a packet that was given to a transmitter.
+#[derive(Debug)]
+pub enum Queued<P> {
+    /// It is being sent, and its last bit will have left then.
+    Sent(Instant),
+    /// It waits.
+    Waits,
+    /// The buffer has no room for it.
+    Full(P),
+}
+
+/// The outcome of a turn.
+#[derive(Clone, Copy, Debug)]
+pub enum Departure<P> {
+    /// A packet's last bit has been sent.
+    Packet {
+        /// The packet.
+        packet: P,
+        /// The line goes over to a rate that was decided before, with this pause.
+        goes_over: Option<Duration>,
+    },
+    /// A pause is over.
+    Resumed,
+    /// Nothing.
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting<P> {
+    since: Instant,
+    packet: P,
+}
+
+/// A queue and its line.
+#[derive(Debug)]
+pub struct Transmitter<P> {
+    service: Service,
+    /// The packet that is being sent or suspended.
+    serving: Option<P>,
+    queue: VecDeque<Waiting<P>>,
+    waiting_bytes: u64,
+    codel: Option<CoDel>,
+    /// Packets that CoDel has dropped and nobody has taken yet.
+    discarded: VecDeque<P>,
+    meter: EnergyMeter,
+}
+
+impl<P: QueuedPacket> Transmitter<P> {
+    /// An idle transmitter.
+    #[must_use]
+    pub fn new(rate: BitRate, codel: Option<CoDelConfig>) -> Self {
+        Self {
+            service: Service::new(rate),
+            serving: None,
+            queue: VecDeque::new(),
+            waiting_bytes: 0,
+            codel: codel.map(CoDel::new),
+            discarded: VecDeque::new(),
+            meter: EnergyMeter::new(Instant::ZERO, rate),
+        }
+    }
+
+    /// The rate at which the next packet is sent.
+    #[must_use]
+    pub fn rate(&self) -> BitRate {
+        self.service.rate()
+    }
+
+    /// The instant of the next [`turn`](Self::turn); `NEVER` of an idle line.
+    #[inline]
+    #[must_use]
+    pub fn next(&self) -> Instant {
+        self.service.next()
+    }
+
+    /// The time at each rate.
+    #[must_use]
+    pub fn meter(&self) -> &EnergyMeter {
+        &self.meter
+    }
+
+    /// Starts the meter anew: results are measured from here.
+    pub fn restart_meter(&mut self, now: Instant) {
+        self.meter.restart(now);
+    }
+
+    /// The packets that wait.
+    #[inline]
+    #[must_use]
+    pub fn waiting_packets(&self) -> u64 {
+        self.queue.len() as u64
+    }
+
+    /// The bytes of the packets that wait.
+    #[inline]
+    #[must_use]
+    pub fn waiting_bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// The time that the packets that wait at `now` have waited, summed, in nanoseconds.
+    #[must_use]
+    pub fn waiting_ns(&self, now: Instant) -> u64 {
+        self.queue.iter().map(|waiting| now.saturating_since(waiting.since).as_nanos()).sum()
+    }
+
+    /// The time that the packets that wait will have waited if nothing comes between, summed, in nanoseconds.
+    #[must_use]
+    pub fn waits_to_come_ns(&self, now: Instant) -> u64 {
+        let waits = self.queue.iter().zip(self.would_begin(now));
+        waits.map(|(waiting, begins)| begins.saturating_since(waiting.since).as_nanos()).sum()
+    }
+
+    /// The instant at which the last packet will have been sent, at the present rate; `now` of an idle line.
+    #[must_use]
+    pub fn busy_until(&self, now: Instant) -> Instant {
+        self.would_begin(now).last().unwrap_or(now)
+    }
+
+    /// The instants at which it would begin with each packet that waits, and at which it would have sent the last.
+    fn would_begin(&self, now: Instant) -> impl Iterator<Item = Instant> {
+        self.service.would_begin(now, self.queue.iter().map(|waiting| waiting.packet.size()))
+    }
+
+    /// The queue as a controller sees it.
+    #[inline]
+    #[must_use]
+    pub fn view(&self) -> QueueView {
+        let in_service = self.serving.as_ref().map_or(0, |packet| u64::from(packet.size()));
+        QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
+    }
+
+    /// The packet that is being sent or suspended.
+    #[inline]
+    #[must_use]
+    pub fn serving(&self) -> Option<&P> {
+        self.serving.as_ref()
+    }
+
+    /// The packet that is being sent or suspended, then those that wait.
+    pub fn packets(&self) -> impl Iterator<Item = &P> {
+        self.serving.iter().chain(self.queue.iter().map(|waiting| &waiting.packet))
+    }
+
+    /// The same packets, to be changed.
+    pub fn packets_mut(&mut self) -> impl Iterator<Item = &mut P> {
+        self.serving.iter_mut().chain(self.queue.iter_mut().map(|waiting| &mut waiting.packet))
+    }
+
+    /// The time for which nothing has been sent, if nothing is. A line that pauses is not idle.
+    #[must_use]
+    pub fn idle_for(&self, now: Instant) -> Option<Duration> {
+        self.service.idle_for(now)
+    }
+
+    /// A pause that has been decided and has not begun: it waits for the packet being sent.
+    #[must_use]
+    pub fn pause_due(&self) -> Duration {
+        self.service.pause_due()
+    }
+
+    /// The next packet that CoDel has dropped and nobody has taken yet.
+    #[inline]
+    pub fn take_discarded(&mut self) -> Option<P> {
+        self.discarded.pop_front()
+    }
+
+    /// Takes a packet, if it can be sent at once or the buffer has room.
+    #[inline]
+    pub fn queue(&mut self, now: Instant, packet: P, buffer: Buffer, counters: &mut LinkCounters) -> Queued<P> {
+        let size = packet.size();
+        if self.service.is_idle() {
+            // The packet does not wait, and no other does: CoDel has nothing to decide, but learns of it.
+            if let Some(codel) = &mut self.codel {
+                codel.empty();
+            }
+            counters.served_packets += 1;
+            self.serving = Some(packet);
+            return Queued::Sent(self.service.start_idle(now, size));
+        }
+        if !buffer.admits(self.waiting_packets(), self.waiting_bytes, size) {
+            return Queued::Full(packet);
+        }
+        self.queue.push_back(Waiting { since: now, packet });
+        self.waiting_bytes += u64::from(size);
+        counters.most_waiting = counters.most_waiting.max(self.waiting_packets());
+        counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
+        Queued::Waits
+    }
+
+    /// Lets the event of [`next`](Self::next) happen: a last bit was sent or a pause is over.
+    #[inline]
+    pub fn turn(&mut self, now: Instant, counters: &mut LinkCounters) -> Departure<P> {
+        match self.service.turn(now) {
+            Turn::Sent { goes_over, then } => {
+                let packet = self.serving.take();
+                if let Some(pause) = goes_over {
+                    self.meter.rate_changed(now, self.rate(), pause);
+                }
+                self.follow(then, now, counters);
+                packet.map_or(Departure::Nothing, |packet| Departure::Packet { packet, goes_over })
+            }
+            Turn::Resumed(then) => {
+                self.follow(then, now, counters);
+                Departure::Resumed
+            }
+            Turn::Nothing => Departure::Nothing,
+        }
+    }
+
+    #[inline(always)]
+    fn follow(&mut self, then: Then, now: Instant, counters: &mut LinkCounters) {
+        if then == Then::Next {
+            self.start_next(now, counters);
+        }
+    }
+
+    /// Sends the next packet that waits and that CoDel lets pass.
+    #[inline(always)]
+    fn start_next(&mut self, now: Instant, counters: &mut LinkCounters) {
+        while let Some(Waiting { since, mut packet }) = self.queue.pop_front() {
+            let (waited, size) = (now.saturating_since(since), packet.size());
+            self.waiting_bytes -= u64::from(size);
+            let leaving = Leaving { waited, behind: self.waiting_bytes, can_be_marked: packet.can_be_marked() };
+            match self.codel.as_mut().map_or(Verdict::Pass, |codel| codel.leaves(now, leaving)) {
+                Verdict::Drop => {
+                    counters.dropped_packets += 1;
+                    counters.dropped_bytes += u64::from(size);
+                    counters.managed_drops += 1;
+                    counters.discarded_packets += 1;
+                    counters.discarded_bytes += u64::from(size);
+                    counters.waited_in_vain_ns += waited.as_nanos();
+                    self.discarded.push_back(packet);
+                    continue;
+                }
+                Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
+                Verdict::Pass => {}
+            }
+            counters.waited_ns += waited.as_nanos();
+            counters.served_packets += 1;
+            self.service.start(now, size);
+            self.serving = Some(packet);
+            return;
+        }
+        if let Some(codel) = &mut self.codel {
+            codel.empty();
+        }
+        self.service.rest();
+    }
+
+    /// Goes over to another rate, at once or after the packet being sent, as the change says: the pause that begins now, if it goes over now.
+    /// Every change costs its pause: those that are decided while one packet is sent, or while a pause lasts, add up.
+    pub fn change_rate(&mut self, now: Instant, change: RateChange) -> Option<Duration> {
+        let pause = self.service.change(now, change)?;
+        self.meter.rate_changed(now, change.rate, pause);
+        Some(pause)
+    }
+
+    /// Gives up the packet that is being sent and those that wait, in this order.
+    pub fn abandon(&mut self, now: Instant) -> impl Iterator<Item = P> {
+        if let Some(codel) = &mut self.codel {
+            codel.empty();
+        }
+        self.waiting_bytes = 0;
+        self.service.abort(now);
+        let queue = std::mem::take(&mut self.queue);
+        self.serving.take().into_iter().chain(queue.into_iter().map(|waiting| waiting.packet))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::InService;
+
+    const MS: fn(u64) -> Duration = Duration::from_millis;
+
+    fn at(micros: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(micros)
+    }
+
+    /// A packet of 1500 B.
+    #[derive(Debug)]
+    struct Full;
+
+    impl QueuedPacket for Full {
+        fn size(&self) -> u32 {
+            1500
+        }
+
+        fn can_be_marked(&self) -> bool {
+            false
+        }
+
+        fn mark(&mut self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_change_of_rate_costs_its_pause_as_its_reading_says() {
+        let change = |in_service| RateChange { rate: BitRate::from_mbps(5), pause: MS(2), in_service };
+        // 1500 B take 1.2 ms at 10 Mb/s, 2.4 ms at 5. The change comes at 0.4 ms, with one packet being sent and one that waits.
+        for (in_service, first, second) in [
+            // Sent at 1.2, pause to 3.2, the next until 5.6.
+            (InService::FinishThenPause, 1200, 5600),
+            // Sent at 1.2, pause to 2.4, the next until 4.8.
+            (InService::FinishWhilePausing, 1200, 4800),
+            // What is left, 0.8 ms at 10 Mb/s, takes 1.6 ms behind the pause to 2.4: 4.0, the next until 6.4.
+            (InService::Suspend, 4000, 6400),
+        ] {
+            let mut counters = LinkCounters::default();
+            let mut transmitter = Transmitter::new(BitRate::from_mbps(10), None);
+            for _ in 0..2 {
+                transmitter.queue(Instant::ZERO, Full, Buffer::Unlimited, &mut counters);
+            }
+            transmitter.change_rate(at(400), change(in_service));
+            let mut sent = Vec::new();
+            while transmitter.next() != Instant::NEVER {
+                let now = transmitter.next();
+                if let Departure::Packet { .. } = transmitter.turn(now, &mut counters) {
+                    sent.push(now);
+                }
+            }
+            assert_eq!(sent, [at(first), at(second)], "{in_service:?}");
+            // 2 ms of transition, all of it counted.
+            let residency = transmitter.meter().finish(at(10_000));
+            let transition: Duration = residency.in_transition().iter().map(|part| part.time).sum();
+            assert_eq!(transition, MS(2), "{in_service:?}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Names of a run's components: each is a number, its place in the scenario, and a type of its own.
+
+/// Defines ids of 32 bits with one checked constructor each.
+macro_rules! ids {
+    ($($(#[$about:meta])* $name:ident;)*) => {$(
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id at a place, counted from zero.
+            ///
+            /// # Panics
+            /// If the place needs more than 32 bits. The schedule holds fewer components than that.
+            #[inline]
+            #[must_use]
+            pub fn new(place: usize) -> Self {
+                Self(u32::try_from(place).expect("at most 2^32 components of a kind"))
+            }
+
+            /// The place, counted from zero.
+            #[inline(always)]
+            #[must_use]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The place as tables and plans have it.
+            #[inline(always)]
+            #[must_use]
+            pub const fn number(self) -> u32 {
+                self.0
+            }
+
+            /// The id with a number that a table has kept.
+            #[inline(always)]
+            #[must_use]
+            pub const fn numbered(number: u32) -> Self {
+                Self(number)
+            }
+
+            /// All ids of so many components, in their order.
+            pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + Clone {
+                (0..count).map(Self::new)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// Names a node.
+    NodeId;
+    /// Names a link: one direction of a cable.
+    LinkId;
+    /// Names a pair of agents: a flow of the scenario (TCP first, then datagrams, then requests), or behind those a place for
+    /// the connections of requests.
+    FlowId;
+    /// Names a rate controller.
+    ControllerId;
+    /// Names a link's varying capacity.
+    CapacityId;
+    /// Names a wireless station.
+    StationId;
+}
+
+/// Names one end of a flow, or of a connection of requests: flow f has the agents 2f (sender) and 2f + 1 (receiver).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AgentId(u32);
+
+impl AgentId {
+    /// The agent at a place, counted from zero.
+    ///
+    /// # Panics
+    /// If the place needs more than 32 bits.
+    #[inline]
+    #[must_use]
+    pub fn new(place: usize) -> Self {
+        Self(u32::try_from(place).expect("at most 2^32 agents"))
+    }
+
+    /// The agent with a number that a table has kept.
+    #[inline(always)]
+    #[must_use]
+    pub const fn numbered(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The end that sends a flow's data.
+    #[inline(always)]
+    #[must_use]
+    pub const fn sender(flow: FlowId) -> Self {
+        Self(2 * flow.0)
+    }
+
+    /// The end that receives a flow's data.
+    #[inline(always)]
+    #[must_use]
+    pub const fn receiver(flow: FlowId) -> Self {
+        Self(2 * flow.0 + 1)
+    }
+
+    /// The other end.
+    #[inline(always)]
+    #[must_use]
+    pub const fn peer(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    /// The flow whose end it is.
+    #[inline(always)]
+    #[must_use]
+    pub const fn flow(self) -> FlowId {
+        FlowId(self.0 / 2)
+    }
+
+    /// Whether it is the end that sends data.
+    #[inline(always)]
+    #[must_use]
+    pub const fn is_sender(self) -> bool {
+        self.0.is_multiple_of(2)
+    }
+
+    /// The place, counted from zero.
+    #[inline(always)]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The place as the schedule counts timers.
+    #[inline(always)]
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_has_two_agents_that_are_each_others_peers() {
+        let flow = FlowId::new(3);
+        let (sender, receiver) = (AgentId::sender(flow), AgentId::receiver(flow));
+        assert_eq!((sender.index(), receiver.index()), (6, 7));
+        assert_eq!((sender.peer(), receiver.peer()), (receiver, sender));
+        assert_eq!((sender.flow(), receiver.flow()), (flow, flow));
+        assert!(sender.is_sender() && !receiver.is_sender());
+    }
+}

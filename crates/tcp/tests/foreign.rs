@@ -1,0 +1,100 @@
+//! A congestion control of another crate, from its own file to the bottleneck.
+
+use crate::bottleneck::{Path, config};
+use netlull_tcp::cc::{Ack, CongestionControl, ControllerFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind};
+use netlull_tcp::{Algorithm, Config, Data, Endpoint, SeqNr, Template};
+use netlull_units::Instant;
+use std::sync::Arc;
+
+/// A window of so many segments, whatever happens.
+#[derive(Clone, Debug)]
+struct FixedWindow {
+    segments: u64,
+    smss: u64,
+}
+
+impl CongestionControl for FixedWindow {
+    fn cwnd(&self) -> u64 {
+        self.segments * self.smss
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.cwnd()
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.smss = u64::from(start.smss);
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _loss: &Loss) {}
+
+    fn on_timeout(&mut self, _loss: &Loss, _kind: TimeoutKind) {}
+
+    fn on_recovered(&mut self, _recovered: &Recovered) {}
+
+    fn on_idle_restart(&mut self, _now: Instant) {}
+}
+
+/// Its factory, with its parameter.
+#[derive(Debug)]
+struct Fixed {
+    segments: u64,
+}
+
+impl ControllerFactory for Fixed {
+    fn name(&self) -> &'static str {
+        "fixed"
+    }
+
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+        Box::new(FixedWindow { segments: self.segments, smss: u64::from(config.mss) })
+    }
+}
+
+fn fixed(segments: u64) -> Config {
+    config(Algorithm::NewReno).with_congestion_control(Arc::new(Fixed { segments }))
+}
+
+#[test]
+fn a_foreign_window_sets_the_rate_of_the_path() {
+    // The first packet of a window is acknowledged after 41.2 ms (1.2 ms of sending, 2 x 20 ms): 20 packets in 41.2 ms are
+    // 4854 in 10 s. From 34.3 packets on the link is full: 8333, with 40 - 34.3 in the queue.
+    for (segments, expected, queue) in [(20, 4850..=4860, 0), (40, 8332..=8334, 6)] {
+        let mut path = Path::new(&fixed(segments), 100, u64::MAX);
+        path.until(5000);
+        let (delivered, _, most) = path.measure(10_000);
+        assert!(expected.contains(&delivered), "{segments}: {delivered}");
+        assert!(most <= queue.max(1), "{segments}: {most}");
+        assert_eq!(path.drops, 0);
+    }
+}
+
+#[test]
+fn a_foreign_algorithm_has_a_name_and_keeps_the_recovery_of_its_configuration() {
+    let config = fixed(10);
+    assert_eq!(config.congestion_control.name(), "fixed");
+    assert!(config.congestion_control.info().is_none());
+    assert!(config.congestion_control.parameters().is_empty());
+    let before = self::config(Algorithm::NewReno);
+    assert_eq!(config.loss_recovery, before.loss_recovery);
+    assert_eq!(config.clone().with_algorithm(config.congestion_control.clone()), config);
+    assert_ne!(config, fixed(10), "another factory is another algorithm");
+    assert_eq!(config.validate(), Ok(()));
+}
+
+#[test]
+fn endpoints_renewed_from_a_template_have_foreign_windows() {
+    let config = fixed(7);
+    let template = Template::client(&config);
+    let new = |iss: u32| format!("{:?}", Endpoint::client(&config, SeqNr::new(iss)));
+    let mut endpoint = template.make(SeqNr::new(1));
+    assert_eq!(format!("{endpoint:?}"), new(1));
+    endpoint.open(Instant::ZERO);
+    endpoint.send(Data::Bytes(10_000));
+    assert!(endpoint.poll_transmit(Instant::ZERO).is_some());
+    template.renew(&mut endpoint, SeqNr::new(2));
+    assert_eq!(format!("{endpoint:?}"), new(2));
+    assert_eq!(endpoint.controlled_cwnd(), 7 * 1460);
+}

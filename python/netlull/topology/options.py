@@ -1,0 +1,68 @@
+"""`ReadOptions`: how gaps in a topology's file are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self
+
+from netlull.errors import InputError
+from netlull.quantities import in_unit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["FORMATS", "ReadOptions"]
+
+FORMATS = ("sndlib-native", "sndlib-xml", "graphml", "toml")
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "format": (None, *FORMATS),
+    "parallel": ("refuse", "merge"),
+    "pieces": ("all", "largest"),
+    "external": ("drop", "keep"),
+    "modules": ("missing", "always", "never"),
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is read where its format leaves a choice."""
+
+    format: str | None = None
+    """One of `FORMATS`; None: told by the content."""
+    parallel: str = "refuse"
+    """Several links between two nodes: "refuse", or "merge" into one with the sum of their capacities."""
+    pieces: str = "all"
+    """A network in several pieces: "all" of it, or the "largest"."""
+    external: str = "drop"
+    """Nodes of other networks in GraphML (`Internal` 0): "drop" or "keep"."""
+    modules: str = "missing"
+    """SNDlib's module capacities: used where nothing is installed ("missing"), "always" or "never"."""
+    unit: str = "Mb/s"
+    """What SNDlib's capacities and demands are in if the file does not say so in its `unit`."""
+
+    def __post_init__(self) -> None:
+        """Refuses what is no choice."""
+        for option, choices in _CHOICES.items():
+            value = getattr(self, option)
+            if value not in choices:
+                listed = ", ".join(str(choice) for choice in choices if choice is not None)
+                raise InputError(f"{option}: {value!r} is no choice; expected one of {listed}")
+        if in_unit(f"1 {self.unit}", "b/s") is None:
+            raise InputError(f"unit: {self.unit!r} is no unit of rates; expected b/s, kb/s, Mb/s or Gb/s")
+
+    @classmethod
+    def of(cls, values: Mapping[str, object]) -> Self:
+        """Options by name.
+
+        Raises:
+            InputError: names the one that does not exist, or the value that is no choice.
+        """
+        known = [field.name for field in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise InputError(f"{name}: is no option of reading a topology; expected one of {', '.join(known)}")
+        for name, value in values.items():
+            if not isinstance(value, str | None):
+                raise InputError(f"{name}: {value!r} is no text; expected text")
+        given: dict[str, Any] = dict(values)
+        return cls(**given)
