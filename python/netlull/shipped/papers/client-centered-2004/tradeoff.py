@@ -48,8 +48,7 @@ def cells(radio: str, air: float, rtt: float, way: str) -> tuple[Cell, Cell]:
 
 def slowdown(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
     """Transfer time more than baseline TCP's, in percent, by seed."""
-    found = evidence.grid.ratio(*cells(radio, air, rtt, way), "seconds", 100)
-    return _less(found, 100)
+    return evidence.grid.ratio(*cells(radio, air, rtt, way), "seconds", 100) - 100
 
 
 def saving(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
@@ -60,10 +59,6 @@ def saving(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> 
 def product(evidence: Evidence, radio: str, air: float, rtt: float, way: str) -> Interval:
     """Energy x delay over baseline TCP's."""
     return evidence.grid.ratio(*cells(radio, air, rtt, way), "product_js")
-
-
-def _less(value: Interval, by: float) -> Interval:
-    return type(value)(value.mean - by, value.low - by, value.high - by, value.n)
 
 
 def within(evidence: Evidence, radio: str, air: float, rtt: float, bound: float) -> str | None:

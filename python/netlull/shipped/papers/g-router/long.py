@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from netlull.plot.series import Floats
+
 END_S = 4000.0
 WAYS = {"printed": "as printed", "printed-beta": "as printed, beta 1 Mb/s", "working": "working"}
 COLOURS = {"printed": 1, "printed-beta": 3, "working": 2}
@@ -24,7 +26,7 @@ FROZEN_S = 20 * 65_535 * 8 / 10e6
 """RTT_0 = N_0 swnd_0 / C_0, to which the printed estimators freeze."""
 
 
-def decay(time_s: series.Floats, rate_bps: series.Floats, window: series.Floats, from_s: float) -> series.Floats:
+def decay(time_s: Floats, rate_bps: Floats, window: Floats, from_s: float) -> Floats:
     """The window that the packets alone leave of what it is at `from_s`; nan before.
 
     With N_k = RTT_0 C_k / swnd_k (equation 5) an arrival leaves 1 - e of swnd and the departure that follows 1 + e,

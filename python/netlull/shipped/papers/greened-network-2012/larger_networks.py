@@ -58,8 +58,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         return grid.interval(cell("datagrams", network, plan, load), "fullest", 100)
 
     def longer(network: str, plan: str) -> Interval:
-        found = stretch(evidence, network, plan, load)
-        return Interval(found.mean - 100, found.low - 100, found.high - 100, found.n)
+        return stretch(evidence, network, plan, load) - 100
 
     def goodput(network: str, plan: str) -> Interval:
         return grid.interval(cell("tcp", network, plan, load), "tcp_bps", 1e-6)

@@ -15,7 +15,6 @@ from .studies import (
     exact,
     first_from,
     flat,
-    lost,
     signed,
     values,
     version_curve,
@@ -127,7 +126,7 @@ def _energy(evidence: Evidence) -> Drawn:
             )
             for index, (metric, name) in enumerate(MODELS.items())
         ]
-        paid = [lost(_changed(evidence, "small", load, sleep, version)) for load in loads]
+        paid = [-_changed(evidence, "small", load, sleep, version) for load in loads]
         curves.append(Curve("goodput lost", loads, paid, 6))
         panels.append(flat(f"({letter}) {sleep} %", "Background (%)", "Saved, lost (%)", curves))
     return Drawn(

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
+
+from netlull.plot.series import Floats, column, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.papers import Recorded
+    import pyarrow as pa
 
-Floats = npt.NDArray[np.float64]
+    from netlull.papers import Recorded
 
 FLOW = "tcp"
 SEGMENT_B = 1000
@@ -26,19 +25,13 @@ SWITCH_S = 30.0
 
 def of_flow(recorded: Recorded, series: str) -> pa.Table:
     """The TCP flow's rows of a table."""
-    table = recorded.series(series)
-    return table.filter(pc.equal(pc.cast(table["flow"], pa.string()), FLOW))
-
-
-def floats(table: pa.Table, name: str) -> Floats:
-    """A column as floats."""
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
+    return rows_of(recorded.series(series), "flow", FLOW)
 
 
 def window(recorded: Recorded) -> tuple[Floats, Floats]:
     """The congestion window at the end of each bin: time (s) and segments."""
     rows = of_flow(recorded, "flow")
-    return floats(rows, "time_s"), floats(rows, "cwnd_bytes") / SEGMENT_B
+    return column(rows, "time_s"), column(rows, "cwnd_bytes") / SEGMENT_B
 
 
 def lowest_window(recorded: Recorded, from_s: float, to_s: float) -> float:

@@ -36,8 +36,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         return grid.interval(cell(manner, threshold, version), "dip_lost")
 
     def dip(manner: str, threshold: int, version: str) -> Interval:
-        found = difference(evidence, manner, threshold, version, "dip_bytes", 1e-6)
-        return Interval(-found.mean, -found.high, -found.low, found.n)
+        return -difference(evidence, manner, threshold, version, "dip_bytes", 1e-6)
 
     def end(manner: str, threshold: int, version: str) -> Interval:
         return grid.interval(cell(manner, threshold, version), "last_bps", 1e-6)

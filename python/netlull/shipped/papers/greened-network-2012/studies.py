@@ -48,11 +48,6 @@ def flat(title: str, x: str, y: str, curves: Sequence[Curve]) -> Panel:
     return Panel(title, x, y, curves, log_x=False)
 
 
-def lost(change: Interval) -> Interval:
-    """A change in percent as a loss."""
-    return Interval(-change.mean, -change.high, -change.low, change.n)
-
-
 def version_curve(version: str, x: Sequence[float], y: Sequence[Interval]) -> Curve:
     """A version's line, in its colour; BBRv3's is dashed."""
     return Curve(version, x, y, COLOURS[version], dashed=version == "BBRv3")
@@ -72,8 +67,7 @@ def kept(evidence: Evidence, cell: Cell, awake: Cell, metric: str = "after_bps")
 
 def changed(evidence: Evidence, cell: Cell, awake: Cell, metric: str = "after_bps") -> Interval:
     """As `kept`, as a change in percent: -30 is 30 % less."""
-    found = kept(evidence, cell, awake, metric)
-    return Interval(found.mean - 100, found.low - 100, found.high - 100, found.n)
+    return kept(evidence, cell, awake, metric) - 100
 
 
 def collapsed(evidence: Evidence, cell: Cell) -> int:

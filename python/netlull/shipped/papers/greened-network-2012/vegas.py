@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from netlull.papers import Cell, Drawn, Evidence
 from netlull.plot import COLOURS, Trace, draw_traces, figure, legend_above, styled
+from netlull.plot.series import Floats, column
 
 from . import claims, printed, series
 
@@ -97,13 +98,13 @@ def run_segments(evidence: Evidence) -> pa.Table:
 
 
 def _segments(axes: Axes, sent: pa.Table, events: pa.Table) -> None:
-    time, number = series.floats(sent, "time_s"), series.floats(sent, "offset_bytes") / series.SEGMENT_B
+    time, number = column(sent, "time_s"), column(sent, "offset_bytes") / series.SEGMENT_B
     again = np.asarray(sent["retransmission"].to_pylist(), dtype=bool)
     timeouts = events.filter(pc.equal(pc.cast(events["event"], pa.string()), "timeout"))
-    first = series.floats(timeouts, "offset_bytes")[0] / series.SEGMENT_B if timeouts.num_rows else number[0]
+    first = column(timeouts, "offset_bytes")[0] / series.SEGMENT_B if timeouts.num_rows else number[0]
     for which, label, colour in ((~again, "sent for the first time", 0), (again, "sent again", 1)):
         axes.plot(time[which], number[which] - first, ".", markersize=2.4, color=COLOURS[colour], label=label)
-    for place, at in enumerate(series.floats(timeouts, "time_s")):
+    for place, at in enumerate(column(timeouts, "time_s")):
         axes.axvline(at, color="#777777", linewidth=0.8, linestyle=":", label="timeout" if place == 0 else None)
     axes.set_xlim(*ZOOM_S)
     axes.set_title("(b) Segments", loc="left")
@@ -111,9 +112,9 @@ def _segments(axes: Axes, sent: pa.Table, events: pa.Table) -> None:
     axes.set_ylabel("Segment (from the first sent again)")
 
 
-def gaps_after(sent: pa.Table) -> tuple[series.Floats, series.Floats]:
+def gaps_after(sent: pa.Table) -> tuple[Floats, Floats]:
     """Instants at which segments are sent, and seconds from each to the next."""
-    instants = np.unique(series.floats(sent, "time_s"))
+    instants = np.unique(column(sent, "time_s"))
     return instants[:-1], np.diff(instants)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
-from netlull.stats import Interval, mean_interval
+from netlull.stats import Interval, goodman_kruskal, mean_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,13 +17,6 @@ STATIC = {"0": "", "0.25": "_25", "0.5": "_50", "0.75": "_75"}
 """Static parts of the power, and how the savings under them end."""
 
 BySeed = dict[int, float]
-
-
-def order(x: Sequence[float], y: Sequence[float]) -> float:
-    """Goodman and Kruskal's gamma: +1 if y never falls as x grows, -1 if it never rises; ties do not count."""
-    signs = [np.sign((x[j] - x[i]) * (y[j] - y[i])) for i in range(len(x)) for j in range(i)]
-    rising, falling = signs.count(1), signs.count(-1)
-    return (rising - falling) / (rising + falling) if rising + falling else 0.0
 
 
 def loads(evidence: Evidence, low: float = 0.0, high: float = 1.0) -> list[float]:
@@ -147,7 +140,7 @@ def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     found = loads(evidence)
     gaps = [over_seeds(difference(evidence, load, TCP_PC, TCPONLY, "loss")) for load in found]
     higher = sum(gap.low > 0 for gap in gaps)
-    trend = order(found, [gap.mean for gap in gaps])
+    trend = goodman_kruskal(found, [gap.mean for gap in gaps])
     low = float(np.mean([gap.mean for gap, load in zip(gaps, found, strict=True) if load <= tolerance["low_to"]]))
     high = float(np.mean([gap.mean for gap, load in zip(gaps, found, strict=True) if load >= tolerance["high_from"]]))
     return [
@@ -180,7 +173,9 @@ def at_least_doubles(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         doubled = all(max(ratio.high, ratio.mean) >= tolerance["ratio_min"] for ratio in ratios)
         parts.append(Part(name, doubled, f"{name} load: {least.mean:.2f} to {most.mean:.2f} times TCPonly."))
     trends = [
-        order(loads(evidence), [mean(evidence, experiment, load, "completion_s").mean for load in loads(evidence)])
+        goodman_kruskal(
+            loads(evidence), [mean(evidence, experiment, load, "completion_s").mean for load in loads(evidence)]
+        )
         for experiment in (TCPONLY, TCP_PC)
     ]
     shown = f"order along load {trends[0]:+.2f} without and {trends[1]:+.2f} with power control."

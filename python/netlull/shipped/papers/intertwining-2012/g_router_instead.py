@@ -9,16 +9,15 @@ import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
+from netlull.plot.series import column, rows_of
 
 from .claims import TCP_PC, TCPONLY, BySeed, over_seeds, together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
     from matplotlib.figure import Figure
 
-    from netlull.papers import Recorded
     from netlull.stats import Interval
 
 SECTION = "figures"
@@ -184,10 +183,13 @@ def settling(evidence: Evidence) -> Figure:
         rate, queue, flows = drawn.subplots(3, 1, sharex=True)
         rates, queues, counts = [], [], []
         for label, (recorded, colour) in runs.items():
-            link, gateway = _rows(recorded, "link"), _rows(recorded, "gateway")
-            rates.append(Trace(label, _column(link, "time_s"), _column(link, "rate_bps") / 1e6, colour, width=0.9))
-            queues.append(Trace(label, _column(link, "time_s"), _column(link, "queue_packets"), colour, width=0.7))
-            counts.append(Trace(label, _column(gateway, "time_s"), _column(gateway, "flows"), colour, width=0.9))
+            link, gateway = (
+                rows_of(recorded.series("link"), "link", LINK),
+                rows_of(recorded.series("gateway"), "link", LINK),
+            )
+            rates.append(Trace(label, column(link, "time_s"), column(link, "rate_bps") / 1e6, colour, width=0.9))
+            queues.append(Trace(label, column(link, "time_s"), column(link, "queue_packets"), colour, width=0.7))
+            counts.append(Trace(label, column(gateway, "time_s"), column(gateway, "flows"), colour, width=0.9))
         full = Trace("42 packets are all", np.array(window), np.array([float(BUFFER_PACKETS)] * 2), 6, width=0.7)
         draw_traces(rate, rates, "(a) Service rate", "Rate (Mb/s)", window)
         draw_traces(queue, [full, *queues], "(b) Queue at N1", "Queue (packets)", window)
@@ -196,15 +198,6 @@ def settling(evidence: Evidence) -> Figure:
             axes.label_outer()
         legend_above(drawn, [rate, queue, flows])
     return drawn
-
-
-def _rows(recorded: Recorded, series: str) -> pa.Table:
-    table = recorded.series(series)
-    return table.filter([str(name) == LINK for name in table["link"].to_pylist()])
-
-
-def _column(table: pa.Table, name: str) -> np.ndarray:
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from netlull.papers import Cell, Evidence, Headline, Part, Tolerance, number
-from netlull.stats import Interval, mean_interval
+from netlull.stats import Interval, goodman_kruskal, mean_interval
 
 from . import series
 
@@ -44,16 +44,6 @@ def rate(evidence: Evidence, figure: str, rtt: float, mrci: float) -> float:
 def reduction(evidence: Evidence, figure: str, rtt: float, mrci: float) -> Interval:
     """Reduction of TCP's goodput against TCPonly with the same seed, as a fraction."""
     return evidence.grid.reduction(cell(figure, rtt, mrci), reference(figure, rtt), "goodput_bps")
-
-
-def order(x: Sequence[float], y: Sequence[float]) -> float:
-    """Goodman and Kruskal's gamma: +1 if y never falls as x grows, -1 if it never rises; ties do not count.
-
-    (rising pairs - falling pairs) / (rising + falling); 0 if all are ties.
-    """
-    signs = [np.sign((x[j] - x[i]) * (y[j] - y[i])) for i in range(len(x)) for j in range(i)]
-    rising, falling = signs.count(1), signs.count(-1)
-    return (rising - falling) / (rising + falling) if rising + falling else 0.0
 
 
 def _percent(value: float, digits: int = 1) -> str:
@@ -105,7 +95,7 @@ def small_mrci_costs(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """T3."""
     at_100 = [reduction(evidence, "Fig. 2", 100, mrci).mean for mrci in MRCI]
     at_50 = [reduction(evidence, "Fig. 2", 50, mrci).mean for mrci in MRCI]
-    trend = order(MRCI, at_100)
+    trend = goodman_kruskal(MRCI, at_100)
     return [
         Part(
             "heavy",
@@ -165,7 +155,7 @@ def fewer_changes(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         for rtt in RTT:
             changes = [evidence.grid.interval(cell(figure, rtt, mrci), "rate_changes").mean for mrci in MRCI]
             ends.append(f"{changes[0]:.0f} → {changes[-1]:.0f}")
-            falling += order(MRCI, changes) <= tolerance["rank_max"] and changes[-1] < changes[0]
+            falling += goodman_kruskal(MRCI, changes) <= tolerance["rank_max"] and changes[-1] < changes[0]
         text = f"{figure}: falls at {falling} of 4 RTT (mRCI 10 → 1000 ms: {', '.join(ends)})."
         parts.append(Part(figure.lower().replace(". ", ""), falling == len(RTT), text))
     return parts
@@ -190,7 +180,7 @@ def bursts_hurt(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         ),
         Part(
             "rate-rtt",
-            order(RTT, rates) <= -tolerance["rank_min"],
+            goodman_kruskal(RTT, rates) <= -tolerance["rank_min"],
             f"over mRCI {by_rtt} Mb/s at RTT 1, 10, 50, 100 ms.",
         ),
         Part(
@@ -201,7 +191,7 @@ def bursts_hurt(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part("huge", lowest >= tolerance["huge_min"], f"smallest reduction at RTT 100 ms {_percent(lowest)}."),
         Part(
             "reduction-rtt",
-            order(RTT, cuts) >= tolerance["rank_min"],
+            goodman_kruskal(RTT, cuts) >= tolerance["rank_min"],
             f"reduction over mRCI {cut_by_rtt} % at RTT 1, 10, 50, 100 ms.",
         ),
     ]

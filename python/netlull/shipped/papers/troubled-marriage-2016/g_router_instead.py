@@ -9,6 +9,7 @@ import numpy as np
 
 from netlull.papers import Cell, Drawn, Evidence, Tabled, number
 from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, styled
+from netlull.plot.series import Floats, column
 
 from . import series
 
@@ -239,7 +240,7 @@ def _story(panels: Sequence[Axes], recorded: Recorded, title: str, until: float)
     draw_traces(rate, [arriving, _service(recorded)], f"{title}: rates", "Rate (Mb/s)", window)
     link, gateway = series.of_link(recorded, "link"), series.of_link(recorded, "gateway")
     level = Trace("T", np.array(window), np.array([TARGET_PACKETS] * 2), colour=1, width=1.2)
-    waiting = Trace("queue", series.floats(link, "time_s"), series.floats(link, "queue_packets"), colour=5, width=0.8)
+    waiting = Trace("queue", column(link, "time_s"), column(link, "queue_packets"), colour=5, width=0.8)
     draw_traces(queue, [level, waiting], "Queue at N1", "Queue (packets)", window)
     queue.set_ylim(0, BUFFER_PACKETS + 2)
     flow = series.of_flow(recorded, "flow")
@@ -248,10 +249,10 @@ def _story(panels: Sequence[Axes], recorded: Recorded, title: str, until: float)
     draw_traces(windows, [suggested, own], "Windows", "Window (packets)", window)
 
 
-def _packets(label: str, rows: pa.Table, column: str, colour: int) -> Trace:
+def _packets(label: str, rows: pa.Table, name: str, colour: int) -> Trace:
     """A window in packets of 1500 B, cut off where it matters no more."""
-    packets = np.minimum(series.floats(rows, column) / 1500, MOST_PACKETS)
-    return Trace(label, series.floats(rows, "time_s"), packets, colour, width=0.8)
+    packets = np.minimum(column(rows, name) / 1500, MOST_PACKETS)
+    return Trace(label, column(rows, "time_s"), packets, colour, width=0.8)
 
 
 def _service(recorded: Recorded) -> Trace:
@@ -261,7 +262,7 @@ def _service(recorded: Recorded) -> Trace:
     return Trace("service rate", *steps, colour=2, steps=True, width=1.3)
 
 
-def _megabits(trace: tuple[series.Floats, series.Floats]) -> tuple[series.Floats, series.Floats]:
+def _megabits(trace: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     return trace[0], trace[1] / 1e6
 
 

@@ -6,57 +6,44 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from netlull.plot import bin_rate
+from netlull.plot.series import Floats, bin_rate, column, rows_of
 
 if TYPE_CHECKING:
-    from netlull.papers import Recorded
+    import pyarrow as pa
 
-Floats = npt.NDArray[np.float64]
+    from netlull.papers import Recorded
 
 LINK = "N1-N2"
 FLOW = "tcp"
 
 
-def floats(table: pa.Table, name: str) -> Floats:
-    """A column as floats."""
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)
-
-
-def _of(recorded: Recorded, series: str, key: str, name: str) -> pa.Table:
-    table = recorded.series(series)
-    return table.filter(pc.equal(pc.cast(table[key], pa.string()), name))
-
-
 def of_link(recorded: Recorded, series: str) -> pa.Table:
     """The rows of N1's link to N2 in one of the time series."""
-    return _of(recorded, series, "link", LINK)
+    return rows_of(recorded.series(series), "link", LINK)
 
 
 def of_flow(recorded: Recorded, series: str) -> pa.Table:
     """The rows of the TCP flow in one of the time series."""
-    return _of(recorded, series, "flow", FLOW)
+    return rows_of(recorded.series(series), "flow", FLOW)
 
 
 def arrivals(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
     """Arrival rate at N1's link to N2, all flows, in bins of this width: time (s) and rate (bit/s)."""
     rows = of_link(recorded, "link")
-    return bin_rate(floats(rows, "time_s"), floats(rows, "arrived_bytes"), width_s)
+    return bin_rate(column(rows, "time_s"), column(rows, "arrived_bytes"), width_s)
 
 
 def sending(recorded: Recorded, width_s: float) -> tuple[Floats, Floats]:
     """TCP's own sending rate in bins of this width: time (s) and rate (bit/s)."""
     rows = of_flow(recorded, "flow")
-    return bin_rate(floats(rows, "time_s"), floats(rows, "sent_bytes"), width_s)
+    return bin_rate(column(rows, "time_s"), column(rows, "sent_bytes"), width_s)
 
 
 def service(recorded: Recorded) -> tuple[Floats, Floats]:
     """The service rate's changes: time (s) and rate from then on (bit/s)."""
     rows = of_link(recorded, "rate")
-    return floats(rows, "time_s"), floats(rows, "rate_bps")
+    return column(rows, "time_s"), column(rows, "rate_bps")
 
 
 def service_at(recorded: Recorded, time_s: Floats) -> Floats:
@@ -68,7 +55,7 @@ def service_at(recorded: Recorded, time_s: Floats) -> Floats:
 
 def losses(recorded: Recorded) -> Floats:
     """When TCP's packets were dropped, on any link, in seconds."""
-    return floats(of_flow(recorded, "drop"), "time_s")
+    return column(of_flow(recorded, "drop"), "time_s")
 
 
 @dataclass(frozen=True)
