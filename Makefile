@@ -48,6 +48,8 @@ lint-python: setup
 	$(BIN)/mypy
 	$(BIN)/stubtest netlull._core --mypy-config-file pyproject.toml
 	$(BIN)/python tools/check_arrows.py
+	$(BIN)/python tools/import_cycles.py
+	$(BIN)/python tools/check_imports.py
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
 BENCH := --growth --store

@@ -145,3 +145,15 @@ def start(*arguments: str | Path, **options: Any) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "netlull", *map(str, arguments)]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, **options)
+
+
+def checked_tree(tool: str, folder: Path, files: dict[str, str]) -> tuple[int, list[str]]:
+    """Writes the files into the folder and runs a program of `tools` on it: its exit code and what it printed."""
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    command = [sys.executable, str(ROOT / "tools" / tool), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()

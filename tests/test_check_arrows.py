@@ -1,12 +1,10 @@
 """The check of the dependency arrows sees what it is there to see: each test breaks a small tree in one way."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-CHECK = Path(__file__).resolve().parents[1] / "tools" / "check_arrows.py"
+from conftest import checked_tree
 
 CLEAN = {
     "crates/units/Cargo.toml": '[package]\nname = "netlull-units"\n',
@@ -30,13 +28,7 @@ CLEAN = {
 
 
 def check(folder: Path, changed: dict[str, str]) -> tuple[int, list[str]]:
-    for name, text in (CLEAN | changed).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    done = subprocess.run([sys.executable, str(CHECK), str(folder)], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    return done.returncode, done.stdout.splitlines()
+    return checked_tree("check_arrows.py", folder, CLEAN | changed)
 
 
 def test_a_clean_tree_passes(tmp_path: Path) -> None:

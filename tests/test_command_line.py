@@ -11,13 +11,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
+import netlull
 from conftest import ROOT, start
 from netlull import Result, Scenario
-from netlull.cli import main, tables
+from netlull.cli import LISTED, commands, main, tables
 from netlull.sweep.journal import read
 
 Printed = Callable[..., str]
@@ -211,6 +213,20 @@ def test_help_does_not_wait_for_heavy_packages() -> None:
     code = "import sys; from netlull.cli import main; main(['--help']); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"numpy", "pyarrow", "matplotlib", "scipy", "pandas"} & set(loaded)
+
+
+def test_the_list_of_commands_says_what_each_command_says() -> None:
+    for name in commands.list_commands(click.Context(commands)):
+        command = commands.get_command(click.Context(commands), name)
+        assert command is not None
+        assert (command.name, command.get_short_help_str(1000)) == (name, LISTED[name].short_help)
+
+
+def test_a_bare_import_reaches_every_public_module() -> None:
+    code = "import netlull; print(netlull.topology.sleep_plan.__module__, netlull.plot.save.__module__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["netlull.topology.plan", "netlull.plot.style"]
+    assert not hasattr(netlull, "no_such_module")
 
 
 def test_a_closed_pipe_ends_without_a_traceback(small_file: Path) -> None:

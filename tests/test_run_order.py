@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netlull import Axis, AxisPoint, Progress, Scenario, Sweep
+from netlull import Axis, AxisPoint, Progress, Scenario, Sweep, execution
 from netlull.run_order import Job, LongestFirst
-from netlull.sweep import execution, running
+from netlull.sweep import running
 
 METRICS = {"goodput_bps": "flow.tcp.goodput_bps"}
 

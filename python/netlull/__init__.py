@@ -6,9 +6,21 @@ See docs/how-to/python.md.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from netlull import compare as compare
+    from netlull import fluid as fluid
+    from netlull import paired as paired
+    from netlull import papers as papers
+    from netlull import plot as plot
+    from netlull import report as report
+    from netlull import stats as stats
+    from netlull import sweep as sweep
+    from netlull import topology as topology
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue
     from netlull.cluster import Cluster, open_cluster
     from netlull.elements import (
@@ -182,15 +194,25 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what is asked for when it is asked for, so that `netlull --help` does not wait for Arrow."""
+    """Loads a class, a function or a module at its first use, so that `netlull --help` does not wait for Arrow."""
     home = _HOME_OF.get(name)
     if home is None:
-        raise AttributeError(f"module 'netlull' has no attribute {name!r}")
-    from importlib import import_module
-
+        return _module(name)
     value = getattr(import_module(home), name)
     globals()[name] = value
     return value
+
+
+def _module(name: str) -> ModuleType:
+    """A public module of netlull, such as `netlull.topology`."""
+    path = f"{__name__}.{name}"
+    try:
+        if not name.startswith("_"):
+            return import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:
+            raise
+    raise AttributeError(f"module 'netlull' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

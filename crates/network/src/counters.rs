@@ -50,3 +50,34 @@ pub struct LinkCounters {
     /// How long it slept, in nanoseconds. Filled in as the counters are read.
     pub asleep_ns: u64,
 }
+
+impl LinkCounters {
+    /// The counters less those of an earlier time. The most that ever waited stays the most since the start.
+    #[must_use]
+    pub fn since(&self, then: &Self) -> Self {
+        Self {
+            offered_packets: self.offered_packets - then.offered_packets,
+            offered_bytes: self.offered_bytes - then.offered_bytes,
+            dropped_packets: self.dropped_packets - then.dropped_packets,
+            dropped_bytes: self.dropped_bytes - then.dropped_bytes,
+            managed_drops: self.managed_drops - then.managed_drops,
+            marked_packets: self.marked_packets - then.marked_packets,
+            lost_packets: self.lost_packets - then.lost_packets,
+            lost_bytes: self.lost_bytes - then.lost_bytes,
+            asleep_packets: self.asleep_packets - then.asleep_packets,
+            asleep_bytes: self.asleep_bytes - then.asleep_bytes,
+            stranded_packets: self.stranded_packets - then.stranded_packets,
+            delivered_packets: self.delivered_packets - then.delivered_packets,
+            delivered_bytes: self.delivered_bytes - then.delivered_bytes,
+            waited_ns: self.waited_ns - then.waited_ns,
+            queued_ns: self.queued_ns - then.queued_ns,
+            served_packets: self.served_packets - then.served_packets,
+            waited_in_vain_ns: self.waited_in_vain_ns - then.waited_in_vain_ns,
+            discarded_packets: self.discarded_packets - then.discarded_packets,
+            discarded_bytes: self.discarded_bytes - then.discarded_bytes,
+            most_waiting: self.most_waiting,
+            most_waiting_bytes: self.most_waiting_bytes,
+            asleep_ns: self.asleep_ns - then.asleep_ns,
+        }
+    }
+}

@@ -3,10 +3,10 @@
 //!
 //! [`plan`] is a scenario as the emulation needs it, [`outcome`] what it gives back: how the two, which do not know each other, talk.
 
-pub mod account;
 pub mod buffer;
 pub mod by_name;
 pub mod counters;
+pub mod gateway_summary;
 pub mod loss;
 pub mod noise;
 pub mod outcome;
@@ -15,6 +15,6 @@ pub mod probe;
 pub mod queue;
 pub mod radio;
 pub mod random;
-pub mod service;
 pub mod station;
+pub mod transmission;
 pub mod transmitter;

@@ -1,7 +1,7 @@
 //! What an emulation counted: the simulator's own summary is made from it, so that both have the same columns.
 
-use crate::account::GatewaySummary;
 use crate::counters::LinkCounters;
+use crate::gateway_summary::GatewaySummary;
 use crate::probe::Table;
 use crate::station::StationCounts;
 use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};

@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::counters::LinkCounters;
 use crate::queue::Verdict;
 use crate::queue::codel::{CoDel, CoDelConfig, Leaving};
-use crate::service::{RateChange, Service, Then, Turn};
+use crate::transmission::{Next, RateChange, Service, Turn};
 use netlull_mechanism::rate::QueueView;
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -235,8 +235,8 @@ impl<P: QueuedPacket> Transmitter<P> {
     }
 
     #[inline(always)]
-    fn follow(&mut self, then: Then, now: Instant, counters: &mut LinkCounters) {
-        if then == Then::Next {
+    fn follow(&mut self, then: Next, now: Instant, counters: &mut LinkCounters) {
+        if then == Next::Packet {
             self.start_next(now, counters);
         }
     }

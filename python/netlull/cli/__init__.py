@@ -1,4 +1,8 @@
-"""The `netlull` command. Commands import what they need when they run, so that `--help` is fast."""
+"""The `netlull` command.
+
+`--help` loads no command. A command's module is loaded when the command runs; packages that draw, or read tables, are
+loaded when a command first uses them, as attributes of `netlull`.
+"""
 
 from __future__ import annotations
 
@@ -7,25 +11,16 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 
 import click
 
-from netlull.cli.compare import compare_command
-from netlull.cli.doctor import doctor_command, replay_command
-from netlull.cli.emulate import emulate_command
-from netlull.cli.listing import list_command, schema_command
-from netlull.cli.map import map_command
-from netlull.cli.plan import plan_command
-from netlull.cli.plot import plot_group
-from netlull.cli.report import report_command
-from netlull.cli.reproduce import reproduce_command
-from netlull.cli.run import run_command
-from netlull.cli.sweep import sweep_command
-from netlull.cli.topology import topology_command
-from netlull.cli.trace import trace_command
+from netlull import _engine
+from netlull.errors import InputError
 
-__all__ = ["main"]
+__all__ = ["LISTED", "commands", "main"]
 
 _BAD_INPUT = 2
 _INTERRUPTED = 130
@@ -38,43 +33,109 @@ class _Terminated(KeyboardInterrupt):
 
 def _print_version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        from netlull import __version__
-
-        click.echo(f"netlull {__version__}")
+        click.echo(f"netlull {_engine.__version__}")
         context.exit()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@dataclass(frozen=True)
+class Listed:
+    """A command before its module is loaded."""
+
+    module: str
+    attribute: str
+    short_help: str
+    """The first sentence of the command's help."""
+
+    def loaded(self) -> click.Command:
+        command: click.Command = getattr(import_module(f"netlull.cli.{self.module}"), self.attribute)
+        return command
+
+
+LISTED: Mapping[str, Listed] = {
+    "compare": Listed("compare", "compare_command", "Say what differs from A to B, paired by point and seed."),
+    "doctor": Listed("doctor", "doctor_command", "Say what this machine can do: simulate, emulate, with which TCPs."),
+    "emulate": Listed(
+        "emulate",
+        "emulate_command",
+        "Emulate FILE in real time with the kernel's TCP and print what happened, as `netlull run` does.",
+    ),
+    "list": Listed("listing", "list_command", "List what there is, or one kind of it."),
+    "map": Listed(
+        "map",
+        "map_command",
+        "Draw the network of FILE: a topology, a scenario, or a folder that `netlull run --out` wrote.",
+    ),
+    "plan": Listed(
+        "plan",
+        "plan_command",
+        "Tell which links of FILE, a topology or a scenario, a plan switches off, in the order in which it tries them.",
+    ),
+    "plot": Listed("plot", "plot_group", "Draw figures of runs."),
+    "replay": Listed(
+        "doctor",
+        "replay_command",
+        "Put a recording of `netlull emulate --tapes` through its machine again; exit code 1 if it decides otherwise.",
+    ),
+    "report": Listed(
+        "report",
+        "report_command",
+        "Write the report of a sweep, one page of HTML; STORE is the folder that `netlull sweep` wrote.",
+    ),
+    "reproduce": Listed(
+        "reproduce",
+        "reproduce_command",
+        "Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report.",
+    ),
+    "run": Listed(
+        "run",
+        "run_command",
+        "Simulate FILE (a scenario file, or the name of a ready scenario or of a site) and print what happened.",
+    ),
+    "schema": Listed("schema", "schema_command", "Print the JSON Schema of a scenario, for editors."),
+    "sweep": Listed(
+        "sweep", "sweep_command", "Run the sweep that FILE describes; what its store already has is not run again."
+    ),
+    "topology": Listed(
+        "topology", "topology_command", "Show the topology in FILE: nodes, links, degrees, lengths, capacities."
+    ),
+    "trace": Listed(
+        "trace",
+        "trace_command",
+        "Simulate FILE and write the packets seen at the named links as pcapng, one interface per link.",
+    ),
+}
+
+
+class _Commands(click.Group):
+    """Commands whose modules are loaded at their use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # as click's
+        """All names, sorted."""
+        return sorted(LISTED)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # as click's
+        """The command, loaded; None if there is none of that name."""
+        return LISTED[cmd_name].loaded() if cmd_name in LISTED else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # as click's
+        """Lists the commands without loading them."""
+        room = formatter.width - 6 - max(map(len, LISTED))
+        with formatter.section("Commands"):
+            commands = ((name, click.Command(name, help=listed.short_help)) for name, listed in LISTED.items())
+            formatter.write_dl([(name, command.get_short_help_str(room)) for name, command in commands])
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version, help="Say which.")
-def _commands() -> None:
+def commands() -> None:
     """A laboratory for energy-saving networking under TCP."""
-
-
-for _command in (
-    run_command,
-    emulate_command,
-    sweep_command,
-    compare_command,
-    plot_group,
-    reproduce_command,
-    report_command,
-    list_command,
-    schema_command,
-    trace_command,
-    topology_command,
-    plan_command,
-    map_command,
-    doctor_command,
-    replay_command,
-):
-    _commands.add_command(_command)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns the exit code: 0, 1 (a defect, or no), 2 (bad input), 130 (Ctrl-C), 143 (SIGTERM)."""
     try:
         with _sigterm_interrupts():
-            code = _commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
+            code = commands.main(args=arguments, prog_name="netlull", standalone_mode=False)
             sys.stdout.flush()
     except click.ClickException as error:
         return _refused(error.format_message())
@@ -127,9 +188,6 @@ def _refused(message: str) -> int:
 
 def _failed(error: Exception) -> int:
     """Bad input and broken conservation laws in one line; anything else is a defect, with its traceback."""
-    from netlull import _engine
-    from netlull.errors import InputError
-
     notes = "".join(f" ({note})" for note in getattr(error, "__notes__", ()))
     if isinstance(error, InputError | _engine.ScenarioError):
         return _refused(f"{error}{notes}")

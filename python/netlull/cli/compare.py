@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import netlull
+from netlull.cli.compare_output import print_comparison
 from netlull.cli.emulate import Emulating, late_option
 from netlull.cli.inputs import choices, json_option, load_scenario, set_option
 from netlull.cli.numbers import scaled
 from netlull.cli.progress import bar
+from netlull.cli.run import simulate
 from netlull.cli.warnings import warn, warnings_told
 from netlull.errors import InputError
+from netlull.output import MANIFEST, read_description
+from netlull.result import KIND, Result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.compare import Compared, Comparison
-    from netlull.result import Result
+    from netlull.compare import Compared, Comparison, Options
     from netlull.scenario import Scenario
     from netlull.stats import Interval
     from netlull.sweep import Progress, SweepResult
@@ -67,9 +71,7 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     A and B are folders that `netlull sweep`, `netlull run` or `netlull emulate` wrote, or scenarios, which are run
     first; or A alone, with --by. With --emulate, A is a scenario, which is simulated and emulated with the same seeds.
     """
-    from netlull.compare import Options
-
-    options = Options(level, correct, bootstrap)
+    options = netlull.compare.Options(level, correct, bootstrap)
     if emulate:
         _refuse_beside_emulate(second, by, where)
         scenario = load_scenario(first, settings, None)
@@ -87,8 +89,6 @@ def compare_command(  # noqa: PLR0913, PLR0917  # one per option
     if as_json:
         click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False, allow_nan=False))
         return
-    from netlull.cli.compare_output import print_comparison
-
     print_comparison(found)
 
 
@@ -100,12 +100,9 @@ def _refuse_beside_emulate(second: str | None, by: str | None, where: Sequence[s
 
 
 def _both_worlds(
-    scenario: Scenario, seeds: int | None, metrics: Sequence[str], options: Any, max_lateness: str | None
+    scenario: Scenario, seeds: int | None, metrics: Sequence[str], options: Options, max_lateness: str | None
 ) -> Comparison:
     """The scenario simulated and emulated: its own seed, or seeds 1 to N."""
-    from netlull.cli.run import simulate
-    from netlull.paired import compare_runs
-
     emulating = Emulating(max_lateness)
     chosen = [scenario.seed] if seeds is None else list(range(1, seeds + 1))
     pairs: list[tuple[Result, Result]] = []
@@ -117,7 +114,7 @@ def _both_worlds(
             simulated.metric(path)
         emulated = emulating.run(seeded, f"{scenario.name} {number}/{len(chosen)}")
         pairs.append((simulated, emulated))
-    found = compare_runs(
+    found = netlull.paired.compare_runs(
         [pair[0] for pair in pairs], [pair[1] for pair in pairs], metrics, options, ("simulated", "emulated")
     )
     return replace(found, notes=(*found.notes, *_notes([pair[1] for pair in pairs])))
@@ -133,22 +130,18 @@ def _notes(results: Sequence[Result]) -> list[str]:
     return [f"99 % of packets were at most {scaled(latest, 's', 2)} late in the emulation", *told]
 
 
-def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Any) -> Comparison:
-    from netlull.compare import compare_points, only
-
+def _points(store: Path, by: str, where: Sequence[str], metrics: Sequence[str], options: Options) -> Comparison:
     axis, equals, labels = by.partition("=")
-    result = only(_loaded(store), choices(where))
+    result = netlull.compare.only(_loaded(store), choices(where))
     pair = _pair(result, axis.strip(), labels) if equals else None
     if pair is None:
         raise InputError(f'--by "{by}": expected axis=X,Y, two points of an axis')
-    return compare_points(result, axis.strip(), *pair, metrics, options)
+    return netlull.compare.compare_points(result, axis.strip(), *pair, metrics, options)
 
 
 def _loaded(store: Path, name: str = "") -> SweepResult:
     """A sweep that ran; what its scenarios were warned of is said again, after `name` if there is one."""
-    from netlull.sweep import SweepResult
-
-    result = SweepResult.load(store)
+    result = netlull.SweepResult.load(store)
     for text in result.warnings:
         warn(f"{name}: {text}" if name else text)
     return result
@@ -166,10 +159,8 @@ def _pair(result: SweepResult, axis: str, labels: str) -> tuple[str, str] | None
 
 
 def _two(
-    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, seeds: int | None
+    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Options, seeds: int | None
 ) -> Comparison:
-    from netlull.compare import compare, only
-
     folders = [Path(given).is_dir() for given in (first, second)]
     if folders[0] != folders[1]:
         folder, file = (first, second) if folders[0] else (second, first)
@@ -185,19 +176,17 @@ def _two(
         if all(runs):
             return _two_runs(first, second, where, metrics, options, names)
         a, b = (
-            only(_loaded(Path(given), name), choices(where)) for given, name in zip((first, second), names, strict=True)
+            netlull.compare.only(_loaded(Path(given), name), choices(where))
+            for given, name in zip((first, second), names, strict=True)
         )
-        return compare(a, b, metrics, options, names)
+        return netlull.compare.compare(a, b, metrics, options, names)
     if where:
         raise InputError(f'--where "{where[0]}": scenarios have no axes; expected two sweeps')
     a, b = _run((first, second), names, metrics, seeds or _SEEDS)
-    return compare(a, b, (), options, names)
+    return netlull.compare.compare(a, b, (), options, names)
 
 
 def _is_run(folder: Path) -> bool:
-    from netlull.output import MANIFEST, read_description
-    from netlull.result import KIND
-
     try:
         manifest = read_description(folder / MANIFEST)
     except OSError:
@@ -206,16 +195,13 @@ def _is_run(folder: Path) -> bool:
 
 
 def _two_runs(
-    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Any, names: tuple[str, str]
+    first: str, second: str, where: Sequence[str], metrics: Sequence[str], options: Options, names: tuple[str, str]
 ) -> Comparison:
-    from netlull.paired import compare_runs, world_names
-    from netlull.result import Result
-
     if where:
         raise InputError(f'--where "{where[0]}": runs have no axes; expected two sweeps')
     a, b = (Result.load(given) for given in (first, second))
     with warnings_told():
-        found = compare_runs([a], [b], metrics, options, world_names(a, b) or names)
+        found = netlull.paired.compare_runs([a], [b], metrics, options, netlull.paired.world_names(a, b) or names)
     return replace(found, notes=(*found.notes, *_notes([a, b])))
 
 
@@ -227,13 +213,12 @@ def _names(first: str, second: str) -> tuple[str, str]:
 
 def _run(files: Sequence[str], names: Sequence[str], metrics: Sequence[str], seeds: int) -> list[SweepResult]:
     """Both scenarios with the same seeds."""
-    from netlull.sweep import Sweep
-
     if not metrics:
         listed = "netlull run FILE --json lists all"
         raise InputError(f"--metric: is missing; expected a path such as flow.web.mean_completion_s ({listed})")
     sweeps = [
-        Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics}) for file in files
+        netlull.Sweep(load_scenario(file, (), None), seeds=seeds, metrics={path: path for path in metrics})
+        for file in files
     ]
     results = []
     for place, sweep in enumerate(sweeps):

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rich.text import Text
-
+import netlull
 from netlull.cli.numbers import digits, percent, plus_minus
-from netlull.cli.tables import add_row, new_console, show, table_of
-from netlull.compare import Verdict
-from netlull.sweep import window_words
+from netlull.cli.tables import add_row, new_console, say, show, table_of
 
 if TYPE_CHECKING:
     from netlull.compare import Compared, Comparison
@@ -39,7 +36,7 @@ def print_comparison(found: Comparison) -> None:
     kind = "bootstrap" if found.options.bootstrap else "confidence"
     show(out, f"{b} minus {a}, with {100 * found.options.level:g} % {kind} intervals", table)
     for line in _sentences(found):
-        out.print(Text(line))
+        say(out, line)
 
 
 def _difference(row: Compared, *, bootstrap: bool) -> str:
@@ -60,18 +57,18 @@ def _relative(interval: Interval) -> str:
 
 def _words(row: Compared) -> str:
     words = row.verdict.value
-    if row.verdict is Verdict.NONE and row.hidden == 0:
+    if row.verdict is netlull.compare.Verdict.NONE and row.hidden == 0:
         words = "the same in every pair"
     return words if row.paired else f"{words} (unpaired)"
 
 
 def _hidden(row: Compared) -> str:
     """How large a difference may be there all the same."""
-    return digits(row.hidden, 2) if row.verdict is Verdict.NONE and row.hidden else "-"
+    return digits(row.hidden, 2) if row.verdict is netlull.compare.Verdict.NONE and row.hidden else "-"
 
 
 def _sentences(found: Comparison) -> list[str]:
-    lines = [window_words(found.windows)]
+    lines = [netlull.sweep.window_words(found.windows)]
     if any(row.paired for row in found.rows):
         lines.append("Pairs have the same seed: the same random traffic in both (common random numbers).")
     if len(found.rows) >= _FOR_A_SENTENCE:

@@ -8,6 +8,9 @@ from dataclasses import asdict
 import click
 
 from netlull.cli.inputs import json_option
+from netlull.cli.tables import add_row, new_console, show, table_of
+from netlull.doctor import examine, simulates
+from netlull.emulation import replay
 
 __all__ = ["doctor_command", "replay_command"]
 
@@ -17,15 +20,11 @@ __all__ = ["doctor_command", "replay_command"]
 @click.pass_context
 def doctor_command(context: click.Context, as_json: bool) -> None:
     """Say what this machine can do: simulate, emulate, with which TCPs. Exit code 0 if it can simulate."""
-    from netlull.doctor import examine, simulates
-
     checks = examine()
     can = simulates(checks)
     if as_json:
         click.echo(json.dumps({"simulates": can, "checks": [asdict(check) for check in checks]}, indent=2))
     else:
-        from netlull.cli.tables import add_row, new_console, show, table_of
-
         table = table_of(["", "what", "needed for", "found, or missing"], words=4)
         for check in checks:
             add_row(table, ["ok" if check.ok else "no", check.name, ", ".join(check.needed_for), check.message])
@@ -41,8 +40,6 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
 @click.pass_context
 def replay_command(context: click.Context, tape: str) -> None:
     """Put a recording of `netlull emulate --tapes` through its machine again; exit code 1 if it decides otherwise."""
-    from netlull.emulation import replay
-
     same, words = replay(tape)
     click.echo(words, err=not same)
     if not same:

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import netlull
+from netlull import _engine
+from netlull.bundled import find, ready
 from netlull.errors import InputError
+from netlull.fieldpath import parse_setting
+from netlull.scenario import Scenario
+from netlull.sites import sites
+from netlull.stations import ClientShaper
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster
-    from netlull.scenario import Scenario
 
 __all__ = [
     "Place",
@@ -59,9 +65,7 @@ class Place:
                 )
             yield None
             return
-        from netlull.cluster import open_cluster
-
-        with open_cluster(self.where, workers=workers, config=self.config) as cluster:
+        with netlull.open_cluster(self.where, workers=workers, config=self.config) as cluster:
             yield cluster
 
 
@@ -88,9 +92,6 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
         InputError: a path, a setting or the file cannot be used.
         ScenarioError: starts with the file and names the field, its value and what was expected.
     """
-    from netlull import _engine
-    from netlull.fieldpath import parse_setting
-
     values = dict(parse_setting(setting) for setting in settings)
     if seed is not None:
         values["seed"] = _engine.check_seed(seed)
@@ -102,11 +103,6 @@ def load_scenario(file: str, settings: Iterable[str], seed: int | None) -> Scena
 
 def _found(name: str, values: dict[str, Any]) -> Scenario:
     """A file before a ready scenario of that name before a site, whose client has the paper's shaper."""
-    from netlull.bundled import find, ready
-    from netlull.scenario import Scenario
-    from netlull.sites import sites
-    from netlull.stations import ClientShaper
-
     if name not in sites() or name in ready() or Path(name).is_file():
         return Scenario.from_file(find(name), values=values)
     return sites()[name].scenario(ClientShaper(), probe={"stations": True, "window": True}).with_values(values)

@@ -1,4 +1,4 @@
-"""`netlull list` and `netlull schema`: what there is."""
+"""`netlull list`: what there is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import Any
 
 import click
 
+import netlull
+from netlull import _engine, bundled
 from netlull.cli.inputs import json_option
+from netlull.cli.tables import print_listing
+from netlull.sites import described, sites
+from netlull.topology.find import shipped
 
-__all__ = ["list_command", "schema_command"]
+__all__ = ["list_command"]
 
 _KINDS = (
     "papers",
@@ -39,8 +44,6 @@ def list_command(kind: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found if kind is None else found[kind], indent=2, ensure_ascii=False))
         return
-    from netlull.cli.tables import print_listing
-
     if kind == "tcp":
         found["tcp-options"] = _entries("tcp-options")
     print_listing(found, whole=kind is not None)
@@ -48,30 +51,11 @@ def list_command(kind: str | None, as_json: bool) -> None:
 
 def _entries(kind: str) -> list[dict[str, Any]]:
     if kind == "papers":
-        from netlull import papers
-
-        return [{"name": paper.key, "description": paper.title} for paper in papers.find()]
+        return [{"name": paper.key, "description": paper.title} for paper in netlull.papers.find()]
     if kind == "scenarios":
-        from netlull import bundled
-
         return [{"name": name, "description": bundled.description(path)} for name, path in bundled.ready().items()]
     if kind == "topologies":
-        from netlull import bundled
-        from netlull.topology.find import shipped
-
         return [{"name": name, "description": bundled.description(path)} for name, path in shipped().items()]
     if kind == "sites":
-        from netlull.sites import described, sites
-
         return [described(site) for site in sites().values()]
-    from netlull import _engine
-
     return _engine.catalogue()[kind]
-
-
-@click.command("schema")
-def schema_command() -> None:
-    """Print the JSON Schema of a scenario, for editors."""
-    from netlull.topology.schema import schema
-
-    click.echo(json.dumps(schema(), indent=2, ensure_ascii=False))

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+import netlull
 from netlull.cli.inputs import set_option
 from netlull.cli.networks import network_of, reading_options
 from netlull.cli.plot import check_file, seconds, write_figure
 from netlull.errors import InputError
+from netlull.result import Result
+from netlull.topology.state import part_of, topology_of_scenario
 
 if TYPE_CHECKING:
     from netlull.topology import ReadOptions, Topology
@@ -56,17 +59,12 @@ def map_command(
             if value is not None:
                 raise InputError(f"{option}: {file} is no run; expected the folder that `netlull run --out` wrote")
     topology, part = _run(file, settings, phase, at_s, model) if is_run else (network_of(file, settings, reading), None)
-    from netlull.plot.map import network_map
-
-    write_figure(network_map(topology, part, title=title), out)
+    write_figure(netlull.plot.network_map(topology, part, title=title), out)
 
 
 def _run(
     folder: str, settings: tuple[str, ...], phase: str | None, at_s: float | None, model: str | None
 ) -> tuple[Topology, Part]:
-    from netlull.result import Result
-    from netlull.topology.state import part_of, topology_of_scenario
-
     if settings:
         raise InputError(f"{folder}: has been run; expected a scenario for --set")
     result = Result.load(folder)

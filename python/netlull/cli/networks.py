@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from netlull.bundled import ready
+from netlull.cli.inputs import load_scenario
 from netlull.errors import InputError
+from netlull.topology import ReadOptions, Topology
+from netlull.topology.find import find, shipped
+from netlull.topology.read import LARGEST_BYTES
+from netlull.topology.state import topology_of_scenario
 
 if TYPE_CHECKING:
-    from netlull.topology import ReadOptions, Topology
+    from netlull.topology import Topology
 
 __all__ = ["network_of", "reading_options", "topology_named"]
 
@@ -33,8 +39,6 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def read(*arguments: Any, **options: Any) -> Any:
-        from netlull.topology import ReadOptions
-
         taken = {name: options.pop(f"read_{name}") for name, _ in _READING}
         given: dict[str, object] = {name: value for name, value in taken.items() if value is not None}
         try:
@@ -54,8 +58,6 @@ def topology_named(name: str, reading: ReadOptions) -> Topology:
     Raises:
         InputError: there is none, or it cannot be read.
     """
-    from netlull.topology.find import find
-
     return find(name, reading)
 
 
@@ -65,9 +67,6 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
     Raises:
         InputError: there is none, or it cannot be read; a topology takes no settings.
     """
-    from netlull.cli.inputs import load_scenario
-    from netlull.topology.state import topology_of_scenario
-
     if _is_scenario(name):
         return topology_of_scenario(json.loads(load_scenario(name, settings, None).canonical()))
     if settings:
@@ -77,10 +76,6 @@ def network_of(name: str, settings: tuple[str, ...], reading: ReadOptions) -> To
 
 def _is_scenario(name: str) -> bool:
     """Whether a file is a scenario, or there is none but a ready scenario of that name."""
-    from netlull.bundled import ready
-    from netlull.topology.find import shipped
-    from netlull.topology.read import LARGEST_BYTES
-
     path = Path(name)
     if not path.is_file():
         return name in ready() and name not in shipped()

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import netlull
 from netlull.cli.inputs import json_option
 from netlull.cli.networks import network_of, reading_options
+from netlull.cli.numbers import digits, percent, scaled
 from netlull.cli.plot import check_file, write_figure
+from netlull.cli.tables import add_row, new_console, say, table_of
 from netlull.errors import InputError
-
-if TYPE_CHECKING:
-    from netlull.topology import ReadOptions, SleepPlan, Topology
+from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
+from netlull.topology.state import LineState, Part
 
 __all__ = ["plan_command"]
 
@@ -61,8 +63,6 @@ def plan_command(
     if threshold is not None and kind != "load_aware":
         raise InputError(f"--threshold: stands beside --{kind}; expected it with --load-aware")
     topology = network_of(file, (), reading)
-    from netlull.topology import sleep_plan
-
     is_load_aware = kind == "load_aware"
     plan = sleep_plan(
         topology, kind, threshold=threshold if is_load_aware else value, bound=value if is_load_aware else None
@@ -106,18 +106,11 @@ _RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "l
 
 
 def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
-    from rich.text import Text
-
-    from netlull.cli.numbers import digits, percent, scaled
-    from netlull.cli.tables import add_row, new_console, table_of
-
     console = new_console()
     facts = _facts(plan)
     share = percent(len(facts["off"]) / len(topology.lines))
     told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share})"
-    console.print(
-        Text(f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
-    )
+    say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
     table = table_of(["link", "verdict", _RANKS[kind], "λ₂ / before"], words=2)
     many = len(facts["step"]) > _MOST_ROWS
     shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
@@ -127,19 +120,16 @@ def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
     if kind == "load_aware" and not topology.demands:
-        console.print(Text(_NO_DEMANDS))
+        say(console, _NO_DEMANDS)
     if many:
         verdicts = [step["verdict"] for step in facts["step"]]
         rest = [f"{verdicts.count('off') - len(shown)} more sleep"] if verdicts.count("off") > len(shown) else []
         stays = ((verdicts.count(verdict), words) for verdict, words in _VERDICTS.items() if verdict != "off")
         rest += [f"{number} {words.replace('stays', 'stay', 1)}" for number, words in stays if number]
-        console.print(Text(f"{'; '.join(rest)} (--json has all)"))
+        say(console, f"{'; '.join(rest)} (--json has all)")
 
 
 def _draw(topology: Topology, name: str, plan: SleepPlan, picture: Path) -> None:
-    from netlull.plot import network_map
-    from netlull.topology.state import LineState, Part
-
     asleep = {line.ends for line in plan.off}
     states = {line.ends: LineState(asleep=line.ends in asleep) for line in topology.lines}
-    write_figure(network_map(topology, Part(name, states)), picture)
+    write_figure(netlull.plot.network_map(topology, Part(name, states)), picture)

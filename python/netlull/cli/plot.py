@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+import netlull
 from netlull.cli.inputs import choices, load_scenario, set_option
+from netlull.cli.run import simulate, with_default_probe
 from netlull.errors import InputError
+from netlull.quantities import in_unit
+from netlull.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from matplotlib.figure import Figure
-
-    from netlull.result import Result
 
 __all__ = ["check_file", "plot_group", "seconds", "write_figure"]
 
@@ -34,8 +36,6 @@ def plot_group() -> None:
 
 def seconds(_context: click.Context, parameter: click.Parameter, given: str | None) -> float | None:
     """A time in the run: `12`, in seconds, or `500 ms`."""
-    from netlull.quantities import in_unit
-
     if given is None:
         return None
     found = in_unit(given, "s")
@@ -77,10 +77,8 @@ def cwnd_command(
     """
     check_file(out)
     named = _named([found for run in runs for found in _results(run, settings, each)], labels)
-    from netlull.plot import cwnd_figure, windows_of
-
-    windows = [one for label, result in named for one in windows_of(result, label, flows)]
-    write_figure(cwnd_figure(windows, (start, end)), out)
+    windows = [one for label, result in named for one in netlull.plot.windows_of(result, label, flows)]
+    write_figure(netlull.plot.cwnd_figure(windows, (start, end)), out)
 
 
 @plot_group.command("compare")
@@ -94,7 +92,7 @@ def cwnd_command(
 @click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end.")
 @click.option("--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run.")
 @set_option
-def beside_command(  # one per option
+def overlay_command(  # one per option
     runs: tuple[str, ...],
     out: Path,
     flows: tuple[str, ...],
@@ -115,9 +113,7 @@ def beside_command(  # one per option
     if len(set(worlds)) == len(worlds):
         found = [(result.world, result) for _, result in found]
     named = _named(found, labels)
-    from netlull.plot import overlay_figure
-
-    write_figure(overlay_figure(named, flows, links, (start, end)), out)
+    write_figure(netlull.plot.overlay_figure(named, flows, links, (start, end)), out)
 
 
 @plot_group.command("sweep")
@@ -137,10 +133,7 @@ def sweep_figure_command(
     """Draw the metrics of a sweep with 95 % confidence intervals; STORE is the folder that `netlull sweep` wrote."""
     check_file(out)
     chosen = choices(where)
-    from netlull.plot import sweep_figure
-    from netlull.sweep.table import SweepResult
-
-    write_figure(sweep_figure(SweepResult.load(store), x, by, metrics, chosen), out)
+    write_figure(netlull.plot.sweep_figure(netlull.SweepResult.load(store), x, by, metrics, chosen), out)
 
 
 @plot_group.command("doze")
@@ -177,9 +170,7 @@ def doze_command(
     if whole and (start is not None or end is not None):
         raise InputError("--whole: goes with neither --from nor --to; expected one or the other")
     ((_, result),) = _results(run, settings, None, probe={"stations": True})
-    from netlull.plot import doze_figure
-
-    drawn = doze_figure(result, station, (start, end), whole=whole, radio=radio)
+    drawn = netlull.plot.doze_figure(result, station, (start, end), whole=whole, radio=radio)
     for out in outs:
         write_figure(drawn, out)
 
@@ -196,9 +187,7 @@ def check_file(out: Path, option: str = "--out") -> None:
 
 def write_figure(drawn: Figure, out: Path) -> None:
     """Writes a figure and says so."""
-    from netlull.plot import save_as
-
-    save_as(drawn, out)
+    netlull.plot.save_as(drawn, out)
     click.echo(f"written to {out}")
 
 
@@ -206,8 +195,6 @@ def _results(
     run: str, settings: Sequence[str], each: str | None, probe: Mapping[str, object] = _WINDOWS
 ) -> Iterator[tuple[str, Result]]:
     """A folder's result, or the results of a scenario's runs with this probe beside its own, each with a name."""
-    from netlull.result import Result
-
     if Path(run).is_file() and Path(run).suffix in _PARTS_OF_RUNS:
         raise InputError(f"{run}: is no scenario; expected the folder of a run, not a file in it, or a scenario file")
     if Path(run).is_dir():
@@ -233,8 +220,6 @@ def _variants(each: str | None) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _simulated(file: str, settings: Sequence[str], probe: Mapping[str, object]) -> Result:
     """Runs a scenario with the probes that a figure needs beside its own."""
-    from netlull.cli.run import simulate, with_default_probe
-
     scenario = load_scenario(file, settings, None)
     if not probe:
         return simulate(with_default_probe(scenario))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+import netlull
 from netlull.errors import InputError
 
 __all__ = ["report_command"]
@@ -18,6 +19,4 @@ def report_command(store: Path, out: Path | None) -> None:
     """Write the report of a sweep, one page of HTML; STORE is the folder that `netlull sweep` wrote."""
     if out is not None and out.suffix not in {".html", ".htm"}:
         raise InputError(f"--out {out}: expected a name that ends in .html")
-    from netlull.report.sweeps import sweep_report
-
-    click.echo(f"written to {sweep_report(store, out)}")
+    click.echo(f"written to {netlull.report.sweep_report(store, out)}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
 from netlull.cli.warnings import warnings_told
@@ -45,9 +46,6 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
     as_json: bool,
 ) -> None:
     """Reproduce the papers KEY (default: all of `netlull list papers`): claims table, figures, report."""
-    from netlull.papers import PaperError
-    from netlull.papers.run import reproduce, reproduce_studies
-
     with bar("reproduce") as show:
 
         def shown(progress: Progress) -> None:
@@ -64,10 +62,10 @@ def reproduce_command(  # noqa: PLR0913, PLR0917  # one per option
                     "progress": shown,
                 }
                 if studies:
-                    outcomes = [reproduce_studies(_only(keys, readings=readings), studies, **common)]
+                    outcomes = [netlull.papers.reproduce_studies(_only(keys, readings=readings), studies, **common)]
                 else:
-                    outcomes = reproduce(keys, readings=readings, **common)
-        except PaperError as error:
+                    outcomes = netlull.papers.reproduce(keys, readings=readings, **common)
+        except netlull.papers.PaperError as error:
             raise InputError(str(error)) from None
     if as_json:
         click.echo(json.dumps([_document(outcome) for outcome in outcomes], indent=2, ensure_ascii=False))

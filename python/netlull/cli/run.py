@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+import netlull
+from netlull._engine import Monitor
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
+from netlull.cli.tables import print_summary
 from netlull.cli.warnings import warn
+from netlull.output import staged_folder, writing
+from netlull.quantities import in_unit
+from netlull.result import KIND
 
 if TYPE_CHECKING:
     from netlull.result import Result
@@ -50,8 +56,6 @@ def run_command(
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
-    from netlull.cli.tables import print_summary
-
     print_summary(result.summary)
     if out is not None:
         click.echo(f"written to {out}")
@@ -59,28 +63,20 @@ def run_command(
 
 def staged(out: Path) -> contextlib.AbstractContextManager[Path]:
     """A folder for a run's files that appears as `out` when all are written."""
-    from netlull.output import staged_folder
-    from netlull.result import KIND
-
     return staged_folder(out, kind=KIND)
 
 
 def write_result(result: Result, stage: Path) -> None:
     """Writes a run's figures, columns and manifest."""
-    from netlull.output import writing
-    from netlull.plot import run_figures
-
     figures = stage / "figures"
     with writing(figures):
         figures.mkdir()
-    run_figures(result, figures)
+    netlull.plot.run_figures(result, figures)
     result.write_into(stage)
 
 
 def simulate(scenario: Scenario) -> Result:
     """Runs the scenario in this thread with a bar; Ctrl-C and SIGTERM raise KeyboardInterrupt."""
-    from netlull._engine import Monitor
-
     monitor = Monitor()
     for warning in scenario.warnings:
         warn(warning)
@@ -92,8 +88,6 @@ def simulate(scenario: Scenario) -> Result:
 
 def with_default_probe(scenario: Scenario) -> Scenario:
     """The scenario, recording 500 bins, windows and events of TCP senders and stations if it does not say what."""
-    from netlull.quantities import in_unit
-
     document = scenario.to_dict()
     if "probe" in document:
         return scenario

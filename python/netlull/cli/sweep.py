@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+import netlull
 from netlull.cli.inputs import Place, cluster_options, json_option
 from netlull.cli.progress import bar
+from netlull.cli.sweep_output import print_sweep
 from netlull.cli.warnings import warnings_told
 from netlull.errors import OutputError
 
@@ -49,9 +51,7 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
     as_json: bool,
 ) -> None:
     """Run the sweep that FILE describes; what its store already has is not run again."""
-    from netlull.sweep import Sweep
-
-    sweep = Sweep.from_file(file)
+    sweep = netlull.Sweep.from_file(file)
     if seeds is not None:
         sweep = sweep.replaced(seeds=seeds)
     store = out or Path("out") / _name(file)
@@ -67,10 +67,8 @@ def sweep_command(  # noqa: PLR0913, PLR0917  # one per option
 
 def _report(store: Path) -> OutputError | None:
     """Writes the sweep's report; what is said if that cannot be."""
-    from netlull.report.sweeps import sweep_report
-
     try:
-        sweep_report(store)
+        netlull.report.sweep_report(store)
     except OutputError as error:
         return error
     return None
@@ -89,8 +87,6 @@ def _print(result: SweepResult, store: Path, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    from netlull.cli.tables import print_sweep
-
     print_sweep(result)
     click.echo(f"{result.executed} runs simulated, {result.reused} taken from the store; written to {store}")
 

@@ -6,19 +6,14 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
-from netlull.cli.numbers import count, digits, percent, plus_minus, scaled
+from netlull.cli.numbers import count, digits, percent, scaled
 from netlull.cli.stations import radio_powers, radio_words, station_cells, stations_notes
-from netlull.sweep.table import window_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from netlull.sweep import SweepResult
+    from rich.console import Console
+    from rich.table import Table
 
 __all__ = [
     "add_row",
@@ -26,13 +21,12 @@ __all__ = [
     "new_console",
     "print_listing",
     "print_summary",
-    "print_sweep",
+    "say",
     "show",
     "table_of",
 ]
 
 _MOST_ROWS = 20
-_MOST_DOUBTS = 3
 _LATENESS = {"50 %": "p50_s", "99 %": "p99_s", "99.9 %": "p999_s", "latest": "max_s"}
 _WIDTH_WITHOUT_TERMINAL = 150
 _WIDE = 145
@@ -43,12 +37,18 @@ Summary = dict[str, Any]
 
 def new_console() -> Console:
     """As wide as the terminal; a file or a pipe gets lines that are not folded."""
+    from rich.console import Console
+
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _WIDTH_WITHOUT_TERMINAL
     return Console(width=width, highlight=False)
 
 
 def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
     """A table whose first `words` columns are text and whose others are numbers."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         table.add_column(Text(column), justify="left" if index < words else "right", overflow="fold")
@@ -57,13 +57,22 @@ def table_of(columns: Sequence[str], *, words: int = 1) -> Table:
 
 def add_row(table: Table, cells: Sequence[str], *, style: str | None = None) -> None:
     """Adds a row of plain text."""
+    from rich.text import Text
+
     table.add_row(*(Text(cell) for cell in cells), style=style)
 
 
 def show(console: Console, title: str, table: Table) -> None:
     """Prints a table under its title."""
-    console.print(Text(title, style="bold"))
+    say(console, title, style="bold")
     console.print(table)
+
+
+def say(console: Console, words: str, *, style: str = "") -> None:
+    """Prints plain text."""
+    from rich.text import Text
+
+    console.print(Text(words, style=style))
 
 
 def _chosen(console: Console, cells: dict[str, str], essential: Sequence[str]) -> dict[str, str]:
@@ -81,6 +90,8 @@ def _recorded(summary: Summary) -> str:
 
 def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
     """One run: headline, links, energy, flows, stations; of an emulated one, how late it was and where it differs."""
+    from rich.text import Text
+
     console = new_console()
     checked = "not checked" if summary["verify"] == "off" else f"{count(summary['checks'])} checks passed"
     facts = [
@@ -109,7 +120,7 @@ def print_summary(summary: Summary, emulation: Summary | None = None) -> None:
     if summary.get("stations"):
         _print_stations(console, summary["stations"])
     for line in emulation_notes(emulation) if emulation else ():
-        console.print(Text(line))
+        say(console, line)
 
 
 def emulation_notes(emulation: Summary) -> list[str]:
@@ -135,7 +146,7 @@ def _print_stations(console: Console, stations: list[Summary]) -> None:
     _add_rest(table, len(stations))
     show(console, f"Stations (energy {radio_words(shown)}; download: from SYN to FIN)", table)
     for line in stations_notes(shown):
-        console.print(Text(line))
+        say(console, line)
 
 
 def _links_table(console: Console, links: list[Summary]) -> Table:
@@ -197,7 +208,7 @@ def _print_sleep(console: Console, summary: Summary) -> None:
         f"{count(routing['unroutable_packets'])} without a way",
         f"{count(routing['expired_packets'])} out of hops",
     ]
-    console.print(Text(f"Routing: {', '.join(fact for fact in facts if fact)}\n"))
+    say(console, f"Routing: {', '.join(fact for fact in facts if fact)}\n")
 
 
 def _energy_table(summary: Summary) -> Table:
@@ -300,49 +311,6 @@ def _add_rest(table: Table, entries: int) -> None:
         table.add_row(f"... {entries - _MOST_ROWS} more (--json has all)")
 
 
-def print_sweep(result: SweepResult) -> None:
-    """A sweep: one row per point, each metric's mean with its 95 % interval."""
-    summary = result.summarise()
-    many = len(set(summary["experiment"].to_pylist())) > 1
-    axes = [f"{axis} [{result.units[axis]}]" if result.units[axis] else axis for axis in result.axes]
-    table = table_of([*(["experiment"] if many else []), *axes, "runs", *result.metrics], words=len(axes) + many)
-    for row in summary.to_pylist():
-        cells = [row["experiment"]] if many else []
-        cells += [row[f"{axis}_label"] or "-" for axis in result.axes]
-        cells.append(count(row["runs"]))
-        cells += [_interval(row[name], row[f"{name}_low"], row[f"{name}_high"]) for name in result.metrics]
-        add_row(table, cells)
-    out = new_console()
-    show(out, "Means over seeds with 95 % confidence intervals", table)
-    for line in _sweep_notes(result):
-        out.print(Text(line))
-
-
-def _sweep_notes(result: SweepResult) -> list[str]:
-    """What was measured of each run, how its seeds came about, and where an interval is not to be trusted."""
-    lines = [window_words(result.windows)]
-    if result.until is not None:
-        wanted = ", ".join(map(str, result.until.conditions))
-        lines.append(
-            f"Seeds were added until {wanted}; such intervals cover a little less than 95 % (docs/statistics.md)."
-        )
-        unmet = [f"  {what}" for what in result.unmet[:_MOST_ROWS]]
-        if unmet:
-            lines.append(f"Not reached with at most {result.until.most_seeds} seeds:")
-            lines += unmet
-    doubtful = result.doubts()
-    if doubtful:
-        more = f"; and {len(doubtful) - _MOST_DOUBTS} more" if len(doubtful) > _MOST_DOUBTS else ""
-        lines.append(
-            f"Warning: these intervals may mislead: {'; '.join(doubtful[:_MOST_DOUBTS])}{more}; more seeds help."
-        )
-    return [line for line in lines if line]
-
-
-def _interval(mean: float, low: float, high: float) -> str:
-    return plus_minus(mean, (high - low) / 2)
-
-
 _TITLES = {
     "tcp": "TCP congestion control",
     "tcp-options": "TCP options",
@@ -364,7 +332,7 @@ def print_listing(found: dict[str, list[dict[str, Any]]], *, whole: bool) -> Non
         if entries:
             show(console, title, table)
         else:
-            console.print(Text(f"{title}: none", style="bold"))
+            say(console, f"{title}: none", style="bold")
 
 
 def _details(entry: dict[str, Any]) -> list[list[str]]:

@@ -12,7 +12,12 @@ import click
 
 from netlull.cli.inputs import json_option
 from netlull.cli.networks import reading_options, topology_named
+from netlull.cli.numbers import count, digits, scaled
+from netlull.cli.tables import add_row, new_console, say, table_of
 from netlull.errors import InputError
+from netlull.output import staged_file
+from netlull.topology.hub import PREFIX
+from netlull.topology.model import hops_between, hops_from
 
 if TYPE_CHECKING:
     from netlull.topology import ReadOptions, Topology
@@ -56,8 +61,6 @@ def topology_command(file: str, to: Path | None, scenario: Path | None, reading:
 
 
 def _write(out: Path, text: str) -> None:
-    from netlull.output import staged_file
-
     with staged_file(out) as stage:
         stage.write_text(text, encoding="utf-8")
 
@@ -91,17 +94,12 @@ def facts(topology: Topology) -> dict[str, Any]:
 
 
 def _print(topology: Topology) -> None:
-    from rich.text import Text
-
-    from netlull.cli.numbers import count, digits, scaled
-    from netlull.cli.tables import add_row, new_console, table_of
-
     told = facts(topology)
     console = new_console()
-    console.print(Text(topology.name + (f": {topology.description}" if topology.description else ""), style="bold"))
+    say(console, topology.name + (f": {topology.description}" if topology.description else ""), style="bold")
     degrees = f"{told['least_degree']} / {digits(told['mean_degree'])} / {told['largest_degree']}"
-    console.print(
-        Text(f"{count(told['nodes'])} nodes, {count(told['links'])} links, degrees {degrees} (least, mean, largest)")
+    say(
+        console, f"{count(told['nodes'])} nodes, {count(told['links'])} links, degrees {degrees} (least, mean, largest)"
     )
     if told["pieces"] > 1:
         connected = f"in {told['pieces']} pieces, the largest of {len(topology.pieces[0])} nodes"
@@ -111,7 +109,7 @@ def _print(topology: Topology) -> None:
         spectrum = digits(told["algebraic_connectivity"], 5)
         connected = f"diameter {told['diameter_hops']} hops, algebraic connectivity {spectrum}"
     demands = f", {count(told['demands'])} demands" if told["demands"] else ""
-    console.print(Text(connected + demands))
+    say(console, connected + demands)
     table = table_of(["link", "capacity", "length", "delay", "cost"])
     for line, link in zip(topology.lines, told["link"], strict=True):
         length = link["length_km"]
@@ -143,8 +141,6 @@ def _text(value: str) -> str:
 
 
 def _source(file: str, out: Path) -> str:
-    from netlull.topology.hub import PREFIX
-
     if file.startswith(PREFIX):
         return f"hub = {_text(file.removeprefix(PREFIX))}"
     if not Path(file).exists():
@@ -154,8 +150,6 @@ def _source(file: str, out: Path) -> str:
 
 def _furthest(topology: Topology) -> tuple[str, str]:
     """The first two nodes with as many hops between them as the diameter has; of a large network two far apart."""
-    from netlull.topology.model import hops_between, hops_from
-
     if len(topology.nodes) < 2:
         raise InputError(f"{topology.name}: has one node; expected at least two for a scenario")
     if topology.diameter is None:

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import click
 
+from netlull import _engine
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar, watched
+from netlull.errors import OutputError
+from netlull.output import prepare_file
 
 __all__ = ["trace_command"]
 
@@ -25,10 +28,6 @@ def trace_command(  # the command's options
     file: str, links: tuple[str, ...], out: Path, seed: int | None, settings: tuple[str, ...], as_json: bool
 ) -> None:
     """Simulate FILE and write the packets seen at the named links as pcapng, one interface per link."""
-    from netlull import _engine
-    from netlull.errors import OutputError
-    from netlull.output import prepare_file
-
     scenario = load_scenario(file, settings, seed)
     monitor = _engine.Monitor()
     prepare_file(out)

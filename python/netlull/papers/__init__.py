@@ -3,6 +3,9 @@
 A folder under `papers/` says what a paper claims and how to run it; see papers/README.md for its files.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from netlull.papers.documents import Alternative, Claim, Paper, PaperInfo, Reading, Study, Tolerance, load
 from netlull.papers.grid import Cell, Grid
 from netlull.papers.outcome import (
@@ -21,6 +24,9 @@ from netlull.papers.outcome import (
 )
 from netlull.papers.source import find, folder_of
 from netlull.papers.toml import PaperError
+
+if TYPE_CHECKING:
+    from netlull.papers.run import reproduce, reproduce_studies
 
 __all__ = [
     "Alternative",
@@ -56,7 +62,5 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """What reproduces is loaded when it is used: listing papers needs no simulator."""
     if name in {"reproduce", "reproduce_studies"}:
-        from netlull.papers import run
-
-        return getattr(run, name)
+        return getattr(import_module("netlull.papers.run"), name)
     raise AttributeError(f"module 'netlull.papers' has no attribute {name!r}")

@@ -13,6 +13,7 @@ from netlull.report.page import (
     render,
     write,
 )
+from netlull.report.sweeps import sweep_report
 
 __all__ = [
     "ClaimPart",
@@ -25,5 +26,6 @@ __all__ = [
     "TableBlock",
     "bundled",
     "render",
+    "sweep_report",
     "write",
 ]

@@ -4,7 +4,7 @@ use super::ids::{ById, Id, LinkId};
 use super::net::Net;
 use super::timetable::Due;
 use netlull_network::plan::{InService, Plan};
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_units::{BitRate, Duration, Instant};
 
 /// By link: the steps of its capacity that are done.

@@ -5,7 +5,7 @@ use crate::tape::OnTape;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
-use netlull_network::account::{Account, GatewaySummary};
+use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_network::plan::{ControlPlan, InService, MechanismPlan};
 use netlull_network::probe::{GatewaySample, GatewayTruth};
 use netlull_units::{BitRate, Bytes, Duration, Instant};

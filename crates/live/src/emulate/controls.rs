@@ -8,7 +8,7 @@ use crate::error::Result;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView};
 use netlull_mechanism::rate::RateEvent;
 use netlull_network::plan::Plan;
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_units::{Bytes, Instant};
 use netlull_wire::{set_window, window_field};
 use std::path::Path;

@@ -17,7 +17,7 @@ use netlull_network::queue::red::{Arrival, Red};
 use netlull_network::queue::{QueueModel, Verdict};
 use netlull_network::radio::Coming;
 use netlull_network::random::Stream;
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_network::transmitter::{self, Departure, QueuedPacket, Transmitter};
 use netlull_units::{BitRate, Duration, Instant};
 use std::collections::VecDeque;

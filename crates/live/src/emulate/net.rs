@@ -16,7 +16,7 @@ use netlull_mechanism::gateway::SegmentView;
 use netlull_mechanism::rate::{Admission, RateEvent};
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::Plan;
-use netlull_network::service::RateChange;
+use netlull_network::transmission::RateChange;
 use netlull_units::{Bytes, Instant};
 use netlull_wire::{Ecn, Packet, parse};
 use std::collections::VecDeque;

@@ -1,15 +1,15 @@
 //! What is recorded over time, in virtual time and in real time alike: columns, written only where they are asked for.
 
 mod arrivals;
+mod gateway_probe;
 mod gateways;
 mod requests;
 mod stations;
 mod tables;
-mod truth;
 
 pub use arrivals::{ArrivalRow, arrivals};
+pub use gateway_probe::{Load, Seen, Sums, Timed};
 pub use gateways::{GatewaySample, GatewayTable, GatewayTruth};
 pub use requests::{RequestRow, RequestTable};
 pub use stations::{AirRow, CLOSED, StationProbe};
 pub use tables::{Column, EventTables, FlowSample, LinkSample, Recorder, Table, Word, ssthresh};
-pub use truth::{Load, Seen, Sums, Timed};

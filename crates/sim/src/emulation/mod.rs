@@ -8,5 +8,4 @@ mod plan;
 pub use crate::run::{Emulated, check_format, emulated};
 pub use netlull_network::outcome::Outcome;
 pub use netlull_network::plan::Head;
-pub(crate) use plan::marks;
 pub use plan::plan;

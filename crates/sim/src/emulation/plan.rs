@@ -3,7 +3,7 @@
 use crate::engine::random::Stream;
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::routing::NextHop;
-use crate::run::Rerouting;
+use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
     Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
@@ -42,13 +42,13 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         format: FORMAT,
         name: scenario.name.clone(),
         duration: scenario.duration,
-        marks: marks(scenario),
+        marks: edges(scenario),
         seed: scenario.seed,
         mtu: scenario.mtu,
         nodes: scenario.nodes.clone(),
         links: scenario.links.iter().map(|spec| link(scenario, spec)).collect(),
         routes: routes(scenario, &hosts),
-        routing: Rerouting::new(scenario).map(|all| all.into_plan(Instant::ZERO + scenario.duration, &hosts)),
+        routing: routing_plan(scenario, &hosts),
         flows,
         stations: scenario.stations.iter().map(station).collect(),
         probe: probe(scenario),
@@ -70,16 +70,6 @@ impl Scenario {
     }
 }
 
-/// The end of the warm-up, the edges of phases, the end of the run.
-pub(crate) fn marks(scenario: &Scenario) -> Vec<Instant> {
-    let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
-    let mut marks: Vec<Instant> = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]).collect();
-    marks.extend([start, end]);
-    marks.sort_unstable();
-    marks.dedup();
-    marks
-}
-
 fn routes(scenario: &Scenario, hosts: &[usize]) -> Vec<Vec<Option<u32>>> {
     let hop = |node: usize, destination: usize| {
         if hosts.binary_search(&destination).is_err() {
@@ -99,7 +89,7 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
         name: spec.name.clone(),
         from: NodeId::new(spec.from).number(),
         to: NodeId::new(spec.to).number(),
-        rate: spec.control.as_ref().and_then(|control| control.mechanism.initial_rate()).unwrap_or(spec.rate),
+        rate: spec.first_rate(),
         delay: spec.delay,
         buffer: spec.buffer,
         queue: spec.queue,

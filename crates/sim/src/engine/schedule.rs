@@ -2,7 +2,7 @@
 //!
 //! Each component owns a *slot*. A slot holds the time of the component's next event, or never. The next event of the
 //! run is the earliest; **events at the same nanosecond are handled in the order of their slots**, whatever the order
-//! in which they were set. That order is written where slots are given out (`run::slots`) and does not depend on
+//! in which they were set. That order is written where slots are given out (`run::event_order`) and does not depend on
 //! history, so it is total, repeatable, and cheap to state.
 //!
 //! A key is a time with its slot in the low bits, so that the order of keys is the order of events. Time is cut into

@@ -1,5 +1,14 @@
 //! Names of a run's components: each is a number, its place in the scenario, and a type of its own.
 
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// The name of a component among those of its kind.
+pub trait Id: Copy {
+    /// Its place, counted from zero.
+    fn place(self) -> usize;
+}
+
 /// Defines ids of 32 bits with one checked constructor each.
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident;)*) => {$(
@@ -44,6 +53,12 @@ macro_rules! ids {
                 (0..count).map(Self::new)
             }
         }
+
+        impl Id for $name {
+            fn place(self) -> usize {
+                self.index()
+            }
+        }
     )*};
 }
 
@@ -61,6 +76,8 @@ ids! {
     CapacityId;
     /// Names a wireless station.
     StationId;
+    /// Names a source of datagrams, in the order of their flows.
+    SourceId;
 }
 
 /// Names one end of a flow, or of a connection of requests: flow f has the agents 2f (sender) and 2f + 1 (receiver).
@@ -76,6 +93,11 @@ impl AgentId {
     #[must_use]
     pub fn new(place: usize) -> Self {
         Self(u32::try_from(place).expect("at most 2^32 agents"))
+    }
+
+    /// So many agents, in their order.
+    pub fn all(count: usize) -> impl Iterator<Item = Self> + Clone {
+        (0..count).map(Self::new)
     }
 
     /// The agent with a number that a table has kept.
@@ -132,6 +154,84 @@ impl AgentId {
     #[must_use]
     pub const fn number(self) -> u32 {
         self.0
+    }
+}
+
+impl Id for AgentId {
+    fn place(self) -> usize {
+        self.index()
+    }
+}
+
+/// A list with an entry for each component of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ById<I, T> {
+    entries: Vec<T>,
+    kind: PhantomData<fn(I)>,
+}
+
+impl<I, T> ById<I, T> {
+    /// The entries in the order of their components.
+    #[must_use]
+    pub fn new(entries: Vec<T>) -> Self {
+        Self { entries, kind: PhantomData }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True if there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All entries, in the order of their components.
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.entries.iter()
+    }
+
+    /// Another list, for the same components.
+    #[must_use]
+    pub fn map<U>(&self, entry: impl Fn(&T) -> U) -> ById<I, U> {
+        self.entries.iter().map(entry).collect()
+    }
+}
+
+impl<I: Id, T> ById<I, T> {
+    /// The entry of a component, if there is one.
+    #[must_use]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.entries.get(id.place())
+    }
+}
+
+impl<I, T> Default for ById<I, T> {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<I, T> FromIterator<T> for ById<I, T> {
+    fn from_iter<Entries: IntoIterator<Item = T>>(entries: Entries) -> Self {
+        Self::new(entries.into_iter().collect())
+    }
+}
+
+impl<I: Id, T> Index<I> for ById<I, T> {
+    type Output = T;
+
+    fn index(&self, id: I) -> &T {
+        &self.entries[id.place()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for ById<I, T> {
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.entries[id.place()]
     }
 }
 

@@ -5,7 +5,7 @@
 //! when packets leave it (CoDel), schedules its departures too.
 //!
 //! A link that *runs ahead* costs no event: all its packets come from one other link, so their order is known before
-//! they arrive, and the world offers them to it as soon as their arrival is computed (`run::ahead`). Its own time is then
+//! they arrive, and the world offers them to it as soon as their arrival is computed (`run::lookahead`). Its own time is then
 //! ahead of the run's; nothing but its counters could tell.
 //!
 //! ```text
@@ -16,12 +16,11 @@
 //! Noise makes propagation longer, from packet to packet.
 
 use super::buffer::Buffer;
-use super::counters::Fates;
 pub use super::counters::LinkCounters;
-use super::entry::Entry;
 use super::fixed::{FixedTransmitter, Waiting};
 use super::flight::Flight;
 use super::ids::{ControllerId, LinkId, NodeId, StationId};
+use super::ingress::Ingress;
 use super::loss::Loss;
 use super::noise::Noise;
 use super::packet::Packet;
@@ -76,7 +75,7 @@ pub struct Link {
     transmitter: Transmitter,
     // The second line.
     delay: u64,
-    entry: Option<Box<Entry>>,
+    ingress: Option<Box<Ingress>>,
     /// Packets that were followed beyond its other end before they arrived there, and their bytes.
     taken_on_packets: u64,
     taken_on_bytes: u64,
@@ -164,11 +163,11 @@ impl Link {
             }),
             Some(slot) => Transmitter::Variable(Box::new(VariableTransmitter::new(parts.rate, slot, parts.codel))),
         };
-        let entry = Entry { loss: parts.loss, red: parts.red, noise: parts.noise, closed: false }.open();
+        let ingress = Ingress { loss: parts.loss, red: parts.red, noise: parts.noise, closed: false }.open();
         Self {
             transmitter,
             delay: parts.delay.as_nanos(),
-            entry,
+            ingress,
             taken_on_packets: 0,
             taken_on_bytes: 0,
             to: parts.to,
@@ -193,7 +192,7 @@ impl Link {
     /// Offers a packet to the link, which keeps it if it takes it.
     #[inline]
     pub fn offer(&mut self, now: Instant, mut packet: Packet, schedule: &mut Schedule) -> Admission {
-        match self.admit(now, &mut packet, schedule) {
+        match self.queue(now, &mut packet, schedule) {
             Offered::Arrives(at) => self.store(at, &packet, schedule),
             Offered::Held => {}
             Offered::Refused(admission) => return admission,
@@ -204,39 +203,39 @@ impl Link {
     /// Decides about a packet. One of which the link says when it arrives must then be [`stored`](Self::store) or be
     /// [`taken on`](Self::take_on).
     #[inline(always)]
-    pub(crate) fn admit(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
-        if self.entry.is_some() {
-            return self.admit_entered(now, packet, schedule);
+    pub(crate) fn queue(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+        if self.ingress.is_some() {
+            return self.queue_past_ingress(now, packet, schedule);
         }
-        self.admit_plain(now, packet, schedule)
+        self.queue_plain(now, packet, schedule)
     }
 
     /// Decides about a packet past what stands before the buffer; noise makes it late.
     #[inline(never)]
-    fn admit_entered(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+    fn queue_past_ingress(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Some(refused) = self.enter(now, packet) {
             return Offered::Refused(refused);
         }
-        match self.admit_plain(now, packet, schedule) {
+        match self.queue_plain(now, packet, schedule) {
             Offered::Arrives(at) => Offered::Arrives(self.disturbed(at)),
             offered => offered,
         }
     }
 
     #[inline(always)]
-    fn admit_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
+    fn queue_plain(&mut self, now: Instant, packet: &mut Packet, schedule: &mut Schedule) -> Offered {
         if let Transmitter::Variable(variable) = &mut self.transmitter {
             if variable.offer(now, packet, self.buffer, &mut self.tally, schedule) {
                 return Offered::Held;
             }
             return self.refuse(packet.size);
         }
-        self.admit_ahead(now.as_nanos(), packet.size)
+        self.queue_ahead(now.as_nanos(), packet.size)
     }
 
     /// The same for a link of fixed rate without losses, management or noise, whatever the time of the run.
     #[inline(always)]
-    pub(crate) fn admit_ahead(&mut self, now: u64, size: u32) -> Offered {
+    pub(crate) fn queue_ahead(&mut self, now: u64, size: u32) -> Offered {
         let Transmitter::Fixed(fixed) = &mut self.transmitter else { return Offered::Held };
         if fixed.free_at <= now {
             return Offered::Arrives(fixed.send(now, size, &mut self.waiting).saturating_add(self.delay));
@@ -250,7 +249,7 @@ impl Link {
 
     /// When a packet arrives that without noise would arrive at `without`, in nanoseconds.
     fn disturbed(&mut self, without: u64) -> u64 {
-        let noise = self.entry.as_mut().and_then(|entry| entry.noise.as_mut());
+        let noise = self.ingress.as_mut().and_then(|ingress| ingress.noise.as_mut());
         noise.map_or(without, |noise| noise.arrival(without))
     }
 
@@ -308,23 +307,23 @@ impl Link {
     /// What stands before the buffer: a packet that it refuses, and as what; one that goes on may be marked.
     #[inline(never)]
     fn enter(&mut self, now: Instant, packet: &mut Packet) -> Option<Admission> {
-        let mut entry = self.entry.take()?;
+        let mut ingress = self.ingress.take()?;
         let size = u64::from(packet.size);
-        if entry.closed {
-            self.entry = Some(entry);
+        if ingress.closed {
+            self.ingress = Some(ingress);
             self.tally.asleep_packets += 1;
             self.tally.asleep_bytes += size;
             return Some(Admission::Asleep);
         }
-        let lost = entry.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
+        let lost = ingress.loss.as_mut().is_some_and(|loss| loss.takes(packet.agent.flow().number()));
         let refused = if lost {
             self.tally.lost_packets += 1;
             self.tally.lost_bytes += size;
             Some(Admission::Lost)
         } else {
-            entry.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
+            ingress.red.as_mut().and_then(|red| self.detect_early(now, packet, red))
         };
-        self.entry = Some(entry);
+        self.ingress = Some(ingress);
         refused
     }
 
@@ -439,9 +438,9 @@ impl Link {
         self.tally.stranded_packets += packets;
         self.tally.asleep_packets += packets;
         self.tally.asleep_bytes += bytes;
-        let entry = self.entry.get_or_insert_default();
-        entry.closed = true;
-        if let Some(noise) = &mut entry.noise {
+        let ingress = self.ingress.get_or_insert_default();
+        ingress.closed = true;
+        if let Some(noise) = &mut ingress.noise {
             noise.lose_all();
         }
         self.asleep_since = Some(now.as_nanos());
@@ -457,13 +456,13 @@ impl Link {
     /// It is awake and carries packets again.
     pub fn awake(&mut self, now: Instant) {
         self.begin_to_wake(now);
-        self.entry = self.entry.take().and_then(|entry| entry.open());
+        self.ingress = self.ingress.take().and_then(|ingress| ingress.open());
     }
 
     /// Whether it takes no packets because it sleeps, or is waking.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.entry.as_ref().is_some_and(|entry| entry.closed)
+        self.ingress.as_ref().is_some_and(|ingress| ingress.closed)
     }
 
     /// The energy meter of a link whose rate can change starts anew.
@@ -528,16 +527,7 @@ impl Link {
     /// Whether its packets, which all come from one link, may be offered ahead of time: nothing but what was offered
     /// decides what becomes of them.
     pub(crate) fn can_run_ahead(&self) -> bool {
-        matches!(self.transmitter, Transmitter::Fixed(_)) && self.entry.is_none() && self.station.is_none()
-    }
-
-    /// How many packets it has taken and lost since the start.
-    pub(crate) fn fates(&self) -> Fates {
-        let taken = match &self.transmitter {
-            Transmitter::Fixed(_) => self.taken_on_packets + self.flight.pushed(),
-            Transmitter::Variable(variable) => variable.accepted().0,
-        };
-        Fates { taken, lost: self.tally.lost_packets }
+        matches!(self.transmitter, Transmitter::Fixed(_)) && self.ingress.is_none() && self.station.is_none()
     }
 
     /// When the packet at its head arrives at the other end, and its size in bytes.

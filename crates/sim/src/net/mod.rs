@@ -1,10 +1,10 @@
 //! The network: packets, buffers, queues, losses, links and routes.
 
 pub mod counters;
-mod entry;
 mod fixed;
 mod flight;
 pub mod ids;
+mod ingress;
 pub mod link;
 pub mod packet;
 pub mod routing;

@@ -10,13 +10,13 @@ use super::queue::codel::{CoDel, CoDelConfig, Leaving};
 use crate::engine::ring::Ring;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
-use netlull_network::service::{Service, Then, Turn};
+use netlull_network::transmission::{Next, Service, Turn};
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-pub use crate::scenario::document::InService;
-pub use netlull_network::service::RateChange;
+pub use netlull_network::plan::InService;
+pub use netlull_network::transmission::RateChange;
 
 /// What a departure event brought.
 #[derive(Clone, Copy, Debug)]
@@ -257,10 +257,10 @@ impl VariableTransmitter {
     }
 
     #[inline(always)]
-    fn follow(&mut self, then: Then, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
+    fn follow(&mut self, then: Next, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
         match then {
-            Then::Next => self.start_next(now, counters, schedule),
-            Then::Wait => schedule.set(self.slot, self.service.next()),
+            Next::Packet => self.start_next(now, counters, schedule),
+            Next::Wait => schedule.set(self.slot, self.service.next()),
         }
     }
 

@@ -1,17 +1,16 @@
-//! Controllers in the world: what happens on their links is told to them, what they ask for is done.
+//! Rate controllers and gateways: each is told what happens on its link, and the link does what it asks for.
 
-use super::parts::Controlled;
-use super::world::World;
-use crate::net::ids::{AgentId, ControllerId, FlowId, LinkId};
+use super::flow_keys::FlowKeys;
+use super::net::Net;
+use super::observers::Observers;
+use crate::net::ids::{AgentId, ControllerId, LinkId};
 use crate::net::packet::Packet;
 use crate::net::transmitter::{InService, RateChange};
 use crate::scenario::{Mechanism, Scenario};
-use netlull_mechanism::gateway::{
-    FlowKey, Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps, spread,
-};
+use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::rate::{Admission, Earth, PractRa, QueueView, RateAction, RateEvent};
 use netlull_mechanism::{ConfigError, Machine};
-use netlull_network::account::{Account, GatewaySummary};
+use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -52,6 +51,39 @@ impl Controller {
     }
 }
 
+/// The controllers of a run.
+pub(super) struct Controllers {
+    each: Vec<Controlled>,
+    pub flow_keys: FlowKeys,
+}
+
+/// A controller and its link.
+struct Controlled {
+    link: LinkId,
+    machine: Controller,
+    in_service: InService,
+    /// The link that brings a gateway its acknowledgements.
+    acknowledgements: Option<LinkId>,
+}
+
+/// What a controller asks for after an event.
+struct Wish {
+    /// The new rate, and the pause that it costs.
+    change: Option<(BitRate, Duration)>,
+    wake: Option<Instant>,
+}
+
+impl Controlled {
+    /// Changes the rate of the link, if the controller asks for that, and sets the controller's timer.
+    #[inline(always)]
+    fn obey(&self, id: ControllerId, wish: &Wish, net: &mut Net) {
+        if let Some((rate, pause)) = wish.change {
+            net.change_rate(self.link, RateChange { rate, pause, in_service: self.in_service });
+        }
+        net.set_event(net.order.controller(id), wish.wake.unwrap_or(Instant::NEVER));
+    }
+}
+
 /// A machine asks for one change of rate at most.
 #[inline(always)]
 fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
@@ -67,46 +99,6 @@ fn rate_change(action: Option<GatewayAction>) -> Option<(BitRate, Duration)> {
     match action {
         Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
         Some(GatewayAction::SetWindow(_)) | None => None,
-    }
-}
-
-/// What gateways tell connections by: numbers that stand for a hash of addresses and ports. Those of another seed are others, as with
-/// other hosts, and so are those of connections that follow each other at one place.
-#[derive(Default)]
-pub(super) struct FlowKeys {
-    seed: u64,
-    /// By half the number of the connection's agents; empty where there is no gateway.
-    keys: Vec<FlowKey>,
-}
-
-impl FlowKeys {
-    /// The keys of a scenario's flows.
-    pub fn new(scenario: &Scenario) -> Self {
-        let is_gateway = |mechanism: &Mechanism| matches!(mechanism, Mechanism::Gateway(_));
-        if !scenario.links.iter().filter_map(|link| link.control.as_ref()).any(|control| is_gateway(&control.mechanism))
-        {
-            return Self::default();
-        }
-        let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };
-        FlowId::all(keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
-        keys
-    }
-
-    /// The n-th connection of its flow opens at a place.
-    pub fn opened(&mut self, connection: FlowId, generation: u64) {
-        if self.keys.is_empty() {
-            return;
-        }
-        if connection.index() >= self.keys.len() {
-            self.keys.resize(connection.index() + 1, 0);
-        }
-        self.keys[connection.index()] = spread(spread(spread(self.seed) ^ u64::from(connection.number())) ^ generation);
-    }
-
-    /// The key of the connection with this number; the same for both directions.
-    #[inline]
-    pub fn of(&self, connection: FlowId) -> FlowKey {
-        self.keys.get(connection.index()).copied().unwrap_or_default()
     }
 }
 
@@ -147,134 +139,166 @@ pub(super) fn window_field(window: Bytes, shift: u8, field: u16) -> u16 {
     u16::try_from(units).map_or(field, |units| units.min(field))
 }
 
-impl World {
+impl Controllers {
+    /// The controllers of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let controlled = LinkId::all(scenario.links.len()).zip(&scenario.links).filter_map(|(link, spec)| {
+            let control = spec.control.as_ref()?;
+            // The scenario has validated the configuration.
+            let machine = Controller::new(&control.mechanism).ok()?;
+            let acknowledgements = control.acknowledgements.map(LinkId::new);
+            Some(Controlled { link, machine, in_service: control.in_service, acknowledgements })
+        });
+        Self { each: controlled.collect(), flow_keys: FlowKeys::new(scenario) }
+    }
+
+    /// Tells the links of their controllers and of the gateways at their ends, and sets the first timeouts.
+    pub fn start(&self, net: &mut Net) {
+        for (id, controlled) in ControllerId::all(self.each.len()).zip(&self.each) {
+            net.links[controlled.link].controller = Some(id);
+            net.schedule.set(net.order.controller(id), controlled.machine.next_timeout().unwrap_or(Instant::NEVER));
+        }
+    }
+
     /// A controller's timeout has come.
-    pub(super) fn wake_controller(&mut self, index: ControllerId) {
-        let queue = self.links[self.controllers[index.index()].link].queue_view();
-        self.control(index, RateEvent::Timeout { queue }, None);
+    pub fn wake(&mut self, id: ControllerId, net: &mut Net, observers: &mut Observers) {
+        let queue = net.links[self.each[id.index()].link].queue_view();
+        self.tell(id, RateEvent::Timeout { queue }, None, net, observers);
+    }
+
+    /// A link with a controller has refused a packet, or taken it where every packet is watched.
+    pub fn offered(
+        &mut self,
+        id: ControllerId,
+        admission: Admission,
+        packet: &Packet,
+        net: &mut Net,
+        observers: &mut Observers,
+    ) {
+        let queue = net.links[self.each[id.index()].link].queue_view();
+        let size = Bytes::new(u64::from(packet.size));
+        self.tell(id, RateEvent::Arrival { size, admission, queue }, Some(packet), net, observers);
     }
 
     /// Tells a controller what happened, to which packet, if one has come, and does what it asks for.
     #[inline(never)]
-    pub(super) fn control(&mut self, index: ControllerId, event: RateEvent, packet: Option<&Packet>) {
-        let Controlled { link, machine, in_service, .. } = &mut self.controllers[index.index()];
-        let action = match machine {
-            Controller::PractRa(machine) => handled(machine, self.now, event),
-            Controller::Earth(machine) => handled(machine, self.now, event),
-            Controller::Gateway(_) => return self.control_gateway(index, event, packet),
+    fn tell(
+        &mut self,
+        id: ControllerId,
+        event: RateEvent,
+        packet: Option<&Packet>,
+        net: &mut Net,
+        observers: &mut Observers,
+    ) {
+        let controlled = &mut self.each[id.index()];
+        let action = match &mut controlled.machine {
+            Controller::PractRa(machine) => handled(machine, net.now, event),
+            Controller::Earth(machine) => handled(machine, net.now, event),
+            Controller::Gateway(_) => return self.tell_gateway_of(id, event, packet, net, observers),
         };
         let change = action.map(|RateAction::SetRate { rate, pause }| (rate, pause));
-        let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
-        self.controlled(index, (link, in_service), change, wake);
+        let wish = Wish { change, wake: controlled.machine.next_timeout() };
+        controlled.obey(id, &wish, net);
     }
 
-    fn control_gateway(&mut self, index: ControllerId, event: RateEvent, packet: Option<&Packet>) {
+    /// The same where the controller is a gateway.
+    fn tell_gateway_of(
+        &mut self,
+        id: ControllerId,
+        event: RateEvent,
+        packet: Option<&Packet>,
+        net: &mut Net,
+        observers: &mut Observers,
+    ) {
         let event = match event {
             RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival {
                 admission,
                 queue,
-                segment: packet.and_then(|packet| self.arrived(index, packet)),
+                segment: packet.and_then(|packet| self.arrived(id, packet, observers)),
             },
             RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
             RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
         };
-        self.tell_gateway(index, event);
+        self.tell_gateway(id, event, net);
     }
 
     /// What a gateway reads in a packet that has come to its link; who records gateways sees it, too.
     #[inline(always)]
-    fn arrived(&mut self, index: ControllerId, packet: &Packet) -> Option<SegmentView> {
-        if let Some(gateways) = &mut self.observers.gateways {
-            gateways.offered(self.controllers[index.index()].link, packet, &self.flow_keys);
+    fn arrived(&self, id: ControllerId, packet: &Packet, observers: &mut Observers) -> Option<SegmentView> {
+        if let Some(gateways) = &mut observers.gateways {
+            gateways.offered(self.each[id.index()].link, packet, &self.flow_keys);
         }
         seen(packet, &self.flow_keys)
     }
 
     /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
-    /// look at what kind of event it is.
+    /// look at the kind of event.
     #[inline(always)]
-    pub(super) fn took(&mut self, index: ControllerId, link: LinkId, packet: &Packet) {
-        let queue = self.links[link].queue_view();
-        if let Controller::Gateway(_) = self.controllers[index.index()].machine {
-            return self.gateway_took(index, queue, packet);
+    pub fn took(&mut self, id: ControllerId, link: LinkId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
+        let queue = net.links[link].queue_view();
+        if let Controller::Gateway(_) = self.each[id.index()].machine {
+            return self.gateway_took(id, queue, packet, net, observers);
         }
         let (size, admission) = (Bytes::new(u64::from(packet.size)), Admission::Accepted);
-        self.control(index, RateEvent::Arrival { size, admission, queue }, Some(packet));
+        self.tell(id, RateEvent::Arrival { size, admission, queue }, Some(packet), net, observers);
     }
 
     #[inline(never)]
-    fn gateway_took(&mut self, index: ControllerId, queue: QueueView, packet: &Packet) {
-        let segment = self.arrived(index, packet);
+    fn gateway_took(
+        &mut self,
+        id: ControllerId,
+        queue: QueueView,
+        packet: &Packet,
+        net: &mut Net,
+        observers: &mut Observers,
+    ) {
+        let segment = self.arrived(id, packet, observers);
         let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment };
-        self.tell_gateway(index, event);
+        self.tell_gateway(id, event, net);
     }
 
     /// A packet has left a link with a controller.
     #[inline(always)]
-    pub(super) fn let_go(&mut self, index: ControllerId, link: LinkId) {
-        let queue = self.links[link].queue_view();
-        if let Controller::Gateway(_) = self.controllers[index.index()].machine {
-            return self.gateway_let_go(index, queue);
+    pub fn let_go(&mut self, id: ControllerId, link: LinkId, net: &mut Net, observers: &mut Observers) {
+        let queue = net.links[link].queue_view();
+        if let Controller::Gateway(_) = self.each[id.index()].machine {
+            return self.gateway_let_go(id, queue, net);
         }
-        self.control(index, RateEvent::Departure { queue }, None);
+        self.tell(id, RateEvent::Departure { queue }, None, net, observers);
     }
 
     #[inline(never)]
-    fn gateway_let_go(&mut self, index: ControllerId, queue: QueueView) {
-        self.tell_gateway(index, GatewayEvent::Departure { queue });
+    fn gateway_let_go(&mut self, id: ControllerId, queue: QueueView, net: &mut Net) {
+        self.tell_gateway(id, GatewayEvent::Departure { queue }, net);
     }
 
     #[inline(always)]
-    fn tell_gateway(&mut self, index: ControllerId, event: GatewayEvent) {
-        let Controlled { link, machine: Controller::Gateway(steering), in_service, .. } =
-            &mut self.controllers[index.index()]
-        else {
-            return;
-        };
+    fn tell_gateway(&mut self, id: ControllerId, event: GatewayEvent, net: &mut Net) {
+        let controlled = &mut self.each[id.index()];
+        let Controller::Gateway(steering) = &mut controlled.machine else { return };
         let Steering { machine, account } = steering.as_mut();
-        account.settle(self.now, machine);
-        let change = rate_change(handled(machine, self.now, event));
-        let (link, in_service, wake) = (*link, *in_service, machine.next_timeout());
-        self.controlled(index, (link, in_service), change, wake);
-    }
-
-    /// A controller has been told something: changes the rate of its link, if it asks for that, and looks after its timer.
-    #[inline(always)]
-    fn controlled(
-        &mut self,
-        index: ControllerId,
-        (link, in_service): (LinkId, InService),
-        change: Option<(BitRate, Duration)>,
-        wake: Option<Instant>,
-    ) {
-        if let Some((rate, pause)) = change {
-            let change = RateChange { rate, pause, in_service };
-            self.links[link].change_rate(self.now, change, &mut self.schedule);
-        }
-        let (slot, wake) = (self.slots.controller(index), wake.unwrap_or(Instant::NEVER));
-        if self.schedule.at(slot) != wake {
-            self.schedule.set(slot, wake);
-        }
+        account.settle(net.now, machine);
+        let change = rate_change(handled(machine, net.now, event));
+        let wish = Wish { change, wake: machine.next_timeout() };
+        controlled.obey(id, &wish, net);
     }
 
     /// A packet has come to a gateway's node over the link that brings its acknowledgements: awnd <- min(awnd, swnd).
+    /// `window_shift` is the shift of the windows that an agent advertises.
     #[inline]
-    pub(super) fn steer(&mut self, link: LinkId, packet: &mut Packet) {
+    pub fn steer(&mut self, now: Instant, link: LinkId, packet: &mut Packet, window_shift: impl Fn(AgentId) -> u8) {
         let Some(segment) = seen(packet, &self.flow_keys).filter(|segment| segment.kind != SegmentKind::Syn) else {
             return;
         };
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        let shift = if segment.kind == SegmentKind::SynAck { 0 } else { self.window_shift(packet.agent.peer()) };
-        for index in 0..self.controllers.len() {
-            if self.controllers[index].acknowledgements != Some(link) {
-                continue;
-            }
-            let Controller::Gateway(steering) = &mut self.controllers[index].machine else { continue };
+        let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
+        for controlled in self.each.iter_mut().filter(|controlled| controlled.acknowledgements == Some(link)) {
+            let Controller::Gateway(steering) = &mut controlled.machine else { continue };
             let Steering { machine, account } = steering.as_mut();
             account.acknowledgements += 1;
             let window = Bytes::new(u64::from(packet.segment.window) << shift);
             if let Some(GatewayAction::SetWindow(window)) =
-                handled(machine, self.now, GatewayEvent::Acknowledgement { segment, window })
+                handled(machine, now, GatewayEvent::Acknowledgement { segment, window })
             {
                 let field = window_field(window, shift, packet.segment.window);
                 account.rewritten += u64::from(field != packet.segment.window);
@@ -284,27 +308,29 @@ impl World {
     }
 
     /// The gateways' means begin here.
-    pub(super) fn restart_accounts(&mut self) {
-        for controlled in &mut self.controllers {
+    pub fn start_measuring(&mut self, now: Instant) {
+        for controlled in &mut self.each {
             if let Controller::Gateway(steering) = &mut controlled.machine {
-                steering.account.restart(self.now, &steering.machine);
+                steering.account.restart(now, &steering.machine);
             }
         }
     }
 
     /// What the gateway of a link did, if it has one.
-    pub(super) fn gateway_summary(&self, link: LinkId) -> Option<GatewaySummary> {
-        let controlled = self.controllers.iter().find(|controlled| controlled.link == link)?;
-        let Controller::Gateway(steering) = &controlled.machine else { return None };
-        Some(steering.account.summarise(self.now, &steering.machine))
+    pub fn gateway_summary(&self, now: Instant, link: LinkId) -> Option<GatewaySummary> {
+        let Steering { machine, account } = self.steering(link)?;
+        Some(account.summarise(now, machine))
     }
 
-    /// The shift of the windows that an agent advertises. A gateway on a path reads it in the handshake.
-    pub(super) fn window_shift(&self, agent: AgentId) -> u8 {
-        match self.endpoints.get(agent.index()) {
-            Some(endpoint) => endpoint.window_shift(),
-            None => self.requests.window_shift(agent),
-        }
+    /// The gateway of a link, if it has one.
+    pub fn gateway(&self, link: LinkId) -> Option<&Gateway> {
+        self.steering(link).map(|steering| &steering.machine)
+    }
+
+    fn steering(&self, link: LinkId) -> Option<&Steering> {
+        let controlled = self.each.iter().find(|controlled| controlled.link == link)?;
+        let Controller::Gateway(steering) = &controlled.machine else { return None };
+        Some(steering)
     }
 }
 

@@ -1,17 +1,17 @@
 //! The summary of a run that was not simulated: made from what the emulation counted, by the same functions, so that columns and
 //! meanings are the same.
 
-use super::parts::{AgentCounters, Baseline};
-use super::phases::{Mark, Marks, Span, Whole, phases};
+use super::agents::AgentCounters;
+use super::phases::{Census, Counts, PhaseEdges, Span, Whole, edges, phases};
 use super::pool::Completions;
 use super::rerouting::Rerouting;
 use super::stations;
-use super::summary::{FlowSummary, Summary, link_summary, rates_of};
+use super::summary::{FlowSummary, MeasuredLink, Summary, link_summary, rates_of};
 use crate::net::ids::FlowId;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::document::Verify;
 use crate::scenario::{Scenario, ScenarioError};
-use netlull_network::outcome::{self, FlowOutcome, Outcome, ResidencyMark};
+use netlull_network::outcome::{self, FlowOutcome, NetworkMark, Outcome, ResidencyMark};
 use netlull_network::plan::{FORMAT, Head};
 use netlull_power::{RateTime, Residency, TransitionTime};
 use netlull_tcp::Counters;
@@ -33,7 +33,7 @@ pub struct Emulated {
 pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, ScenarioError> {
     fits(scenario, outcome)?;
     let measured = (&outcome.marks[0], &outcome.marks[outcome.marks.len() - 1]);
-    let whole = Whole::of(mark(measured.0), mark(measured.1));
+    let whole = Whole::of(census(measured.0), census(measured.1));
     let span = whole.span();
     let (links, network) = span.links(scenario);
     let of_flow = |flow: usize| flow_summary(scenario, outcome, flow, span);
@@ -52,15 +52,18 @@ pub fn emulated(scenario: &Scenario, outcome: &Outcome) -> Result<Emulated, Scen
         verify: Verify::Off,
         checks: 0,
         network,
-        routing: Rerouting::new(scenario).map(|rerouting| rerouting.of_emulation(measured, span.asleep_packets())),
+        routing: Rerouting::new(scenario)
+            .map(|rerouting| rerouting.of_emulation(measured.0, measured.1, span.asleep_packets())),
         links: links
             .into_iter()
             .enumerate()
-            .map(|(index, all)| link_summary(scenario, index, (span, all), outcome.gateways[index]))
+            .map(|(index, all)| {
+                link_summary(scenario, index, MeasuredLink { span, all, gateway: outcome.gateways[index] })
+            })
             .collect(),
         flows,
         stations: stations::summaries(&outcome.stations, scenario, outcome.marks[0].at),
-        phase: phases(&Marks::of(outcome.marks.iter().map(mark).collect()), &whole, scenario),
+        phase: phases(&PhaseEdges::of(outcome.marks.iter().map(census).collect()), &whole, scenario),
     };
     Ok(Emulated { summary, tables: tables(scenario, outcome) })
 }
@@ -69,7 +72,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     let wrong = |message: String| Err(ScenarioError::new("outcome", message));
     check_format(Head { format: outcome.format })?;
     let (links, flows) = (scenario.links.len(), scenario.flow_paths().count());
-    let edges = crate::emulation::marks(scenario);
+    let edges = edges(scenario);
     let same = outcome.marks.iter().map(|mark| mark.at).eq(edges.iter().copied())
         && outcome.marks.iter().all(|mark| (mark.links.len(), mark.flows.len()) == (links, flows))
         && (outcome.gateways.len(), outcome.rates.len(), outcome.flows.len()) == (links, links, flows)
@@ -80,7 +83,7 @@ fn fits(scenario: &Scenario, outcome: &Outcome) -> Result<(), ScenarioError> {
     wrong("is of another scenario; expected its links, flows, stations and marks".to_owned())
 }
 
-fn mark(mark: &outcome::NetworkMark) -> Mark {
+fn census(mark: &NetworkMark) -> Census {
     let agents = mark.flows.iter().flat_map(|flow| {
         let sender =
             AgentCounters { sent_packets: flow.sent_packets, sent_bytes: flow.sent_bytes, ..AgentCounters::default() };
@@ -100,7 +103,7 @@ fn mark(mark: &outcome::NetworkMark) -> Mark {
         };
         [sender, Counters::default()]
     });
-    let counters = Baseline {
+    let counters = Counts {
         at: mark.at,
         links: mark.links.iter().map(|link| link.counters).collect(),
         agents: agents.collect(),
@@ -108,7 +111,7 @@ fn mark(mark: &outcome::NetworkMark) -> Mark {
         delivered: mark.flows.iter().map(|flow| flow.delivered_bytes).collect(),
         rate_changes: mark.links.iter().map(|link| link.rate_changes).collect(),
     };
-    Mark::of(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
+    Census::new(counters, mark.links.iter().map(|link| link.residency.as_ref().map(residency)).collect())
 }
 
 fn residency(mark: &ResidencyMark) -> Residency {

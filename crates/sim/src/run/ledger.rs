@@ -1,8 +1,8 @@
 //! The ledger for the run's verifier, collected apart from what the summary reports.
 
+use super::energy::transition_power;
 use super::pool::Pool;
 use super::stations::Station;
-use super::summary::transition_power;
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::transmitter::InService;
@@ -19,8 +19,8 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             .map(|(role, agent)| agent_ledger(world, agent, format!("{role} of {}", path.name)))
     };
     let mut agents: Vec<AgentLedger> = flows.flat_map(ends).collect();
-    let mut links = Vec::with_capacity(world.links.len());
-    for (index, (spec, link)) in scenario.links.iter().zip(&world.links).enumerate() {
+    let mut links = Vec::with_capacity(world.net.links.len());
+    for (index, (spec, link)) in scenario.links.iter().zip(&world.net.links).enumerate() {
         let mut held = (0, 0);
         for packet in link.packets() {
             held.0 += 1;
@@ -33,12 +33,12 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             to: spec.to,
             max_rate: spec.rate,
             buffer: spec.buffer,
-            counters: link.counters(world.now),
+            counters: link.counters(world.net.now),
             held,
             naps: world
                 .rerouting
                 .as_ref()
-                .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.now).len() as u64),
+                .map_or(0, |rerouting| rerouting.naps_of(LinkId::new(index), world.net.now).len() as u64),
             variable: variable_ledger(world, spec, index),
         });
     }
@@ -47,7 +47,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         None => vec![0; scenario.nodes.len()],
     };
     let mut kept_at_nodes = vec![0; scenario.nodes.len()];
-    for station in &world.stations {
+    for station in world.stations.iter() {
         lost_at_nodes[station.node.index()] += station.counters.counts.missed_packets;
         lost_at_nodes[station.access_node.index()] += station.counters.counts.refused_packets;
         for (node, packet) in station.kept() {
@@ -56,7 +56,7 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
         }
     }
     Ledger {
-        end: world.now,
+        end: world.net.now,
         measured_from: world.baseline.at,
         lost_at_nodes,
         kept_at_nodes,
@@ -64,22 +64,22 @@ pub(super) fn ledger(world: &World, scenario: &Scenario) -> Ledger {
             .stations
             .iter()
             .zip(&scenario.stations)
-            .map(|pair| station_ledger(world, scenario, pair))
+            .map(|(station, spec)| station_ledger(world, scenario, station, spec))
             .collect(),
         links,
         agents,
-        tcp: FlowId::all(world.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
+        tcp: FlowId::all(world.hosts.connections.len()).map(|flow| tcp_ledger(world, scenario, flow)).collect(),
         requests: world.requests.pools.iter().map(|pool| requests_ledger(world, pool)).collect(),
         power: scenario.power.iter().map(|power| power.model).collect(),
     }
 }
 
-fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station, &StationSpec)) -> StationLedger {
-    let up = world.links[LinkId::new(spec.up)].counters(world.now);
+fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &StationSpec) -> StationLedger {
+    let up = world.net.links[LinkId::new(spec.up)].counters(world.net.now);
     StationLedger {
         name: scenario.nodes[spec.node].clone(),
-        times: station.meter.times(world.now),
-        came: world.links[LinkId::new(spec.down)].counters(world.now).delivered_packets,
+        times: station.meter.times(world.net.now),
+        came: world.net.links[LinkId::new(spec.down)].counters(world.net.now).delivered_packets,
         received: station.counters.counts.received_packets,
         missed: station.counters.counts.missed_packets,
         down: AirLedger {
@@ -99,13 +99,13 @@ fn station_ledger(world: &World, scenario: &Scenario, (station, spec): (&Station
 }
 
 fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<VariableLedger> {
-    let variable = world.links[index].variable()?;
+    let variable = world.net.links[index].variable()?;
     Some(VariableLedger {
         log: variable.log().to_vec(),
         effective: variable.effective().to_vec(),
         sent_bytes: variable.sent_bytes(),
         largest_packet: variable.largest_packet(),
-        residency: variable.meter().finish(world.now),
+        residency: variable.meter().finish(world.net.now),
         transition_power: transition_power(spec),
         in_service: spec.control.as_ref().map_or(InService::default(), |control| control.in_service),
         pause_due: variable.pause_due(),
@@ -113,7 +113,7 @@ fn variable_ledger(world: &World, spec: &LinkSpec, index: usize) -> Option<Varia
 }
 
 fn agent_ledger(world: &World, agent: AgentId, name: String) -> AgentLedger {
-    let (agent, peer) = (&world.agents[agent.index()], &world.agents[agent.peer().index()]);
+    let (agent, peer) = (&world.hosts.agents[agent.index()], &world.hosts.agents[agent.peer().index()]);
     AgentLedger {
         name,
         node: agent.node.index(),
@@ -135,7 +135,7 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
         size: Some(place.size),
     });
     let kept = world.stations.iter().flat_map(|station| station.kept().map(|(_, packet)| *packet));
-    let packets = world.links.iter().flat_map(|link| link.packets()).chain(kept);
+    let packets = world.net.packets().map(|(_, packet)| packet).chain(kept);
     let held = packets.filter(|packet| world.requests.owns(pool, packet.agent)).count() as u64;
     RequestsLedger {
         name: pool.name.clone(),
@@ -151,8 +151,8 @@ fn requests_ledger(world: &World, pool: &Pool) -> RequestsLedger {
 
 fn tcp_ledger(world: &World, scenario: &Scenario, flow: FlowId) -> TcpLedger {
     let [sender, receiver] =
-        [AgentId::sender(flow), AgentId::receiver(flow)].map(|agent| &world.endpoints[agent.index()]);
-    let connection = &world.connections[flow.index()];
+        [AgentId::sender(flow), AgentId::receiver(flow)].map(|agent| &world.hosts.endpoints[agent.index()]);
+    let connection = &world.hosts.connections[flow.index()];
     let written = connection.application.as_ref().and_then(|application| application.written());
     TcpLedger {
         name: scenario.tcp_flows[flow.index()].path.name.clone(),

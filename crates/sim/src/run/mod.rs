@@ -1,14 +1,23 @@
 //! Runs a scenario: builds its world, lets time pass, measures, verifies.
 
-mod ahead;
+mod agents;
 mod application;
 mod build;
+mod capacity;
 mod control;
 mod emulated;
+mod energy;
+mod error;
+mod event_order;
+mod finish;
+mod flow_keys;
+mod gateway_probe;
+mod hosts;
 mod ledger;
-pub(crate) use build::longest_run;
+mod lookahead;
+mod net;
+mod observers;
 mod outcome;
-mod parts;
 mod phases;
 mod pool;
 mod recording;
@@ -16,24 +25,26 @@ mod requests;
 #[cfg(test)]
 mod requests_tests;
 mod rerouting;
-mod slots;
 mod stations;
 mod summary;
-mod truth;
 mod world;
 
 pub use emulated::{Emulated, check_format, emulated};
-pub use netlull_network::account::GatewaySummary;
-pub use outcome::{RunError, RunOutcome};
+pub use energy::{EnergySummary, NetworkSummary};
+pub use error::RunError;
+pub use netlull_network::gateway_summary::GatewaySummary;
+pub use outcome::RunOutcome;
+pub(crate) use phases::edges;
 pub use phases::{FlowPhase, LinkPhase, PhaseSummary};
-pub(crate) use rerouting::Rerouting;
+pub(crate) use rerouting::routing_plan;
 pub use rerouting::{NapSummary, RoutingSummary};
 pub use stations::StationSummary;
-pub use summary::{EnergySummary, FlowSummary, LinkSummary, NetworkSummary, RecordingSummary, Residence, Summary};
+pub use summary::{FlowSummary, LinkSummary, RecordingSummary, Residence, Summary};
 pub use world::World;
 
 use crate::probe::CaptureWriter;
 use crate::scenario::Scenario;
+use finish::finish;
 use netlull_units::Duration;
 use std::ops::ControlFlow;
 
@@ -79,7 +90,7 @@ fn run_once(
 ) -> Result<RunOutcome, RunError> {
     let mut world = World::new(scenario, capture);
     pass(&mut world, scenario, monitor)?;
-    world.finish(scenario)
+    finish(world, scenario)
 }
 
 /// Lets time pass to the end of the run.

@@ -1,8 +1,7 @@
 //! Parts of a run, each measured on its own: counters as they stand where one begins and ends.
 
-use super::parts::Baseline;
-use super::summary::{EnergySummary, NetworkSummary, energy, ledgers, ratio, since};
-use super::world::World;
+use super::agents::AgentCounters;
+use super::energy::{EnergySummary, NetworkSummary, energy, ledgers, ratio};
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::link::LinkCounters;
 use crate::scenario::{PhaseSpec, Scenario};
@@ -11,37 +10,50 @@ use netlull_power::{EnergyLedger, Residency, Traffic};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
-/// What there was at one instant.
+/// Every counter at one instant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    pub at: Instant,
+    pub links: Vec<LinkCounters>,
+    pub agents: Vec<AgentCounters>,
+    pub tcp: Vec<netlull_tcp::Counters>,
+    pub delivered: Vec<u64>,
+    pub rate_changes: Vec<u64>,
+}
+
+/// Every counter at one instant, and the time at each rate.
 #[derive(Clone, Debug)]
-pub(super) struct Mark {
-    counters: Baseline,
+pub(super) struct Census {
+    counters: Counts,
     /// Of each link whose rate varies, since measurement began.
     residencies: Vec<Option<Residency>>,
 }
 
-impl Mark {
-    /// What there was, as it was counted elsewhere; residencies since measurement began, of links whose rate varies.
-    pub fn of(counters: Baseline, residencies: Vec<Option<Residency>>) -> Self {
+impl Census {
+    /// Counters with residencies since measurement began, of links whose rate varies.
+    pub fn new(counters: Counts, residencies: Vec<Option<Residency>>) -> Self {
         Self { counters, residencies }
     }
 }
 
-/// Where phases begin and end, and what there was.
+/// Where phases begin and end, and the counters there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Marks {
+pub(super) struct PhaseEdges {
     /// Instants strictly between the start of measurement and the end of the run, ascending.
     due: Vec<Instant>,
-    seen: Vec<Mark>,
+    seen: Vec<Census>,
 }
 
-impl Marks {
+impl PhaseEdges {
     pub fn new(scenario: &Scenario) -> Self {
         let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
-        let edges = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]);
-        let mut due: Vec<Instant> = edges.filter(|&edge| edge > start && edge < end).collect();
-        due.sort_unstable();
-        due.dedup();
+        let due = edges(scenario).into_iter().filter(|&edge| edge > start && edge < end).collect();
         Self { due, seen: Vec::new() }
+    }
+
+    /// Takes the census of the edge that is due.
+    pub fn push(&mut self, census: Census) {
+        self.seen.push(census);
     }
 
     /// The next instant at which to look.
@@ -49,14 +61,24 @@ impl Marks {
         self.due.get(self.seen.len()).copied().unwrap_or(Instant::NEVER)
     }
 
-    /// Marks that were made elsewhere: at every edge of a phase within the run, ascending.
-    pub fn of(seen: Vec<Mark>) -> Self {
-        Self { due: seen.iter().map(|mark| mark.counters.at).collect(), seen }
+    /// Censuses that were taken elsewhere: at every edge of a phase within the run, ascending.
+    pub fn of(seen: Vec<Census>) -> Self {
+        Self { due: seen.iter().map(|census| census.counters.at).collect(), seen }
     }
 
-    fn at(&self, instant: Instant) -> Option<&Mark> {
+    fn at(&self, instant: Instant) -> Option<&Census> {
         self.due.binary_search(&instant).ok().and_then(|index| self.seen.get(index))
     }
+}
+
+/// The end of the warm-up, the edges of phases, the end of the run.
+pub(crate) fn edges(scenario: &Scenario) -> Vec<Instant> {
+    let (start, end) = (Instant::ZERO + scenario.warm_up, Instant::ZERO + scenario.duration);
+    let mut edges: Vec<Instant> = scenario.phases.iter().flat_map(|phase| [phase.from, phase.to]).collect();
+    edges.extend([start, end]);
+    edges.sort_unstable();
+    edges.dedup();
+    edges
 }
 
 /// A part of the run in numbers.
@@ -126,45 +148,21 @@ pub struct FlowPhase {
     pub goodput_bps: f64,
 }
 
-impl World {
-    /// A phase begins or ends. Not counted as an event: looking changes nothing.
-    pub(super) fn mark(&mut self) {
-        self.events -= 1;
-        self.draw_all();
-        let mark = self.mark_now();
-        self.marks.seen.push(mark);
-        self.schedule.set(self.slots.mark(), self.marks.next());
-        self.read();
-    }
-
-    fn mark_now(&self) -> Mark {
-        let residencies =
-            self.links.iter().map(|link| link.variable().map(|variable| variable.meter().finish(self.now)));
-        Mark { counters: self.counters_now(), residencies: residencies.collect() }
-    }
-}
-
-/// A part of a run: what there was at its beginning, and at its end.
+/// A part of a run: the counters at its beginning, and at its end.
 #[derive(Clone, Copy)]
 pub(super) struct Span<'a> {
-    from: &'a Mark,
-    to: &'a Mark,
+    from: &'a Census,
+    to: &'a Census,
 }
 
 /// All that was measured of a run that is over: what its phases are parts of.
 pub(super) struct Whole {
-    first: Mark,
-    last: Mark,
+    first: Census,
+    last: Census,
 }
 
 impl Whole {
-    pub fn new(world: &World) -> Self {
-        let first = Mark { counters: world.baseline.clone(), residencies: vec![None; world.links.len()] };
-        Self { first, last: world.mark_now() }
-    }
-
-    /// The same of a run that was counted elsewhere.
-    pub fn of(first: Mark, last: Mark) -> Self {
+    pub fn of(first: Census, last: Census) -> Self {
         Self { first, last }
     }
 
@@ -172,14 +170,14 @@ impl Whole {
         Span { from: &self.first, to: &self.last }
     }
 
-    fn phase<'a>(&'a self, marks: &'a Marks, phase: &PhaseSpec) -> Span<'a> {
-        Span { from: marks.at(phase.from).unwrap_or(&self.first), to: marks.at(phase.to).unwrap_or(&self.last) }
+    fn phase<'a>(&'a self, edges: &'a PhaseEdges, phase: &PhaseSpec) -> Span<'a> {
+        Span { from: edges.at(phase.from).unwrap_or(&self.first), to: edges.at(phase.to).unwrap_or(&self.last) }
     }
 }
 
 /// Every phase of a run.
-pub(super) fn phases(marks: &Marks, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
-    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(marks, phase)));
+pub(super) fn phases(edges: &PhaseEdges, whole: &Whole, scenario: &Scenario) -> ByName<PhaseSummary> {
+    let spans = scenario.phases.iter().map(|phase| (phase.name.clone(), whole.phase(edges, phase)));
     ByName(spans.map(|(name, span)| (name, span.summary(scenario))).collect())
 }
 
@@ -214,7 +212,7 @@ impl Span<'_> {
 
     /// What a link counted.
     pub fn counted(&self, index: usize) -> LinkCounters {
-        since(&self.to.counters.links[index], &self.from.counters.links[index])
+        self.to.counters.links[index].since(&self.from.counters.links[index])
     }
 
     /// Packets that links lost to sleep.

@@ -6,7 +6,7 @@
 //! segments, the peer's FIN again); then nothing can, so waiting on would change nothing, and no packet of a connection
 //! ever meets another connection in the same place.
 
-use super::outcome::RunError;
+use super::error::RunError;
 use crate::scenario::RequestFlow;
 use crate::traffic::RequestSource;
 use netlull_tcp::{Data, Endpoint, SeqNr, State, Template};

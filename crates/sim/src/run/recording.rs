@@ -1,6 +1,8 @@
 //! Two runs: one in which arrivals at a link are recorded, and one that replays them as datagrams.
 
-use super::outcome::{RunError, RunOutcome};
+use super::error::RunError;
+use super::finish::finish;
+use super::outcome::RunOutcome;
 use super::summary::RecordingSummary;
 use super::{Monitor, World, pass, run_once};
 use crate::net::ids::LinkId;
@@ -49,8 +51,10 @@ fn record(scenario: &Scenario, recording: &Recording, monitor: &mut dyn Monitor)
     let first = Scenario { seed: scenario.seed, verify: scenario.verify, ..(*recording.first).clone() };
     let mut world = World::new(&first, None);
     pass(&mut world, &first, monitor)?;
-    let record = world.take_record(LinkId::new(recording.link));
+    world.draw_all();
+    let arrivals = world.observers.arrivals.take();
+    let record = arrivals.map(|arrivals| arrivals.into_record(LinkId::new(recording.link))).unwrap_or_default();
     // Its ledger is checked like any other's.
-    world.finish(&first)?;
+    finish(world, &first)?;
     Ok(record)
 }

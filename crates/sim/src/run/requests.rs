@@ -1,18 +1,19 @@
-//! Requests in the world: packets to and from the connections of pools.
+//! The connections of requests: all pools of a run, and the agents at the ends of their connections.
 //!
 //! Agents of these connections are numbered behind those of the flows, two for each place of each pool, sender before
 //! receiver; what they count, they count at the two agents of their flow.
 
-use super::outcome::RunError;
-use super::parts::Agent;
+use super::error::RunError;
+use super::flow_keys::FlowKeys;
+use super::net::Net;
+use super::observers::Observers;
 use super::pool::{Place, Pool, Progress, Role};
-use super::world::World;
 use crate::engine::random::Stream;
 use crate::net::ids::{AgentId, FlowId};
 use crate::net::packet::Packet;
-use crate::probe::{RequestRow, RequestTable};
+use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::Scenario;
-use netlull_tcp::{SeqNr, State};
+use netlull_tcp::{Endpoint, SeqNr, State};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,26 +21,28 @@ use std::collections::BinaryHeap;
 /// All flows of requests.
 pub(super) struct Requests {
     pub pools: Vec<Pool>,
-    /// Agents and flows before theirs.
-    pub first_agent: AgentId,
+    /// Flows before theirs.
     pub first_flow: FlowId,
+    /// The first connection: the numbers of connections follow those of the flows.
+    pub first_connection: FlowId,
     /// Packets of connections that were dropped, and when.
     dropped: BinaryHeap<Reverse<(Instant, AgentId)>>,
     /// Why the run cannot go on.
     pub failure: Option<RunError>,
     /// Table `request`, and the flows that are in it.
-    pub table: Option<(RequestTable, Vec<bool>)>,
+    table: Option<(RequestTable, Vec<bool>)>,
 }
 
 /// An end of a connection of a pool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PooledAgent {
+pub(super) struct End {
     pool: usize,
     place: usize,
     role: Role,
 }
 
 impl Requests {
+    /// The flows of requests of a scenario, without connections.
     pub fn new(scenario: &Scenario) -> Self {
         let mut first_place = 0;
         let mut pools = Vec::with_capacity(scenario.request_flows.len());
@@ -56,13 +59,15 @@ impl Requests {
             .probe
             .requests
             .then(|| (RequestTable::default(), (first_flow.index()..flows).map(chosen).collect()));
-        Self {
-            pools,
-            first_agent: AgentId::sender(FlowId::new(flows)),
-            first_flow,
-            dropped: BinaryHeap::new(),
-            failure: None,
-            table,
+        let first_connection = FlowId::new(flows);
+        Self { pools, first_flow, first_connection, dropped: BinaryHeap::new(), failure: None, table }
+    }
+
+    /// Schedules the first request of each flow.
+    pub fn start(&self, net: &mut Net) {
+        for (number, pool) in (0..).zip(&self.pools) {
+            let flow = FlowId::numbered(self.first_flow.number() + number);
+            net.schedule.set(net.order.source(flow), pool.source.next());
         }
     }
 
@@ -72,33 +77,48 @@ impl Requests {
         flow.index().checked_sub(self.first_flow.index())
     }
 
+    /// The flow of a pool.
+    fn flow_of(&self, pool: usize) -> FlowId {
+        FlowId::new(self.first_flow.index() + pool)
+    }
+
     /// The place of an agent among those of all pools, if it is an end of a connection.
     #[inline]
     fn place_of(&self, agent: AgentId) -> Option<usize> {
-        agent.flow().index().checked_sub(self.first_agent.flow().index())
+        agent.flow().index().checked_sub(self.first_connection.index())
     }
 
     /// The end of a connection that an agent is.
     #[inline]
-    fn end(&self, agent: AgentId) -> PooledAgent {
+    pub fn end(&self, agent: AgentId) -> End {
         self.end_at(self.place_of(agent).unwrap_or_default(), agent)
     }
 
     #[inline]
-    fn end_at(&self, place: usize, agent: AgentId) -> PooledAgent {
+    fn end_at(&self, place: usize, agent: AgentId) -> End {
         let mut pool = 0;
         while self.pools.get(pool + 1).is_some_and(|next| next.first_place <= place) {
             pool += 1;
         }
         let role = if agent.is_sender() { Role::Sender } else { Role::Receiver };
-        PooledAgent { pool, place: place - self.pools[pool].first_place, role }
+        End { pool, place: place - self.pools[pool].first_place, role }
     }
 
-    /// The agent with which an end counts: its flow's.
+    /// The agent with which an agent counts: its flow's.
     pub fn flow_agent(&self, agent: AgentId) -> AgentId {
         match self.place_of(agent) {
             None => agent,
             Some(place) => self.agent_of(self.end_at(place, agent)),
+        }
+    }
+
+    /// The agent with which an end counts.
+    #[inline]
+    pub fn agent_of(&self, end: End) -> AgentId {
+        let flow = self.flow_of(end.pool);
+        match end.role {
+            Role::Sender => AgentId::sender(flow),
+            Role::Receiver => AgentId::receiver(flow),
         }
     }
 
@@ -112,24 +132,160 @@ impl Requests {
         }
     }
 
-    /// The agent with which this end counts.
-    #[inline]
-    fn agent_of(&self, end: PooledAgent) -> AgentId {
-        let flow = FlowId::new(self.first_flow.index() + end.pool);
-        match end.role {
-            Role::Sender => AgentId::sender(flow),
-            Role::Receiver => AgentId::receiver(flow),
-        }
-    }
-
     /// Whether a packet belongs to a connection of this pool.
     pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
         let places = pool.first_place..pool.first_place + pool.places.len();
         self.place_of(agent).is_some_and(|place| places.contains(&place))
     }
 
+    fn endpoint(&mut self, end: End) -> &mut Endpoint {
+        self.pools[end.pool].places[end.place].end(end.role)
+    }
+
+    /// A request of a pool comes: a connection opens. Its sender has something to send, unless too many connections are open.
+    pub fn open(&mut self, pool: usize, net: &mut Net, keys: &mut FlowKeys) -> Option<AgentId> {
+        let slot = net.order.source(self.flow_of(pool));
+        let opening = &mut self.pools[pool];
+        let opened = opening.open(net.now);
+        net.schedule.set(slot, opening.source.next());
+        match opened {
+            Ok(place) => {
+                let connection = FlowId::new(self.first_connection.index() + opening.first_place + place);
+                keys.opened(connection, opening.opened().0);
+                opening.places[place].on_way += 1;
+                Some(AgentId::sender(connection))
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                // Nothing else happens.
+                net.end = Instant::ZERO;
+                None
+            }
+        }
+    }
+
+    /// A packet has reached an end of a connection. It counts as on its way until all that it leads to is sent: the place is not freed
+    /// under its feet.
+    #[inline]
+    pub fn receive(&mut self, now: Instant, end: End, packet: &Packet) {
+        let endpoint = self.endpoint(end);
+        endpoint.handle_segment(now, &packet.segment);
+        // The receiving application has nothing to say: it closes when the sender has.
+        if endpoint.state() == State::CloseWait {
+            endpoint.close();
+        }
+    }
+
+    /// The time of a connection's timer has come, or it was set for a connection that was there before; true if the end may have
+    /// something to send.
+    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> bool {
+        let end = self.end(agent);
+        let place = &mut self.pools[end.pool].places[end.place];
+        if place.state == Progress::Free {
+            net.events -= 1;
+            return false;
+        }
+        let endpoint = place.end(end.role);
+        let due = endpoint.next_timeout();
+        if due > net.now {
+            // It came too early, and re-arms itself.
+            net.events -= 1;
+            net.schedule.set(net.order.request_timer(agent), due);
+            return false;
+        }
+        endpoint.handle_timeout(net.now);
+        place.on_way += 1;
+        true
+    }
+
+    /// The next packet that an end has to send, which then is on its way; false if there is none. Gateways' observers see it.
+    #[inline]
+    pub fn next_packet(
+        &mut self,
+        now: Instant,
+        end: End,
+        packet: &mut Packet,
+        observers: &mut Observers,
+        keys: &FlowKeys,
+    ) -> bool {
+        let place = &mut self.pools[end.pool].places[end.place];
+        if !place.end(end.role).poll_transmit_into(now, &mut packet.segment) {
+            return false;
+        }
+        place.on_way += 1;
+        packet.size = packet.segment.wire_len();
+        if observers.follows && end.role == Role::Sender {
+            // The packet is for the receiver.
+            observers.timed(now, packet.agent.flow(), &packet.segment, &place.sender, keys);
+        }
+        true
+    }
+
+    /// An end has sent what it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
+    /// one more packet on its way, which this takes off.
+    pub fn settle(&mut self, end: End, agent: AgentId, net: &mut Net, observers: &mut Observers) {
+        let place = &mut self.pools[end.pool].places[end.place];
+        place.on_way -= 1;
+        if let Some(gateways) = &mut observers.gateways
+            && end.role == Role::Sender
+        {
+            gateways.turned(net.now, agent.flow(), &place.sender);
+        }
+        // Lazy: an event that fires too early re-arms itself.
+        net.schedule.set_if_earlier(net.order.request_timer(agent), place.end(end.role).next_timeout());
+        let is_over = place.is_over();
+        if end.role == Role::Sender && place.has_completed() {
+            self.complete(end, net.now);
+        }
+        if is_over {
+            self.pools[end.pool].retire(end.place);
+        }
+    }
+
+    /// All data of a request has been acknowledged.
+    #[cold]
+    fn complete(&mut self, end: End, now: Instant) {
+        let flow = self.flow_of(end.pool);
+        let pool = &mut self.pools[end.pool];
+        pool.complete(end.place, now);
+        if let Some((table, chosen)) = &mut self.table
+            && chosen[end.pool]
+        {
+            let place = &pool.places[end.place];
+            table.push(&row(place, flow.number(), Some(now - place.opened)));
+        }
+    }
+
+    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
+    /// of it then.
+    #[cold]
+    pub fn drop(&mut self, now: Instant, agent: AgentId, net: &mut Net) {
+        self.dropped.push(Reverse((now, agent)));
+        net.schedule.set_if_earlier(net.order.settlement(), now);
+    }
+
+    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
+    #[cold]
+    pub fn settle_drops(&mut self, net: &mut Net) {
+        net.events -= 1;
+        while let Some(&Reverse((at, agent))) = self.dropped.peek() {
+            if at > net.now {
+                net.schedule.set(net.order.settlement(), at);
+                return;
+            }
+            self.dropped.pop();
+            let end = self.end(agent);
+            let pool = &mut self.pools[end.pool];
+            let place = &mut pool.places[end.place];
+            place.on_way -= 1;
+            if place.is_over() {
+                pool.retire(end.place);
+            }
+        }
+    }
+
     /// The table of requests, those that are not complete last, in the order in which they came.
-    pub fn into_table(self) -> Option<crate::probe::Table> {
+    pub fn into_table(self) -> Option<Table> {
         let (mut table, chosen) = self.table?;
         let mut rows: Vec<RequestRow> = Vec::new();
         for ((flow, pool), _) in (self.first_flow.number()..).zip(&self.pools).zip(chosen).filter(|(_, chosen)| *chosen)
@@ -152,147 +308,5 @@ fn row(place: &Place, flow: u32, completion: Option<Duration>) -> RequestRow {
         completion,
         retransmissions: counters.retransmitted_segments,
         timeouts: counters.timeouts,
-    }
-}
-
-impl World {
-    /// A request of a pool comes: a connection opens.
-    pub(super) fn request(&mut self, index: usize) {
-        let slot = self.slots.source(FlowId::new(self.requests.first_flow.index() + index));
-        let pool = &mut self.requests.pools[index];
-        let opened = pool.open(self.now);
-        self.schedule.set(slot, pool.source.next());
-        match opened {
-            Ok(place) => {
-                let connection = FlowId::new(self.requests.first_agent.flow().index() + pool.first_place + place);
-                self.flow_keys.opened(connection, pool.opened().0);
-                pool.places[place].on_way += 1;
-                self.attend(PooledAgent { pool: index, place, role: Role::Sender }, AgentId::sender(connection));
-            }
-            Err(failure) => {
-                self.requests.failure = Some(failure);
-                // Nothing else happens.
-                self.end = Instant::ZERO;
-            }
-        }
-    }
-
-    /// A packet has reached an end of a connection.
-    pub(super) fn receive_request(&mut self, packet: &Packet) {
-        let end = self.requests.end(packet.agent);
-        self.agents[self.requests.agent_of(end).index()].counters.receive(packet);
-        let place = &mut self.requests.pools[end.pool].places[end.place];
-        let endpoint = place.end(end.role);
-        endpoint.handle_segment(self.now, &packet.segment);
-        // The receiving application has nothing to say: it closes when the sender has.
-        if endpoint.state() == State::CloseWait {
-            endpoint.close();
-        }
-        // It counts as on its way until all that it leads to is sent: the place is not freed under its feet.
-        self.attend(end, packet.agent);
-    }
-
-    /// The time of a connection's timer has come, or it was set for a connection that was there before.
-    pub(super) fn request_timer(&mut self, agent: AgentId) {
-        let end = self.requests.end(agent);
-        let place = &mut self.requests.pools[end.pool].places[end.place];
-        if place.state == Progress::Free {
-            self.events -= 1;
-            return;
-        }
-        let endpoint = place.end(end.role);
-        let due = endpoint.next_timeout();
-        if due > self.now {
-            // It came too early, and re-arms itself.
-            self.events -= 1;
-            self.schedule.set(self.slots.request_timer(agent), due);
-            return;
-        }
-        endpoint.handle_timeout(self.now);
-        place.on_way += 1;
-        self.attend(end, agent);
-    }
-
-    /// Sends what an end has to send, looks after its timer and after the end of the connection. Whoever calls has counted
-    /// one more packet on its way, which this takes off.
-    fn attend(&mut self, end: PooledAgent, agent: AgentId) {
-        let from = self.requests.agent_of(end);
-        let Agent { node, out, peer_node, .. } = self.agents[from.index()];
-        // Written where it stays until a link takes it, as in `World::pump`.
-        let mut packet = Packet { destination: peer_node, ..Packet::default() };
-        packet.agent = agent.peer();
-        let place = loop {
-            let place = &mut self.requests.pools[end.pool].places[end.place];
-            if !place.end(end.role).poll_transmit_into(self.now, &mut packet.segment) {
-                break place;
-            }
-            place.on_way += 1;
-            packet.size = packet.segment.wire_len();
-            let counters = &mut self.agents[from.index()].counters;
-            counters.sent_packets += 1;
-            counters.sent_bytes += u64::from(packet.size);
-            if self.observers.follows && end.role == Role::Sender {
-                self.observers.timed(self.now, agent.flow(), &packet.segment, &place.sender, &self.flow_keys);
-            }
-            self.originate(self.now, node, out, &mut packet);
-        };
-        place.on_way -= 1;
-        if let Some(gateways) = &mut self.observers.gateways
-            && end.role == Role::Sender
-        {
-            gateways.turned(self.now, agent.flow(), &place.sender);
-        }
-        // Lazy: an event that fires too early re-arms itself.
-        let timer = self.slots.request_timer(agent);
-        self.schedule.set_if_earlier(timer, place.end(end.role).next_timeout());
-        let is_over = place.is_over();
-        if end.role == Role::Sender && place.has_completed() {
-            self.complete_request(end);
-        }
-        if is_over {
-            self.requests.pools[end.pool].retire(end.place);
-        }
-    }
-
-    /// All data of a request has been acknowledged.
-    #[cold]
-    fn complete_request(&mut self, end: PooledAgent) {
-        let flow = self.requests.agent_of(end).flow();
-        let pool = &mut self.requests.pools[end.pool];
-        pool.complete(end.place, self.now);
-        if let Some((table, chosen)) = &mut self.requests.table
-            && chosen[end.pool]
-        {
-            let place = &pool.places[end.place];
-            table.push(&row(place, flow.number(), Some(self.now - place.opened)));
-        }
-    }
-
-    /// A packet of a connection is dropped or lost at `now`, which may be ahead of the run's time: the connection learns
-    /// of it then.
-    #[cold]
-    pub(super) fn request_dropped(&mut self, now: Instant, agent: AgentId) {
-        self.requests.dropped.push(Reverse((now, agent)));
-        self.schedule.set_if_earlier(self.slots.settlement(), now);
-    }
-
-    /// Connections learn of packets that were dropped by now. Bookkeeping, not counted as an event.
-    #[cold]
-    pub(super) fn settle_drops(&mut self) {
-        self.events -= 1;
-        while let Some(&Reverse((at, agent))) = self.requests.dropped.peek() {
-            if at > self.now {
-                self.schedule.set(self.slots.settlement(), at);
-                return;
-            }
-            self.requests.dropped.pop();
-            let end = self.requests.end(agent);
-            let pool = &mut self.requests.pools[end.pool];
-            let place = &mut pool.places[end.place];
-            place.on_way -= 1;
-            if place.is_over() {
-                pool.retire(end.place);
-            }
-        }
     }
 }

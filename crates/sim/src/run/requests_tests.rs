@@ -38,8 +38,8 @@ fn have_closed(place: &Place) -> bool {
 
 /// Packets on links for the two ends at a place.
 fn on_links(world: &World, place: usize) -> usize {
-    let connection = world.requests.first_agent.flow().index() + place;
-    let packets = world.links.iter().flat_map(|link| link.packets());
+    let connection = world.requests.first_connection.index() + place;
+    let packets = world.net.links.iter().flat_map(|link| link.packets());
     packets.filter(|packet| packet.agent.flow().index() == connection).count()
 }
 
@@ -50,7 +50,7 @@ fn no_packet_meets_a_later_connection_at_its_place() {
     let mut before = (0, 0);
     while world.advance(1) {
         let pool = &world.requests.pools[0];
-        let unsettled = world.schedule.at(world.slots.settlement()) == world.now();
+        let unsettled = world.net.schedule.at(world.net.order.settlement()) == world.now();
         let mut lingers = false;
         for (index, place) in pool.places.iter().enumerate() {
             let found = on_links(&world, index);
@@ -93,7 +93,7 @@ fn a_place_is_free_at_the_same_time_whether_links_run_ahead_or_not() {
                 let newest =
                     pool.open_places().filter(|(_, place)| place.opened == world.now()).map(|(index, _)| index);
                 taken.push((world.now(), newest.collect::<Vec<_>>()));
-                let drop_computed = world.schedule.at(world.slots.settlement()) != Instant::NEVER;
+                let drop_computed = world.net.schedule.at(world.net.order.settlement()) != Instant::NEVER;
                 dropped_later += u32::from(drop_computed && pool.open_places().any(|(_, place)| have_closed(place)));
             }
         }

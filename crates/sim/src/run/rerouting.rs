@@ -3,12 +3,14 @@
 //! All of it is known before the run (`net/routing/link_state.rs`): a list of steps in the order of time, of which the next is in the
 //! schedule. After a step each router forwards by its own table; where tables disagree packets may go round until their hops are
 //! used up. The network has *settled* when all routers know how it is and every packet is on the path of its flow: then routes are
-//! fixed until the next step, hops need not be counted, and what may runs ahead of the run's time (`run/ahead.rs`). At the next
+//! fixed until the next step, hops need not be counted, and what may runs ahead of the run's time (`run/lookahead.rs`). At the next
 //! step each packet is told the hops that it has left, as its place on its path tells.
 
-use super::ahead::{Ahead, Parts, Senders};
-use super::world::World;
-use crate::net::ids::{LinkId, NodeId};
+use super::lookahead::{Paths, Senders};
+use super::net::Net;
+use super::observers::Observers;
+use super::requests::Requests;
+use crate::net::ids::{ById, LinkId, NodeId};
 use crate::net::link::Link;
 use crate::net::packet::Packet;
 use crate::net::routing::link_state::{self, Cable, Network, Update};
@@ -20,7 +22,7 @@ use netlull_units::{Duration, Instant};
 use serde::Serialize;
 use std::ops::Range;
 
-/// Between two looks whether the network has settled.
+/// Time between two looks at a network that has not settled.
 const SETTLING: Duration = Duration::from_millis(50);
 
 /// What happens to the network.
@@ -38,7 +40,7 @@ enum Deed {
 
 /// Why a node loses a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Loss {
+pub(super) enum Loss {
     /// It knows no way.
     Unroutable,
     /// The packet has made as many hops as it may.
@@ -46,7 +48,7 @@ enum Loss {
 }
 
 /// A network whose links sleep, or whose packets count their hops.
-pub(crate) struct Rerouting {
+pub(super) struct Rerouting {
     ttl: u8,
     /// What happens, in the order of time, and how much of it has.
     steps: Vec<(Instant, Deed)>,
@@ -63,9 +65,9 @@ pub(crate) struct Rerouting {
     cable_of: Vec<Option<usize>>,
     /// What each router knows: whether a cable is up.
     views: Vec<Vec<bool>>,
-    senders: Senders,
+    pub senders: Senders,
     /// The links of each agent's packets to its peer, while the network is settled.
-    paths: Vec<Vec<LinkId>>,
+    paths: Paths,
     /// Packets lost at each node.
     lost_at: Vec<u64>,
     /// Those of all nodes, by why, since the start.
@@ -127,7 +129,7 @@ impl Rerouting {
             cable_of,
             views: vec![vec![true; sleep.cables.len()]; nodes],
             senders: Senders::new(scenario),
-            paths: Vec::new(),
+            paths: ById::default(),
             lost_at: vec![0; nodes],
             losses: RouterLosses::default(),
             before: RouterLosses::default(),
@@ -174,7 +176,7 @@ impl Rerouting {
     }
 
     /// Every agent's path to its peer, if all routers know the network as it is and no path has more links than a packet may cross.
-    fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Vec<Vec<LinkId>>> {
+    fn agreed(&self, routes: &Routes, links: &[Link]) -> Option<Paths> {
         let is_up = |cable: &Cable| cable.links.iter().all(|&link| !links[link.index()].is_closed());
         let up: Vec<bool> = self.cables.iter().map(is_up).collect();
         if self.views.iter().any(|view| *view != up) {
@@ -196,8 +198,97 @@ impl Rerouting {
         routers
     }
 
+    /// Whether something happens at `now`; else somebody only looks at whether the network has settled.
+    pub fn is_due(&self, now: Instant) -> bool {
+        self.next() <= now
+    }
+
+    /// Carries out the next step that is due: the packets that links lose by it, each with its link. `None` if nothing is left.
+    pub fn step(&mut self, net: &mut Net, observers: &mut Observers) -> Option<Vec<(LinkId, Packet)>> {
+        let mut stranded = Vec::new();
+        match self.take_due(net.now)? {
+            Deed::Sleep(cable) => {
+                for &link in &self.cables[cable].links {
+                    let mut lost = Vec::new();
+                    net.links[link].fall_asleep(net.now, &mut net.schedule, &mut lost);
+                    stranded.extend(lost.into_iter().map(|packet| (link, packet)));
+                    if let Some(replay) = &mut observers.replay {
+                        replay.fell_asleep(link);
+                    }
+                }
+            }
+            Deed::Stir(cable) => {
+                self.cables[cable].links.iter().for_each(|&link| net.links[link].begin_to_wake(net.now));
+            }
+            Deed::Wake(cable) => {
+                for &link in &self.cables[cable].links {
+                    net.links[link].awake(net.now);
+                    if let Some(replay) = &mut observers.replay {
+                        replay.woke(link);
+                    }
+                }
+            }
+            Deed::Install(router, news) => {
+                for router in self.learn(router, &news) {
+                    net.routes.set_row(router, &self.row(router));
+                }
+            }
+        }
+        Some(stranded)
+    }
+
+    /// Every agent's path to its peer, if the network has settled: routers agree, and every packet is on the path of its flow. Schedules the
+    /// next step, or the next look.
+    pub fn settled(&self, net: &mut Net, requests: &Requests, observers: &Observers) -> Option<Paths> {
+        // What is due at this very instant comes first.
+        let agreed =
+            if observers.watching || self.is_due(net.now) { None } else { self.agreed(&net.routes, &net.links) };
+        let settled = agreed.filter(|paths| {
+            net.packets().all(|(link, packet)| {
+                let path = &paths[requests.flow_agent(packet.agent).peer()];
+                hops_left(path, link, self.ttl) == Some(packet.segment.ttl)
+            })
+        });
+        let look = if settled.is_some() || observers.watching { Instant::NEVER } else { net.now + SETTLING };
+        net.schedule.set(net.order.reroute(), self.next().min(look));
+        settled
+    }
+
+    /// Routes are fixed to these paths until the next step.
+    pub fn fix(&mut self, paths: Paths) {
+        self.paths = paths;
+    }
+
+    /// Routes may change from now on: packets are told the hops that they have left, by their places on their paths.
+    pub fn tell_hops_left(&self, net: &mut Net, requests: &Requests) {
+        for (id, link) in LinkId::all(net.links.len()).zip(&mut net.links) {
+            link.for_each(|packet| {
+                let path = &self.paths[requests.flow_agent(packet.agent).peer()];
+                packet.segment.ttl = hops_left(path, id, self.ttl).unwrap_or_default();
+            });
+        }
+    }
+
+    /// The first link of a packet that an agent sends where routes may change.
+    pub fn first_link(&self, routes: &Routes, node: NodeId, packet: &mut Packet) -> Result<LinkId, Loss> {
+        packet.segment.ttl = u16::from(self.ttl);
+        match routes.next_hop(node, packet.destination) {
+            NextHop::Changeable(link) => Ok(link),
+            _ => Err(Loss::Unroutable),
+        }
+    }
+
+    /// A node loses a packet.
+    pub fn lose(&mut self, node: NodeId, why: Loss) {
+        self.lost_at[node.index()] += 1;
+        match why {
+            Loss::Unroutable => self.losses.unroutable += 1,
+            Loss::Expired => self.losses.expired += 1,
+        }
+    }
+
     /// What happens up to the end of the run, for packets that go to these nodes: a table is told by what is new in it.
-    pub fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
+    fn into_plan(mut self, end: Instant, destinations: &[usize]) -> RoutingPlan {
         let mut rows: Vec<Vec<Option<LinkId>>> = (0..self.views.len()).map(|router| self.row(router)).collect();
         let mut steps = Vec::new();
         while let Some(deed) = self.take_due(end) {
@@ -227,7 +318,7 @@ impl Rerouting {
     }
 
     /// The same summary of an emulation, by its first mark and its last.
-    pub fn of_emulation(mut self, (first, last): (&NetworkMark, &NetworkMark), asleep_packets: u64) -> RoutingSummary {
+    pub fn of_emulation(mut self, first: &NetworkMark, last: &NetworkMark, asleep_packets: u64) -> RoutingSummary {
         while let Some(deed) = self.take_due(last.at) {
             if let Deed::Install(router, news) = deed {
                 self.learn(router, &news);
@@ -257,6 +348,12 @@ impl Rerouting {
                 .collect(),
         }
     }
+}
+
+/// What becomes of the links and the routes of a scenario up to the end of its run, for packets that go to these nodes; `None` where nothing
+/// does and packets need not count their hops.
+pub(crate) fn routing_plan(scenario: &Scenario, destinations: &[usize]) -> Option<RoutingPlan> {
+    Some(Rerouting::new(scenario)?.into_plan(Instant::ZERO + scenario.duration, destinations))
 }
 
 /// All that happens, in the order of time, and the longest that a new table takes. At one instant links change before tables do, and fall
@@ -293,175 +390,14 @@ fn hops_left(path: &[LinkId], link: LinkId, ttl: u8) -> Option<u16> {
     u16::try_from(crossed).ok().map(|crossed| u16::from(ttl) - crossed)
 }
 
-impl World {
-    /// Links fall asleep or wake, or routers have new tables.
-    pub(super) fn reroute(&mut self) {
-        let now = self.now;
-        if self.rerouting.as_ref().is_some_and(|rerouting| rerouting.next() > now) {
-            // Nobody but this run looks whether the network has settled.
-            self.events -= 1;
-        } else {
-            self.unsettle();
-        }
-        while let Some(deed) = self.rerouting.as_mut().and_then(|rerouting| rerouting.take_due(now)) {
-            match deed {
-                Deed::Sleep(cable) => self.fall_asleep(cable),
-                Deed::Stir(cable) => self.on_cable(cable, |world, link| world.links[link].begin_to_wake(now)),
-                Deed::Wake(cable) => self.on_cable(cable, Self::awake),
-                Deed::Install(router, news) => self.install(router, &news),
-            }
-        }
-        self.settle();
-    }
-
-    /// Looks whether the network has settled, and says when to look again.
-    pub(super) fn settle(&mut self) {
-        let (now, watching) = (self.now, self.observers.watching);
-        let Some(rerouting) = &self.rerouting else { return };
-        let next = rerouting.next();
-        // What is due at this very instant comes first.
-        let agreed = if watching || next <= now { None } else { rerouting.agreed(&self.routes, &self.links) };
-        let ttl = rerouting.ttl;
-        let settled = agreed.filter(|paths| self.all_on_their(paths, ttl));
-        let look = if settled.is_some() || watching { Instant::NEVER } else { now + SETTLING };
-        self.schedule.set(self.slots.reroute(), next.min(look));
-        if let Some(paths) = settled {
-            self.fix(paths);
-        }
-    }
-
-    /// Whether every packet is on the path of its flow, and came that way.
-    fn all_on_their(&self, paths: &[Vec<LinkId>], ttl: u8) -> bool {
-        let is_there = |link: LinkId, packet: &Packet| {
-            let path = &paths[self.requests.flow_agent(packet.agent).peer().index()];
-            hops_left(path, link, ttl) == Some(packet.segment.ttl)
-        };
-        let mut links = LinkId::all(self.links.len()).zip(&self.links);
-        links.all(|(index, link)| link.packets().all(|packet| is_there(index, &packet)))
-    }
-
-    /// Routes are fixed until the next step: what may runs ahead.
-    fn fix(&mut self, paths: Vec<Vec<LinkId>>) {
-        let Self { links, agents, routes, rerouting: Some(rerouting), observers, .. } = self else { return };
-        routes.mark_fixed();
-        for (agent, path) in agents.iter_mut().zip(&paths) {
-            // The receiver of datagrams sends nothing.
-            agent.out = Some(path.first().copied().unwrap_or_default());
-        }
-        self.ahead = Ahead::new(&rerouting.senders, observers, Parts { links, agents, routes }, &paths);
-        rerouting.paths = paths;
-        for source in (0..self.sources.len()).filter(|&source| !self.ahead.has_events(source)) {
-            self.schedule.set(self.slots.source(self.datagram_flow(source)), Instant::NEVER);
-        }
-        self.next_beat();
-        self.first_looks();
-        self.read();
-    }
-
-    /// Routes may change: nothing runs ahead, and packets count their hops.
-    fn unsettle(&mut self) {
-        if self.ahead.is_off() {
-            return;
-        }
-        // Those due at this very instant come after it.
-        self.draw_before(self.now.as_nanos());
-        self.tell_hops_left();
-        self.ahead = Ahead::off();
-        self.routes.mark_changeable();
-        self.agents.iter_mut().for_each(|agent| agent.out = None);
-        self.links.iter_mut().for_each(|link| link.leads_to = None);
-        for (source, sends) in self.sources.iter().enumerate() {
-            self.schedule.set(self.slots.source(self.datagram_flow(source)), sends.next());
-        }
-        self.next_beat();
-        self.first_looks();
-    }
-
-    /// Packets are told by their places on their paths.
-    fn tell_hops_left(&mut self) {
-        let Self { links, requests, rerouting: Some(rerouting), .. } = self else { return };
-        for (index, link) in LinkId::all(links.len()).zip(links) {
-            link.for_each(|packet| {
-                let path = &rerouting.paths[requests.flow_agent(packet.agent).peer().index()];
-                packet.segment.ttl = hops_left(path, index, rerouting.ttl).unwrap_or_default();
-            });
-        }
-    }
-
-    fn on_cable(&mut self, cable: usize, act: impl Fn(&mut Self, LinkId)) {
-        let Some(rerouting) = &self.rerouting else { return };
-        for link in rerouting.cables[cable].links.clone() {
-            act(self, link);
-        }
-    }
-
-    /// A cable falls asleep: what is on it is lost.
-    fn fall_asleep(&mut self, cable: usize) {
-        self.on_cable(cable, |world, link| {
-            let mut stranded = Vec::new();
-            world.links[link].fall_asleep(world.now, &mut world.schedule, &mut stranded);
-            for packet in &stranded {
-                world.count_drop(world.now, link, packet);
-            }
-            if let Some(replay) = &mut world.observers.replay {
-                replay.fell_asleep(link);
-            }
-        });
-    }
-
-    fn awake(&mut self, link: LinkId) {
-        self.links[link].awake(self.now);
-        if let Some(replay) = &mut self.observers.replay {
-            replay.woke(link);
-        }
-    }
-
-    /// A router, or every one, learns and has a new table.
-    fn install(&mut self, router: Option<usize>, news: &[(usize, bool)]) {
-        let Some(rerouting) = &mut self.rerouting else { return };
-        for router in rerouting.learn(router, news) {
-            let row = rerouting.row(router);
-            self.routes.set_row(router, &row);
-        }
-    }
-
-    /// An agent sends a packet where routes may change: its node has the way, or not.
-    #[inline(never)]
-    pub(super) fn originate_rerouted(&mut self, now: Instant, node: NodeId, packet: &mut Packet) {
-        let Some(rerouting) = &self.rerouting else { return };
-        packet.segment.ttl = u16::from(rerouting.ttl);
-        match self.routes.next_hop(node, packet.destination) {
-            NextHop::Changeable(link) => self.offer(now, link, packet),
-            _ => self.lose_at_node(node, packet, Loss::Unroutable),
-        }
-    }
-
-    /// A packet that has crossed a link goes on, if it may make another hop and there is a way. Each hop takes one off its hops (RFC 791
-    /// section 3.2).
-    #[inline(never)]
-    pub(super) fn forward_rerouted(&mut self, node: NodeId, hop: NextHop, packet: &mut Packet) {
-        packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
-        match hop {
-            _ if packet.segment.ttl == 0 => self.lose_at_node(node, packet, Loss::Expired),
-            NextHop::Changeable(link) => self.offer(self.now, link, packet),
-            // Scenarios with unreachable destinations are refused before they run: it was reachable once.
-            _ => self.lose_at_node(node, packet, Loss::Unroutable),
-        }
-    }
-
-    #[cold]
-    fn lose_at_node(&mut self, node: NodeId, packet: &Packet, why: Loss) {
-        let agent = self.requests.flow_agent(packet.agent);
-        self.agents[agent.index()].counters.dropped_packets += 1;
-        if agent != packet.agent {
-            self.request_dropped(self.now, packet.agent);
-        }
-        if let Some(rerouting) = &mut self.rerouting {
-            rerouting.lost_at[node.index()] += 1;
-            match why {
-                Loss::Unroutable => rerouting.losses.unroutable += 1,
-                Loss::Expired => rerouting.losses.expired += 1,
-            }
-        }
+/// The next link of a packet that has crossed a link, if it may make another hop and there is a way. Each hop takes one off its hops
+/// (RFC 791 section 3.2).
+pub(super) fn next_link(hop: NextHop, packet: &mut Packet) -> Result<LinkId, Loss> {
+    packet.segment.ttl = packet.segment.ttl.saturating_sub(1);
+    match hop {
+        _ if packet.segment.ttl == 0 => Err(Loss::Expired),
+        NextHop::Changeable(link) => Ok(link),
+        // Scenarios with unreachable destinations are refused before they run: it was reachable once.
+        _ => Err(Loss::Unroutable),
     }
 }

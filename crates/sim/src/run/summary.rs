@@ -1,18 +1,18 @@
 //! Totals and means of a run, over the time measured.
 
-use super::phases::{LinkPhase, PhaseSummary, Span, Whole, phases};
+use super::energy::{EnergySummary, NetworkSummary, ratio};
+use super::phases::{Census, LinkPhase, PhaseSummary, Span, Whole, phases};
 use super::pool::{Completions, Pool};
 use super::rerouting::{Rerouting, RoutingSummary};
 use super::stations::{self, StationSummary};
 use super::world::World;
 use crate::net::ids::{AgentId, FlowId, LinkId};
 use crate::net::link::Link;
-use crate::net::link::LinkCounters;
 use crate::probe::{Column, Table};
-use crate::scenario::{LinkSpec, NamedPower, RequestFlow, Scenario};
-use netlull_network::account::GatewaySummary;
+use crate::scenario::{RequestFlow, Scenario};
 use netlull_network::by_name::ByName;
-use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
+use netlull_network::gateway_summary::GatewaySummary;
+use netlull_power::Residency;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::Serialize;
 
@@ -70,13 +70,6 @@ pub struct RecordingSummary {
     pub packets: u64,
     /// Their bytes on the wire.
     pub bytes: u64,
-}
-
-/// All links together.
-#[derive(Clone, Debug, Serialize)]
-pub struct NetworkSummary {
-    /// Energy of all links under each power model.
-    pub energy: ByName<EnergySummary>,
 }
 
 /// A link over the time measured.
@@ -155,27 +148,6 @@ pub struct Residence {
     pub transition_seconds: f64,
 }
 
-/// Energy under one model, of a link or of several. Joules; an ideal model without a stated power has 1 W at its maximum rate.
-#[derive(Clone, Debug, Serialize)]
-pub struct EnergySummary {
-    /// What being on costs.
-    pub static_j: f64,
-    /// What the rate costs.
-    pub rate_dependent_j: f64,
-    /// What bits and packets cost.
-    pub traffic_j: f64,
-    /// What the rate costs in transitions.
-    pub transitions_j: f64,
-    /// What is not switched off while a link sleeps.
-    pub asleep_j: f64,
-    /// All of it.
-    pub total_j: f64,
-    /// The same links and traffic, awake and at their maximum rates all the time.
-    pub reference_j: f64,
-    /// 1 - total/reference.
-    pub saving: f64,
-}
-
 /// A flow over the time measured.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FlowSummary {
@@ -240,16 +212,11 @@ pub struct FlowSummary {
     pub most_open: Option<u32>,
 }
 
-#[allow(clippy::cast_precision_loss)]
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
-}
-
 pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summary {
-    let whole = Whole::new(world);
+    let first = Census::new(world.baseline.clone(), vec![None; world.net.links.len()]);
+    let whole = Whole::of(first, world.census());
     let span = whole.span();
-    let flows: Vec<FlowSummary> =
-        FlowId::all(world.agents.len() / 2).map(|flow| flow_summary(world, scenario, flow, span)).collect();
+    let flows: Vec<FlowSummary> = world.hosts.flows().map(|flow| flow_summary(world, scenario, flow, span)).collect();
     let (links, network) = span.links(scenario);
     Summary {
         name: scenario.name.clone(),
@@ -258,62 +225,37 @@ pub(super) fn summarise(world: &World, scenario: &Scenario, checks: u64) -> Summ
         duration_s: scenario.duration.as_secs_f64(),
         warm_up_s: scenario.warm_up.as_secs_f64(),
         measured_s: span.time().as_secs_f64(),
-        events: world.events + world.links.iter().map(Link::taken_on).sum::<u64>(),
-        packet_hops: world.links.iter().map(|link| link.counters(world.now).delivered_packets).sum(),
+        events: world.net.events + world.net.links.iter().map(Link::taken_on).sum::<u64>(),
+        packet_hops: world.net.links.iter().map(|link| link.counters(world.net.now).delivered_packets).sum(),
         goodput_bps: span.bits_per_second(flows.iter().map(|flow| flow.delivered_bytes).sum()),
         recording: None,
         verify: scenario.verify,
         checks,
         network,
-        routing: world.rerouting.as_ref().map(|rerouting| rerouting.summarise(world.now, span.asleep_packets())),
+        routing: world.rerouting.as_ref().map(|rerouting| rerouting.summarise(world.net.now, span.asleep_packets())),
         links: links
             .into_iter()
             .enumerate()
-            .map(|(index, all)| link_summary(scenario, index, (span, all), world.gateway_summary(LinkId::new(index))))
+            .map(|(index, all)| {
+                let gateway = world.controllers.gateway_summary(world.net.now, LinkId::new(index));
+                link_summary(scenario, index, MeasuredLink { span, all, gateway })
+            })
             .collect(),
         flows,
-        stations: stations::stations(world, scenario),
-        phase: phases(&world.marks, &whole, scenario),
+        stations: stations::summaries(&world.stations.outcomes(&world.net), scenario, world.baseline.at),
+        phase: phases(&world.phase_edges, &whole, scenario),
     }
 }
 
-pub(super) fn since(now: &LinkCounters, then: &LinkCounters) -> LinkCounters {
-    LinkCounters {
-        offered_packets: now.offered_packets - then.offered_packets,
-        offered_bytes: now.offered_bytes - then.offered_bytes,
-        dropped_packets: now.dropped_packets - then.dropped_packets,
-        dropped_bytes: now.dropped_bytes - then.dropped_bytes,
-        managed_drops: now.managed_drops - then.managed_drops,
-        marked_packets: now.marked_packets - then.marked_packets,
-        lost_packets: now.lost_packets - then.lost_packets,
-        lost_bytes: now.lost_bytes - then.lost_bytes,
-        asleep_packets: now.asleep_packets - then.asleep_packets,
-        asleep_bytes: now.asleep_bytes - then.asleep_bytes,
-        stranded_packets: now.stranded_packets - then.stranded_packets,
-        delivered_packets: now.delivered_packets - then.delivered_packets,
-        delivered_bytes: now.delivered_bytes - then.delivered_bytes,
-        waited_ns: now.waited_ns - then.waited_ns,
-        queued_ns: now.queued_ns - then.queued_ns,
-        served_packets: now.served_packets - then.served_packets,
-        waited_in_vain_ns: now.waited_in_vain_ns - then.waited_in_vain_ns,
-        discarded_packets: now.discarded_packets - then.discarded_packets,
-        discarded_bytes: now.discarded_bytes - then.discarded_bytes,
-        most_waiting: now.most_waiting,
-        most_waiting_bytes: now.most_waiting_bytes,
-        asleep_ns: now.asleep_ns - then.asleep_ns,
-    }
+/// A link over the time measured, and what its gateway did, if it has one.
+pub(super) struct MeasuredLink<'a> {
+    pub span: Span<'a>,
+    pub all: LinkPhase,
+    pub gateway: Option<GatewaySummary>,
 }
 
-pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
-    spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
-}
-
-pub(super) fn link_summary(
-    scenario: &Scenario,
-    index: usize,
-    (span, all): (Span<'_>, LinkPhase),
-    gateway: Option<GatewaySummary>,
-) -> LinkSummary {
+pub(super) fn link_summary(scenario: &Scenario, index: usize, measured: MeasuredLink<'_>) -> LinkSummary {
+    let MeasuredLink { span, all, gateway } = measured;
     let (spec, counters) = (&scenario.links[index], span.counted(index));
     LinkSummary {
         name: spec.name.clone(),
@@ -372,44 +314,14 @@ fn residences(residency: &Residency) -> Vec<Residence> {
     residences
 }
 
-/// A link's energy under each model, as it was and as it would have been without scaling and sleep.
-pub(super) fn ledgers(
-    scenario: &Scenario,
-    spec: &LinkSpec,
-    residency: &Residency,
-    traffic: Traffic,
-) -> Vec<[EnergyLedger; 2]> {
-    let reference = Residency::constant(spec.rate, residency.total());
-    let under = |power: &NamedPower| {
-        let model = power.model.with_transition_power(transition_power(spec));
-        [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic))
-    };
-    scenario.power.iter().map(under).collect()
-}
-
-/// These, for the summary.
-pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByName<EnergySummary> {
-    let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
-        static_j: energy.static_.as_f64(),
-        rate_dependent_j: energy.rate_dependent.as_f64(),
-        traffic_j: energy.traffic.as_f64(),
-        transitions_j: energy.transitions.as_f64(),
-        asleep_j: energy.asleep.as_f64(),
-        total_j: energy.total().as_f64(),
-        reference_j: reference.total().as_f64(),
-        saving: saving(energy, reference),
-    };
-    ByName(scenario.power.iter().zip(ledgers).map(|(power, pair)| (power.name.clone(), summary(pair))).collect())
-}
-
 fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>) -> FlowSummary {
     let (sender, receiver) = (AgentId::sender(flow).index(), AgentId::receiver(flow).index());
     let (base, all) = (&world.baseline, span.flow(flow));
     let common = FlowSummary {
         packets_sent: all.packets_sent,
-        bytes_sent: world.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
+        bytes_sent: world.hosts.agents[sender].counters.sent_bytes - base.agents[sender].sent_bytes,
         packets_dropped: all.packets_dropped,
-        packets_marked: world.agents[receiver].counters.received_marked - base.agents[receiver].received_marked,
+        packets_marked: world.hosts.agents[receiver].counters.received_marked - base.agents[receiver].received_marked,
         loss_fraction: all.loss_fraction,
         delivered_bytes: all.delivered_bytes,
         goodput_bps: all.goodput_bps,
@@ -434,10 +346,11 @@ fn flow_summary(world: &World, scenario: &Scenario, flow: FlowId, span: Span<'_>
 }
 
 fn tcp_summary(world: &World, scenario: &Scenario, flow: FlowId, common: FlowSummary) -> FlowSummary {
-    let (connection, base, sender) = (&world.connections[flow.index()], &world.baseline, AgentId::sender(flow).index());
-    let endpoint = &world.endpoints[sender];
+    let (connection, base, sender) =
+        (&world.hosts.connections[flow.index()], &world.baseline, AgentId::sender(flow).index());
+    let endpoint = &world.hosts.endpoints[sender];
     let (now, then) = (endpoint.counters(), &base.tcp[sender]);
-    let lasted = (world.now - base.at.max(connection.opened.unwrap_or(world.now))).as_secs_f64();
+    let lasted = (world.net.now - base.at.max(connection.opened.unwrap_or(world.net.now))).as_secs_f64();
     let completion = connection.completed.zip(connection.opened).map(|(completed, opened)| completed - opened);
     FlowSummary {
         kind: "tcp",
@@ -482,10 +395,10 @@ fn requests_summary(pool: &Pool, spec: &RequestFlow, common: FlowSummary) -> Flo
 /// Table `rate`: the initial rate and every change of each link whose rate varies, or that sleeps, which is a rate of 0.
 pub(super) fn rate_table(world: &World, scenario: &Scenario) -> Table {
     let log = |link: LinkId| {
-        let log = world.links[link].variable().map_or(&[][..], |variable| variable.log());
+        let log = world.net.links[link].variable().map_or(&[][..], |variable| variable.log());
         log.iter().map(|change| (change.at, change.rate)).collect()
     };
-    rates_of(scenario, log, world.rerouting.as_deref(), world.now)
+    rates_of(scenario, log, world.rerouting.as_deref(), world.net.now)
 }
 
 /// The same of a run up to `end`: `log` gives the initial rate and every change of a link whose rate varies.

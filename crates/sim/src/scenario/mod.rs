@@ -1,5 +1,6 @@
 //! Scenarios: the document that users write, and the checked scenario that the simulator trusts.
 
+mod components;
 pub mod document;
 mod error;
 mod estimate;
@@ -8,6 +9,7 @@ mod read;
 mod resolve;
 mod tcp_options;
 
+pub use components::Components;
 pub use error::ScenarioError;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;

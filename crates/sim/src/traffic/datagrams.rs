@@ -1,8 +1,8 @@
 //! Constant, Poisson and bursty sources of datagrams, and the replay of a record.
 
-use super::Record;
+use super::flows::{ArrivalPattern, DatagramFlow};
+use super::record::Record;
 use crate::engine::random::Stream;
-use crate::scenario::{ArrivalPattern, DatagramFlow};
 use netlull_units::{Duration, Instant, Serialiser};
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ impl Bursts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::FlowPath;
+    use crate::traffic::FlowPath;
     use netlull_units::BitRate;
 
     fn flow(pattern: ArrivalPattern) -> DatagramFlow {

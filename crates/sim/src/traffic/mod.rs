@@ -2,11 +2,13 @@
 //! run connects them.
 
 mod datagrams;
+mod flows;
 mod record;
 mod requests;
 pub(crate) mod sizes;
 
 pub use datagrams::DatagramSource;
+pub use flows::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
 pub use record::Record;
 pub use requests::RequestSource;
 pub use sizes::{Component, Empirical, Lognormal, Pareto, SizeLaw};

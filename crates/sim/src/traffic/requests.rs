@@ -1,8 +1,8 @@
 //! Poisson arrivals of requests with random sizes.
 
-use super::SizeLaw;
+use super::flows::RequestFlow;
+use super::sizes::SizeLaw;
 use crate::engine::random::Stream;
-use crate::scenario::RequestFlow;
 use netlull_units::{Duration, Instant};
 
 /// When requests come, and how much each asks for. Arrivals and sizes have a stream each, so that a change of the one
@@ -56,8 +56,7 @@ impl RequestSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::FlowPath;
-    use crate::traffic::Pareto;
+    use crate::traffic::{FlowPath, Pareto};
     use netlull_units::BitRate;
 
     /// 2 Mb/s of 10 kB each: 25 requests a second.

@@ -1,4 +1,4 @@
-//! Stations in the world: radios that sleep, the machines that let them, access points that buffer for them.
+//! Stations: radios that sleep, the machines that let them, access points that buffer for them.
 //!
 //! ```text
 //!              AP buffers?                  awake? else missed
@@ -10,35 +10,83 @@
 //! Frames that are not packets (beacons, polls, null frames) take time on the air and energy, but no room in a link's queue. What is due
 //! at one instant happens in this order: the radio is awake; the machine's timeout; the access point's; a beacon has been heard; a poll has
 //! reached the access point; an announcement begins; the access point sends the next of its packets; the radio falls asleep.
+//!
+//! A turn ends with the packets that the radio and the access point have sent: the world follows them (`World::follow_sent`).
 
-mod parts;
+mod station;
 mod summary;
 
-pub(super) use parts::Station;
+pub(super) use station::Station;
 pub use summary::StationSummary;
-pub(super) use summary::{stations, summaries};
+pub(super) use summary::summaries;
 
-use super::control::{header, window_field};
-use super::world::World;
-use crate::net::counters::Fate;
-use crate::net::ids::{AgentId, FlowId, LinkId, StationId};
+use super::control::header;
+use super::net::Net;
+use super::observers::Observers;
+use crate::net::ids::{FlowId, LinkId, NodeId, StationId};
+use crate::net::link::{Admission, Offered};
 use crate::net::packet::Packet;
 use crate::probe::AirRow;
+use crate::scenario::Scenario;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
-use netlull_network::probe::CLOSED;
+use netlull_network::outcome::StationOutcome;
 use netlull_network::station::Snapshot;
-use netlull_tcp::{Flags, State};
+use netlull_tcp::Flags;
 use netlull_units::{Bytes, Duration, Instant};
-use parts::{Air, Frame, Heard, Then};
+use station::{Air, Due, Frame, Heard, Intent};
+use std::collections::VecDeque;
+use summary::outcome;
 
 /// A PS-Poll frame in bytes (IEEE 802.11 section 9.3.1.5): frame control, AID, two addresses, FCS.
 const POLL_BYTES: u32 = 20;
 /// A null data frame in bytes (IEEE 802.11 section 9.3.2): a header of 24 and the FCS.
 const NULL_BYTES: u32 = 28;
 
-/// What became of a packet that somebody attends to.
+/// All stations of a run.
+pub(super) struct Stations {
+    each: Vec<Station>,
+    /// Packets that their links have decided on and that the world has to follow.
+    sent: VecDeque<Sent>,
+}
+
+/// A packet that a radio or an access point has sent.
+pub(super) struct Sent {
+    pub link: LinkId,
+    pub packet: Packet,
+    pub given: Given,
+}
+
+/// What became of a packet that a link was given.
+#[derive(Clone, Copy)]
+pub(super) enum Given {
+    /// The link has decided, but does not keep a packet of which it says when it arrives.
+    Queued(Offered),
+    /// The same where every packet is watched: the link keeps what it takes.
+    Watched(Admission),
+}
+
+impl Given {
+    fn is_taken(self) -> bool {
+        matches!(self, Self::Queued(Offered::Arrives(_) | Offered::Held) | Self::Watched(Admission::Accepted))
+    }
+
+    /// Whether the air lost it: it was sent all the same.
+    fn is_lost(self) -> bool {
+        matches!(self, Self::Queued(Offered::Refused(Admission::Lost)) | Self::Watched(Admission::Lost))
+    }
+}
+
+/// What a station's machine wants of its host.
+pub(super) enum Demand {
+    /// The window in the packet that it has been shown.
+    Window(Bytes),
+    /// An acknowledgement by a connection of all that it has received.
+    Acknowledge(FlowId),
+}
+
+/// Whether a packet goes on after somebody has attended to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attended {
     /// It goes on.
@@ -47,173 +95,275 @@ pub(super) enum Attended {
     Taken,
 }
 
-impl World {
-    /// The station's slot: something of it is due.
-    pub(super) fn station(&mut self, index: StationId) {
-        let now = self.now;
-        // Each turn does one thing that is due and finds what is due after it.
-        while let Some(due) = self.stations[index.index()].due(now) {
-            match due {
-                parts::Due::Awake => self.radio_awake(index),
-                parts::Due::Machine => {
-                    self.tell_station(index, StationEvent::Timeout);
-                }
-                parts::Due::AccessPoint => self.tell_access_point(index, AccessEvent::Timeout),
-                parts::Due::Beacon(heard) => self.hear_beacon(index, heard),
-                parts::Due::Poll => {
-                    self.stations[index.index()].polled_at.pop_front();
-                    self.tell_access_point(index, AccessEvent::Polled);
-                }
-                parts::Due::Announcement(mode) => {
-                    self.stations[index.index()].announcements.pop_front();
-                    self.tell_access_point(index, AccessEvent::Announced(mode));
-                }
-                parts::Due::Packet => self.send_next(index),
-                parts::Due::Sleep => self.radio_sleeps(index),
-            }
-        }
-        self.arm_station(index);
+/// What an access point does with a packet for its station.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry {
+    Kept,
+    Refused,
+}
+
+/// What a radio does with a packet that has come over the air.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hearing {
+    Missed,
+    /// Whether its More Data bit was set.
+    Heard {
+        more: bool,
+    },
+}
+
+impl Stations {
+    /// The stations of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let each = scenario.stations.iter().map(|spec| Station::new(spec, scenario)).collect();
+        Self { each, sent: VecDeque::new() }
     }
 
-    /// Sets the station's slot.
-    pub(super) fn arm_station(&mut self, index: StationId) {
-        let (slot, next) = (self.slots.station(index), self.stations[index.index()].next(self.now));
-        if self.schedule.at(slot) != next {
-            self.schedule.set(slot, next);
+    /// Sets the first event of each.
+    pub fn start(&mut self, net: &mut Net) {
+        for (id, station) in StationId::all(self.each.len()).zip(&self.each) {
+            arm(id, station, net);
         }
     }
 
-    /// Tells a station's machine what happens, and does what it asks for; the window to be written, if it asks for that.
-    fn tell_station(&mut self, index: StationId, event: StationEvent) -> Option<Bytes> {
-        let mut window = None;
-        let mut next = Some(event);
-        while let Some(event) = next.take() {
-            self.stations[index.index()].machine.handle(self.now, event);
-            while let Some(action) = self.stations[index.index()].machine.poll_action() {
-                match action {
-                    StationAction::Sleep => self.stations[index.index()].air.then(Then::Sleep),
-                    StationAction::Wake => self.wake_radio(index),
-                    StationAction::SetWindow(bytes) => window = Some(bytes),
-                    StationAction::Acknowledge { connection } => next = self.acknowledge(index, connection).or(next),
-                    StationAction::Poll => self.hand_to_radio(index, Frame::Poll),
-                    StationAction::Announce(mode) => self.hand_to_radio(index, Frame::Null(mode)),
-                }
-            }
-            self.record_burst(index);
-        }
-        self.arm_station(index);
-        window
+    /// All of them.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Station> {
+        self.each.iter()
     }
 
-    /// A host's TCP acknowledges all that it has received; the event that tells the machine of it.
-    fn acknowledge(&mut self, index: StationId, connection: u32) -> Option<StationEvent> {
-        let node = self.stations[index.index()].node;
-        let flow = FlowId::numbered(connection);
-        let mut ends = [AgentId::receiver(flow), AgentId::sender(flow)].into_iter();
-        let is_here = |agent: &AgentId| agent.index() < self.endpoints.len() && self.agents[agent.index()].node == node;
-        let agent = ends.find(is_here)?;
-        self.stations[index.index()].acknowledging = Some(None);
-        self.endpoints[agent.index()].acknowledge();
-        self.pump(self.now, agent);
-        let packet = self.stations[index.index()].acknowledging.take().flatten()?;
-        Some(StationEvent::Acknowledged { packet })
+    /// The station at a node.
+    pub fn at_node(&self, node: NodeId) -> Option<StationId> {
+        let place = self.each.iter().position(|station| station.node == node)?;
+        Some(StationId::new(place))
     }
 
-    /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
-    fn station_sends(&mut self, index: StationId, packet: &mut Packet) {
-        let view = self.view(packet);
-        let Station { acknowledging, machine, .. } = &mut self.stations[index.index()];
-        let kind = match acknowledging {
+    /// The node of a station.
+    pub fn node(&self, id: StationId) -> NodeId {
+        self.each[id.index()].node
+    }
+
+    /// The link to a station.
+    pub fn down(&self, id: StationId) -> LinkId {
+        self.each[id.index()].down
+    }
+
+    /// The next packet that was sent and has to be followed.
+    pub fn next_sent(&mut self) -> Option<Sent> {
+        self.sent.pop_front()
+    }
+
+    /// A station, to do something at this instant.
+    pub fn turn<'a>(&'a mut self, id: StationId, net: &'a mut Net, observers: &'a mut Observers) -> Turn<'a> {
+        Turn { id, station: &mut self.each[id.index()], sent: &mut self.sent, net, observers }
+    }
+
+    /// Whether a packet is the acknowledgement that a station's machine has asked for: what it is called on the air.
+    pub fn asked_for(&mut self, id: StationId, view: &PacketView) -> Option<&'static str> {
+        let Station { acknowledging, machine, .. } = &mut self.each[id.index()];
+        match acknowledging {
             Some(shown) if shown.is_none() && view.is_acknowledgement() => {
-                *shown = Some(view);
-                machine.acknowledgement()
+                *shown = Some(*view);
+                Some(machine.acknowledgement())
             }
-            _ => {
-                // It wakes before its machine says what comes after.
-                if self.stations[index.index()].air == Air::Asleep {
-                    self.wake_radio(index);
-                }
-                self.shape(index, packet, &view)
-            }
-        };
-        self.hand_to_radio(index, Frame::Packet(*packet, kind));
+            _ => None,
+        }
     }
 
-    /// Shows a packet to the machine and writes the window that it wants; what the packet is called on the air.
-    fn shape(&mut self, index: StationId, packet: &mut Packet, view: &PacketView) -> &'static str {
-        let window = self.tell_station(index, StationEvent::Sending { packet: *view });
-        let Some(window) = window else {
-            return if view.is_acknowledgement() { "ack" } else { "sent" };
-        };
-        let shift = self.window_shift(packet.agent.peer());
-        packet.segment.window = window_field(window, shift, packet.segment.window);
-        self.stations[index.index()].counters.counts.closed_acks += u64::from(packet.segment.window == 0);
-        if packet.segment.window == 0 { CLOSED } else { "ack" }
+    /// A host is about to make an acknowledgement that the machine has asked for.
+    pub fn begin_acknowledging(&mut self, id: StationId) {
+        self.each[id.index()].acknowledging = Some(None);
+    }
+
+    /// It has made it, or had nothing to acknowledge: what was sent.
+    pub fn end_acknowledging(&mut self, id: StationId) -> Option<PacketView> {
+        self.each[id.index()].acknowledging.take().flatten()
+    }
+
+    /// Counts an acknowledgement that closes the window.
+    pub fn count_closed(&mut self, id: StationId) {
+        self.each[id.index()].counters.counts.closed_acks += 1;
+    }
+
+    /// The download of a station begins.
+    pub fn download_begins(&mut self, id: StationId, net: &Net) {
+        let snapshot = self.snapshot(id, net);
+        self.each[id.index()].download_begins(snapshot);
+    }
+
+    /// A flow of a download is delivered.
+    pub fn download_over(&mut self, id: StationId, flow: FlowId, net: &Net) {
+        let snapshot = self.snapshot(id, net);
+        self.each[id.index()].download_over(snapshot, flow);
+    }
+
+    /// Stations are measured from here on.
+    pub fn start_measuring(&mut self, net: &Net) {
+        for id in StationId::all(self.each.len()) {
+            let snapshot = self.snapshot(id, net);
+            self.each[id.index()].restart(snapshot);
+        }
+    }
+
+    /// What the stations have counted up to now.
+    pub fn outcomes(&self, net: &Net) -> Vec<StationOutcome> {
+        let ids = StationId::all(self.each.len());
+        ids.zip(&self.each).map(|(id, station)| outcome(station, self.snapshot(id, net))).collect()
+    }
+
+    /// The state of a station's counters now; of a packet that is on the air to it what has come so far.
+    fn snapshot(&self, id: StationId, net: &Net) -> Snapshot {
+        let station = &self.each[id.index()];
+        station.snapshot(net.now, coming_since(station, net))
+    }
+}
+
+/// A station that does something at this instant.
+pub(super) struct Turn<'a> {
+    id: StationId,
+    station: &'a mut Station,
+    sent: &'a mut VecDeque<Sent>,
+    net: &'a mut Net,
+    observers: &'a mut Observers,
+}
+
+impl Turn<'_> {
+    /// Does all that is due up to something that the machine must be told: its event. Each turn of the loop does one thing that is due and
+    /// finds what is due after it.
+    pub fn next_event(&mut self) -> Option<StationEvent> {
+        let now = self.net.now;
+        while let Some(due) = self.station.due(now) {
+            match due {
+                Due::Awake => self.radio_awake(),
+                Due::Machine => return Some(StationEvent::Timeout),
+                Due::AccessPoint => self.tell_access_point(AccessEvent::Timeout),
+                Due::Beacon(heard) => return Some(self.hear_beacon(heard)),
+                Due::Poll => {
+                    self.station.polled_at.pop_front();
+                    self.tell_access_point(AccessEvent::Polled);
+                }
+                Due::Announcement(mode) => {
+                    self.station.announcements.pop_front();
+                    self.tell_access_point(AccessEvent::Announced(mode));
+                }
+                Due::Packet => self.send_next(),
+                Due::Sleep => self.radio_sleeps(),
+            }
+        }
+        self.arm();
+        None
+    }
+
+    /// Sets the station's event.
+    pub fn arm(&mut self) {
+        arm(self.id, self.station, self.net);
+    }
+
+    /// Tells the machine what happens. What it asks for follows by [`Self::next_demand`].
+    pub fn tell(&mut self, event: StationEvent) {
+        self.station.machine.handle(self.net.now, event);
+    }
+
+    /// Does what the machine asks for, up to something that it wants of its host. `None` when it asks for nothing more.
+    pub fn next_demand(&mut self) -> Option<Demand> {
+        while let Some(action) = self.station.machine.poll_action() {
+            match action {
+                StationAction::Sleep => self.station.air.intend(Intent::Sleep),
+                StationAction::Wake => self.wake_radio(),
+                StationAction::SetWindow(bytes) => return Some(Demand::Window(bytes)),
+                StationAction::Acknowledge { connection } => {
+                    return Some(Demand::Acknowledge(FlowId::numbered(connection)));
+                }
+                StationAction::Poll => self.hand_to_radio(Frame::Poll),
+                StationAction::Announce(mode) => self.hand_to_radio(Frame::Null(mode)),
+            }
+        }
+        self.record_burst();
+        None
+    }
+
+    /// Wakes the radio for what its host sends, if it sleeps.
+    pub fn wake_to_send(&mut self) {
+        if self.station.air == Air::Asleep {
+            self.wake_radio();
+        }
+    }
+
+    /// The radio sends a packet of its host, at once or when it is awake. `name` is what it is called on the air, `shift` that of its window.
+    pub fn send(&mut self, packet: Packet, name: &'static str, shift: u8) {
+        self.hand_to_radio(Frame::Packet { packet, name, shift });
     }
 
     /// A frame for the radio to send: at once, or when it is awake.
-    fn hand_to_radio(&mut self, index: StationId, frame: Frame) {
-        match self.stations[index.index()].air {
-            Air::Awake { .. } => self.transmit(index, frame),
-            Air::Waking { .. } => self.stations[index.index()].waiting.push_back(frame),
+    fn hand_to_radio(&mut self, frame: Frame) {
+        match self.station.air {
+            Air::Awake { .. } => self.transmit(frame),
+            Air::Waking { .. } => self.station.waiting.push_back(frame),
             Air::Asleep => {
-                self.stations[index.index()].waiting.push_back(frame);
-                self.wake_radio(index);
+                self.station.waiting.push_back(frame);
+                self.wake_radio();
             }
         }
-        self.arm_station(index);
+        self.arm();
     }
 
     /// The radio sends a frame.
-    fn transmit(&mut self, index: StationId, frame: Frame) {
-        let now = self.now;
+    fn transmit(&mut self, frame: Frame) {
+        let now = self.net.now;
         match frame {
-            Frame::Packet(mut packet, kind) => {
-                let up = self.stations[index.index()].up;
-                let view = self.view(&packet);
-                let before = self.links[up].fates();
-                self.offer_to_link(now, up, &mut packet);
-                let link = &self.links[up];
-                let ends = match link.fates().since(before) {
-                    Fate::Taken => Some(link.free_at()),
+            Frame::Packet { mut packet, name, shift } => {
+                let up = self.station.up;
+                let (view, given) = (view(&packet, shift), self.give(up, &mut packet));
+                let ends = match given {
+                    _ if given.is_taken() => Some(self.net.links[up].free_at()),
                     // What the air loses has been sent all the same.
-                    Fate::Lost => None,
-                    Fate::Dropped => return,
+                    _ if given.is_lost() => None,
+                    _ => return,
                 };
-                let times = self.on_air(index, packet.size, ends);
-                self.record_air(index, kind, times, &view);
+                let times = self.on_air(packet.size, ends);
+                self.record(|| AirRow::packet(name, times, &view));
             }
             Frame::Poll => {
-                let (from, to) = self.frame_on_air(index, POLL_BYTES);
-                let station = &mut self.stations[index.index()];
-                station.counters.counts.polls += 1;
-                station.polled_at.push_back((from + station.poll_time).max(to));
-                self.record_frame(index, "poll", (from, to), POLL_BYTES);
+                let (from, to) = self.frame_on_air(POLL_BYTES);
+                self.station.counters.counts.polls += 1;
+                self.station.polled_at.push_back((from + self.station.poll_time).max(to));
+                self.record(|| AirRow::frame("poll", (from, to), POLL_BYTES));
             }
             Frame::Null(mode) => {
-                let times = self.frame_on_air(index, NULL_BYTES);
-                self.record_frame(index, "null", times, NULL_BYTES);
+                let times = self.frame_on_air(NULL_BYTES);
+                self.record(|| AirRow::frame("null", times, NULL_BYTES));
                 if times.0 <= now {
-                    self.tell_access_point(index, AccessEvent::Announced(mode));
+                    self.tell_access_point(AccessEvent::Announced(mode));
                 } else {
-                    self.stations[index.index()].announcements.push_back((times.0, mode));
+                    self.station.announcements.push_back((times.0, mode));
                 }
             }
         }
     }
 
+    /// A packet goes to one of the station's links; the world has to follow it.
+    fn give(&mut self, link: LinkId, packet: &mut Packet) -> Given {
+        let (now, queue) = (self.net.now, &mut self.net.links[link]);
+        // A watched packet is followed as it was before the link marked it.
+        let given = if self.observers.watching {
+            Given::Watched(queue.offer(now, *packet, &mut self.net.schedule))
+        } else {
+            Given::Queued(queue.queue(now, packet, &mut self.net.schedule))
+        };
+        self.sent.push_back(Sent { link, packet: *packet, given });
+        given
+    }
+
     /// The radio transmits a frame that is no packet.
-    fn frame_on_air(&mut self, index: StationId, size: u32) -> (Instant, Instant) {
-        let counters = &mut self.stations[index.index()].counters;
-        counters.frames += 1;
-        counters.frame_bytes += u64::from(size);
-        self.on_air(index, size, None)
+    fn frame_on_air(&mut self, size: u32) -> (Instant, Instant) {
+        self.station.counters.frames += 1;
+        self.station.counters.frame_bytes += u64::from(size);
+        self.on_air(size, None)
     }
 
     /// The radio transmits `size` bytes, behind what it transmits already: from when to when. `ends` is when a link has sent them.
-    fn on_air(&mut self, index: StationId, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
-        let (now, station) = (self.now, &mut self.stations[index.index()]);
-        let from = station.sends_until.max(now);
+    fn on_air(&mut self, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
+        let station = &mut *self.station;
+        let from = station.sends_until.max(self.net.now);
         let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.time_up(size));
         station.sends_until = to;
         station.meter.transmits(from, to);
@@ -221,65 +371,62 @@ impl World {
     }
 
     /// The radio begins to wake, if it sleeps; it stays awake.
-    fn wake_radio(&mut self, index: StationId) {
-        let now = self.now;
-        let station = &mut self.stations[index.index()];
+    fn wake_radio(&mut self) {
+        let (now, station) = (self.net.now, &mut *self.station);
         match station.air {
             Air::Asleep => {
                 station.meter.wake(now);
-                station.air = Air::Waking { until: now + station.wake, then: Then::Stay };
-                self.record_radio(index, "waking");
-                if self.stations[index.index()].wake.is_zero() {
-                    self.radio_awake(index);
+                station.air = Air::Waking { until: now + station.wake, then: Intent::Stay };
+                self.record_radio("waking");
+                if self.station.wake.is_zero() {
+                    self.radio_awake();
                 }
             }
-            Air::Waking { .. } | Air::Awake { .. } => station.air.then(Then::Stay),
+            Air::Waking { .. } | Air::Awake { .. } => station.air.intend(Intent::Stay),
         }
     }
 
     /// The radio is awake, and sends what has waited for it.
-    fn radio_awake(&mut self, index: StationId) {
-        let now = self.now;
-        let station = &mut self.stations[index.index()];
+    fn radio_awake(&mut self) {
+        let (now, station) = (self.net.now, &mut *self.station);
         let Air::Waking { then, .. } = station.air else { return };
         station.meter.awake(now);
         station.air = Air::Awake { since: now, then };
         station.sends_until = station.sends_until.max(now);
-        self.record_radio(index, "awake");
-        while let Some(frame) = self.stations[index.index()].waiting.pop_front() {
-            self.transmit(index, frame);
+        self.record_radio("awake");
+        while let Some(frame) = self.station.waiting.pop_front() {
+            self.transmit(frame);
         }
     }
 
     /// The radio falls asleep: it has sent what it was given.
-    fn radio_sleeps(&mut self, index: StationId) {
-        let station = &mut self.stations[index.index()];
-        station.meter.sleep(self.now);
-        station.air = Air::Asleep;
-        station.heard = None;
-        self.record_radio(index, "asleep");
+    fn radio_sleeps(&mut self) {
+        self.station.meter.sleep(self.net.now);
+        self.station.air = Air::Asleep;
+        self.station.heard = None;
+        self.record_radio("asleep");
     }
 
     /// An access point's machine hears of something.
-    fn tell_access_point(&mut self, index: StationId, event: AccessEvent) {
-        let now = self.now;
-        let Some(access) = &mut self.stations[index.index()].access else { return };
+    fn tell_access_point(&mut self, event: AccessEvent) {
+        let now = self.net.now;
+        let Some(access) = &mut self.station.access else { return };
         access.handle(now, event);
-        while let Some(action) = self.stations[index.index()].access.as_mut().and_then(Machine::poll_action) {
+        while let Some(action) = self.station.access.as_mut().and_then(Machine::poll_action) {
             match action {
-                AccessAction::Release { packets, more } => self.release(index, packets, more),
-                AccessAction::Beacon { buffered } => self.beacon(index, buffered),
+                AccessAction::Release { packets, more } => self.release(packets, more),
+                AccessAction::Beacon { buffered } => self.beacon(buffered),
                 // Answers to a packet that has come, which `enter_air` asks for.
                 AccessAction::Forward | AccessAction::Hold | AccessAction::Refuse => {}
             }
         }
-        self.arm_station(index);
+        self.arm();
     }
 
-    /// A packet for a station has come to its access point.
-    fn enter_air(&mut self, index: StationId, packet: &mut Packet) {
-        let now = self.now;
-        let answer = match &mut self.stations[index.index()].access {
+    /// A packet for the station has come to its access point.
+    pub fn enter_air(&mut self, packet: &mut Packet) -> Entry {
+        let (now, station) = (self.net.now, &mut *self.station);
+        let answer = match &mut station.access {
             None => AccessAction::Forward,
             Some(access) => {
                 access.handle(now, AccessEvent::Arrival);
@@ -288,219 +435,144 @@ impl World {
         };
         match answer {
             AccessAction::Hold => {
-                let station = &mut self.stations[index.index()];
                 station.held.push_back(*packet);
                 station.counters.counts.held_packets += 1;
             }
             AccessAction::Refuse => {
-                let station = &mut self.stations[index.index()];
                 station.counters.counts.refused_packets += 1;
-                let down = station.down;
-                self.count_drop(now, down, packet);
+                return Entry::Refused;
             }
-            _ if self.stations[index.index()].leaving.is_empty() => self.send_down(index, packet, false),
-            _ => self.stations[index.index()].leaving.push_back((*packet, false)),
+            _ if station.leaving.is_empty() => self.send_down(packet, false),
+            _ => station.leaving.push_back((*packet, false)),
         }
+        Entry::Kept
     }
 
     /// The access point sends a packet to its station; `more` is the More Data bit.
-    fn send_down(&mut self, index: StationId, packet: &mut Packet, more: bool) {
-        let down = self.stations[index.index()].down;
-        let before = self.links[down].fates();
-        self.offer_to_link(self.now, down, packet);
-        let taken = self.links[down].fates().since(before) == Fate::Taken;
-        if self.stations[index.index()].access.is_some() && taken {
-            self.stations[index.index()].more.push_back(more);
+    fn send_down(&mut self, packet: &mut Packet, more: bool) {
+        let given = self.give(self.station.down, packet);
+        if self.station.access.is_some() && given.is_taken() {
+            self.station.more.push_back(more);
         }
     }
 
     /// The access point sends what it has held: the first at once, each other when the air is free, so that none waits in the link's queue.
-    fn release(&mut self, index: StationId, packets: u32, more: bool) {
+    fn release(&mut self, packets: u32, more: bool) {
         for left in (0..packets).rev() {
-            let Some(packet) = self.stations[index.index()].held.pop_front() else { break };
-            self.stations[index.index()].leaving.push_back((packet, left > 0 || more));
+            let Some(packet) = self.station.held.pop_front() else { break };
+            self.station.leaving.push_back((packet, left > 0 || more));
         }
-        self.send_next(index);
+        self.send_next();
     }
 
     /// The access point sends the next of its packets, if the air is free.
-    fn send_next(&mut self, index: StationId) {
-        let now = self.now;
+    fn send_next(&mut self) {
+        let now = self.net.now;
         loop {
-            let free_at = self.links[self.stations[index.index()].down].free_at();
-            let station = &mut self.stations[index.index()];
+            let free_at = self.net.links[self.station.down].free_at();
+            let station = &mut *self.station;
             station.leaves_at = if station.leaving.is_empty() { Instant::NEVER } else { free_at.max(now) };
             if station.leaves_at > now {
                 return;
             }
             let Some((mut packet, more)) = station.leaving.pop_front() else { return };
-            self.send_down(index, &mut packet, more);
+            self.send_down(&mut packet, more);
         }
     }
 
     /// A beacon goes out: heard by a radio that is awake from its first bit on.
-    fn beacon(&mut self, index: StationId, buffered: bool) {
-        let now = self.now;
-        let station = &mut self.stations[index.index()];
+    fn beacon(&mut self, buffered: bool) {
+        let (now, station) = (self.net.now, &mut *self.station);
         if let Air::Awake { .. } = station.air {
             station.heard = Some(Heard { from: now, until: now + station.beacon_time, buffered });
         }
     }
 
     /// A beacon's last bit is on the air.
-    fn hear_beacon(&mut self, index: StationId, heard: Heard) {
+    fn hear_beacon(&mut self, heard: Heard) -> StationEvent {
         // Receptions are told one after the other: what has come so far of a packet is told now, the rest when it has.
-        let coming = self.coming_since(index).filter(|&from| self.stations[index.index()].hears_from(from));
-        let station = &mut self.stations[index.index()];
+        let coming = coming_since(self.station, self.net).filter(|&from| self.station.hears_from(from));
+        let station = &mut *self.station;
         station.heard = None;
         station.counters.counts.beacons += 1;
         station.meter.received(coming.map_or(heard.from, |from| from.min(heard.from)), heard.until);
-        self.record_frame(index, "beacon", (heard.from, heard.until), 0);
-        self.tell_station(index, StationEvent::Beacon { buffered: heard.buffered });
+        self.record(|| AirRow::frame("beacon", (heard.from, heard.until), 0));
+        StationEvent::Beacon { buffered: heard.buffered }
     }
 
     /// A packet has come over the air: the radio hears it if it was awake from its first bit on.
-    fn leave_air(&mut self, index: StationId, packet: &Packet) -> Attended {
-        let now = self.now;
-        let view = self.view(packet);
-        let station = &mut self.stations[index.index()];
+    pub fn hear(&mut self, view: &PacketView) -> Hearing {
+        let (now, station) = (self.net.now, &mut *self.station);
         let more = station.more.pop_front().unwrap_or(false);
-        let from = began(now, station.time_down(packet.size));
+        let from = began(now, station.time_down(view.size));
         if !station.hears_from(from) {
             station.counters.counts.missed_packets += 1;
-            station.counters.counts.missed_bytes += u64::from(packet.size);
-            let down = station.down;
-            self.record_air(index, "missed", (from, now), &view);
-            self.count_drop(now, down, packet);
+            station.counters.counts.missed_bytes += u64::from(view.size);
+            self.record(|| AirRow::packet("missed", (from, now), view));
             // A radio that is to sleep may have waited for it.
-            self.arm_station(index);
-            return Attended::Taken;
+            self.arm();
+            return Hearing::Missed;
         }
         station.counters.counts.received_packets += 1;
-        station.counters.received_bytes += u64::from(packet.size);
+        station.counters.received_bytes += u64::from(view.size);
         station.meter.received(from, now);
-        self.record_air(index, "data", (from, now), &view);
-        self.tell_station(index, StationEvent::Received { packet: view, more });
-        Attended::GoesOn
+        self.record(|| AirRow::packet("data", (from, now), view));
+        Hearing::Heard { more }
     }
 
-    /// A link at whose ends stations or gateways are is offered a packet.
-    pub(super) fn attend_offer(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
-        let Some(index) = self.links[link].station else { return Attended::GoesOn };
-        if self.stations[index.index()].up == link {
-            self.station_sends(index, packet);
-        } else {
-            self.enter_air(index, packet);
-        }
-        Attended::Taken
-    }
-
-    /// A packet has come off a link at whose end somebody attends to it.
-    pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
-        if self.links[link].is_steered {
-            self.steer(link, packet);
-        }
-        match self.links[link].station {
-            Some(index) if self.stations[index.index()].down == link => self.leave_air(index, packet),
-            _ => Attended::GoesOn,
-        }
-    }
-
-    /// A host has taken a packet: whether its downloads are complete.
-    pub(super) fn note_downloads(&mut self, link: LinkId, agent: AgentId) {
-        let Some(index) = self.links[link].station else { return };
-        let is_over = |endpoint: &netlull_tcp::Endpoint| {
-            matches!(endpoint.state(), State::LastAck | State::CloseWait | State::TimeWait)
-                || (endpoint.state() == State::Closed && endpoint.bytes_delivered() > 0)
-        };
-        if agent.is_sender() || !self.endpoints.get(agent.index()).is_some_and(is_over) {
-            return;
-        }
-        let snapshot = self.snapshot(index);
-        self.stations[index.index()].download_over(snapshot, agent.flow());
-    }
-
-    /// A connection opens: the download of its station, if it is one, begins.
-    pub(super) fn note_opening(&mut self, flow: FlowId) {
-        let node = self.agents[AgentId::receiver(flow).index()].node;
-        let mut stations = StationId::all(self.stations.len());
-        let Some(index) = stations.find(|index| self.stations[index.index()].node == node) else { return };
-        let snapshot = self.snapshot(index);
-        self.stations[index.index()].download_begins(snapshot);
-        // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
-        self.tell_station(index, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
-    }
-
-    /// Stations are measured from here on.
-    pub(super) fn restart_stations(&mut self) {
-        for index in StationId::all(self.stations.len()) {
-            let snapshot = self.snapshot(index);
-            self.stations[index.index()].restart(snapshot);
-        }
-    }
-
-    /// What is so at a station now; of a packet that is on the air to it what has come so far.
-    pub(super) fn snapshot(&self, index: StationId) -> Snapshot {
-        self.stations[index.index()].snapshot(self.now, self.coming_since(index))
-    }
-
-    /// Since when a packet has been coming over the air to a station, if one is.
-    fn coming_since(&self, index: StationId) -> Option<Instant> {
-        let station = &self.stations[index.index()];
-        let head = self.links[station.down].head_arrives();
-        head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < self.now)
-    }
-
-    /// A packet as one of its ends reads it.
-    fn view(&self, packet: &Packet) -> PacketView {
-        let segment = &packet.segment;
-        // Not of a datagram, or of a reset without an acknowledgement.
-        let Some((kind, timestamps)) = header(segment) else {
-            return PacketView { size: packet.size, segment: None };
-        };
-        // RFC 7323 section 2.2: the window of a SYN is never scaled.
-        let shift = if kind == SegmentKind::Other { self.window_shift(packet.agent.peer()) } else { 0 };
-        let tcp = TcpView {
-            connection: packet.agent.flow().number(),
-            kind,
-            fin: segment.flags.contains(Flags::FIN),
-            seq: segment.seq.as_u32(),
-            len: u32::from(segment.len),
-            acknowledged: segment.flags.contains(Flags::ACK).then(|| segment.ack.as_u32()),
-            window: Bytes::new(u64::from(segment.window) << shift),
-            timestamps,
-        };
-        PacketView { size: packet.size, segment: Some(tcp) }
-    }
-
-    fn record_radio(&mut self, index: StationId, state: &'static str) {
-        let now = self.now;
+    fn record_radio(&mut self, state: &'static str) {
         if let Some(probe) = &mut self.observers.stations {
-            probe.radio(now, index.number(), state);
+            probe.radio(self.net.now, self.id.number(), state);
         }
     }
 
-    fn record_air(&mut self, index: StationId, kind: &'static str, times: (Instant, Instant), view: &PacketView) {
-        self.record(index, || AirRow::packet(kind, times, view));
-    }
-
-    fn record_frame(&mut self, index: StationId, kind: &'static str, times: (Instant, Instant), size: u32) {
-        self.record(index, || AirRow::frame(kind, times, size));
-    }
-
-    fn record(&mut self, index: StationId, row: impl FnOnce() -> AirRow) {
+    fn record(&mut self, row: impl FnOnce() -> AirRow) {
         if let Some(probe) = &mut self.observers.stations {
-            probe.air(index.number(), &row());
+            probe.air(self.id.number(), &row());
         }
     }
 
     /// A burst that the shaper has judged over since the last event is counted, and recorded.
-    fn record_burst(&mut self, index: StationId) {
-        let Some(burst) = self.stations[index.index()].take_burst() else { return };
+    fn record_burst(&mut self) {
+        let Some(burst) = self.station.take_burst() else { return };
         if let Some(probe) = &mut self.observers.stations {
-            probe.burst(index.number(), &burst);
+            probe.burst(self.id.number(), &burst);
         }
     }
+}
+
+/// Sets the event of a station.
+fn arm(id: StationId, station: &Station, net: &mut Net) {
+    let next = station.next(net.now);
+    net.set_event(net.order.station(id), next);
+}
+
+/// Since when a packet has been coming over the air to a station, if one is.
+fn coming_since(station: &Station, net: &Net) -> Option<Instant> {
+    let head = net.links[station.down].head_arrives();
+    head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < net.now)
+}
+
+/// A packet as one of its ends reads it; `shift` is that of its window.
+pub(super) fn view(packet: &Packet, shift: u8) -> PacketView {
+    let segment = &packet.segment;
+    // Not of a datagram, or of a reset without an acknowledgement.
+    let Some((kind, timestamps)) = header(segment) else {
+        return PacketView { size: packet.size, segment: None };
+    };
+    // RFC 7323 section 2.2: the window of a SYN is never scaled.
+    let shift = if kind == SegmentKind::Other { shift } else { 0 };
+    let tcp = TcpView {
+        connection: packet.agent.flow().number(),
+        kind,
+        fin: segment.flags.contains(Flags::FIN),
+        seq: segment.seq.as_u32(),
+        len: u32::from(segment.len),
+        acknowledged: segment.flags.contains(Flags::ACK).then(|| segment.ack.as_u32()),
+        window: Bytes::new(u64::from(segment.window) << shift),
+        timestamps,
+    };
+    PacketView { size: packet.size, segment: Some(tcp) }
 }
 
 /// When the first bit of a packet is on the air whose last bit is at `ends`, `took` later.

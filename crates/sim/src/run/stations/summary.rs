@@ -1,12 +1,11 @@
 //! Stations in numbers.
 
-use crate::net::ids::StationId;
-use crate::run::world::World;
+use super::station::Station;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::radio::Fallback;
 use netlull_network::by_name::ByName;
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
-use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, StationCounts};
+use netlull_network::station::{DownloadSummary, RadioSeconds, RadioSummary, Snapshot, StationCounts};
 use netlull_units::{Duration, Instant};
 use serde::Serialize;
 
@@ -46,13 +45,6 @@ pub struct StationSummary {
     pub download: Option<DownloadSummary>,
 }
 
-/// All stations of a run that is over.
-pub(in crate::run) fn stations(world: &World, scenario: &Scenario) -> Vec<StationSummary> {
-    let outcomes: Vec<StationOutcome> =
-        StationId::all(world.stations.len()).map(|index| outcome(world, index)).collect();
-    summaries(&outcomes, scenario, world.baseline.at)
-}
-
 /// Stations that were simulated or emulated, measured from an instant on.
 pub(in crate::run) fn summaries(
     outcomes: &[StationOutcome],
@@ -63,15 +55,15 @@ pub(in crate::run) fn summaries(
     each.map(|(outcome, spec)| station_summary(scenario, outcome, spec, measured)).collect()
 }
 
-/// What a simulated station counted.
-fn outcome(world: &World, index: StationId) -> StationOutcome {
-    let station = &world.stations[index.index()];
-    let (now, then) = (&station.counters, &station.base);
-    let (early, detection) = (now.early.saturating_sub(then.early), now.detection.saturating_sub(then.detection));
+/// What a simulated station counted up to `now`.
+pub(in crate::run) fn outcome(station: &Station, now: Snapshot) -> StationOutcome {
+    let (counted, then) = (&station.counters, &station.base);
+    let early = counted.early.saturating_sub(then.early);
+    let detection = counted.detection.saturating_sub(then.detection);
     let ends = station.downloads.begun.as_ref().zip(station.downloads.over.as_ref());
     StationOutcome {
-        radio: world.snapshot(index).times.since(&station.base_at.times),
-        counts: now.counts.since(&then.counts),
+        radio: now.times.since(&station.base_at.times),
+        counts: counted.counts.since(&then.counts),
         shaper: station.machine.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
         download: ends.map(|(begun, over)| over.since(begun)),
     }

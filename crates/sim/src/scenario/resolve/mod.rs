@@ -24,8 +24,7 @@ use crate::net::loss::LossModel;
 use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
-use crate::traffic::{Record, SizeLaw};
-use flows::Flows;
+pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
 use netlull_mechanism::gateway::GatewayConfig;
 use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_power::{PowerModel, TransitionPower};
@@ -33,7 +32,6 @@ use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
 pub use station::{AccessSpec, StationMechanism, StationSpec};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 type Result<T> = std::result::Result<T, ScenarioError>;
 type Nodes<'a> = BTreeMap<&'a str, usize>;
@@ -184,17 +182,6 @@ pub enum Capacity {
     Steps(Vec<(Instant, BitRate)>),
 }
 
-/// Where a flow goes.
-#[derive(Clone, Debug)]
-pub struct FlowPath {
-    /// The flow's name.
-    pub name: String,
-    /// The node that sends.
-    pub from: usize,
-    /// The node that receives.
-    pub to: usize,
-}
-
 /// A TCP connection.
 #[derive(Clone, Debug)]
 pub struct TcpFlow {
@@ -229,84 +216,6 @@ pub struct Writes {
     pub rate: BitRate,
     /// Data of one write, bytes.
     pub size: u32,
-}
-
-/// When a datagram source sends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ArrivalPattern {
-    /// At a constant rate.
-    Constant,
-    /// A Poisson process.
-    Poisson,
-    /// Constant within bursts of exponential length, one per cycle.
-    Bursts {
-        /// From the start of a burst to the start of the next.
-        cycle: Duration,
-        /// Mean length.
-        mean_on: Duration,
-    },
-    /// As recorded; with a [`Recording`], what is recorded by it.
-    Replay(Arc<Record>),
-}
-
-/// An open-loop source of datagrams.
-#[derive(Clone, Debug)]
-pub struct DatagramFlow {
-    /// Name and ends.
-    pub path: FlowPath,
-    /// When it sends.
-    pub pattern: ArrivalPattern,
-    /// Rate (constant, mean, or within a burst); of no meaning for a replay.
-    pub rate: BitRate,
-    /// Size of each packet on the wire, in bytes; for a replay the largest possible.
-    pub size: u32,
-    /// First packet, before jitter.
-    pub start: Instant,
-    /// The first packet is put off by a time drawn uniformly below this.
-    pub jitter: Duration,
-    /// Nothing is sent from here on.
-    pub stop: Instant,
-}
-
-impl DatagramFlow {
-    /// The kind as the document says it.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self.pattern {
-            ArrivalPattern::Constant => "cbr",
-            ArrivalPattern::Poisson => "poisson",
-            ArrivalPattern::Bursts { .. } => "bursts",
-            ArrivalPattern::Replay(_) => "replay",
-        }
-    }
-}
-
-/// TCP connections that come and go.
-#[derive(Clone, Debug)]
-pub struct RequestFlow {
-    /// Name and ends.
-    pub path: FlowPath,
-    /// Mean rate at which data is asked for.
-    pub offered: BitRate,
-    /// How much each asks for.
-    pub sizes: SizeLaw,
-    /// Requests come from here on.
-    pub start: Instant,
-    /// None comes from here on.
-    pub stop: Instant,
-    /// At most so many connections are open at once.
-    pub most_open: u32,
-    /// TCP options.
-    pub config: netlull_tcp::Config,
-}
-
-impl RequestFlow {
-    /// Mean time between two arrivals in seconds: mean size over the rate offered (arrivals at load x capacity / mean size).
-    #[must_use]
-    #[allow(clippy::cast_precision_loss)]
-    pub fn mean_gap(&self) -> f64 {
-        self.sizes.mean() * 8.0 / self.offered.as_bps() as f64
-    }
 }
 
 /// A power model under a name.
@@ -419,7 +328,7 @@ impl Scenario {
             sleep,
             stations,
         };
-        let longest = crate::run::longest_run(&scenario);
+        let longest = scenario.longest_run();
         if scenario.duration > longest {
             let message = format!("is {}; expected at most {longest} with so many links and flows", scenario.duration);
             return refuse("duration", message);
@@ -531,7 +440,7 @@ fn named_models(document: &Document) -> Result<Vec<NamedPower>> {
     Ok(models)
 }
 
-fn unique_names(links: &[LinkSpec], flows: &Flows) -> Result<()> {
+fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
     let twice = |names: Vec<&str>, field: &str| {
         let mut sorted = names;
         sorted.sort_unstable();
@@ -544,7 +453,7 @@ fn unique_names(links: &[LinkSpec], flows: &Flows) -> Result<()> {
     twice(flows.paths().map(|path| path.name.as_str()).collect(), "flow")
 }
 
-fn probe(document: &Document, links: &[LinkSpec], flows: &Flows) -> Result<ProbeSpec> {
+fn probe(document: &Document, links: &[LinkSpec], flows: &flows::Flows) -> Result<ProbeSpec> {
     let wanted = &document.probe;
     if let Some(interval) = wanted.interval
         && (interval.is_zero() || document.duration.as_nanos() / interval.as_nanos() > MOST_BINS)

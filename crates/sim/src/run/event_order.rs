@@ -1,4 +1,4 @@
-//! Who owns which slot of the schedule: the written order of simultaneous events.
+//! The written order of simultaneous events: who owns which slot of the schedule.
 //!
 //! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
 //! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) links that fall asleep or
@@ -6,12 +6,13 @@
 //! receiver, then those of requests' connections, in the order of their flows and
 //! of their places (`run/pool.rs`), sender before receiver; (8) requests' connections that learn of dropped packets, in
 //! the order of their agents; (9) traffic sources, connections that open, their applications and requests, in the order
-//! of the flows; (10) the start of measurement; (11) the ends of probe bins; (12) a beat, at which nothing happens that was
-//! not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
+//! of the flows; (10) the start of measurement; (11) the edges of phases; (12) the ends of probe bins; (13) a beat, at
+//! which nothing happens that was not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
 //! state after everything else.
 
 use crate::engine::schedule::Slot;
 use crate::net::ids::{AgentId, CapacityId, ControllerId, FlowId, LinkId, StationId};
+use crate::scenario::Components;
 
 /// What a slot stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) enum Owner {
     /// Measurement starts.
     WarmUp,
     /// A phase begins or ends.
-    Mark,
+    PhaseEdge,
     /// A probe's bin ends.
     Probe,
     /// Datagrams that are drawn and that nothing else has asked for.
@@ -48,7 +49,7 @@ pub(super) enum Owner {
 
 /// The first slot of each kind.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slots {
+pub(super) struct EventOrder {
     deliveries: Slot,
     controllers: Slot,
     redraws: Slot,
@@ -63,34 +64,19 @@ pub(super) struct Slots {
     first_end: AgentId,
 }
 
-/// How many of each kind there are.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Population {
-    pub departures: usize,
-    pub links: usize,
-    pub controllers: usize,
-    pub redraws: usize,
-    pub stations: usize,
-    /// TCP endpoints of flows.
-    pub endpoints: usize,
-    /// Ends of the connections of requests that may be open at once.
-    pub request_ends: usize,
-    pub flows: usize,
-}
-
-impl Slots {
-    pub fn new(population: Population) -> Self {
-        let behind = |slot: Slot, components: usize| Slot::new(slot.index() + components);
-        let deliveries = Slot::new(population.departures);
-        let controllers = behind(deliveries, population.links);
-        let redraws = behind(controllers, population.controllers);
-        let reroute = behind(redraws, population.redraws);
+impl EventOrder {
+    pub fn new(components: &Components) -> Self {
+        let behind = |slot: Slot, count: usize| Slot::new(slot.index() + count);
+        let deliveries = Slot::new(components.departures);
+        let controllers = behind(deliveries, components.links);
+        let redraws = behind(controllers, components.controllers);
+        let reroute = behind(redraws, components.redraws);
         let stations = reroute.nth(1);
-        let timers = behind(stations, population.stations);
-        let request_timers = behind(timers, population.endpoints);
-        let settlement = behind(request_timers, population.request_ends);
+        let timers = behind(stations, components.stations);
+        let request_timers = behind(timers, components.endpoints);
+        let settlement = behind(request_timers, components.request_ends);
         let sources = settlement.nth(1);
-        let warm_up = behind(sources, population.flows);
+        let warm_up = behind(sources, components.flows);
         Self {
             deliveries,
             controllers,
@@ -102,7 +88,7 @@ impl Slots {
             settlement,
             sources,
             warm_up,
-            first_end: AgentId::new(2 * population.flows),
+            first_end: AgentId::new(2 * components.flows),
         }
     }
 
@@ -157,7 +143,7 @@ impl Slots {
         self.warm_up
     }
 
-    pub fn mark(&self) -> Slot {
+    pub fn phase_edge(&self) -> Slot {
         self.warm_up.nth(1)
     }
 
@@ -196,8 +182,8 @@ impl Slots {
             Owner::Source(FlowId::numbered(slot.behind(self.sources)))
         } else if slot == self.warm_up {
             Owner::WarmUp
-        } else if slot == self.mark() {
-            Owner::Mark
+        } else if slot == self.phase_edge() {
+            Owner::PhaseEdge
         } else if slot == self.probe() {
             Owner::Probe
         } else {
@@ -212,7 +198,7 @@ mod tests {
 
     #[test]
     fn every_slot_has_its_owner_in_the_written_order() {
-        let slots = Slots::new(Population {
+        let components = Components {
             departures: 1,
             links: 2,
             controllers: 1,
@@ -221,8 +207,10 @@ mod tests {
             endpoints: 2,
             request_ends: 4,
             flows: 2,
-        });
-        let owners: Vec<Owner> = (0..slots.count()).map(|slot| slots.owner(Slot::new(slot))).collect();
+        };
+        let order = EventOrder::new(&components);
+        assert_eq!(order.count(), components.slots());
+        let owners: Vec<Owner> = (0..order.count()).map(|slot| order.owner(Slot::new(slot))).collect();
         let written = [
             Owner::Departure(0),
             Owner::Delivery(LinkId::new(0)),
@@ -243,13 +231,13 @@ mod tests {
             Owner::Source(FlowId::new(0)),
             Owner::Source(FlowId::new(1)),
             Owner::WarmUp,
-            Owner::Mark,
+            Owner::PhaseEdge,
             Owner::Probe,
             Owner::Beat,
         ];
         assert_eq!(owners, written);
-        assert_eq!(slots.owner(slots.timer(AgentId::new(1))), Owner::Timer(AgentId::new(1)));
-        assert_eq!(slots.owner(slots.request_timer(AgentId::new(5))), Owner::RequestTimer(AgentId::new(5)));
-        assert_eq!(slots.owner(slots.probe()), Owner::Probe);
+        assert_eq!(order.owner(order.timer(AgentId::new(1))), Owner::Timer(AgentId::new(1)));
+        assert_eq!(order.owner(order.request_timer(AgentId::new(5))), Owner::RequestTimer(AgentId::new(5)));
+        assert_eq!(order.owner(order.probe()), Owner::Probe);
     }
 }

@@ -80,9 +80,9 @@ impl Dozer {
     }
 }
 
-/// What a radio does next of itself.
+/// What a radio that does not sleep does next of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum Intent {
     /// It stays awake.
     Stay,
     /// It sleeps once it has sent what it was given.
@@ -101,13 +101,13 @@ pub(super) enum Then {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Air {
     Asleep,
-    Waking { until: Instant, then: Then },
-    Awake { since: Instant, then: Then },
+    Waking { until: Instant, then: Intent },
+    Awake { since: Instant, then: Intent },
 }
 
 impl Air {
     /// Says what a radio that does not sleep does next.
-    pub fn then(&mut self, next: Then) {
+    pub fn intend(&mut self, next: Intent) {
         match self {
             Self::Asleep => {}
             Self::Waking { then, .. } | Self::Awake { then, .. } => *then = next,
@@ -118,8 +118,13 @@ impl Air {
 /// What a radio is given to send.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Frame {
-    /// A packet, and what it is called in table `air`.
-    Packet(Packet, &'static str),
+    Packet {
+        packet: Packet,
+        /// Its name in table `air`.
+        name: &'static str,
+        /// The shift of its window.
+        shift: u8,
+    },
     /// A PS-Poll.
     Poll,
     /// A null frame with the power-management bit.
@@ -230,7 +235,7 @@ impl Station {
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine: Dozer::new(&spec.mechanism),
             access: access.and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok()),
-            air: Air::Awake { since: Instant::ZERO, then: Then::Stay },
+            air: Air::Awake { since: Instant::ZERO, then: Intent::Stay },
             meter: RadioMeter::new(Instant::ZERO),
             sends_until: Instant::ZERO,
             waiting: VecDeque::new(),
@@ -313,7 +318,7 @@ impl Station {
     fn sleeps_at(&self, now: Instant) -> Option<Instant> {
         let drained = self.more.is_empty() && self.leaving.is_empty();
         match self.air {
-            Air::Awake { then: Then::Sleep, .. } if drained => Some(self.sends_until.max(now)),
+            Air::Awake { then: Intent::Sleep, .. } if drained => Some(self.sends_until.max(now)),
             _ => None,
         }
     }
@@ -371,7 +376,7 @@ impl Station {
     /// Packets that are at the station's radio or at its access point, on no link.
     pub fn kept(&self) -> impl Iterator<Item = (NodeId, &Packet)> {
         let waiting = self.waiting.iter().filter_map(|frame| match frame {
-            Frame::Packet(packet, _) => Some((self.node, packet)),
+            Frame::Packet { packet, .. } => Some((self.node, packet)),
             Frame::Poll | Frame::Null(_) => None,
         });
         let held = self.held.iter().chain(self.leaving.iter().map(|(packet, _)| packet));

@@ -63,19 +63,19 @@ pub enum Turn {
         /// The line goes over to the rate that was decided before, with this pause, if it has waited for that.
         goes_over: Option<Duration>,
         /// What is next.
-        then: Then,
+        then: Next,
     },
     /// A pause is over, and what is next.
-    Resumed(Then),
+    Resumed(Next),
     /// Nothing.
     Nothing,
 }
 
 /// What follows a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum Next {
     /// The owner starts the next packet, or says that it has none.
-    Next,
+    Packet,
     /// Nothing can be sent yet, or the packet that was suspended goes on.
     Wait,
 }
@@ -203,19 +203,19 @@ impl Service {
                 let until = pause.until(now);
                 let then = if until > now {
                     self.state = State::Paused { until };
-                    Then::Wait
+                    Next::Wait
                 } else {
-                    Then::Next
+                    Next::Packet
                 };
                 Turn::Sent { goes_over, then }
             }
             State::Suspended { left, .. } => {
                 self.state = State::Sending { ends: now + left, pause: PauseDue::No };
-                Turn::Resumed(Then::Wait)
+                Turn::Resumed(Next::Wait)
             }
             State::Paused { .. } => {
                 self.serialiser.idle();
-                Turn::Resumed(Then::Next)
+                Turn::Resumed(Next::Packet)
             }
             State::Idle => Turn::Nothing,
         }
@@ -300,12 +300,12 @@ mod tests {
             match service.turn(due) {
                 Turn::Sent { then, .. } => {
                     sent = Some(due);
-                    if then == Then::Next {
+                    if then == Next::Packet {
                         return (due, due);
                     }
                 }
-                Turn::Resumed(Then::Next) => return (sent.expect("it was sent before"), due),
-                Turn::Resumed(Then::Wait) => {}
+                Turn::Resumed(Next::Packet) => return (sent.expect("it was sent before"), due),
+                Turn::Resumed(Next::Wait) => {}
                 Turn::Nothing => panic!("nothing was due"),
             }
         }
@@ -341,7 +341,7 @@ mod tests {
             in_service: InService::Suspend,
         };
         assert_eq!(service.change(at(400), change(5)), Some(Duration::from_millis(1)));
-        assert_eq!((service.next(), service.turn(at(1400))), (at(1400), Turn::Resumed(Then::Wait)));
+        assert_eq!((service.next(), service.turn(at(1400))), (at(1400), Turn::Resumed(Next::Wait)));
         assert_eq!(service.next(), at(1400 + 1600));
         assert_eq!(service.change(at(2200), change(10)), Some(Duration::from_millis(1)));
         service.turn(at(3200));

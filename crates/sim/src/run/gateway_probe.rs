@@ -1,15 +1,14 @@
-//! What gateways estimate, as the simulator knows it: the flows that load a link, and their round-trip times as their senders see them.
-//! None of it comes from an estimator, and nothing that runs sees any of it.
+//! The true values of what gateways estimate: the flows that load a link, and their round-trip times as their senders see them.
+//! No estimator contributes to them, and nothing that runs sees any of them.
 
-use super::control::{Controller, FlowKeys};
-use super::parts::Controlled;
-use super::world::World;
+use super::flow_keys::FlowKeys;
+use super::pool::Pool;
 use crate::net::ids::{AgentId, FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::probe::{GatewaySample, GatewayTable, Table};
 use crate::scenario::Scenario;
-use netlull_mechanism::gateway::FlowKey;
+use netlull_mechanism::gateway::{FlowKey, Gateway};
 use netlull_network::probe::{Load, Seen, Sums, Timed};
 use netlull_tcp::Endpoint;
 use netlull_units::Instant;
@@ -20,6 +19,16 @@ pub(super) struct GatewayProbe {
     watched: Vec<Watched>,
     /// By half the number of a connection's agents.
     timed: Vec<Timed>,
+}
+
+/// The ends of connections, as they are.
+pub(super) struct Ends<'a> {
+    /// The endpoints of TCP flows, by agent.
+    pub endpoints: &'a [Endpoint],
+    /// The flows of requests.
+    pub pools: &'a [Pool],
+    /// The first connection of a request.
+    pub first_connection: FlowId,
 }
 
 /// A gateway's link and the flows whose data crosses it.
@@ -72,6 +81,26 @@ impl GatewayProbe {
         }
     }
 
+    /// What gateways suggest and estimate at the end of a bin, and what is true.
+    pub fn sample<'a>(&mut self, now: Instant, ends: &Ends<'_>, gateway: impl Fn(LinkId) -> Option<&'a Gateway>) {
+        let Self { table, watched, timed } = self;
+        for Watched { link, flows, pools, seen } in watched {
+            let Some(gateway) = gateway(*link) else { continue };
+            let mut sums = Sums::default();
+            for &flow in &*flows {
+                sums.add(load(&ends.endpoints[AgentId::sender(flow).index()]), timed.get(flow.index()));
+            }
+            for pool in pools.iter().map(|&pool| &ends.pools[pool]) {
+                for (index, place) in pool.places.iter().enumerate() {
+                    let connection = ends.first_connection.index() + pool.first_place + index;
+                    sums.add(load(&place.sender), timed.get(connection));
+                }
+            }
+            table.push(now, link.number(), GatewaySample::of(gateway, sums.truth(seen.take())));
+        }
+        timed.iter_mut().for_each(Timed::restart);
+    }
+
     /// The table.
     pub fn into_table(self) -> Table {
         self.table.into_table()
@@ -103,30 +132,6 @@ fn crosses(scenario: &Scenario, from: usize, to: usize, link: usize) -> bool {
         node = scenario.links[next.index()].to;
     }
     false
-}
-
-impl World {
-    /// What gateways suggest and estimate at the end of a bin, and what is true.
-    pub(super) fn sample_gateways(&mut self, now: Instant) {
-        let Some(GatewayProbe { table, watched, timed }) = self.observers.gateways.as_deref_mut() else { return };
-        let first_place = self.requests.first_agent.flow().index();
-        for Watched { link, flows, pools, seen } in watched {
-            let controlled = self.controllers.iter().find(|controlled| controlled.link == *link);
-            let Some(Controlled { machine: Controller::Gateway(steering), .. }) = controlled else { continue };
-            let mut sums = Sums::default();
-            flows.iter().for_each(|&flow| {
-                sums.add(load(&self.endpoints[AgentId::sender(flow).index()]), timed.get(flow.index()))
-            });
-            for pool in pools.iter().map(|&pool| &self.requests.pools[pool]) {
-                for (index, place) in pool.places.iter().enumerate() {
-                    sums.add(load(&place.sender), timed.get(first_place + pool.first_place + index));
-                }
-            }
-            let sample = GatewaySample::of(&steering.machine, sums.truth(seen.take()));
-            table.push(now, link.number(), sample);
-        }
-        timed.iter_mut().for_each(Timed::restart);
-    }
 }
 
 fn load(sender: &Endpoint) -> Load {

@@ -1,12 +1,12 @@
-//! What stands before the buffer of some links, and what makes their packets late.
+//! The parts of some links that packets meet before the buffer, and the noise that makes them late.
 
 use super::loss::Loss;
 use super::noise::Noise;
 use super::queue::red::Red;
 
-/// What some links do with packets beside sending them: most of it stands before the buffer.
+/// Losses, early drops and sleep, which stand before the buffer, and noise.
 #[derive(Default)]
-pub(super) struct Entry {
+pub(super) struct Ingress {
     pub loss: Option<Loss>,
     pub red: Option<Red>,
     pub noise: Option<Noise>,
@@ -14,7 +14,7 @@ pub(super) struct Entry {
     pub closed: bool,
 }
 
-impl Entry {
+impl Ingress {
     /// Nothing, where a link that is awake needs none.
     pub fn open(self) -> Option<Box<Self>> {
         let needed = self.loss.is_some() || self.red.is_some() || self.noise.is_some();

@@ -1,0 +1,73 @@
+//! Energy of links under every power model.
+
+use crate::scenario::{LinkSpec, NamedPower, Scenario};
+use netlull_network::by_name::ByName;
+use netlull_power::{EnergyLedger, Residency, Traffic, TransitionPower, saving};
+use serde::Serialize;
+
+/// All links together.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkSummary {
+    /// Energy of all links under each power model.
+    pub energy: ByName<EnergySummary>,
+}
+
+/// Energy under one model, of a link or of several. Joules; an ideal model without a stated power has 1 W at its maximum rate.
+#[derive(Clone, Debug, Serialize)]
+pub struct EnergySummary {
+    /// What being on costs.
+    pub static_j: f64,
+    /// What the rate costs.
+    pub rate_dependent_j: f64,
+    /// What bits and packets cost.
+    pub traffic_j: f64,
+    /// What the rate costs in transitions.
+    pub transitions_j: f64,
+    /// What is not switched off while a link sleeps.
+    pub asleep_j: f64,
+    /// All of it.
+    pub total_j: f64,
+    /// The same links and traffic, awake and at their maximum rates all the time.
+    pub reference_j: f64,
+    /// 1 - total/reference.
+    pub saving: f64,
+}
+
+pub(super) fn transition_power(spec: &LinkSpec) -> TransitionPower {
+    spec.control.as_ref().map_or(TransitionPower::default(), |control| control.transition_power)
+}
+
+/// A link's energy under each model, as it was and as it would have been without scaling and sleep.
+pub(super) fn ledgers(
+    scenario: &Scenario,
+    spec: &LinkSpec,
+    residency: &Residency,
+    traffic: Traffic,
+) -> Vec<[EnergyLedger; 2]> {
+    let reference = Residency::constant(spec.rate, residency.total());
+    let under = |power: &NamedPower| {
+        let model = power.model.with_transition_power(transition_power(spec));
+        [residency, &reference].map(|residency| model.energy(residency, spec.rate, traffic))
+    };
+    scenario.power.iter().map(under).collect()
+}
+
+/// These, for the summary.
+pub(super) fn energy(scenario: &Scenario, ledgers: &[[EnergyLedger; 2]]) -> ByName<EnergySummary> {
+    let summary = |[energy, reference]: &[EnergyLedger; 2]| EnergySummary {
+        static_j: energy.static_.as_f64(),
+        rate_dependent_j: energy.rate_dependent.as_f64(),
+        traffic_j: energy.traffic.as_f64(),
+        transitions_j: energy.transitions.as_f64(),
+        asleep_j: energy.asleep.as_f64(),
+        total_j: energy.total().as_f64(),
+        reference_j: reference.total().as_f64(),
+        saving: saving(energy, reference),
+    };
+    ByName(scenario.power.iter().zip(ledgers).map(|(power, pair)| (power.name.clone(), summary(pair))).collect())
+}
+
+#[allow(clippy::cast_precision_loss)]
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}

@@ -1,0 +1,42 @@
+//! The end of a run: measures and verifies.
+
+use super::error::RunError;
+use super::outcome::RunOutcome;
+use super::world::World;
+use super::{ledger, summary};
+use crate::net::link::LinkCounters;
+use crate::scenario::Scenario;
+use crate::scenario::document::Verify;
+use crate::verify;
+
+/// The results of a run that is over.
+pub(super) fn finish(mut world: World, scenario: &Scenario) -> Result<RunOutcome, RunError> {
+    world.draw_all();
+    if let Some(failure) = world.requests.failure.take() {
+        return Err(failure);
+    }
+    if let Some(error) = world.observers.capture_error.take() {
+        return Err(RunError::Capture(error));
+    }
+    if let Some(capture) = world.observers.capture.take() {
+        capture.finish().map_err(RunError::Capture)?;
+    }
+    let now = world.now();
+    world.hosts.connections.iter_mut().for_each(|connection| connection.settle_cwnd(now));
+    let replay = world.observers.replay.take();
+    let counters: Vec<LinkCounters> = world.net.links.iter().map(|link| link.counters(now)).collect();
+    let mut findings = replay.map(|replay| replay.into_findings(&counters)).unwrap_or_default();
+    if scenario.verify != Verify::Off {
+        findings.merge(verify::ledger::check(&ledger::ledger(&world, scenario)));
+    }
+    if !findings.violations().is_empty() {
+        return Err(RunError::Violation(findings.violations().to_vec()));
+    }
+    let summary = summary::summarise(&world, scenario, findings.checks());
+    let mut tables = vec![summary::rate_table(&world, scenario)];
+    let [before, behind] = world.observers.into_tables();
+    tables.extend(before);
+    tables.extend(world.requests.into_table());
+    tables.extend(behind);
+    Ok(RunOutcome { summary, tables })
+}

@@ -1,0 +1,46 @@
+//! The keys by which gateways tell connections apart.
+
+use crate::net::ids::FlowId;
+use crate::scenario::{Mechanism, Scenario};
+use netlull_mechanism::gateway::{FlowKey, spread};
+
+/// Numbers that stand for a hash of addresses and ports. A scenario with another seed has other keys, and so have connections that
+/// follow each other at one place.
+#[derive(Default)]
+pub(super) struct FlowKeys {
+    seed: u64,
+    /// By connection; empty where there is no gateway.
+    keys: Vec<FlowKey>,
+}
+
+impl FlowKeys {
+    /// The keys of a scenario's flows.
+    pub fn new(scenario: &Scenario) -> Self {
+        let is_gateway = |mechanism: &Mechanism| matches!(mechanism, Mechanism::Gateway(_));
+        if !scenario.links.iter().filter_map(|link| link.control.as_ref()).any(|control| is_gateway(&control.mechanism))
+        {
+            return Self::default();
+        }
+        let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };
+        FlowId::all(keys.keys.len()).for_each(|connection| keys.opened(connection, 0));
+        keys
+    }
+
+    /// The n-th connection of its flow opens at a place.
+    pub fn opened(&mut self, connection: FlowId, generation: u64) {
+        if self.keys.is_empty() {
+            return;
+        }
+        let place = connection.index();
+        if place >= self.keys.len() {
+            self.keys.resize(place + 1, 0);
+        }
+        self.keys[place] = spread(spread(spread(self.seed) ^ u64::from(connection.number())) ^ generation);
+    }
+
+    /// The key of a connection; the same for both directions.
+    #[inline]
+    pub fn of(&self, connection: FlowId) -> FlowKey {
+        self.keys.get(connection.index()).copied().unwrap_or_default()
+    }
+}

@@ -1,0 +1,243 @@
+//! The ends of flows: TCP endpoints with their applications, and sources of datagrams.
+
+use super::agents::{Agent, AgentAhead, AgentCounters};
+use super::application::{self, Application};
+use super::net::Net;
+use super::observers::Observers;
+use crate::engine::random::Stream;
+use crate::net::ids::{AgentId, FlowId, LinkId, NodeId, SourceId};
+use crate::net::packet::Packet;
+use crate::net::routing::NextHop;
+use crate::scenario::{FlowPath, Scenario, TcpFlow, TransferSize};
+use crate::traffic::DatagramSource;
+use netlull_tcp::{Endpoint, Segment, SeqNr, State};
+use netlull_units::{Duration, Instant};
+
+/// The ends of flows.
+pub(super) struct Hosts {
+    pub agents: Vec<Agent>,
+    /// Endpoint of agent a, for TCP's agents.
+    pub endpoints: Vec<Endpoint>,
+    pub connections: Vec<Connection>,
+    pub sources: Vec<DatagramSource>,
+}
+
+/// What the run knows of a TCP connection in addition to its endpoints.
+#[derive(Clone, Debug)]
+pub(super) struct Connection {
+    pub size: TransferSize,
+    /// If it does something after the opening.
+    pub application: Option<Box<Application>>,
+    /// Whether all that will ever be written has been.
+    pub all_written: bool,
+    pub opened: Option<Instant>,
+    pub completed: Option<Instant>,
+    /// The congestion window in bytes, and since when.
+    pub cwnd: u64,
+    pub cwnd_since: Instant,
+    /// Integral of the congestion window over time, byte seconds.
+    pub cwnd_area: f64,
+}
+
+impl Connection {
+    fn new(flow: &TcpFlow) -> Self {
+        Self {
+            size: flow.size,
+            application: Application::new(flow),
+            all_written: false,
+            opened: None,
+            completed: None,
+            cwnd: 0,
+            cwnd_since: Instant::ZERO,
+            cwnd_area: 0.0,
+        }
+    }
+
+    /// The time at which its application does something next.
+    pub fn next_action(&self) -> Instant {
+        self.application.as_ref().map_or(Instant::NEVER, |application| application.next())
+    }
+
+    /// Its application hands over what there is as it opens.
+    fn hand_over(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        self.all_written = application::hand_over(self.application.as_deref_mut(), self.size, now, endpoint);
+    }
+
+    /// Its application does what is due.
+    fn act(&mut self, now: Instant, endpoint: &mut Endpoint) {
+        if let Some(application) = &mut self.application {
+            self.all_written = application.act(now, endpoint);
+        }
+    }
+
+    /// Adds the time since the last change at the window it had.
+    #[allow(clippy::cast_precision_loss)]
+    pub fn settle_cwnd(&mut self, now: Instant) {
+        self.cwnd_area += self.cwnd as f64 * (now - self.cwnd_since).as_secs_f64();
+        self.cwnd_since = now;
+    }
+}
+
+/// The end that took a packet.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taker {
+    /// A receiver of datagrams, which never answers.
+    Sink,
+    /// A TCP endpoint, which may have something to send.
+    Endpoint,
+    /// None: an end of a request's connection has to.
+    Request,
+}
+
+impl Hosts {
+    /// The ends of a scenario's flows. The agents send over the first links of the scenario's routes.
+    pub fn new(scenario: &Scenario) -> Self {
+        Self {
+            agents: scenario.flow_paths().flat_map(|path| agents(scenario, path)).collect(),
+            endpoints: scenario.tcp_flows.iter().flat_map(|flow| endpoints(scenario.seed, flow)).collect(),
+            connections: scenario.tcp_flows.iter().map(Connection::new).collect(),
+            sources: scenario.datagram_flows.iter().map(|flow| DatagramSource::new(flow, scenario.seed)).collect(),
+        }
+    }
+
+    /// The flows.
+    pub fn flows(&self) -> impl DoubleEndedIterator<Item = FlowId> + Clone + use<> {
+        FlowId::all(self.agents.len() / 2)
+    }
+
+    /// The flow of a source of datagrams.
+    pub fn flow_of(&self, source: SourceId) -> FlowId {
+        FlowId::new(self.connections.len() + source.index())
+    }
+
+    /// The source of a flow of datagrams.
+    pub fn source_of(&self, flow: FlowId) -> SourceId {
+        SourceId::new(flow.index() - self.connections.len())
+    }
+
+    /// An end takes a packet.
+    #[inline]
+    pub fn receive(&mut self, now: Instant, packet: &Packet) -> Taker {
+        let agent = packet.agent.index();
+        let Some(Agent { counters, .. }) = self.agents.get_mut(agent) else { return Taker::Request };
+        counters.receive(packet);
+        let Some(endpoint) = self.endpoints.get_mut(agent) else { return Taker::Sink };
+        endpoint.handle_segment(now, &packet.segment);
+        // The receiving application has nothing to say: it closes when the sender has.
+        if endpoint.state() == State::CloseWait {
+            endpoint.close();
+        }
+        Taker::Endpoint
+    }
+
+    /// An endpoint has sent what it had to send: sets its timer, and follows a sender's window and its transfer.
+    #[inline]
+    pub fn settle(&mut self, now: Instant, agent: AgentId, net: &mut Net, observers: &mut Observers) {
+        let endpoint = &self.endpoints[agent.index()];
+        // Lazy: an event that fires too early re-arms itself.
+        net.schedule.set_if_earlier(net.order.timer(agent), endpoint.next_timeout());
+        if agent.is_sender() {
+            self.watch_sender(now, agent, observers);
+        }
+    }
+
+    /// Follows a sender's window, and notes when its transfer is complete.
+    #[inline]
+    fn watch_sender(&mut self, now: Instant, sender: AgentId, observers: &mut Observers) {
+        let flow = sender.flow();
+        let (endpoint, connection) = (&self.endpoints[sender.index()], &mut self.connections[flow.index()]);
+        let cwnd = endpoint.cwnd();
+        if cwnd != connection.cwnd {
+            connection.settle_cwnd(now);
+            connection.cwnd = cwnd;
+            if observers.recorder.records_windows() {
+                observers.window(now, flow, cwnd, endpoint.ssthresh());
+            }
+        }
+        if observers.follows {
+            observers.turned(now, flow, endpoint);
+        }
+        if connection.completed.is_none() && connection.all_written && endpoint.all_acked() {
+            connection.completed = Some(now);
+        }
+    }
+
+    /// The event of an endpoint's timer. A timer that comes too early, which does not count as an event, re-arms itself; true if
+    /// it has come in time.
+    #[inline]
+    pub fn timer(&self, agent: AgentId, net: &mut Net) -> bool {
+        let due = self.endpoints[agent.index()].next_timeout();
+        if due > net.now {
+            net.events -= 1;
+            net.schedule.set(net.order.timer(agent), due);
+        }
+        due <= net.now
+    }
+
+    /// A connection opens, and its application hands over what there is.
+    pub fn open(&mut self, flow: FlowId, net: &mut Net) {
+        let (connection, endpoint) =
+            (&mut self.connections[flow.index()], &mut self.endpoints[AgentId::sender(flow).index()]);
+        connection.opened = Some(net.now);
+        connection.cwnd_since = net.now;
+        connection.cwnd = endpoint.cwnd();
+        endpoint.open(net.now);
+        connection.hand_over(net.now, endpoint);
+        net.schedule.set(net.order.source(flow), connection.next_action());
+    }
+
+    /// A connection's application does what is due.
+    pub fn act(&mut self, now: Instant, flow: FlowId) {
+        self.connections[flow.index()].act(now, &mut self.endpoints[AgentId::sender(flow).index()]);
+    }
+
+    /// The datagram of a source that is due.
+    #[inline]
+    pub fn datagram(&mut self, now: Instant, source: SourceId, sender: AgentId) -> Packet {
+        let number = self.agents[sender.index()].counters.sent_packets;
+        let source = &mut self.sources[source.index()];
+        let size = source.size();
+        source.sent(now);
+        // Its number stands in for a header that nobody reads.
+        let segment = Segment { seq: SeqNr::new(0).advanced_by(number), ..Segment::default() };
+        Packet { segment, size, ..Packet::default() }
+    }
+
+    /// The time of the opening of a flow: its start and its jitter.
+    pub fn start(scenario: &Scenario, flow: &TcpFlow) -> Instant {
+        let mut stream = Stream::new(scenario.seed, &format!("start.{}", flow.path.name));
+        let jitter = match flow.jitter.as_nanos() {
+            0 => Duration::ZERO,
+            below => Duration::from_nanos(stream.between(0, below)),
+        };
+        flow.start + jitter
+    }
+
+    /// Measurement begins.
+    pub fn start_measuring(&mut self, now: Instant) {
+        for connection in &mut self.connections {
+            connection.settle_cwnd(now);
+            connection.cwnd_area = 0.0;
+        }
+    }
+}
+
+/// Sender and receiver of a flow. The receiver of datagrams sends nothing, so its way out is never taken.
+fn agents(scenario: &Scenario, path: &FlowPath) -> [Agent; 2] {
+    let agent = |from: usize, to: usize| {
+        let [from, to] = [from, to].map(NodeId::new);
+        let out = match scenario.routes.next_hop(from, to) {
+            NextHop::Link(link) | NextHop::Ahead(link) => link,
+            NextHop::Here | NextHop::Unreachable | NextHop::Changeable(_) => LinkId::default(),
+        };
+        Agent { node: from, out: Some(out), peer_node: to, ahead: AgentAhead::No, counters: AgentCounters::default() }
+    };
+    [agent(path.from, path.to), agent(path.to, path.from)]
+}
+
+/// Client and server of a connection, with initial sequence numbers from the flow's own stream.
+fn endpoints(seed: u64, flow: &TcpFlow) -> [Endpoint; 2] {
+    let mut stream = Stream::new(seed, &format!("iss.{}", flow.path.name));
+    let mut iss = || SeqNr::new(0).advanced_by(stream.between(0, 1 << 32));
+    [Endpoint::client(&flow.config, iss()), Endpoint::server(&flow.config, iss())]
+}

@@ -1,0 +1,49 @@
+//! The network of a run, as packets meet it: links, routes, the schedule and the time.
+
+use super::event_order::EventOrder;
+use crate::engine::schedule::{Schedule, Slot};
+use crate::net::ids::LinkId;
+use crate::net::link::Link;
+use crate::net::packet::Packet;
+use crate::net::routing::Routes;
+use crate::net::transmitter::RateChange;
+use netlull_units::Instant;
+
+/// Links, routes, the schedule and the time. Every other part of a run works on the network through it.
+pub(super) struct Net {
+    pub now: Instant,
+    pub end: Instant,
+    /// Events handled so far.
+    pub events: u64,
+    pub schedule: Schedule,
+    pub order: EventOrder,
+    pub routes: Routes,
+    pub links: Vec<Link>,
+    /// Links that schedule their departures, in the order of their departure slots.
+    pub scheduled_links: Vec<LinkId>,
+    /// The horizon and a nanosecond: packets that arrive at this time or later wait until it has moved on; 0 if nothing runs
+    /// ahead.
+    pub horizon: u64,
+}
+
+impl Net {
+    /// Sets the event of a slot, unless it is set for that time already.
+    #[inline]
+    pub fn set_event(&mut self, slot: Slot, at: Instant) {
+        if self.schedule.at(slot) != at {
+            self.schedule.set(slot, at);
+        }
+    }
+
+    /// Changes the rate of a link.
+    #[inline]
+    pub fn change_rate(&mut self, link: LinkId, change: RateChange) {
+        self.links[link].change_rate(self.now, change, &mut self.schedule);
+    }
+
+    /// Every packet on a link, with the link.
+    pub fn packets(&self) -> impl Iterator<Item = (LinkId, Packet)> + '_ {
+        let links = LinkId::all(self.links.len()).zip(&self.links);
+        links.flat_map(|(id, link)| link.packets().map(move |packet| (id, packet)))
+    }
+}

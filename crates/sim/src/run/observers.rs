@@ -1,0 +1,168 @@
+//! Observers of a run; none of them changes it.
+
+use super::flow_keys::FlowKeys;
+use super::gateway_probe::GatewayProbe;
+use crate::net::ids::{AgentId, FlowId, LinkId};
+use crate::net::link::Admission;
+use crate::net::packet::Packet;
+use crate::probe::{
+    ArrivalProbe, CaptureError, CaptureWriter, EventTables, Naming, Recorder, SenderProbe, SenderTables, StationProbe,
+    Table,
+};
+use crate::scenario::document::Verify;
+use crate::scenario::{LinkSpec, Scenario};
+use crate::verify::replay::{Replay, ReplayLink};
+use netlull_tcp::{Endpoint, Segment};
+use netlull_units::Instant;
+
+/// All who observe a run.
+pub(super) struct Observers {
+    pub recorder: Recorder,
+    pub links: Vec<LinkId>,
+    pub flows: Vec<FlowId>,
+    pub drops: bool,
+    /// Looks at gateways and at what they estimate, if there are any.
+    pub gateways: Option<Box<GatewayProbe>>,
+    /// Looks at packets that are offered to some links.
+    pub arrivals: Option<Box<ArrivalProbe>>,
+    /// Looks at TCP's senders.
+    pub senders: Option<Box<SenderProbe>>,
+    /// Looks at stations.
+    pub stations: Option<Box<StationProbe>>,
+    /// Whether somebody follows what TCP's senders send.
+    pub follows: bool,
+    /// Whether there is a capture or a replay, which see every packet.
+    pub watching: bool,
+    pub capture: Option<CaptureWriter>,
+    pub capture_error: Option<CaptureError>,
+    pub replay: Option<Box<Replay>>,
+}
+
+impl Observers {
+    /// The observers that a scenario asks for; `capture` writes the packets of the links it names.
+    pub fn new(scenario: &Scenario, capture: Option<CaptureWriter>) -> Self {
+        let (probe, flows) = (&scenario.probe, scenario.flow_paths().count());
+        let chosen = |flow: usize| probe.flows.as_ref().is_none_or(|flows| flows.contains(&flow));
+        let events = EventTables { window: probe.window, drops: probe.drops };
+        let senders = SenderTables { segments: probe.segments, events: probe.events };
+        let arrivals = probe.arrivals.as_ref().map(|recorded| {
+            let names = if probe.nameless { Naming::Nameless } else { Naming::Flows };
+            Box::new(ArrivalProbe::new(scenario.links.len(), recorded, (0..flows).map(chosen).collect(), names))
+        });
+        let replay = (scenario.verify == Verify::Replay).then(|| Box::new(replay(scenario)));
+        let gateways = GatewayProbe::new(scenario).map(Box::new);
+        let tcp: Vec<bool> = (0..scenario.tcp_flows.len()).map(chosen).collect();
+        let senders = SenderProbe::new(senders, &tcp).map(Box::new);
+        Self {
+            recorder: Recorder::new(probe.interval, events, scenario.links.len(), flows),
+            links: match &probe.links {
+                Some(chosen) => chosen.iter().copied().map(LinkId::new).collect(),
+                None => LinkId::all(scenario.links.len()).collect(),
+            },
+            flows: match &probe.flows {
+                Some(chosen) => chosen.iter().copied().map(FlowId::new).collect(),
+                None => FlowId::all(flows).collect(),
+            },
+            drops: probe.drops,
+            follows: gateways.is_some() || senders.is_some(),
+            gateways,
+            arrivals,
+            senders,
+            stations: probe.stations.then(|| Box::new(StationProbe::new(Instant::ZERO + scenario.duration))),
+            watching: capture.is_some() || replay.is_some(),
+            capture,
+            capture_error: None,
+            replay,
+        }
+    }
+
+    #[cold]
+    pub fn offered(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
+        if let Some(replay) = &mut self.replay {
+            replay.offered(now, link, packet, admission);
+        }
+    }
+
+    #[cold]
+    pub fn delivered(&mut self, now: Instant, link: LinkId, packet: &Packet) {
+        if let Some(replay) = &mut self.replay {
+            replay.delivered(now, link, packet);
+        }
+        if let Some(capture) = &mut self.capture
+            && self.capture_error.is_none()
+        {
+            self.capture_error = capture.packet(now, link, packet).err();
+        }
+    }
+
+    /// Whether packets offered to a link are recorded.
+    pub fn records_arrivals(&self, link: LinkId) -> bool {
+        self.arrivals.as_ref().is_some_and(|arrivals| arrivals.records(link))
+    }
+
+    #[cold]
+    pub fn sent(&mut self, now: Instant, agent: AgentId, segment: &Segment, endpoint: &Endpoint, keys: &FlowKeys) {
+        if !agent.is_sender() {
+            return;
+        }
+        if let Some(senders) = &mut self.senders {
+            senders.sent(now, agent.flow(), segment, endpoint);
+        }
+        self.timed(now, agent.flow(), segment, endpoint, keys);
+    }
+
+    /// A connection, of requests or not, sends a segment.
+    #[cold]
+    pub fn timed(&mut self, now: Instant, connection: FlowId, segment: &Segment, sender: &Endpoint, keys: &FlowKeys) {
+        if let Some(gateways) = &mut self.gateways
+            && segment.len > 0
+        {
+            gateways.sent(now, connection, keys.of(connection), sender);
+        }
+    }
+
+    /// A flow's sender has heard of its peer.
+    #[cold]
+    pub fn turned(&mut self, now: Instant, flow: FlowId, sender: &Endpoint) {
+        if let Some(senders) = &mut self.senders {
+            senders.turned(now, flow, sender);
+        }
+        if let Some(gateways) = &mut self.gateways {
+            gateways.turned(now, flow, sender);
+        }
+    }
+
+    #[cold]
+    pub fn dropped(&mut self, now: Instant, link: LinkId, flow: FlowId) {
+        self.recorder.drop(now, link.number(), flow.number());
+    }
+
+    pub fn window(&mut self, now: Instant, flow: FlowId, cwnd: u64, ssthresh: u64) {
+        self.recorder.window(now, flow.number(), cwnd, ssthresh);
+    }
+
+    /// Everything that was recorded up to table `request`, and from table `arrivals` on.
+    pub fn into_tables(self) -> [Vec<Table>; 2] {
+        let mut first = self.recorder.into_tables();
+        first.extend(self.senders.into_iter().flat_map(|senders| senders.into_tables()));
+        first.extend(self.gateways.map(|gateways| gateways.into_table()));
+        let arrivals = self.arrivals.map(|arrivals| arrivals.into_table());
+        let stations = self.stations.into_iter().flat_map(|stations| stations.into_tables());
+        [first, arrivals.into_iter().chain(stations).collect()]
+    }
+}
+
+/// The verifier that follows every packet.
+fn replay(scenario: &Scenario) -> Replay {
+    let line = |spec: &LinkSpec| ReplayLink {
+        name: spec.name.clone(),
+        rate: spec.rate,
+        delay: spec.delay,
+        buffer: spec.buffer,
+        queue: spec.queue,
+        scheduled: spec.schedules_departures(),
+        loss: spec.loss.clone(),
+        noisy: spec.noise.is_some(),
+    };
+    Replay::new(scenario.links.iter().map(line).collect())
+}

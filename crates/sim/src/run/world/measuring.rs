@@ -1,0 +1,108 @@
+//! Looks at counters: where measurement begins, at the edges of phases and at the ends of probe bins.
+
+use super::World;
+use crate::net::ids::{AgentId, FlowId};
+use crate::probe::{FlowSample, LinkSample};
+use crate::run::gateway_probe::Ends;
+use crate::run::phases::{Census, Counts};
+
+impl World {
+    /// Results are measured from here.
+    pub(super) fn start_measuring(&mut self) {
+        self.draw_all();
+        let now = self.net.now;
+        self.net.links.iter_mut().for_each(|link| link.restart_meter(now));
+        self.hosts.start_measuring(now);
+        self.requests.pools.iter_mut().for_each(|pool| pool.start_measuring());
+        self.controllers.start_measuring(now);
+        if let Some(rerouting) = &mut self.rerouting {
+            rerouting.start_measuring();
+        }
+        self.stations.start_measuring(&self.net);
+        self.baseline = self.counts();
+        self.read();
+    }
+
+    /// A phase begins or ends. Not counted as an event: looking changes nothing.
+    pub(super) fn mark_phase_edge(&mut self) {
+        self.net.events -= 1;
+        self.draw_all();
+        let census = self.census();
+        self.phase_edges.push(census);
+        self.net.schedule.set(self.net.order.phase_edge(), self.phase_edges.next());
+        self.read();
+    }
+
+    /// Every counter, and the time at each rate since measurement began.
+    pub(in crate::run) fn census(&self) -> Census {
+        let (net, links) = (&self.net, self.net.links.iter());
+        let residencies = links.map(|link| link.variable().map(|variable| variable.meter().finish(net.now)));
+        Census::new(self.counts(), residencies.collect())
+    }
+
+    /// Every counter as it stands.
+    pub(in crate::run) fn counts(&self) -> Counts {
+        let (net, hosts) = (&self.net, &self.hosts);
+        let changes =
+            |link: &crate::net::link::Link| link.variable().map_or(0, |variable| variable.log().len() as u64 - 1);
+        Counts {
+            at: net.now,
+            links: net.links.iter().map(|link| link.counters(net.now)).collect(),
+            agents: hosts.agents.iter().map(|agent| agent.counters).collect(),
+            tcp: hosts.endpoints.iter().map(|endpoint| *endpoint.counters()).collect(),
+            delivered: hosts.flows().map(|flow| self.delivered(flow)).collect(),
+            rate_changes: net.links.iter().map(changes).collect(),
+        }
+    }
+
+    /// Bytes that the receiving application of a flow has got: of TCP in order, of datagrams on the wire.
+    fn delivered(&self, flow: FlowId) -> u64 {
+        if let Some(pool) = self.requests.pool_of(flow) {
+            return self.requests.pools[pool].totals().delivered;
+        }
+        let receiver = AgentId::receiver(flow).index();
+        match self.hosts.endpoints.get(receiver) {
+            Some(endpoint) => endpoint.bytes_delivered(),
+            None => self.hosts.agents[receiver].counters.received_bytes,
+        }
+    }
+
+    /// A bin of the probes ends. Not counted as an event: observing changes nothing, not even that number.
+    pub(super) fn sample(&mut self) {
+        self.net.events -= 1;
+        self.draw_all();
+        let now = self.net.now;
+        self.net.schedule.set(self.net.order.probe(), self.observers.recorder.next_bin(now));
+        for &id in &self.observers.links {
+            let link = &self.net.links[id];
+            let counters = link.counters(now);
+            let sample = LinkSample {
+                arrived_bytes: counters.offered_bytes,
+                delivered_bytes: counters.delivered_bytes,
+                dropped_packets: counters.dropped_packets + counters.lost_packets + counters.asleep_packets,
+                queue_packets: link.waiting_packets(now),
+                rate_bps: link.rate().as_bps(),
+            };
+            self.observers.recorder.link(now, id.number(), sample);
+        }
+        if let Some(gateways) = &mut self.observers.gateways {
+            let ends = Ends {
+                endpoints: &self.hosts.endpoints,
+                pools: &self.requests.pools,
+                first_connection: self.requests.first_connection,
+            };
+            gateways.sample(now, &ends, |link| self.controllers.gateway(link));
+        }
+        for place in 0..self.observers.flows.len() {
+            let flow = self.observers.flows[place];
+            let sender = AgentId::sender(flow).index();
+            let sample = FlowSample {
+                sent_bytes: self.hosts.agents[sender].counters.sent_bytes,
+                delivered_bytes: self.delivered(flow),
+                windows: self.hosts.endpoints.get(sender).map(|endpoint| (endpoint.cwnd(), endpoint.ssthresh())),
+            };
+            self.observers.recorder.flow(now, flow.number(), sample);
+        }
+        self.read();
+    }
+}

@@ -1,0 +1,402 @@
+//! The world of one run, and the path of a packet through it.
+//!
+//! ```text
+//!                               ┌──────────── arrive, where the next link or host runs ahead ◄───────────┐
+//!                               ▼                                                                        │
+//!  host ── send ──► node ── offer ──► link ── queue ──┬─ fixed rate: computes the arrival ─► arrive ─────┴─► stored
+//!   ▲                 ▲                 │             │                                        ▲               │
+//!   │                 │                 │             └─ other links: hold ──► depart ─────────┘               │
+//!   │                 │                 └► drop                  (an event)                                    │
+//!   └─ receive ◄── node ◄── deliver ◄──────────────────────── (an event) ──────────────────────────────────────┘
+//! ```
+//!
+//! | verb | what happens to a packet |
+//! |---|---|
+//! | send | a host puts it on its way: to the agent's first link, or to the one that the node's table names |
+//! | offer | it comes to a link; datagrams before it are drawn first, and a station or its access point may take it |
+//! | queue | the link takes it or not |
+//! | hold | a link that schedules its departures keeps it, and its controller learns of it |
+//! | depart | its last bit is sent on such a link |
+//! | arrive | a link has computed when it reaches the far end: it is stored until then, or goes on ahead of the run's time |
+//! | deliver | it comes off a link at its arrival, and goes on to the next link or to its host |
+//! | drop | a link or a node loses it |
+//!
+//! The world owns one part per topic. Each part owns its fields, works on the network through `&mut Net` and knows no other
+//! part that moves packets; only the world moves packets between parts. What happens at which event is in the files of this folder: `hosts`,
+//! `stations`, `changes` (routes, and what runs ahead), `measuring`; here are the loop and the verbs.
+
+mod changes;
+mod hosts;
+mod measuring;
+mod stations;
+
+use super::agents::AgentAhead;
+use super::capacity::Capacities;
+use super::control::Controllers;
+use super::event_order::Owner;
+use super::hosts::{Hosts, Taker};
+use super::lookahead::Lookahead;
+use super::net::Net;
+use super::observers::Observers;
+use super::phases::{Counts, PhaseEdges};
+use super::requests::Requests;
+use super::rerouting::{Rerouting, next_link};
+use super::stations::{Attended, Stations};
+use crate::net::ids::{AgentId, LinkId, NodeId};
+use crate::net::link::{Admission, Offered};
+use crate::net::packet::Packet;
+use crate::net::routing::NextHop;
+use crate::net::transmitter::Departure;
+use netlull_mechanism::rate;
+use netlull_units::Instant;
+
+/// Everything that has a state.
+pub struct World {
+    pub(super) net: Net,
+    pub(super) hosts: Hosts,
+    pub(super) requests: Requests,
+    pub(super) controllers: Controllers,
+    pub(super) capacities: Capacities,
+    pub(super) stations: Stations,
+    /// Where links sleep.
+    pub(super) rerouting: Option<Box<Rerouting>>,
+    pub(super) lookahead: Lookahead,
+    pub(super) observers: Observers,
+    /// Counters at the start of measurement.
+    pub(super) baseline: Counts,
+    pub(super) phase_edges: PhaseEdges,
+}
+
+impl World {
+    /// The current time.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.net.now
+    }
+
+    /// Handles up to `most` events; false once the run is over. Events at the very end still happen.
+    pub fn advance(&mut self, most: u32) -> bool {
+        for _ in 0..most {
+            let Some((at, slot)) = self.net.schedule.take_until(self.net.end) else {
+                self.net.now = self.net.end;
+                return false;
+            };
+            debug_assert!(at >= self.net.now, "time went back from {} to {at}", self.net.now);
+            self.net.now = at;
+            self.net.events += 1;
+            match self.net.order.owner(slot) {
+                Owner::Delivery(link) => self.deliver(link),
+                Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
+                Owner::Timer(agent) => self.timer(agent),
+                Owner::RequestTimer(agent) => self.request_timer(agent),
+                Owner::Controller(id) => self.controllers.wake(id, &mut self.net, &mut self.observers),
+                Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
+                Owner::Reroute => self.reroute(),
+                Owner::Station(id) => self.station(id),
+                Owner::Settlement => self.requests.settle_drops(&mut self.net),
+                Owner::Source(flow) => self.source(flow),
+                Owner::WarmUp => self.start_measuring(),
+                Owner::PhaseEdge => self.mark_phase_edge(),
+                Owner::Probe => self.sample(),
+                Owner::Beat => {
+                    self.net.events -= 1;
+                    self.beat();
+                    return true;
+                }
+            }
+        }
+        true
+    }
+
+    /// Puts a packet of an agent, with its segment and size, on its way to the agent's peer.
+    #[inline]
+    fn send(&mut self, now: Instant, from: AgentId, packet: &mut Packet) {
+        let agent = &mut self.hosts.agents[from.index()];
+        agent.counters.send(packet);
+        packet.agent = from.peer();
+        packet.destination = agent.peer_node;
+        let (node, out) = (agent.node, agent.out);
+        self.send_over(now, node, out, packet);
+    }
+
+    /// Puts a packet of a node on its way out, by the node's table if no link is given.
+    #[inline(always)]
+    fn send_over(&mut self, now: Instant, node: NodeId, out: Option<LinkId>, packet: &mut Packet) {
+        match out {
+            Some(link) => self.offer(now, link, packet),
+            None => self.send_by_table(now, node, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn send_by_table(&mut self, now: Instant, node: NodeId, packet: &mut Packet) {
+        let Some(rerouting) = &mut self.rerouting else { return };
+        match rerouting.first_link(&self.net.routes, node, packet) {
+            Ok(link) => self.offer(now, link, packet),
+            Err(why) => {
+                rerouting.lose(node, why);
+                self.drop(now, None, packet);
+            }
+        }
+    }
+
+    /// Offers a packet to a link; `now` is that of the node, which may be ahead of the run's.
+    #[inline(always)]
+    fn offer(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
+        if self.observers.watching {
+            return self.offer_watched(now, link, packet);
+        }
+        if self.net.links[link].looks_from <= now.as_nanos()
+            && self.look(link, now.as_nanos(), packet) == Attended::Taken
+        {
+            return;
+        }
+        self.queue(now, link, packet);
+    }
+
+    /// The same where every packet is watched.
+    #[cold]
+    fn offer_watched(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
+        self.record_arrival(link, now.as_nanos(), packet);
+        if self.attend_offer(link, packet) == Attended::GoesOn {
+            let admission = self.net.links[link].offer(now, *packet, &mut self.net.schedule);
+            self.decided(now, link, packet, admission);
+        }
+    }
+
+    /// A packet is about to be offered to a link that looks at it first: datagrams that come before it are drawn, it is recorded, and a
+    /// station or its access point may take it.
+    #[inline(never)]
+    fn look(&mut self, link: LinkId, now: u64, packet: &mut Packet) -> Attended {
+        self.draw(link, now);
+        self.record_arrival(link, now, packet);
+        self.attend_offer(link, packet)
+    }
+
+    /// A packet enters a link.
+    #[inline(always)]
+    fn queue(&mut self, now: Instant, link: LinkId, packet: &mut Packet) {
+        let offered = self.net.links[link].queue(now, packet, &mut self.net.schedule);
+        self.queued(now, link, packet, offered);
+    }
+
+    /// A link has decided on a packet.
+    #[inline(always)]
+    fn queued(&mut self, now: Instant, link: LinkId, packet: &Packet, offered: Offered) {
+        match offered {
+            Offered::Arrives(at) => self.arrive(link, at, packet),
+            Offered::Held => self.hold(link, packet),
+            Offered::Refused(admission) => self.decided(now, link, packet, admission),
+        }
+    }
+
+    /// A link that schedules its departures has taken a packet.
+    #[inline]
+    fn hold(&mut self, link: LinkId, packet: &Packet) {
+        if let Some(controller) = self.net.links[link].controller {
+            self.controllers.took(controller, link, packet, &mut self.net, &mut self.observers);
+        }
+    }
+
+    /// A link has refused a packet, or decided on it where every packet is watched.
+    #[inline(never)]
+    fn decided(&mut self, now: Instant, link: LinkId, packet: &Packet, admission: Admission) {
+        if admission != Admission::Accepted {
+            self.drop(now, Some(link), packet);
+        }
+        if self.observers.watching {
+            self.observers.offered(now, link, packet, admission);
+        }
+        let Some(controller) = self.net.links[link].controller else { return };
+        let admission = match admission {
+            Admission::Accepted => rate::Admission::Accepted,
+            Admission::Dropped | Admission::DroppedEarly => rate::Admission::Dropped,
+            // It never came to the buffer.
+            Admission::Lost | Admission::Asleep => return,
+        };
+        self.controllers.offered(controller, admission, packet, &mut self.net, &mut self.observers);
+    }
+
+    /// A link, or else a node, has dropped a packet or lost it.
+    fn drop(&mut self, now: Instant, link: Option<LinkId>, packet: &Packet) {
+        let agent = self.requests.flow_agent(packet.agent);
+        self.hosts.agents[agent.index()].counters.dropped_packets += 1;
+        if let Some(link) = link
+            && self.observers.drops
+        {
+            self.observers.dropped(now, link, agent.flow());
+        }
+        if agent != packet.agent {
+            self.requests.drop(now, packet.agent, &mut self.net);
+        }
+    }
+
+    /// A last bit is sent, or a pause ends, on a link that schedules its departures.
+    fn depart(&mut self, link: LinkId) {
+        let now = self.net.now;
+        let departure = self.net.links[link].advance(now, &mut self.net.schedule);
+        if let Departure::Packet { packet } = departure {
+            let arrives = self.net.links[link].arrival(now);
+            self.arrive(link, arrives, &packet);
+        }
+        while let Some(packet) = self.net.links[link].take_discarded() {
+            self.drop(now, Some(link), &packet);
+            if let Some(replay) = &mut self.observers.replay {
+                replay.discarded(now, link, &packet, self.net.links[link].propagating());
+            }
+        }
+        if let (Departure::Packet { .. }, Some(controller)) = (departure, self.net.links[link].controller) {
+            self.controllers.let_go(controller, link, &mut self.net, &mut self.observers);
+        }
+    }
+
+    /// A link has computed when a packet arrives at its far end: follows it as far as may be.
+    #[inline(always)]
+    fn arrive(&mut self, mut id: LinkId, mut arrives: u64, packet: &Packet) {
+        let (size, destination) = (packet.size, packet.destination);
+        let mut link = &mut self.net.links[id];
+        while arrives < self.net.horizon {
+            let next = match link.leads_to {
+                Some(hop) => hop,
+                None => self.net.routes.next_hop(link.to, destination),
+            };
+            match next {
+                NextHop::Ahead(next) => {
+                    link.take_on(size);
+                    id = next;
+                    if self.net.links[id].looks_from <= arrives {
+                        // Nobody attends to a link that runs ahead.
+                        self.look(id, arrives, &mut { *packet });
+                    }
+                    link = &mut self.net.links[id];
+                    match link.queue_ahead(arrives, size) {
+                        Offered::Arrives(then) => arrives = then,
+                        Offered::Refused(admission) => {
+                            return self.decided(Instant::from_nanos(arrives), id, packet, admission);
+                        }
+                        Offered::Held => return debug_assert!(false, "a link that holds packets ran ahead"),
+                    }
+                }
+                NextHop::Here => {
+                    // The ends of requests' connections are no agents of their own.
+                    let Some(agent) = self.hosts.agents.get_mut(packet.agent.index()) else { break };
+                    match agent.ahead {
+                        AgentAhead::No => break,
+                        AgentAhead::Sink => {
+                            link.take_on(size);
+                            agent.counters.receive(packet);
+                            return;
+                        }
+                        AgentAhead::Endpoint => {
+                            link.take_on(size);
+                            return self.receive_ahead(Instant::from_nanos(arrives), packet);
+                        }
+                        AgentAhead::Writer => {
+                            link.take_on(size);
+                            return self.receive_ahead_of_writes(Instant::from_nanos(arrives), packet);
+                        }
+                    }
+                }
+                NextHop::Link(_) | NextHop::Unreachable | NextHop::Changeable(_) => break,
+            }
+        }
+        link.store(arrives, packet, &mut self.net.schedule);
+    }
+
+    /// A packet reaches the far end of a link.
+    #[inline]
+    fn deliver(&mut self, id: LinkId) {
+        let link = &mut self.net.links[id];
+        // Copied from where it lies: an `Option<Packet>` would be taken apart and put together again, which stalls.
+        let Some(&(mut packet)) = link.head() else { return };
+        link.deliver_head(packet.size, &mut self.net.schedule);
+        let hop = match link.leads_to {
+            Some(hop) => hop,
+            None => self.net.routes.next_hop(link.to, packet.destination),
+        };
+        if self.observers.watching {
+            self.observers.delivered(self.net.now, id, &packet);
+        }
+        if self.net.links[id].is_attended {
+            return self.deliver_attended(id, hop, &mut packet);
+        }
+        self.forward(id, hop, &mut packet);
+    }
+
+    /// The same where somebody looks at what comes off the link.
+    #[inline(never)]
+    fn deliver_attended(&mut self, id: LinkId, hop: NextHop, packet: &mut Packet) {
+        if self.attend_delivery(id, packet) == Attended::Taken {
+            return;
+        }
+        self.forward(id, hop, packet);
+        if hop == NextHop::Here {
+            self.note_download(id, packet.agent);
+        }
+    }
+
+    /// A packet that has come off a link goes on.
+    #[inline(always)]
+    fn forward(&mut self, id: LinkId, hop: NextHop, packet: &mut Packet) {
+        match hop {
+            NextHop::Link(next) | NextHop::Ahead(next) => self.offer(self.net.now, next, packet),
+            NextHop::Here => self.receive(self.net.now, packet),
+            NextHop::Changeable(_) | NextHop::Unreachable => self.forward_by_table(id, hop, packet),
+        }
+    }
+
+    #[inline(never)]
+    fn forward_by_table(&mut self, id: LinkId, hop: NextHop, packet: &mut Packet) {
+        let now = self.net.now;
+        match next_link(hop, packet) {
+            Ok(link) => self.offer(now, link, packet),
+            Err(why) => {
+                if let Some(rerouting) = &mut self.rerouting {
+                    rerouting.lose(self.net.links[id].to, why);
+                }
+                self.drop(now, None, packet);
+            }
+        }
+    }
+
+    /// A packet has arrived where it was going.
+    #[inline]
+    fn receive(&mut self, now: Instant, packet: &Packet) {
+        match self.hosts.receive(now, packet) {
+            Taker::Endpoint => self.pump(now, packet.agent),
+            Taker::Sink => {}
+            Taker::Request => self.receive_request(packet),
+        }
+    }
+
+    /// An agent takes a packet before the run has come to its arrival.
+    #[inline(never)]
+    fn receive_ahead(&mut self, at: Instant, packet: &Packet) {
+        let agent = packet.agent;
+        // A timer that is due by then comes first. Its event will find nothing to do.
+        while let Some(endpoint) = self.hosts.endpoints.get(agent.index())
+            && endpoint.next_timeout() < at
+        {
+            self.net.events += 1;
+            self.time_out(endpoint.next_timeout(), agent);
+        }
+        self.receive(at, packet);
+    }
+
+    /// The same for a sender whose application acts at times of its own.
+    #[inline(never)]
+    fn receive_ahead_of_writes(&mut self, at: Instant, packet: &Packet) {
+        let (sender, flow) = (packet.agent, packet.agent.flow());
+        loop {
+            let timer = self.hosts.endpoints[sender.index()].next_timeout();
+            let action = self.hosts.connections[flow.index()].next_action();
+            if timer.min(action) >= at {
+                break;
+            }
+            self.net.events += 1;
+            // In the order of the slots.
+            if timer <= action { self.time_out(timer, sender) } else { self.act(action, flow) }
+        }
+        self.receive(at, packet);
+    }
+}

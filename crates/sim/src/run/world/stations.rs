@@ -1,0 +1,171 @@
+//! Events of stations, and packets that come to them.
+
+use super::World;
+use super::hosts::window_shift;
+use crate::net::ids::{AgentId, FlowId, LinkId, StationId};
+use crate::net::packet::Packet;
+use crate::run::control::{header, window_field};
+use crate::run::stations::{Attended, Demand, Entry, Given, Hearing, Sent, Turn, view};
+use netlull_mechanism::gateway::SegmentKind;
+use netlull_mechanism::radio::{PacketView, StationEvent};
+use netlull_network::probe::CLOSED;
+use netlull_tcp::{Endpoint, State};
+use netlull_units::Bytes;
+
+impl World {
+    /// Something of a station is due.
+    pub(super) fn station(&mut self, id: StationId) {
+        while let Some(event) = self.turn(id).next_event() {
+            self.follow_sent();
+            self.tell_station(id, event);
+        }
+        self.follow_sent();
+    }
+
+    fn turn(&mut self, id: StationId) -> Turn<'_> {
+        self.stations.turn(id, &mut self.net, &mut self.observers)
+    }
+
+    /// Follows what radios and access points have sent.
+    fn follow_sent(&mut self) {
+        while let Some(Sent { link, packet, given }) = self.stations.next_sent() {
+            match given {
+                Given::Queued(offered) => self.queued(self.net.now, link, &packet, offered),
+                Given::Watched(admission) => self.decided(self.net.now, link, &packet, admission),
+            }
+        }
+    }
+
+    /// Tells a station's machine what happens, and does what it asks for; the window to be written, if it asks for that.
+    fn tell_station(&mut self, id: StationId, event: StationEvent) -> Option<Bytes> {
+        let mut window = None;
+        let mut next = Some(event);
+        while let Some(event) = next.take() {
+            self.turn(id).tell(event);
+            while let Some(demand) = self.turn(id).next_demand() {
+                self.follow_sent();
+                match demand {
+                    Demand::Window(bytes) => window = Some(bytes),
+                    Demand::Acknowledge(flow) => next = self.acknowledge(id, flow).or(next),
+                }
+            }
+            self.follow_sent();
+        }
+        self.turn(id).arm();
+        window
+    }
+
+    /// A host's TCP acknowledges all that it has received; the event that tells the machine of it.
+    fn acknowledge(&mut self, id: StationId, flow: FlowId) -> Option<StationEvent> {
+        let (node, hosts) = (self.stations.node(id), &mut self.hosts);
+        let mut ends = [AgentId::receiver(flow), AgentId::sender(flow)].into_iter();
+        let is_here =
+            |agent: &AgentId| agent.index() < hosts.endpoints.len() && hosts.agents[agent.index()].node == node;
+        let agent = ends.find(is_here)?;
+        self.stations.begin_acknowledging(id);
+        hosts.endpoints[agent.index()].acknowledge();
+        self.pump(self.net.now, agent);
+        let packet = self.stations.end_acknowledging(id)?;
+        Some(StationEvent::Acknowledged { packet })
+    }
+
+    /// A link that looks at what it is offered is offered a packet: that of a station takes it.
+    pub(super) fn attend_offer(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
+        let Some(id) = self.net.links[link].station else { return Attended::GoesOn };
+        if self.stations.down(id) == link {
+            if self.turn(id).enter_air(packet) == Entry::Refused {
+                self.drop(self.net.now, Some(link), packet);
+            }
+        } else {
+            self.station_sends(id, packet);
+        }
+        self.follow_sent();
+        Attended::Taken
+    }
+
+    /// The host of a station sends a packet: its machine may rewrite the window, its radio wakes for it.
+    fn station_sends(&mut self, id: StationId, packet: &mut Packet) {
+        let shift = self.shift_of(packet);
+        let view = view(packet, shift);
+        let name = match self.stations.asked_for(id, &view) {
+            Some(name) => name,
+            None => {
+                // It wakes before its machine says what comes after.
+                self.turn(id).wake_to_send();
+                self.shape(id, packet, &view)
+            }
+        };
+        self.turn(id).send(*packet, name, shift);
+    }
+
+    /// Shows a packet to the machine and writes the window that it wants; what the packet is called on the air.
+    fn shape(&mut self, id: StationId, packet: &mut Packet, view: &PacketView) -> &'static str {
+        let window = self.tell_station(id, StationEvent::Sending { packet: *view });
+        let Some(window) = window else {
+            return if view.is_acknowledgement() { "ack" } else { "sent" };
+        };
+        let shift = window_shift(packet.agent.peer(), &self.hosts, &self.requests);
+        packet.segment.window = window_field(window, shift, packet.segment.window);
+        if packet.segment.window > 0 {
+            return "ack";
+        }
+        self.stations.count_closed(id);
+        CLOSED
+    }
+
+    /// A packet has come off a link at whose end a gateway or a radio attends to it.
+    pub(super) fn attend_delivery(&mut self, link: LinkId, packet: &mut Packet) -> Attended {
+        if self.net.links[link].is_steered {
+            let (hosts, requests) = (&self.hosts, &self.requests);
+            self.controllers.steer(self.net.now, link, packet, |agent| window_shift(agent, hosts, requests));
+        }
+        match self.net.links[link].station {
+            Some(id) if self.stations.down(id) == link => self.leave_air(id, link, packet),
+            _ => Attended::GoesOn,
+        }
+    }
+
+    /// A packet has come over the air.
+    fn leave_air(&mut self, id: StationId, down: LinkId, packet: &Packet) -> Attended {
+        let view = view(packet, self.shift_of(packet));
+        match self.turn(id).hear(&view) {
+            Hearing::Missed => {
+                self.drop(self.net.now, Some(down), packet);
+                Attended::Taken
+            }
+            Hearing::Heard { more } => {
+                self.tell_station(id, StationEvent::Received { packet: view, more });
+                Attended::GoesOn
+            }
+        }
+    }
+
+    /// The shift of a packet's window, as its ends have agreed.
+    fn shift_of(&self, packet: &Packet) -> u8 {
+        match header(&packet.segment) {
+            Some((SegmentKind::Other, _)) => window_shift(packet.agent.peer(), &self.hosts, &self.requests),
+            _ => 0,
+        }
+    }
+
+    /// A host has taken a packet: notes whether its downloads are complete.
+    pub(super) fn note_download(&mut self, link: LinkId, agent: AgentId) {
+        let Some(id) = self.net.links[link].station else { return };
+        let is_over = |endpoint: &Endpoint| {
+            matches!(endpoint.state(), State::LastAck | State::CloseWait | State::TimeWait)
+                || (endpoint.state() == State::Closed && endpoint.bytes_delivered() > 0)
+        };
+        if !agent.is_sender() && self.hosts.endpoints.get(agent.index()).is_some_and(is_over) {
+            self.stations.download_over(id, agent.flow(), &self.net);
+        }
+    }
+
+    /// A connection opens: the download of its station, if it is one, begins.
+    pub(super) fn note_opening(&mut self, flow: FlowId) {
+        let node = self.hosts.agents[AgentId::receiver(flow).index()].node;
+        let Some(id) = self.stations.at_node(node) else { return };
+        self.stations.download_begins(id, &self.net);
+        // The request that the download answers is no packet here; the machine hears of it as if it had just been sent.
+        self.tell_station(id, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
+    }
+}
