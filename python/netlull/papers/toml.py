@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from netlull.decode import FieldError, decode
 from netlull.errors import InputError
+from netlull.tomltext import toml_key, toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,24 +44,9 @@ def written(data: Mapping[str, Any]) -> str:
     lines: list[str] = []
     for key, value in data.items():
         if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            lines.append(f"{_key(key)} = [")
-            lines += [f"    {_value(item)}," for item in value]
+            lines.append(f"{toml_key(key)} = [")
+            lines += [f"    {toml_value(item)}," for item in value]
             lines.append("]")
         else:
-            lines.append(f"{_key(key)} = {_value(value)}")
+            lines.append(f"{toml_key(key)} = {toml_value(value)}")
     return "\n".join(lines) + "\n"
-
-
-def _key(key: str) -> str:
-    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else json.dumps(key)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_value(item) for item in value) + "]"
-    if isinstance(value, str | bool | int | float):
-        return json.dumps(value, ensure_ascii=False)
-    raise TypeError(f"{value!r} cannot be written as TOML")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import InputError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
+from netlull.tomltext import toml_key, toml_value
 from netlull.topology.draft import Draft
 from netlull.topology.model import Line
 from netlull.topology.model import Network as Topology
@@ -141,23 +141,10 @@ def _line_table(line: Line) -> dict[str, Any]:
 def written(topology: Topology) -> str:
     """The topology as TOML text."""
     data = table(topology)
-    lines = [f"{field} = {_value(data[field])}" for field in ("name", "description") if field in data]
+    lines = [f"{field} = {toml_value(data[field])}" for field in ("name", "description") if field in data]
     lines += ["", "[nodes] # longitude and latitude, in degrees"]
-    lines += [f"{_key(name)} = {_value(place)}" for name, place in data["nodes"].items()]
+    lines += [f"{toml_key(name)} = {toml_value(place)}" for name, place in data["nodes"].items()]
     for kind in ("link", "demand"):
         for entry in data.get(kind, ()):
-            lines += ["", f"[[{kind}]]", *(f"{field} = {_value(value)}" for field, value in entry.items())]
+            lines += ["", f"[[{kind}]]", *(f"{field} = {toml_value(value)}" for field, value in entry.items())]
     return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else _value(name)
-
-
-def _value(value: object) -> str:
-    """A value as TOML writes it: JSON's texts are TOML's but for DEL, which has to be escaped."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)

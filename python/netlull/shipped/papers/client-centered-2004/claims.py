@@ -12,7 +12,7 @@ from . import crowd, measures, medians
 from .measures import FAST_AIR, IDEAL_PSM, LOSSES, ROUND_TRIPS, SHAPER, SITES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from netlull.papers import Recorded
     from netlull.stats import Interval
@@ -107,24 +107,24 @@ def _rows_by_median(evidence: Evidence, rows: Sequence[Sequence[Case]], slack: f
 
 def longer_round_trips(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C3."""
-    slack, parts = tolerance["slack"], []
-    for loss in LOSSES:
-        found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for rtt in ROUND_TRIPS]
-        parts.append(_fall(f"loss-{loss:g}", f"{loss:g} %", found, slack))
-    means = [measures.over(evidence, [measures.emulated(rtt, loss) for loss in LOSSES]).mean for rtt in ROUND_TRIPS]
-    rows = [[measures.emulated(rtt, loss) for rtt in ROUND_TRIPS] for loss in LOSSES]
-    return [*parts, _fall("mean", "Mean", means, slack), *_rows_by_median(evidence, rows, slack)]
+    rows = {(f"loss-{loss:g}", f"{loss:g} %"): [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS] for loss in LOSSES}
+    return _rows_fall(evidence, rows, tolerance["slack"])
 
 
 def more_loss(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     """C4."""
-    slack, parts = tolerance["slack"], []
-    for rtt in ROUND_TRIPS:
-        found = [measures.product(evidence, measures.emulated(rtt, loss)).mean for loss in LOSSES]
-        parts.append(_fall(f"rtt-{rtt}", f"{rtt} ms", found, slack))
-    means = [measures.over(evidence, [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS]).mean for loss in LOSSES]
-    rows = [[measures.emulated(rtt, loss) for loss in LOSSES] for rtt in ROUND_TRIPS]
-    return [*parts, _fall("mean", "Mean", means, slack), *_rows_by_median(evidence, rows, slack)]
+    rows = {(f"rtt-{rtt}", f"{rtt} ms"): [measures.emulated(rtt, loss) for loss in LOSSES] for rtt in ROUND_TRIPS}
+    return _rows_fall(evidence, rows, tolerance["slack"])
+
+
+def _rows_fall(evidence: Evidence, rows: Mapping[tuple[str, str], Sequence[Case]], slack: float) -> list[Part]:
+    """A part for each row of Fig. 6, by its id and label, for their mean, and for the rows by medians."""
+    parts = [
+        _fall(part, label, [measures.product(evidence, case).mean for case in row], slack)
+        for (part, label), row in rows.items()
+    ]
+    means = [measures.over(evidence, column).mean for column in zip(*rows.values(), strict=True)]
+    return [*parts, _fall("mean", "Mean", means, slack), *_rows_by_median(evidence, list(rows.values()), slack)]
 
 
 def recorded(evidence: Evidence, name: str) -> list[Recorded]:

@@ -111,30 +111,15 @@ def follows_least(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
     parts = []
     for way, name in WAYS.items():
         cell = case(2, way)
-        before = followed(evidence, cell, "high")
-        parts.append(
-            Part(
-                f"{way}-before",
-                abs(before.mean - 1) <= tolerance["settled"],
-                f"{name.capitalize()}, before: {_percent(before, 1)} of the demand.",
-            )
-        )
         squeezed = evidence.grid.interval(cell, "squeezed_rate_bps", 1 / tolerance["capacity"])
-        parts.append(
-            Part(
-                f"{way}-squeezed",
-                abs(squeezed.mean - 1) <= tolerance["squeezed"],
-                f"{name.capitalize()}, at the bottleneck: {_percent(squeezed, 1)} of its capacity.",
-            )
-        )
-        after = followed(evidence, cell, "after")
-        parts.append(
-            Part(
-                f"{way}-after",
-                abs(after.mean - 1) <= tolerance["settled"],
-                f"{name.capitalize()}, after: {_percent(after, 1)} of the demand.",
-            )
-        )
+        for when, where, share, of in (
+            ("before", "before", followed(evidence, cell, "high"), "the demand"),
+            ("squeezed", "at the bottleneck", squeezed, "its capacity"),
+            ("after", "after", followed(evidence, cell, "after"), "the demand"),
+        ):
+            near = abs(share.mean - 1) <= tolerance["squeezed" if when == "squeezed" else "settled"]
+            said = f"{name.capitalize()}, {where}: {_percent(share, 1)} of {of}."
+            parts.append(Part(f"{way}-{when}", near, said))
     return parts
 
 
