@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from msgspec import Meta, Struct, field
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import asdict, force_setattr, replace
 
 from netlull.decode import Document, FieldError, Text
 from netlull.papers.toml import PaperError, read
@@ -314,7 +314,7 @@ def load(folder: Path) -> Paper:
     claims = read(claims_path, _ClaimsFile).claim
     notes = folder / "notes.toml"
     paper = Paper(
-        **{name: getattr(sheet, name) for name in sheet.__struct_fields__},
+        **asdict(sheet),
         info=_info(folder, sheet.key, sheet.title),
         claims=tuple(replace(claim, tolerance=Tolerance(claim.id, claims_path, claim.tolerance)) for claim in claims),
         readings=readings.reading,
