@@ -10,18 +10,18 @@
 
 mod awm;
 mod c_earth;
+mod config;
 mod flow_count;
 mod machine;
 mod round_trip;
 
-pub use awm::{Awm, AwmConfig};
-pub use c_earth::{CEarth, CEarthConfig, Pace};
-pub use flow_count::{FlowCount, FlowCountConfig, LinearCounting};
-pub use machine::{Gateway, GatewayConfig};
-pub use round_trip::{RoundTrip, RoundTripConfig};
+pub use awm::Awm;
+pub use c_earth::CEarth;
+pub use config::{AwmConfig, CEarthConfig, GRouterConfig, HeldQueue, Pace, RateRule, WindowRule};
+pub use flow_count::{CountedFlows, FixedFlows, FlowCount, FlowCountConfig, LinearCounting, PrintedFlows};
+pub use machine::Gateway;
+pub use round_trip::{FixedRoundTrip, MeasuredRoundTrip, PrintedRoundTrip, RoundTrip, RoundTripConfig};
 
-use crate::rate::{Admission, QueueView};
-use netlull_units::{BitRate, Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
 /// A flow as a gateway tells it from others: a hash of its addresses and ports. The same for both directions.
@@ -79,52 +79,4 @@ pub struct Timestamps {
     pub value: u32,
     /// TSecr.
     pub echo: u32,
-}
-
-/// What happens at a gateway. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GatewayEvent {
-    /// A packet reached the link's buffer.
-    Arrival {
-        /// Whether it found room.
-        admission: Admission,
-        /// The content with the packet, if accepted.
-        queue: QueueView,
-        /// What it carries; `None` if that is not TCP.
-        segment: Option<SegmentView>,
-    },
-    /// A packet has left the transmitter.
-    Departure {
-        /// The content without it.
-        queue: QueueView,
-    },
-    /// The instant asked for by `next_timeout` has come.
-    Timeout {
-        /// The content now.
-        queue: QueueView,
-    },
-    /// An acknowledgement comes back, before it goes on to the sender.
-    Acknowledgement {
-        /// What it carries.
-        segment: SegmentView,
-        /// awnd, the window that it advertises, in bytes: its scale has been applied.
-        window: Bytes,
-    },
-}
-
-/// What a gateway asks of its driver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum GatewayAction {
-    /// Serve the link at `rate` from now on and send nothing for `pause`.
-    SetRate {
-        /// The new service rate in bit/s.
-        rate: BitRate,
-        /// How long nothing is sent.
-        pause: Duration,
-    },
-    /// Write this window, in bytes, into the acknowledgement just shown; always less than the one it had. A driver that has to
-    /// round to the connection's window scale rounds up, so that the floor of one MTU holds, but not above what was there.
-    SetWindow(Bytes),
 }

@@ -3,13 +3,16 @@
 mod earth;
 mod forecast;
 mod practra;
+mod queue_length;
 mod rate_set;
 
 pub use earth::{Earth, EarthConfig};
-pub use practra::{ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, Reach};
-pub use rate_set::RateSet;
+pub use practra::{ArrivalCount, ForecastStart, PractRa, PractRaConfig, Reach};
+pub use queue_length::QueueLength;
+pub use rate_set::{RateSet, RateSteps};
 
-use netlull_units::{BitRate, Bytes, Duration};
+use netlull_units::Bytes;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a link holds, as its controller sees it.
@@ -36,45 +39,25 @@ pub enum Admission {
     Dropped,
 }
 
-/// What happens on a controlled link. Every `queue` is the link's content *after* the event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What q counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum RateEvent {
-    /// A packet reached the link's buffer. If the transmitter was free, the packet is already in service in `queue`.
-    Arrival {
-        /// The packet's size in bytes.
-        size: Bytes,
-        /// Whether it found room.
-        admission: Admission,
-        /// The content with the packet, if accepted.
-        queue: QueueView,
-    },
-    /// A packet has left the transmitter. If another waited and no pause holds it back, that one is already in
-    /// service in `queue`.
-    Departure {
-        /// The content without the packet that left.
-        queue: QueueView,
-    },
-    /// The instant asked for by `next_timeout` has come. It carries the content because a packet enters service
-    /// without an event of its own when a pause ends.
-    Timeout {
-        /// The content now.
-        queue: QueueView,
-    },
+pub enum QueueCount {
+    /// Packets that wait: ns-2's queue does not hold the packet being sent.
+    #[default]
+    Waiting,
+    /// Packets that wait and the one being sent.
+    WaitingAndInService,
 }
 
-/// What a rate controller asks of its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RateAction {
-    /// Serve at `rate` from now on and send nothing for `pause` while the hardware changes over.
-    ///
-    /// Whether a packet already in service finishes at its old rate, and whether the pause then starts after it, is
-    /// the link's reading, not the controller's.
-    SetRate {
-        /// The new service rate in bit/s.
-        rate: BitRate,
-        /// How long nothing is sent.
-        pause: Duration,
-    },
+impl QueueCount {
+    /// The queue in bytes.
+    #[inline]
+    #[must_use]
+    pub fn of(self, queue: QueueView) -> Bytes {
+        match self {
+            Self::Waiting => queue.waiting,
+            Self::WaitingAndInService => queue.waiting + queue.in_service,
+        }
+    }
 }

@@ -6,13 +6,13 @@ use crate::net::routing::NextHop;
 use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
-    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
-    StationMechanism, StationSpec, TcpFlow, TransferSize,
+    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationMechanism,
+    StationSpec, TcpFlow, TransferSize,
 };
 use crate::traffic::{DatagramSource, RequestSource};
 use netlull_network::plan::{
-    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
-    StationPlan, TcpPlan, Traffic,
+    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
+    Traffic,
 };
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -101,13 +101,9 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
 }
 
 fn control(control: &Control) -> ControlPlan {
-    let mechanism = match &control.mechanism {
-        Mechanism::PractRa(config) => MechanismPlan::Practra(config.clone()),
-        Mechanism::Earth(config) => MechanismPlan::Earth(config.clone()),
-        Mechanism::Gateway(config) => MechanismPlan::Gateway(config.clone()),
-    };
     ControlPlan {
-        mechanism,
+        mechanism: control.mechanism.clone(),
+        link: control.link,
         acknowledgements: control.acknowledgements.map(|link| LinkId::new(link).number()),
         in_service: control.in_service,
     }

@@ -176,14 +176,14 @@ impl Requests {
         }
     }
 
-    /// The time of a connection's timer has come, or it was set for a connection that was there before; true if the end may have
-    /// something to send.
-    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> bool {
+    /// The time of a connection's timer has come, or it was set for a connection that was there before; the end, if it may
+    /// have something to send.
+    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> Option<End> {
         let end = self.end(agent);
         let place = &mut self.pools[end.pool].places[end.place];
         if place.state == Progress::Free {
             net.events -= 1;
-            return false;
+            return None;
         }
         let endpoint = place.end(end.role);
         let due = endpoint.next_timeout();
@@ -191,11 +191,11 @@ impl Requests {
             // It came too early, and re-arms itself.
             net.events -= 1;
             net.schedule.set(net.order.request_timer(agent), due);
-            return false;
+            return None;
         }
         endpoint.handle_timeout(net.now);
         place.on_way += 1;
-        true
+        Some(end)
     }
 
     /// The next packet that an end has to send, which then is on its way; false if there is none. Gateways' observers see it.
