@@ -97,7 +97,7 @@ enum TimerKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     None,
-    /// [`Endpoint::early_ack`].
+    /// [`Rare::early_ack`].
     EarlyAck,
     Syn,
     SynAck,
