@@ -125,9 +125,10 @@ impl World {
     }
 
     /// A packet has reached an end of a request's connection.
+    #[inline]
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent);
-        self.hosts.agents[self.requests.agent_of(end).index()].counters.receive(packet);
+        self.hosts.agents[end.counts_as.index()].counters.receive(packet);
         self.requests.receive(self.net.now, end, packet);
         self.pump_request(packet.agent, end);
     }
@@ -141,17 +142,20 @@ impl World {
 
     /// Sends what an end of a request's connection has to send.
     fn pump_request(&mut self, agent: AgentId, end: End) {
-        let now = self.net.now;
-        let from = self.requests.agent_of(end).index();
+        let from = end.counts_as.index();
         let Agent { node, out, peer_node, .. } = self.hosts.agents[from];
         // Written where it stays until a link takes it, as in `pump`.
-        let mut packet = Packet { destination: peer_node, ..Packet::default() };
-        packet.agent = agent.peer();
-        while self.requests.next_packet(now, end, &mut packet, &mut self.observers, &self.controllers.flow_keys) {
+        let mut packet = Packet { destination: peer_node, agent: agent.peer(), ..Packet::default() };
+        while self.requests.next_packet(
+            end,
+            &mut packet,
+            &mut self.net,
+            &mut self.observers,
+            &self.controllers.flow_keys,
+        ) {
             self.hosts.agents[from].counters.send(&packet);
-            self.send_over(now, node, out, &mut packet);
+            self.send_over(self.net.now, node, out, &mut packet);
         }
-        self.requests.settle(end, agent, &mut self.net, &mut self.observers);
     }
 }
 
