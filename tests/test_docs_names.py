@@ -6,8 +6,8 @@ A word in backticks is a path of this tree
 - if it ends in `.py`, `.md`, `.toml` or `/`: on every page outside docs/how-to, where such files are the reader's own.
 
 A short path starts at the root, or at a folder that leads to a path earlier in its paragraph. A paragraph without such
-a path may also start at its section's paths, its page's folder, a crate or `python/`. `src/` may be left out. `<key>`
-and parts in capitals stand for any name. `out/` holds what commands write.
+a path may also start at its section's paths, its page's folder, a crate or `python/`. `src/` may be left out. `<key>`,
+NAME, KEY and DATE stand for any name. `out/` holds what commands write.
 
 A word in backticks is a Python name if it begins with `netlull.`, or with a class and a dot (`Scenario.from_file`).
 `import netlull` is enough for the first part; a module deeper down may need an import of its own.
@@ -79,8 +79,7 @@ def _patterns(word: str) -> list[str]:
     choice = re.search(r"\{([^}]*)\}", word)
     if choice:
         return [each for part in choice[1].split(",") for each in _patterns(word.replace(choice[0], part))]
-    parts = re.sub(r"<[^>]*>", "*", word).strip("/").split("/")
-    return ["/".join("*" if part.isupper() else part for part in parts)]
+    return [re.sub(r"<[^>]*>|\b(NAME|KEY|DATE)\b", "*", word).strip("/")]
 
 
 def _exists(pattern: str, bases: list[Path]) -> bool:

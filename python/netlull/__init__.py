@@ -7,10 +7,12 @@ See docs/how-to/python.md.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# As in `typing`, which takes longer to load than all else here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from netlull import compare as compare
     from netlull import fluid as fluid

@@ -25,8 +25,8 @@ use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
-use netlull_mechanism::gateway::GatewayConfig;
-use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
@@ -130,34 +130,13 @@ pub struct LinkSpec {
     pub noise: Option<NoiseModel>,
 }
 
-/// What controls a link, with its parameters.
-#[derive(Clone, Debug)]
-pub enum Mechanism {
-    /// practRA.
-    PractRa(PractRaConfig),
-    /// EARTH.
-    Earth(EarthConfig),
-    /// AWM or the G-Router.
-    Gateway(Box<GatewayConfig>),
-}
-
-impl Mechanism {
-    /// The rate at which the link starts, if that is not its own.
-    #[must_use]
-    pub fn initial_rate(&self) -> Option<BitRate> {
-        match self {
-            Self::PractRa(config) => config.initial_rate,
-            Self::Earth(config) => config.initial_rate,
-            Self::Gateway(config) => config.c_earth.as_ref().and_then(|c_earth| c_earth.initial),
-        }
-    }
-}
-
 /// A controller and the link's readings of it.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// What it is.
-    pub mechanism: Mechanism,
+    /// The controller with its parameters.
+    pub mechanism: LinkMechanism,
+    /// The link that it is built for.
+    pub link: LinkContext,
     /// The link, by index, that brings a gateway its acknowledgements.
     pub acknowledgements: Option<usize>,
     /// The packet being sent when the rate changes.
