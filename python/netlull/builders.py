@@ -114,15 +114,17 @@ class AccessPoint:
 
 @dataclass(frozen=True)
 class Awm:
-    """AWM, Active Window Management, at a fixed rate (docs/models/g-router.md)."""
+    """Writes smaller windows into acknowledgements, so that the queue of a link stays at its target."""
 
     kind: ClassVar[str] = "awm"
     target: str
-    """T: the queue to keep, in data or packets of one MTU.
+    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
-    A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
+    The length of a queue: "50 packets" or "50 kB".
     """
     _: KW_ONLY
+    queue: Literal["waiting", "waiting_and_in_service"] | None = None
+    """What q counts. Default "waiting"."""
     beta: str | None = None
     """beta: how fast a queue off its target is corrected, at the link's rate at the start.
 
@@ -136,8 +138,6 @@ class Awm:
     """Where N, the number of flows, comes from."""
     acknowledgements: str | None = None
     """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
-    queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
 
 
 @dataclass(frozen=True)
@@ -177,19 +177,21 @@ class Bursts:
 
 @dataclass(frozen=True)
 class CEarth:
-    """C-EARTH, which follows the queue with the rate, without AWM (docs/models/g-router.md)."""
+    """Follows the queue with the rate of the link; windows pass as they are."""
 
     kind: ClassVar[str] = "c_earth"
     target: str
-    """T: the queue that AWM would keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
-    A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
+    The length of a queue: "50 packets" or "50 kB".
     """
     min_rate: str
-    """C_min. A bit rate, such as "10 Mb/s"."""
+    """C_min; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
     round_trip: Mapping[str, object]
-    """Where RTT comes from; not `printed`, which is computed from AWM's window."""
+    """Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window."""
     _: KW_ONLY
+    queue: Literal["waiting", "waiting_and_in_service"] | None = None
+    """What q counts. Default "waiting"."""
     initial_rate: str | None = None
     """C at the start; default the link's rate, which is C_max. A bit rate, such as "10 Mb/s"."""
     gamma: float | None = None
@@ -200,17 +202,12 @@ class CEarth:
     """C is set in whole multiples of this. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
     transition: str | None = None
     """Nothing is sent for this long after a change. A time, such as "40 ms". Default "0 s"."""
-    acknowledgements: str | None = None
-    """The link that brings the acknowledgements, in which RTT is seen.
-
-    Default the way back, from this link's end to its beginning.
-    """
-    queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """What happens to the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
     """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    acknowledgements: str | None = None
+    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
 
 
 @dataclass(frozen=True)
@@ -333,15 +330,15 @@ class Eager:
 
 @dataclass(frozen=True)
 class Earth:
-    """EARTH, the step-by-step predecessor of C-EARTH (docs/models/g-router.md)."""
+    """Steps a link's rate down when its queue empties, up when it is about to overflow."""
 
     kind: ClassVar[str] = "earth"
     rates: RateSteps | Mapping[str, object] | Sequence[str]
-    """The rates to choose from."""
+    """The rates to choose from, r_1 < ... < r_n; the highest is the link's."""
     threshold: str
     """The queue from which it is about to overflow, in data or packets of one MTU.
 
-    A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
+    The length of a queue: "50 packets" or "50 kB".
     """
     _: KW_ONLY
     min_interval: str | None = None
@@ -353,7 +350,7 @@ class Earth:
     initial_rate: str | None = None
     """Rate at the start; default the maximum. A bit rate, such as "10 Mb/s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """What happens to the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
     """The rate whose power is charged while the link pauses for a change. Default "higher"."""
 
@@ -428,19 +425,21 @@ class Flooding:
 
 @dataclass(frozen=True)
 class GRouter:
-    """The G-Router, AWM and C-EARTH (docs/models/g-router.md)."""
+    """AWM keeps the queue at its target; C-EARTH follows the queue with the rate of the link."""
 
     kind: ClassVar[str] = "g_router"
     target: str
-    """T: the queue to keep, in data or packets of one MTU.
+    """T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
 
-    A buffer size: "BDP", "0.5 BDP", "42 packets", "64 kB" or "unlimited".
+    The length of a queue: "50 packets" or "50 kB".
     """
     min_rate: str
-    """C_min. A bit rate, such as "10 Mb/s"."""
+    """C_min; C_max is the link's rate. A bit rate, such as "10 Mb/s"."""
     round_trip: Mapping[str, object]
-    """Where RTT comes from."""
+    """Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window."""
     _: KW_ONLY
+    queue: Literal["waiting", "waiting_and_in_service"] | None = None
+    """What q counts. Default "waiting"."""
     beta: str | None = None
     """beta: how fast a queue off its target is corrected, at the link's rate at the start.
 
@@ -462,14 +461,12 @@ class GRouter:
     """C is set in whole multiples of this. A bit rate, such as "10 Mb/s". Default "1 kb/s"."""
     transition: str | None = None
     """Nothing is sent for this long after a change. A time, such as "40 ms". Default "0 s"."""
-    acknowledgements: str | None = None
-    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
-    queue: Literal["waiting", "waiting_and_in_service"] | None = None
-    """What q counts. Default "waiting"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """What happens to the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
     """The rate whose power is charged while the link pauses for a change. Default "higher"."""
+    acknowledgements: str | None = None
+    """The link that brings the acknowledgements; default the way back, from this link's end to its beginning."""
 
 
 @dataclass(frozen=True)
@@ -666,11 +663,11 @@ class Power:
 
 @dataclass(frozen=True)
 class Practra:
-    """practRA (Nedevschi et al., NSDI 2008; docs/models/practra.md)."""
+    """Steps a link's rate up when the queue would break a delay bound, down when an empty queue's forecast allows."""
 
     kind: ClassVar[str] = "practra"
     rates: RateSteps | Mapping[str, object] | Sequence[str]
-    """The rates to choose from."""
+    """The rates to choose from, r_1 < ... < r_n; the highest is the link's."""
     transition: str
     """delta: nothing is sent for this long after a change. A time, such as "40 ms"."""
     min_interval: str
@@ -695,7 +692,7 @@ class Practra:
     initial_rate: str | None = None
     """Rate at the start; default the maximum. A bit rate, such as "10 Mb/s"."""
     in_service: Literal["finish_then_pause", "finish_while_pausing", "suspend"] | None = None
-    """What happens to the packet being sent when the rate changes. Default "finish_then_pause"."""
+    """The fate of the packet being sent when the rate changes. Default "finish_then_pause"."""
     transition_power: Literal["higher", "new", "old"] | None = None
     """The rate whose power is charged while the link pauses for a change. Default "higher"."""
 
@@ -1185,7 +1182,7 @@ Capacity = UniformRedraw | Steps
 """A capacity that varies by itself."""
 
 Controller = Practra | Earth | Awm | CEarth | GRouter
-"""What scales a link's rate, steers the windows of the TCPs that cross it, or both."""
+"""A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
 """What lets a station's radio sleep, or only what its host does about acknowledgements."""
