@@ -61,7 +61,7 @@ impl Slot {
     }
 }
 
-/// Buckets of a level, as a power of two.
+/// Buckets of a level, as a power of two: a digit is a byte.
 const LEVEL_BITS: u32 = 8;
 const BUCKETS: usize = 1 << LEVEL_BITS;
 /// Words of a level's map of buckets.
@@ -69,7 +69,7 @@ const WORDS: usize = BUCKETS / 64;
 /// What is later than every key.
 const NEVER: u64 = u64::MAX;
 /// Events between two looks at the width of a tick.
-const EVENTS_PER_LOOK: u32 = 1024;
+const EVENTS_PER_LOOK: usize = 1024;
 /// Width of a tick at first, as a power of two in nanoseconds.
 const FIRST_TICK_BITS: u32 = 16;
 /// Above so many keys a bucket is sorted by the library.
@@ -88,7 +88,7 @@ pub struct Schedule {
     /// The latest time that has a key, in nanoseconds.
     latest: u64,
     /// Events to take until the next look at the width of a tick, and the time of the last.
-    until_look: u32,
+    until_look: usize,
     looked_at: u64,
 }
 
@@ -220,9 +220,7 @@ impl Schedule {
         } else {
             sort_few(&mut self.line);
         }
-        #[allow(clippy::cast_possible_truncation)]
-        let taken = self.line.len() as u32;
-        self.until_look = self.until_look.saturating_sub(taken);
+        self.until_look = self.until_look.saturating_sub(self.line.len());
         if self.until_look == 0 {
             self.look();
         }
@@ -233,7 +231,7 @@ impl Schedule {
     #[cold]
     fn look(&mut self) {
         let now = self.line.first().map_or(self.looked_at, |key| key >> self.slot_bits);
-        let gap = (now - self.looked_at) / u64::from(EVENTS_PER_LOOK);
+        let gap = (now - self.looked_at) / EVENTS_PER_LOOK as u64;
         let bits = (self.slot_bits + gap.max(1).ilog2() + 2).min(u64::BITS - LEVEL_BITS);
         self.until_look = EVENTS_PER_LOOK;
         self.looked_at = now;
@@ -308,9 +306,9 @@ impl Wheel {
         if tick <= self.now {
             return false;
         }
-        let level = ((tick ^ self.now).ilog2() / LEVEL_BITS) as usize;
-        #[allow(clippy::cast_possible_truncation)]
-        let bucket = (tick >> (level as u32 * LEVEL_BITS)) as usize % BUCKETS;
+        let level = (tick ^ self.now).ilog2() / LEVEL_BITS;
+        let bucket = usize::from((tick >> (level * LEVEL_BITS)).to_le_bytes()[0]);
+        let level = level as usize;
         self.maps[level][bucket / 64] |= 1 << (bucket % 64);
         self.buckets[level * BUCKETS + bucket].push(key);
         true
@@ -319,11 +317,10 @@ impl Wheel {
     /// Moves on to the next tick that has keys, and moves them out; false if there is none.
     fn next(&mut self, line: &mut Vec<u64>) -> bool {
         'again: loop {
-            for level in 0..self.maps.len() {
+            for (level, digits) in (0..self.maps.len()).zip(0..) {
                 let Some(bucket) = self.first_after(level) else { continue };
                 self.maps[level][bucket / 64] &= !(1 << (bucket % 64));
-                #[allow(clippy::cast_possible_truncation)]
-                let shift = level as u32 * LEVEL_BITS;
+                let shift = digits * LEVEL_BITS;
                 // Digits below this level are zero again.
                 self.now = ((self.now >> shift) & !(BUCKETS as u64 - 1) | bucket as u64) << shift;
                 if level == 0 {

@@ -6,11 +6,10 @@ pub mod codel;
 pub mod red;
 mod verdict;
 
-pub use verdict::Verdict;
-
 use codel::CoDelConfig;
 use red::RedConfig;
 use serde::{Deserialize, Serialize};
+pub use verdict::Verdict;
 
 /// How a link's queue is managed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
-//! The verdict of queue management on a packet.
+//! The decision of queue management about a packet.
 
-/// The treatment of a packet by queue management.
+/// A decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Nothing.

@@ -1,6 +1,5 @@
 //! The network: packets, buffers, queues, losses, links and routes.
 
-pub mod counters;
 mod fixed;
 mod flight;
 pub mod ids;
@@ -10,4 +9,4 @@ pub mod packet;
 pub mod routing;
 pub mod transmitter;
 
-pub use netlull_network::{buffer, loss, noise, queue};
+pub use netlull_network::{buffer, counters, loss, noise, queue};

@@ -45,7 +45,6 @@ pub use world::World;
 use crate::probe::CaptureWriter;
 use crate::scenario::Scenario;
 use finish::finish;
-use netlull_units::Duration;
 use std::ops::ControlFlow;
 
 /// Watches a run from outside; it cannot change it, only end it early.
@@ -96,7 +95,7 @@ fn run_once(
 /// Lets time pass to the end of the run.
 fn pass(world: &mut World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Result<(), RunError> {
     while world.advance(EVENTS_PER_LOOK) {
-        if monitor.progress(share(world.now().as_nanos(), scenario.duration)).is_break() {
+        if monitor.progress(world.now().as_secs_f64() / scenario.duration.as_secs_f64()).is_break() {
             return Err(RunError::Cancelled);
         }
     }
@@ -104,9 +103,4 @@ fn pass(world: &mut World, scenario: &Scenario, monitor: &mut dyn Monitor) -> Re
         return Err(RunError::Cancelled);
     }
     Ok(())
-}
-
-#[allow(clippy::cast_precision_loss)]
-fn share(now: u64, duration: Duration) -> f64 {
-    now as f64 / duration.as_nanos() as f64
 }

@@ -13,7 +13,7 @@ use crate::net::ids::{AgentId, FlowId};
 use crate::net::packet::Packet;
 use crate::probe::{RequestRow, RequestTable, Table};
 use crate::scenario::Scenario;
-use netlull_tcp::{Endpoint, SeqNr, State};
+use netlull_tcp::{SeqNr, State};
 use netlull_units::{Duration, Instant};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -36,9 +36,13 @@ pub(super) struct Requests {
 /// An end of a connection of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
-    pool: usize,
+    pool: u32,
     place: usize,
     role: Role,
+    /// Its number among all agents.
+    agent: AgentId,
+    /// The agent with which it counts: its flow's.
+    pub counts_as: AgentId,
 }
 
 impl Requests {
@@ -78,8 +82,9 @@ impl Requests {
     }
 
     /// The flow of a pool.
-    fn flow_of(&self, pool: usize) -> FlowId {
-        FlowId::new(self.first_flow.index() + pool)
+    #[inline]
+    fn flow_of(&self, pool: u32) -> FlowId {
+        FlowId::numbered(self.first_flow.number() + pool)
     }
 
     /// The place of an agent among those of all pools, if it is an end of a connection.
@@ -91,41 +96,35 @@ impl Requests {
     /// The end of a connection that an agent is.
     #[inline]
     pub fn end(&self, agent: AgentId) -> End {
-        self.end_at(self.place_of(agent).unwrap_or_default(), agent)
+        self.end_at(agent.flow().index() - self.first_connection.index(), agent)
     }
 
     #[inline]
     fn end_at(&self, place: usize, agent: AgentId) -> End {
         let mut pool = 0;
-        while self.pools.get(pool + 1).is_some_and(|next| next.first_place <= place) {
+        while self.pools.get(pool as usize + 1).is_some_and(|next| next.first_place <= place) {
             pool += 1;
         }
-        let role = if agent.is_sender() { Role::Sender } else { Role::Receiver };
-        End { pool, place: place - self.pools[pool].first_place, role }
+        let (role, counts_as) = if agent.is_sender() {
+            (Role::Sender, AgentId::sender(self.flow_of(pool)))
+        } else {
+            (Role::Receiver, AgentId::receiver(self.flow_of(pool)))
+        };
+        End { pool, place: place - self.pools[pool as usize].first_place, role, agent, counts_as }
     }
 
     /// The agent with which an agent counts: its flow's.
     pub fn flow_agent(&self, agent: AgentId) -> AgentId {
         match self.place_of(agent) {
             None => agent,
-            Some(place) => self.agent_of(self.end_at(place, agent)),
-        }
-    }
-
-    /// The agent with which an end counts.
-    #[inline]
-    pub fn agent_of(&self, end: End) -> AgentId {
-        let flow = self.flow_of(end.pool);
-        match end.role {
-            Role::Sender => AgentId::sender(flow),
-            Role::Receiver => AgentId::receiver(flow),
+            Some(place) => self.end_at(place, agent).counts_as,
         }
     }
 
     /// The shift of the windows that an end of a connection advertises.
     pub fn window_shift(&self, agent: AgentId) -> u8 {
         let end = self.end(agent);
-        let place = &self.pools[end.pool].places[end.place];
+        let place = &self.pools[end.pool as usize].places[end.place];
         match end.role {
             Role::Sender => place.sender.window_shift(),
             Role::Receiver => place.receiver.window_shift(),
@@ -138,13 +137,14 @@ impl Requests {
         self.place_of(agent).is_some_and(|place| places.contains(&place))
     }
 
-    fn endpoint(&mut self, end: End) -> &mut Endpoint {
-        self.pools[end.pool].places[end.place].end(end.role)
+    #[inline]
+    fn place(&mut self, end: End) -> &mut Place {
+        &mut self.pools[end.pool as usize].places[end.place]
     }
 
     /// A request of a pool comes: a connection opens. Its sender has something to send, unless too many connections are open.
     pub fn open(&mut self, pool: usize, net: &mut Net, keys: &mut FlowKeys) -> Option<AgentId> {
-        let slot = net.order.source(self.flow_of(pool));
+        let slot = net.order.source(FlowId::new(self.first_flow.index() + pool));
         let opening = &mut self.pools[pool];
         let opened = opening.open(net.now);
         net.schedule.set(slot, opening.source.next());
@@ -168,7 +168,7 @@ impl Requests {
     /// under its feet.
     #[inline]
     pub fn receive(&mut self, now: Instant, end: End, packet: &Packet) {
-        let endpoint = self.endpoint(end);
+        let endpoint = self.place(end).end(end.role);
         endpoint.handle_segment(now, &packet.segment);
         // The receiving application has nothing to say: it closes when the sender has.
         if endpoint.state() == State::CloseWait {
@@ -176,14 +176,14 @@ impl Requests {
         }
     }
 
-    /// The time of a connection's timer has come, or it was set for a connection that was there before; true if the end may have
-    /// something to send.
-    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> bool {
+    /// The time of a connection's timer has come, or it was set for a connection that was there before; the end, if it may
+    /// have something to send.
+    pub fn timer(&mut self, agent: AgentId, net: &mut Net) -> Option<End> {
         let end = self.end(agent);
-        let place = &mut self.pools[end.pool].places[end.place];
+        let place = self.place(end);
         if place.state == Progress::Free {
             net.events -= 1;
-            return false;
+            return None;
         }
         let endpoint = place.end(end.role);
         let due = endpoint.next_timeout();
@@ -191,54 +191,56 @@ impl Requests {
             // It came too early, and re-arms itself.
             net.events -= 1;
             net.schedule.set(net.order.request_timer(agent), due);
-            return false;
+            return None;
         }
         endpoint.handle_timeout(net.now);
         place.on_way += 1;
-        true
+        Some(end)
     }
 
-    /// The next packet that an end has to send, which then is on its way; false if there is none. Gateways' observers see it.
+    /// The next packet that an end has to send, which then is on its way. False if there is none: then the end is settled. Gateways'
+    /// observers see what is sent.
     #[inline]
     pub fn next_packet(
         &mut self,
-        now: Instant,
         end: End,
         packet: &mut Packet,
+        net: &mut Net,
         observers: &mut Observers,
         keys: &FlowKeys,
     ) -> bool {
-        let place = &mut self.pools[end.pool].places[end.place];
-        if !place.end(end.role).poll_transmit_into(now, &mut packet.segment) {
+        let place = self.place(end);
+        if !place.end(end.role).poll_transmit_into(net.now, &mut packet.segment) {
+            self.settle(end, net, observers);
             return false;
         }
         place.on_way += 1;
         packet.size = packet.segment.wire_len();
         if observers.follows && end.role == Role::Sender {
-            // The packet is for the receiver.
-            observers.timed(now, packet.agent.flow(), &packet.segment, &place.sender, keys);
+            observers.timed(net.now, end.agent.flow(), &packet.segment, &place.sender, keys);
         }
         true
     }
 
-    /// An end has sent what it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
+    /// An end has sent all that it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
     /// one more packet on its way, which this takes off.
-    pub fn settle(&mut self, end: End, agent: AgentId, net: &mut Net, observers: &mut Observers) {
-        let place = &mut self.pools[end.pool].places[end.place];
+    #[inline]
+    fn settle(&mut self, end: End, net: &mut Net, observers: &mut Observers) {
+        let place = self.place(end);
         place.on_way -= 1;
         if let Some(gateways) = &mut observers.gateways
             && end.role == Role::Sender
         {
-            gateways.turned(net.now, agent.flow(), &place.sender);
+            gateways.turned(net.now, end.agent.flow(), &place.sender);
         }
         // Lazy: an event that fires too early re-arms itself.
-        net.schedule.set_if_earlier(net.order.request_timer(agent), place.end(end.role).next_timeout());
+        net.schedule.set_if_earlier(net.order.request_timer(end.agent), place.end(end.role).next_timeout());
         let is_over = place.is_over();
         if end.role == Role::Sender && place.has_completed() {
             self.complete(end, net.now);
         }
         if is_over {
-            self.pools[end.pool].retire(end.place);
+            self.pools[end.pool as usize].retire(end.place);
         }
     }
 
@@ -246,10 +248,10 @@ impl Requests {
     #[cold]
     fn complete(&mut self, end: End, now: Instant) {
         let flow = self.flow_of(end.pool);
-        let pool = &mut self.pools[end.pool];
+        let pool = &mut self.pools[end.pool as usize];
         pool.complete(end.place, now);
         if let Some((table, chosen)) = &mut self.table
-            && chosen[end.pool]
+            && chosen[end.pool as usize]
         {
             let place = &pool.places[end.place];
             table.push(&row(place, flow.number(), Some(now - place.opened)));
@@ -275,7 +277,7 @@ impl Requests {
             }
             self.dropped.pop();
             let end = self.end(agent);
-            let pool = &mut self.pools[end.pool];
+            let pool = &mut self.pools[end.pool as usize];
             let place = &mut pool.places[end.place];
             place.on_way -= 1;
             if place.is_over() {

@@ -5,7 +5,7 @@ use crate::net::ids::{AgentId, FlowId, LinkId, SourceId};
 use crate::net::packet::Packet;
 use crate::run::agents::Agent;
 use crate::run::hosts::Hosts;
-use crate::run::requests::Requests;
+use crate::run::requests::{End, Requests};
 use netlull_units::Instant;
 
 impl World {
@@ -47,7 +47,7 @@ impl World {
             }
         } else if let Some(pool) = self.requests.pool_of(flow) {
             let opened = self.requests.open(pool, &mut self.net, &mut self.controllers.flow_keys);
-            opened.into_iter().for_each(|agent| self.pump_request(agent));
+            opened.into_iter().for_each(|agent| self.pump_request(agent, self.requests.end(agent)));
         } else {
             let source = self.hosts.source_of(flow);
             self.send_datagram(self.net.now, source, AgentId::sender(flow));
@@ -125,33 +125,37 @@ impl World {
     }
 
     /// A packet has reached an end of a request's connection.
+    #[inline]
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent);
-        self.hosts.agents[self.requests.agent_of(end).index()].counters.receive(packet);
+        self.hosts.agents[end.counts_as.index()].counters.receive(packet);
         self.requests.receive(self.net.now, end, packet);
-        self.pump_request(packet.agent);
+        self.pump_request(packet.agent, end);
     }
 
     /// The event of the timer of an end of a request's connection.
     pub(super) fn request_timer(&mut self, agent: AgentId) {
-        if self.requests.timer(agent, &mut self.net) {
-            self.pump_request(agent);
+        if let Some(end) = self.requests.timer(agent, &mut self.net) {
+            self.pump_request(agent, end);
         }
     }
 
     /// Sends what an end of a request's connection has to send.
-    fn pump_request(&mut self, agent: AgentId) {
-        let (now, end) = (self.net.now, self.requests.end(agent));
-        let from = self.requests.agent_of(end).index();
+    fn pump_request(&mut self, agent: AgentId, end: End) {
+        let from = end.counts_as.index();
         let Agent { node, out, peer_node, .. } = self.hosts.agents[from];
         // Written where it stays until a link takes it, as in `pump`.
-        let mut packet = Packet { destination: peer_node, ..Packet::default() };
-        packet.agent = agent.peer();
-        while self.requests.next_packet(now, end, &mut packet, &mut self.observers, &self.controllers.flow_keys) {
+        let mut packet = Packet { destination: peer_node, agent: agent.peer(), ..Packet::default() };
+        while self.requests.next_packet(
+            end,
+            &mut packet,
+            &mut self.net,
+            &mut self.observers,
+            &self.controllers.flow_keys,
+        ) {
             self.hosts.agents[from].counters.send(&packet);
-            self.send_over(now, node, out, &mut packet);
+            self.send_over(self.net.now, node, out, &mut packet);
         }
-        self.requests.settle(end, agent, &mut self.net, &mut self.observers);
     }
 }
 

@@ -1,3 +1,0 @@
-//! What links count.
-
-pub use netlull_network::counters::LinkCounters;
