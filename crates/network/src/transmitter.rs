@@ -6,14 +6,15 @@ use crate::buffer::Buffer;
 use crate::counters::LinkCounters;
 use crate::queue::Verdict;
 use crate::queue::codel::{CoDel, CoDelConfig, Leaving};
+use crate::ring::Ring;
 use crate::transmission::{Next, RateChange, Service, Turn};
 use netlull_mechanism::rate::QueueView;
 use netlull_power::EnergyMeter;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
-/// A packet as queues see it.
-pub trait QueuedPacket {
+/// A packet as queues see it. The default packet stands for none.
+pub trait QueuedPacket: Default {
     /// The size on the wire in bytes, IP header included.
     fn size(&self) -> u32;
 
@@ -22,6 +23,12 @@ pub trait QueuedPacket {
 
     /// Marks it: congestion experienced. False if nothing has changed.
     fn mark(&mut self) -> bool;
+
+    /// Moves it out of its place in a queue. A packet that can be copied may stay there as well.
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
 }
 
 /// The fate of a packet that was given to a transmitter.
@@ -51,7 +58,7 @@ pub enum Departure<P> {
     Nothing,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 struct Waiting<P> {
     since: Instant,
     packet: P,
@@ -61,9 +68,9 @@ struct Waiting<P> {
 #[derive(Debug)]
 pub struct Transmitter<P> {
     service: Service,
-    /// The packet that is being sent or suspended.
-    serving: Option<P>,
-    queue: VecDeque<Waiting<P>>,
+    /// The packet that is being sent or suspended, while one is.
+    serving: P,
+    queue: Ring<Waiting<P>>,
     waiting_bytes: u64,
     codel: Option<CoDel>,
     /// Packets that CoDel has dropped and nobody has taken yet.
@@ -77,8 +84,8 @@ impl<P: QueuedPacket> Transmitter<P> {
     pub fn new(rate: BitRate, codel: Option<CoDelConfig>) -> Self {
         Self {
             service: Service::new(rate),
-            serving: None,
-            queue: VecDeque::new(),
+            serving: P::default(),
+            queue: Ring::new(),
             waiting_bytes: 0,
             codel: codel.map(CoDel::new),
             discarded: VecDeque::new(),
@@ -114,7 +121,7 @@ impl<P: QueuedPacket> Transmitter<P> {
     #[inline]
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
-        self.queue.len() as u64
+        self.queue.len()
     }
 
     /// The bytes of the packets that wait.
@@ -152,7 +159,7 @@ impl<P: QueuedPacket> Transmitter<P> {
     #[inline]
     #[must_use]
     pub fn view(&self) -> QueueView {
-        let in_service = self.serving.as_ref().map_or(0, |packet| u64::from(packet.size()));
+        let in_service = self.serving().map_or(0, |packet| u64::from(packet.size()));
         QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
     }
 
@@ -160,17 +167,20 @@ impl<P: QueuedPacket> Transmitter<P> {
     #[inline]
     #[must_use]
     pub fn serving(&self) -> Option<&P> {
-        self.serving.as_ref()
+        self.service.serves().then_some(&self.serving)
     }
 
     /// The packet that is being sent or suspended, then those that wait.
     pub fn packets(&self) -> impl Iterator<Item = &P> {
-        self.serving.iter().chain(self.queue.iter().map(|waiting| &waiting.packet))
+        self.serving().into_iter().chain(self.queue.iter().map(|waiting| &waiting.packet))
     }
 
-    /// The same packets, to be changed.
-    pub fn packets_mut(&mut self) -> impl Iterator<Item = &mut P> {
-        self.serving.iter_mut().chain(self.queue.iter_mut().map(|waiting| &mut waiting.packet))
+    /// Changes these packets.
+    pub fn for_each(&mut self, mut change: impl FnMut(&mut P)) {
+        if self.service.serves() {
+            change(&mut self.serving);
+        }
+        self.queue.for_each(|waiting| change(&mut waiting.packet));
     }
 
     /// The time for which nothing has been sent, if nothing is. A line that pauses is not idle.
@@ -201,13 +211,14 @@ impl<P: QueuedPacket> Transmitter<P> {
                 codel.empty();
             }
             counters.served_packets += 1;
-            self.serving = Some(packet);
+            self.serving = packet;
             return Queued::Sent(self.service.start_idle(now, size));
         }
         if !buffer.admits(self.waiting_packets(), self.waiting_bytes, size) {
             return Queued::Full(packet);
         }
-        self.queue.push_back(Waiting { since: now, packet });
+        let place = self.queue.push_place();
+        (place.since, place.packet) = (now, packet);
         self.waiting_bytes += u64::from(size);
         counters.most_waiting = counters.most_waiting.max(self.waiting_packets());
         counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
@@ -224,7 +235,7 @@ impl<P: QueuedPacket> Transmitter<P> {
                     self.meter.rate_changed(now, self.rate(), pause);
                 }
                 self.follow(then, now, counters);
-                packet.map_or(Departure::Nothing, |packet| Departure::Packet { packet, goes_over })
+                Departure::Packet { packet, goes_over }
             }
             Turn::Resumed(then) => {
                 self.follow(then, now, counters);
@@ -244,8 +255,12 @@ impl<P: QueuedPacket> Transmitter<P> {
     /// Sends the next packet that waits and that CoDel lets pass.
     #[inline(always)]
     fn start_next(&mut self, now: Instant, counters: &mut LinkCounters) {
-        while let Some(Waiting { since, mut packet }) = self.queue.pop_front() {
-            let (waited, size) = (now.saturating_since(since), packet.size());
+        while let Some(first) = self.queue.front_mut() {
+            let waited = now.saturating_since(first.since);
+            self.serving = first.packet.take();
+            self.queue.skip();
+            let size = self.serving.size();
+            let packet = &mut self.serving;
             self.waiting_bytes -= u64::from(size);
             let leaving = Leaving { waited, behind: self.waiting_bytes, can_be_marked: packet.can_be_marked() };
             match self.codel.as_mut().map_or(Verdict::Pass, |codel| codel.leaves(now, leaving)) {
@@ -256,7 +271,7 @@ impl<P: QueuedPacket> Transmitter<P> {
                     counters.discarded_packets += 1;
                     counters.discarded_bytes += u64::from(size);
                     counters.waited_in_vain_ns += waited.as_nanos();
-                    self.discarded.push_back(packet);
+                    self.discarded.push_back(packet.take());
                     continue;
                 }
                 Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
@@ -265,7 +280,6 @@ impl<P: QueuedPacket> Transmitter<P> {
             counters.waited_ns += waited.as_nanos();
             counters.served_packets += 1;
             self.service.start(now, size);
-            self.serving = Some(packet);
             return;
         }
         if let Some(codel) = &mut self.codel {
@@ -283,14 +297,16 @@ impl<P: QueuedPacket> Transmitter<P> {
     }
 
     /// Gives up the packet that is being sent and those that wait, in this order.
-    pub fn abandon(&mut self, now: Instant) -> impl Iterator<Item = P> {
+    pub fn abandon(&mut self, now: Instant) -> Vec<P> {
+        let mut abandoned = Vec::new();
+        self.for_each(|packet| abandoned.push(packet.take()));
+        self.queue.clear();
         if let Some(codel) = &mut self.codel {
             codel.empty();
         }
         self.waiting_bytes = 0;
         self.service.abort(now);
-        let queue = std::mem::take(&mut self.queue);
-        self.serving.take().into_iter().chain(queue.into_iter().map(|waiting| waiting.packet))
+        abandoned
     }
 }
 
@@ -306,7 +322,7 @@ mod tests {
     }
 
     /// A packet of 1500 B.
-    #[derive(Debug)]
+    #[derive(Debug, Default)]
     struct Full;
 
     impl QueuedPacket for Full {

@@ -1,5 +1,3 @@
 //! Virtual time: the schedule, named random streams and the rings that hold packets.
 
-pub mod ring;
-
-pub use netlull_network::{random, schedule};
+pub use netlull_network::{random, ring, schedule};

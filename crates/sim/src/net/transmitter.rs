@@ -30,6 +30,11 @@ impl QueuedPacket for Packet {
     fn mark(&mut self) -> bool {
         self.mark()
     }
+
+    #[inline(always)]
+    fn take(&mut self) -> Self {
+        *self
+    }
 }
 
 /// What a departure event brought.
@@ -253,7 +258,7 @@ impl VariableTransmitter {
 
     /// Packets that wait or are being sent, to be changed.
     pub(super) fn for_each(&mut self, change: impl FnMut(&mut Packet)) {
-        self.line.packets_mut().for_each(change);
+        self.line.for_each(change);
     }
 
     /// So many packets, and their bytes, were taken in vain.

@@ -1,6 +1,7 @@
-//! A growing ring of `Copy` items addressed by how many were ever pushed: no allocation once it has grown.
+//! A growing ring of items addressed by how many were ever pushed: no allocation once it has grown.
 
 /// First in, first out; items keep their absolute number.
+#[derive(Debug)]
 pub struct Ring<T> {
     items: Vec<T>,
     mask: usize,
@@ -8,7 +9,7 @@ pub struct Ring<T> {
     pushed: usize,
 }
 
-impl<T: Copy + Default> Ring<T> {
+impl<T: Default> Ring<T> {
     /// An empty ring.
     #[must_use]
     pub fn new() -> Self {
@@ -61,17 +62,6 @@ impl<T: Copy + Default> Ring<T> {
         &mut self.items[at]
     }
 
-    /// Takes the oldest item.
-    #[inline(always)]
-    pub fn pop(&mut self) -> Option<T> {
-        if self.is_empty() {
-            return None;
-        }
-        let item = self.items[self.place(self.popped)];
-        self.popped += 1;
-        Some(item)
-    }
-
     /// Lets go of the oldest item, of which there must be one.
     #[inline(always)]
     pub fn skip(&mut self) {
@@ -88,6 +78,17 @@ impl<T: Copy + Default> Ring<T> {
     /// Forgets all items, as if they had never been pushed.
     pub fn forget(&mut self) {
         self.pushed = self.popped;
+    }
+
+    /// The oldest item, to be taken out before it is [skipped](Self::skip).
+    #[inline(always)]
+    #[must_use]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        if self.is_empty() {
+            return None;
+        }
+        let place = self.place(self.popped);
+        Some(&mut self.items[place])
     }
 
     /// The oldest item.
@@ -126,16 +127,30 @@ impl<T: Copy + Default> Ring<T> {
     fn grow(&mut self) {
         let size = (self.items.len() * 2).max(4);
         let mask = size - 1;
-        let mut items = vec![T::default(); size];
+        let mut items: Vec<T> = std::iter::repeat_with(T::default).take(size).collect();
         for number in self.popped..self.pushed {
-            items[number & mask] = self.items[self.place(number)];
+            let place = self.place(number);
+            items[number & mask] = std::mem::take(&mut self.items[place]);
         }
         self.items = items;
         self.mask = mask;
     }
 }
 
-impl<T: Copy + Default> Default for Ring<T> {
+impl<T: Copy + Default> Ring<T> {
+    /// Takes the oldest item.
+    #[inline(always)]
+    pub fn pop(&mut self) -> Option<T> {
+        if self.is_empty() {
+            return None;
+        }
+        let item = self.items[self.place(self.popped)];
+        self.popped += 1;
+        Some(item)
+    }
+}
+
+impl<T: Default> Default for Ring<T> {
     fn default() -> Self {
         Self::new()
     }
