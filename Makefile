@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz netlulld clean setup tools lock
+.PHONY: help run test test-rust test-python lint lint-rust lint-python bench bench-components fuzz generate netlulld clean setup tools lock
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,6 +50,9 @@ lint-python: setup
 	$(BIN)/python tools/check_arrows.py
 	$(BIN)/python tools/import_cycles.py
 	$(BIN)/python tools/check_imports.py
+
+generate: setup ## Renew the files that are derived from the core: JSON Schema, Python classes, tables of parameters.
+	$(BIN)/python tools/generate.py
 
 # BENCH can hold options, such as `BENCH=--quick`; benches/README.md lists them.
 BENCH := --growth --store

@@ -24,7 +24,9 @@ SEEDS = (1, 2, 3)
 PACKET_S = 1500 * 8 / 20e6
 """A full packet on the paper's air: 0.6 ms."""
 
-claims, measures, bursts, middles = (module_of(FOLDER, name) for name in ("claims", "measures", "bursts", "middles"))
+claims, measures, bursts, medians = (module_of(FOLDER, name) for name in ("claims", "measures", "bursts", "medians"))
+
+IDEAL = measures.IDEAL_PSM
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
@@ -37,7 +39,7 @@ class World:
     emulated: dict[tuple[float, float], float]
     emulated_time: dict[tuple[float, float], float]
     sites: dict[str, float]
-    psm: dict[tuple[float, int], float]
+    psm: dict[tuple[float, str], float]
     psm_time: float = 3.2
     stanford_s: tuple[float, float] = (5.15, 7.48)
     fast_product: float = 0.89
@@ -69,8 +71,8 @@ def as_the_paper_has_it() -> World:
         "jriver": 0.36,
         "intel": 0.7,
     }
-    psm = {(30, 3): 2.5, (60, 3): 1.0, (90, 3): 0.5, (120, 3): 0.9}
-    psm |= {(rtt, 2): emulated[rtt, 0] for rtt in measures.ROUND_TRIPS}
+    psm = {(30, IDEAL): 2.5, (60, IDEAL): 1.0, (90, IDEAL): 0.5, (120, IDEAL): 0.9}
+    psm |= {(rtt, measures.SHAPER): emulated[rtt, 0] for rtt in measures.ROUND_TRIPS}
     return World(emulated, times, sites, psm)
 
 
@@ -105,18 +107,20 @@ def evidence_of(world: World) -> Evidence:
     for (rtt, loss), product in world.emulated.items():
         add({"experiment": "emulated", "rtt": rtt, "loss": loss}, product, world.emulated_time[rtt, loss])
     for name, product in world.sites.items():
-        point = {"experiment": "sites", "site": measures.SITES[name], "air": 20}
+        point = {"experiment": "sites", "site": name, "air": 20}
         base_s, took_s = {"stanford": world.stanford_s, "uiuc": (world.uiuc_s, 2.1)}.get(name, (10.0, 11.0))
         add(point, product, took_s / base_s, base_s, detection_s=world.detection_s)
-    add({"experiment": "sites", "site": measures.SITES["stanford"], "air": 108}, world.fast_product)
+    add({"experiment": "sites", "site": "stanford", "air": 108}, world.fast_product)
     for row in rows:
-        row["client"] = 1 if row.pop("first") else 2
+        row["client"] = measures.BASELINE if row.pop("first") else measures.SHAPER
     plain = len(rows)
     for (rtt, way), product in world.psm.items():
-        add({"experiment": "psm", "rtt": rtt, "ran": way}, product, world.psm_time if (rtt, way) == (30, 3) else 1.2)
+        add(
+            {"experiment": "psm", "rtt": rtt, "ran": way}, product, world.psm_time if (rtt, way) == (30, IDEAL) else 1.2
+        )
     for row in rows[plain:]:
         way = row.pop("ran")
-        row["way"] = 1 if row.pop("first") else way
+        row["way"] = measures.BASELINE if row.pop("first") else way
     unique = {tuple(sorted(row.items())): row for row in rows}.values()
     columns = sorted({name for row in unique for name in row})
     table = pa.Table.from_pylist([{name: row.get(name) for name in columns} for row in unique])
@@ -160,8 +164,8 @@ BROKEN: dict[str, tuple[dict[str, Any], set[str]]] = {
     "a packet is missed": ({"missed": 1.0}, {"C6"}),
     # 40 of 3100.
     "many packets are missed": ({"missed": 40.0}, {"C6"}),
-    "PSM is better at 60 ms": ({"psm": {(60, 3): 0.6}}, {"C7"}),
-    "PSM is worse at 90 ms": ({"psm": {(90, 3): 0.6}}, {"C7"}),
+    "PSM is better at 60 ms": ({"psm": {(60, IDEAL): 0.6}}, {"C7"}),
+    "PSM is worse at 90 ms": ({"psm": {(90, IDEAL): 0.6}}, {"C7"}),
     "PSM is faster": ({"psm_time": 3.0}, {"C8"}),
     "uiuc gives up for another reason": ({"uiuc_ends": "bad_bursts"}, {"C10"}),
     # The 40th burst ends at 0.1 + 39 x 0.025 = 1.075 s, in the second half of 2 s.
@@ -179,7 +183,7 @@ def test_claims_notice_what_they_are_about(case: str) -> None:
     for name, value in changes.items():
         if name == "emulated_more":
             world.emulated = {place: product + value for place, product in world.emulated.items()}
-            world.psm |= {(rtt, 2): world.emulated[rtt, 0] - value for rtt in measures.ROUND_TRIPS}
+            world.psm |= {(rtt, measures.SHAPER): world.emulated[rtt, 0] - value for rtt in measures.ROUND_TRIPS}
         elif isinstance(value, dict):
             getattr(world, name).update(value)
         else:
@@ -219,9 +223,12 @@ def test_the_median_of_three_is_the_run_with_the_median_time() -> None:
     cell, baseline = measures.site("sun").cell, measures.site("sun").baseline
     rows = []
     # Times 3, 1 and 2 s: seed 3 is the median. Baseline's is seed 1. A fourth seed does not count.
-    for client, seconds, products in ((2, (3, 1, 2, 9), (50, 60, 30, 99)), (1, (2, 1, 3, 9), (40, 80, 90, 99))):
+    for client, seconds, products in (
+        ("shaper", (3, 1, 2, 9), (50, 60, 30, 99)),
+        ("baseline TCP", (2, 1, 3, 9), (40, 80, 90, 99)),
+    ):
         for seed, second, product in zip((1, 2, 3, 4), seconds, products, strict=True):
-            point = {"experiment": "sites", "site": 2.0, "air": 20.0, "client": float(client), "seed": seed}
+            point = {"experiment": "sites", "site": "sun", "air": 20.0, "client": client, "seed": seed}
             rows.append(point | {"seconds": float(second), "product_js": float(product)})
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
     assert (cell.experiment, baseline.experiment) == ("sites", "sites")
@@ -230,22 +237,22 @@ def test_the_median_of_three_is_the_run_with_the_median_time() -> None:
 
 def test_the_interval_of_a_median_is_between_order_statistics() -> None:
     # Of 20 values, binomial of 20 and one half: 2 P(B <= 5) = 0.0414, 2 P(B <= 6) = 0.115. So the 6th and the 15th.
-    found = middles.median_interval([float(value) for value in range(1, 21)])
+    found = medians.median_interval([float(value) for value in range(1, 21)])
     assert (found.mean, found.low, found.high, found.n) == (10.5, 6.0, 15.0, 20)
     # Of six, 2 / 64 lie beyond all; of five, 2 / 32 = 0.0625, so there is none.
-    assert middles.median_interval([6.0, 1.0, 2.0, 3.0, 5.0, 4.0]).low == 1.0
-    assert math.isnan(middles.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]).low)
+    assert medians.median_interval([6.0, 1.0, 2.0, 3.0, 5.0, 4.0]).low == 1.0
+    assert math.isnan(medians.median_interval([1.0, 2.0, 3.0, 4.0, 5.0]).low)
 
 
 def test_any_three_runs_give_the_paper_s_number() -> None:
     rows = []
     # Baseline's products are all 10. Times 1, 2, 3 and 4 s: the median is the second of a triple, seeds 2, 2, 3 and 3.
-    for client, products in ((2, (1, 2, 6, 9)), (1, (10, 10, 10, 10))):
+    for client, products in (("shaper", (1, 2, 6, 9)), ("baseline TCP", (10, 10, 10, 10))):
         for seed, product in enumerate(products, start=1):
-            point = {"experiment": "sites", "site": 2.0, "air": 20.0, "client": float(client), "seed": seed}
+            point = {"experiment": "sites", "site": "sun", "air": 20.0, "client": client, "seed": seed}
             rows.append(point | {"seconds": float(seed), "product_js": float(product)})
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site", "air", "client"]), {})
-    found = middles.of_any_three(evidence, measures.site("sun"))
+    found = medians.of_any_three(evidence, measures.site("sun"))
     # 0.2, 0.2, 0.6 and 0.6.
     assert (found.mean, found.low, found.high, found.n) == pytest.approx((0.4, 0.2, 0.6, 4))
 
@@ -310,7 +317,7 @@ def test_the_sites_are_those_of_fig_4() -> None:
         "jriver": 63,
         "intel": 91,
     }.items():
-        line = next(text for text in sweep.splitlines() if f'label = "{name}"' in text)
+        line = next(text for text in sweep.splitlines() if f'value = "{name}"' in text)
         # Half each way, and 2 % of noise.
         assert line.count(f'delay" = "{round_trip / 2:g} ms"') == 2
         assert f'noise.mean" = "{round_trip * 0.02:.4g} ms"' in line
@@ -335,6 +342,7 @@ def test_it_is_reproduced_with_every_figure(tmp_path: Path) -> None:
         document = (folder / name).read_text(encoding="utf-8")
         rest = document[document.index(ends) :] if ends else ""
         (folder / name).write_text(document[: document.index(begins)] + rest, encoding="utf-8")
+    (folder / "notes.toml").unlink()
     scenario = folder / "scenario.toml"
     scenario.write_text(scenario.read_text(encoding="utf-8").replace('"4.5 MB"', '"0.9 MB"'), encoding="utf-8")
     (found,) = papers.reproduce([str(folder)], out=tmp_path / "out", scope="full", seeds=2)
@@ -351,7 +359,7 @@ def test_a_downloads_time_is_all_accounted_for() -> None:
     rows = [
         {
             "experiment": "sites",
-            "site": 1.0,
+            "site": "uiuc",
             "seed": 1,
             "seconds": found["seconds"],
             "asleep_s": found["asleep_s"],
@@ -360,7 +368,7 @@ def test_a_downloads_time_is_all_accounted_for() -> None:
         | {name: summary[name] for name in ("wake_time_s", "early_s", "detection_s", "receiving_s", "transmitting_s")}
     ]
     evidence = Evidence(load(FOLDER), Grid(pa.Table.from_pylist(rows), ["site"]), {})
-    parts = measures.breakdown(evidence, papers.Cell.of("sites", site=1))
+    parts = measures.breakdown(evidence, papers.Cell.of("sites", site="uiuc"))
     assert sum(parts.values()) == pytest.approx(found["seconds"])
     # What is left over is idle: never negative, and little where every burst is shaped.
     assert 0 < parts["idle, else"] < 0.1 * found["seconds"]

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parents[1] / "papers" / "client-centered-2004"
 SCOPES = {
     "senders": Scope("", ("senders", "calm"), {"rtt": (60, 120), "loss": (0,), "noise": (0,)}, 2),
-    "taste": Scope("", ("taste",), {"rtt": (60, 90), "air": (20,), "radio": (1, 4)}, 2),
+    "tradeoff": Scope("", ("tradeoff",), {"rtt": (60, 90), "air": (20,), "radio": ("wavelan-dsss", "esp32-c3")}, 2),
 }
 
-crowd, senders, studies, taste = (module_of(FOLDER, name) for name in ("crowd", "senders", "studies", "taste"))
+crowd, senders, studies, tradeoff = (module_of(FOLDER, name) for name in ("crowd", "senders", "studies", "tradeoff"))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def crowd_of(lost: dict[int, float], standard: float, apart: float = 0.0) -> Evi
     `apart`: how far the two seeds are apart in what standard flows get.
     """
     rows = []
-    for experiment, udps in (("crowd", (0.0, 1.0)), ("stubborn", (None,))):
+    for experiment, udps in (("crowd", ("without UDP", "transient UDP")), ("stubborn", (None,))):
         for savers in crowd.SAVERS:
             for buffer in crowd.BUFFERS:
                 for udp, seed in itertools.product(udps, (1, 2)):
@@ -133,15 +133,15 @@ def test_a_spread_is_the_median_with_both_ends() -> None:
 
 
 def test_the_sender_of_2003_is_shaped_with_profit_and_bbr_is_not(measured: dict[str, Evidence]) -> None:
-    def products(sender: int, client: int) -> list[float]:
+    def products(sender: str, client: str) -> list[float]:
         return studies.ratios(measured["senders"], *senders.cells(sender, client, rtt=60), "product_js")
 
-    assert max(products(1, senders.SHAPER)) < 0.8
+    assert max(products("FreeBSD 4.5, 32 KiB", senders.SHAPER)) < 0.8
     # BBR spreads its window over the round trip; the guard gives up on it.
-    assert min(products(4, senders.SHAPER)) > 2
-    assert max(products(4, senders.GUARDED)) < 1.5
+    assert min(products("BBRv3, 64 KiB", senders.SHAPER)) > 2
+    assert max(products("BBRv3, 64 KiB", "open repair and guard")) < 1.5
     # A window of 1 MiB saturates the air: three bursts, then standard TCP.
-    assert max(products(6, senders.SHAPER)) < 1.3
+    assert max(products("CUBIC, 1 MiB", senders.SHAPER)) < 1.3
 
 
 def test_recorded_downloads_say_why_they_stopped(measured: dict[str, Evidence]) -> None:
@@ -167,18 +167,18 @@ def test_stretches_awake() -> None:
 
 
 def test_the_way_within_a_bound(measured: dict[str, Evidence]) -> None:
-    evidence = measured["taste"]
+    evidence = measured["tradeoff"]
     # At 60 ms the shaper saves most of what is at most a quarter slower; the ideal PSM, which would save more at any
     # price, is no radio's.
-    assert taste.within(evidence, 1, 20, 60, 25) == 2
-    assert taste.within(evidence, 1, 20, 60, 100) != taste.IDEAL
-    assert taste.within(evidence, 1, 20, 60, 0) is None
-    assert [one.id for one in taste.figures(evidence)] == ["taste-20"]
-    captions = [table.caption for table in taste.tables(evidence)]
+    assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 25) == "shaper"
+    assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 100) != tradeoff.IDEAL
+    assert tradeoff.within(evidence, "wavelan-dsss", 20, 60, 0) is None
+    assert [one.id for one in tradeoff.figures(evidence)] == ["tradeoff-20"]
+    captions = [table.caption for table in tradeoff.tables(evidence)]
     assert len(captions) == 2
 
 
-@pytest.mark.parametrize("name", ["crowd", "senders", "taste"])
+@pytest.mark.parametrize("name", ["crowd", "senders", "tradeoff"])
 def test_the_quick_part_is_part_of_the_whole(name: str) -> None:
     paper = load(FOLDER)
     study = paper.study(name)

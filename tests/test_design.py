@@ -192,7 +192,7 @@ def test_what_is_no_design_is_refused(make: Callable[[], object], says: str) -> 
         ('path = "flow.noise.rate"', "", "sample.axis.noise.path: is missing"),
         ('path = "flow.noise.rate"', 'path = "flow.nose.rate"', "flow.nose.rate"),
         ("[sample]", "[list]\nrows = []\n[sample]", "list: is there and so is sample"),
-        ("points = 4", 'points = "4"', "sample.points: is '4'; expected a whole number"),
+        ("points = 4", 'points = "4"', 'sample.points: is "4"; expected a whole number'),
     ],
 )
 def test_a_file_that_is_wrong_is_refused(

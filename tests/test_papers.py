@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import netlull
 from netlull import papers
 from netlull.papers import Cell, Evidence, Grid, PaperError, Part, Verdict, judge, load
+from netlull.papers.documents import FILES
 from netlull.papers.effects import Effect, Variations, with_effects
 from netlull.papers.measure import judged
 from netlull.papers.plan import plan
@@ -54,6 +56,12 @@ def folder(tmp_path: Path) -> Path:
             "claims.toml",
             'title = "The time series"',
             "titel = 1",
+            "claims.toml: claim.T9.titel: is unknown; did you mean title?",
+        ),
+        (
+            "claims.toml",
+            'title = "The time series"\n',
+            "",
             "claims.toml: claim.T9.title: is missing; expected text",
         ),
         (
@@ -77,7 +85,7 @@ def folder(tmp_path: Path) -> Path:
             'search_over = ["weather", "',
             '"weather" is no reading; expected some of',
         ),
-        ("readings.toml", 'choice = "', 'effects = "', "readings.toml: reading.buffer.choice: is missing"),
+        ("readings.toml", 'choice = "', 'effects = "', "reading.buffer.effects: is unknown; did you mean effect?"),
     ],
 )
 def test_a_damaged_file_names_the_field(folder: Path, file: str, old: str, new: str, message: str) -> None:
@@ -121,12 +129,18 @@ def test_papers_are_found() -> None:
     assert info.folder.is_dir()
 
 
-def test_the_package_ships_every_file_of_every_paper() -> None:
-    shipped = Path(papers.__file__).parent / "shipped"
-    for folder in sorted(FOLDER.parent.iterdir()):
-        if folder.is_dir():
-            files = {path.name for path in folder.iterdir() if path.is_file()}
-            assert {path.name for path in (shipped / folder.name).iterdir() if path.is_file()} == files
+def test_papers_are_files_of_the_package_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(netlull.__file__).parent
+    assert FOLDER.resolve().is_relative_to(package.resolve())
+    assert papers.folder_of(FOLDER.name).is_relative_to(package)
+    assert not [path for path in (package / "shipped").rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "papers/README.md"])
+def test_the_recipe_names_every_file(page: str) -> None:
+    text = (FOLDER.parents[1] / page).read_text(encoding="utf-8")
+    assert [name for name in (*FILES, "notes.toml") if f"| `{name}` |" not in text] == []
 
 
 # ---- The plan --------------------------------------------------------------------------------------------------------

@@ -93,9 +93,13 @@ def figures(evidence):
 def tables(evidence):
     rows = [[str(cell), f"{evidence.grid.interval(cell, 'goodput_bps').n}"] for cell in evidence.grid.cells("all")]
     yield Tabled("figures", "Points", ["point", "seeds"], rows)
+"""
 
+NOTES = """
+[paper]
 
-NOTES = {"figures": ("What a study says in words.",)}
+[study.few]
+figures = ["What a study says in words."]
 """
 
 FIRST = """
@@ -113,7 +117,12 @@ def folder(tmp_path: Path) -> Path:
     """A copy of a paper's folder with this study and none of its own."""
     copy = tmp_path / "papers" / FOLDER.name
     shutil.copytree(FOLDER, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for name, text in (("few-scenario.toml", SCENARIO), ("few-sweep.toml", SWEEP), ("few.py", MODULE)):
+    for name, text in (
+        ("few-scenario.toml", SCENARIO),
+        ("few-sweep.toml", SWEEP),
+        ("few.py", MODULE),
+        ("notes.toml", NOTES),
+    ):
         (copy / name).write_text(text, encoding="utf-8")
     # Of the paper's own figures the first is enough.
     with (copy / "figures.py").open("a", encoding="utf-8") as figures:
@@ -149,7 +158,7 @@ def test_its_files_are_named_after_it(paper: Paper) -> None:
             'drawing = "few.toml"\nfull = "two',
             'study.few.drawing: is "few.toml"; expected a .py file of',
         ),
-        ('full = "two', 'claims = "none"\nfull = "two', "study.few.claims: is unknown; expected one of: drawing, full"),
+        ('full = "two', 'claims = "none"\nfull = "two', "study.few.claims: is unknown; expected one of name, "),
         ('title = "Few packets"\n', "", "study.few.title: is missing; expected text"),
         ('interval = "100 ms"\n', "", "study.few.series.interval: is missing; expected text"),
         ("seeds = 2", "seeds = 0", "study.few.quick.seeds: is 0; expected a whole number of at least 1"),
@@ -161,6 +170,12 @@ def test_what_is_wrong_with_it_is_named(folder: Path, old: str, new: str, messag
     assert old in after
     path.write_text(f"{before}[[study]]{after.replace(old, new, 1)}", encoding="utf-8")
     with pytest.raises(PaperError, match=re.escape(f"{FOLDER.name}/paper.toml: {message}")):
+        load(folder)
+
+
+def test_notes_on_no_study_are_refused(folder: Path) -> None:
+    (folder / "notes.toml").write_text('[study.fewer]\nfigures = ["Words."]\n', encoding="utf-8")
+    with pytest.raises(PaperError, match=r"notes\.toml: study\.fewer: is unknown; did you mean few\?"):
         load(folder)
 
 

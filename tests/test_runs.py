@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netlull import Cancelled, Monitor, Probe, Scenario
+from netlull import Cancelled, Monitor, Probe, Scenario, ScenarioError
 
 EVERYTHING = Probe("10 ms", window=True, drops=True, segments=True, events=True)
 
@@ -101,3 +102,40 @@ def test_a_finished_run_is_wholly_done(small: Scenario) -> None:
     assert monitor.fraction == 0
     small.run(monitor=monitor)
     assert monitor.fraction == 1
+
+
+def test_options_of_a_run_are_those_of_its_document(small: Scenario) -> None:
+    changed = small.with_values({"seed": 3, "probe": EVERYTHING, "verify": "replay"}).run()
+    run = small.run(3, probe=EVERYTHING, verify="replay")
+    assert run.scenario == changed.scenario
+    assert run.summary == changed.summary
+    assert all(run.series(name).equals(changed.series(name)) for name in changed.series_names)
+
+
+def test_a_run_reads_no_document(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("netlull._engine.check")
+    assert small.run(3, probe=EVERYTHING, verify="off").scenario["verify"] == "off"
+
+
+def test_a_copy_in_another_process_runs_alike(small: Scenario) -> None:
+    copy = pickle.loads(pickle.dumps(small.checked))  # noqa: S301  # our own
+    assert copy.run(3).summary() == small.checked.run(3).summary()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"verify": "twice"}, "verify: unknown variant `twice`, expected one of `ledger`, `replay`, `off`"),
+        ({"probe": {"links": ["a-z"]}}, 'probe.links: "a-z" is unknown; expected one of a-b, b-a, b-c, c-b'),
+        ({"probe": {"interval": "1 km"}}, 'probe.interval: "1 km" has the unit "km"; expected a time'),
+        ({"probe": {"windows": True}}, "probe.windows: unknown field `windows`"),
+        ({"probe": 3}, "probe: "),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(small: Scenario, options: dict[str, object], message: str) -> None:
+    with pytest.raises(ScenarioError) as raised:
+        small.run(**options)  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ScenarioError) as read:
+        small.with_values(options)
+    assert str(raised.value) == str(read.value)
+    assert str(raised.value).startswith(message)

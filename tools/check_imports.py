@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 # The parts of the package: values and files, the core, networks, scenarios, sweeps, readers, commands.
 # A part may import the parts above it. A new part gets its line here first.
 ORDER = (
+    "builders",
     "errors",
     "suggest",
     "quantities",
+    "decode",
     "fieldpath",
     "textfiles",
+    "tomltext",
     "output",
     "_core",
     "_engine",
@@ -41,9 +44,6 @@ ORDER = (
     "result",
     "topology",
     "datafiles",
-    "elements",
-    "routing",
-    "stations",
     "emulation",
     "scenario",
     "sites",

@@ -7,10 +7,12 @@ See docs/how-to/python.md.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+# As in `typing`, which takes longer to load than all else here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from netlull import compare as compare
     from netlull import fluid as fluid
@@ -22,46 +24,8 @@ if TYPE_CHECKING:
     from netlull import sweep as sweep
     from netlull import topology as topology
     from netlull._engine import Cancelled, Monitor, ScenarioError, VerificationError, __version__, catalogue
+    from netlull.builders import *
     from netlull.cluster import Cluster, open_cluster
-    from netlull.elements import (
-        Awm,
-        Bernoulli,
-        Bursts,
-        CampusSize,
-        Cbr,
-        CEarth,
-        Codel,
-        DropTail,
-        Earth,
-        EmpiricalSize,
-        ExponentialSize,
-        FixedSize,
-        GilbertElliott,
-        GRouter,
-        Link,
-        LognormalComponent,
-        LognormalSize,
-        Noise,
-        ParetoSize,
-        Phase,
-        Poisson,
-        Power,
-        Practra,
-        Probe,
-        RateSteps,
-        Recording,
-        Red,
-        Replay,
-        Requests,
-        Scripted,
-        ScriptedDrops,
-        Steps,
-        Tcp,
-        TcpOptions,
-        UniformRedraw,
-        VegasBounds,
-        WebSearchSize,
-    )
     from netlull.errors import (
         ClusterError,
         EmulationError,
@@ -74,92 +38,39 @@ if TYPE_CHECKING:
         SweepError,
     )
     from netlull.result import Result
-    from netlull.routing import Esacon, Estop, Flooding, LoadAware, Routing, Simultaneous, Sleep
     from netlull.scenario import Scenario
     from netlull.sites import Site, all_sites, site
-    from netlull.stations import AccessPoint, Bsd, ClientShaper, Eager, Psm, Radio, Station
     from netlull.sweep import Axis, AxisPoint, Column, Design, Experiment, Point, Progress, Range, Sweep, SweepResult
     from netlull.topology.schema import schema
 
 __all__ = [
-    "AccessPoint",
-    "Awm",
     "Axis",
     "AxisPoint",
-    "Bernoulli",
-    "Bsd",
-    "Bursts",
-    "CEarth",
-    "CampusSize",
     "Cancelled",
-    "Cbr",
-    "ClientShaper",
     "Cluster",
     "ClusterError",
-    "Codel",
     "Column",
     "Design",
-    "DropTail",
-    "Eager",
-    "Earth",
-    "EmpiricalSize",
     "EmulationError",
     "EmulationLate",
-    "Esacon",
-    "Estop",
     "Experiment",
-    "ExponentialSize",
     "FieldPathError",
-    "FixedSize",
-    "Flooding",
-    "GRouter",
-    "GilbertElliott",
     "InputError",
-    "Link",
-    "LoadAware",
-    "LognormalComponent",
-    "LognormalSize",
     "Monitor",
     "NetlullWarning",
-    "Noise",
     "OutputError",
-    "ParetoSize",
-    "Phase",
     "Point",
-    "Poisson",
-    "Power",
-    "Practra",
-    "Probe",
     "Progress",
-    "Psm",
-    "Radio",
     "Range",
-    "RateSteps",
-    "Recording",
-    "Red",
-    "Replay",
-    "Requests",
     "Result",
     "ResultError",
-    "Routing",
     "Scenario",
     "ScenarioError",
-    "Scripted",
-    "ScriptedDrops",
-    "Simultaneous",
     "Site",
-    "Sleep",
-    "Station",
-    "Steps",
     "Sweep",
     "SweepError",
     "SweepResult",
-    "Tcp",
-    "TcpOptions",
-    "UniformRedraw",
-    "VegasBounds",
     "VerificationError",
-    "WebSearchSize",
     "__version__",
     "all_sites",
     "catalogue",
@@ -167,26 +78,72 @@ __all__ = [
     "schema",
     "site",
 ]
+# builders: written by tools/generate.py
+__all__ += [
+    "AccessPoint",
+    "Awm",
+    "Bernoulli",
+    "Bsd",
+    "Bursts",
+    "CEarth",
+    "CampusSize",
+    "Cbr",
+    "ClientShaper",
+    "Codel",
+    "DropTail",
+    "Eager",
+    "Earth",
+    "EmpiricalSize",
+    "Esacon",
+    "Estop",
+    "ExponentialSize",
+    "FixedSize",
+    "Flooding",
+    "GRouter",
+    "GilbertElliott",
+    "Link",
+    "LoadAware",
+    "LognormalComponent",
+    "LognormalSize",
+    "Noise",
+    "ParetoSize",
+    "Phase",
+    "Poisson",
+    "Power",
+    "Practra",
+    "Probe",
+    "Psm",
+    "Radio",
+    "RateSteps",
+    "Recording",
+    "Red",
+    "Replay",
+    "Requests",
+    "Routing",
+    "Scripted",
+    "ScriptedDrops",
+    "Simultaneous",
+    "Sleep",
+    "Station",
+    "Steps",
+    "Tcp",
+    "TcpOptions",
+    "UniformRedraw",
+    "VegasBounds",
+    "WebSearchSize",
+]
+# end
 
-_ELEMENTS = (
-    "Awm Bernoulli Bursts CampusSize Cbr CEarth Codel DropTail EmpiricalSize ExponentialSize FixedSize "
-    "GilbertElliott Earth GRouter Link LognormalComponent LognormalSize Noise ParetoSize Phase Poisson Power Practra "
-    "Probe RateSteps Recording Red Replay Requests Scripted ScriptedDrops Steps Tcp TcpOptions UniformRedraw "
-    "VegasBounds WebSearchSize"
-)
 _HOMES = {
     "netlull._engine": "Cancelled Monitor ScenarioError VerificationError __version__ catalogue",
     "netlull.cluster": "Cluster open_cluster",
-    "netlull.elements": _ELEMENTS,
     "netlull.errors": (
         "ClusterError EmulationError EmulationLate FieldPathError InputError NetlullWarning OutputError ResultError "
         "SweepError"
     ),
     "netlull.result": "Result",
-    "netlull.routing": "Esacon Estop Flooding LoadAware Routing Simultaneous Sleep",
     "netlull.scenario": "Scenario",
     "netlull.sites": "Site all_sites site",
-    "netlull.stations": "AccessPoint Bsd ClientShaper Eager Psm Radio Station",
     "netlull.sweep": "Axis AxisPoint Column Design Experiment Point Progress Range Sweep SweepResult",
     "netlull.topology.schema": "schema",
 }
@@ -195,7 +152,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 def __getattr__(name: str) -> Any:
     """Loads a class, a function or a module at its first use, so that `netlull --help` does not wait for Arrow."""
-    home = _HOME_OF.get(name)
+    home = _HOME_OF.get(name, "netlull.builders" if name in __all__ else None)
     if home is None:
         return _module(name)
     value = getattr(import_module(home), name)

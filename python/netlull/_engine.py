@@ -15,7 +15,7 @@ from netlull._core import Cancelled, Checked, Monitor, RawResult, ScenarioError,
 from netlull.fieldpath import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
 __all__ = [
     "MAX_SEED",
@@ -30,12 +30,9 @@ __all__ = [
     "check",
     "check_seed",
     "core_schema",
-    "emulation_plan",
-    "emulation_result",
     "identity",
-    "run",
+    "run_options",
     "sleep_plan",
-    "trace",
 ]
 
 MAX_SEED = 2**63 - 1
@@ -43,12 +40,12 @@ _LOOKS_S = 0.1
 
 
 def check(document: Mapping[str, object]) -> Checked:
-    """Validates a scenario document; what comes back can be run.
+    """The scenario of a document of plain values, read and checked; can be run.
 
     Raises:
         ScenarioError: names the field, its value and what was expected.
     """
-    return Checked(json.dumps(plain(document)))
+    return Checked(json.dumps(document))
 
 
 def core_schema() -> dict[str, Any]:
@@ -112,40 +109,17 @@ def check_seed(seed: object, field: str = "seed") -> int:
     return int(seed)
 
 
-def run(scenario_json: str, seed: int | None = None, monitor: Monitor | None = None) -> RawResult:
-    """Simulates; the GIL is released meanwhile.
+def run_options(
+    seed: object = None, probe: object = None, verify: str | None = None
+) -> tuple[int | None, str | None, str | None]:
+    """The options of one run as `Checked.run` and `Checked.with_options` take them; None is the scenario's own.
 
     Raises:
-        ScenarioError: the scenario or the seed cannot be used.
-        VerificationError: the run broke a conservation law (a bug in the simulator).
-        Cancelled: `monitor.cancel()` was called.
+        InputError: the probe is no table of plain values.
+        ScenarioError: the seed is out of range.
     """
-    return _core.run(scenario_json, None if seed is None else check_seed(seed), monitor)
-
-
-def trace(
-    scenario_json: str, links: Sequence[str], path: Path, seed: int | None = None, monitor: Monitor | None = None
-) -> RawResult:
-    """Simulates and writes the packets seen at `links` to `path` as pcapng; raises what `run` raises, and `OSError`."""
-    return _core.trace(scenario_json, list(links), str(path), None if seed is None else check_seed(seed), monitor)
-
-
-def emulation_plan(scenario_json: str) -> str:
-    """What `netlulld` is to emulate, as JSON.
-
-    Raises:
-        ScenarioError: the scenario cannot be used, or cannot be emulated; says what can.
-    """
-    return _core.emulation_plan(scenario_json)
-
-
-def emulation_result(scenario_json: str, outcome_json: str) -> RawResult:
-    """What `netlulld` counted, as a run of the scenario.
-
-    Raises:
-        ScenarioError: the outcome is damaged, of another scenario or of another version.
-    """
-    return _core.emulation_result(scenario_json, outcome_json)
+    table = None if probe is None else json.dumps(plain(probe, "probe"))
+    return None if seed is None else check_seed(seed), table, verify
 
 
 @functools.cache

@@ -10,14 +10,12 @@ from netlull.sites import sites
 
 __all__ = ["find", "ready"]
 
-_FOLDERS = (Path(__file__).parent / "scenarios", Path(__file__).resolve().parents[2] / "scenarios")
-"""Beside the package (an installed wheel), then in the repository."""
+_FOLDER = Path(__file__).parent / "shipped" / "scenarios"
 
 
 def ready() -> dict[str, Path]:
     """The ready scenarios by name."""
-    found = {path.stem: path for folder in reversed(_FOLDERS) for path in folder.glob("*.toml")}
-    return dict(sorted(found.items()))
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def description(path: Path) -> str:

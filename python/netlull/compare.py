@@ -298,7 +298,7 @@ def _compared(
         sum(a) / len(a),
         sum(b) / len(b),
         difference,
-        Interval(ratio.mean - 1, ratio.low - 1, ratio.high - 1, ratio.n),
+        ratio - 1,
         p_value,
         paired,
         _doubt(samples, bootstrap=options.bootstrap),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from netlull import _engine
-from netlull.elements import Cbr, Link
+from netlull.builders import Cbr, Link
 from netlull.emulation import find_program, program_version
 from netlull.errors import EmulationError
 from netlull.provenance import origin

@@ -108,14 +108,14 @@ class Outcome:
     account: Mapping[str, Any]
     """What a result says of its emulation: `lateness` in s, `system`, `differences`."""
 
-    def result(self, scenario: str) -> _engine.RawResult:
-        """The outcome as a run of the scenario, given in its canonical form.
+    def result(self, scenario: _engine.Checked) -> _engine.RawResult:
+        """The outcome as a run of the scenario.
 
         Raises:
             EmulationError: the outcome is damaged, of another scenario or of another version.
         """
         try:
-            return _engine.emulation_result(scenario, json.dumps(self.document))
+            return scenario.emulation_result(json.dumps(self.document))
         except _engine.ScenarioError as error:
             raise EmulationError(f"{self.program}: {error}") from None
 

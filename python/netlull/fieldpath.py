@@ -40,14 +40,13 @@ def _too_deep(path: Path) -> _TooDeepError:
 
 
 def read_toml(text: str, origin: str) -> dict[str, Any]:
-    """The document in TOML text.
+    """The document in TOML text, as plain values.
 
     Raises:
         InputError: the text is no TOML or nested too deeply; the message starts with `origin`.
     """
     try:
-        document = tomllib.loads(text)
-        plain(document)
+        document: dict[str, Any] = plain(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin}: is no TOML: {error}") from None
     except RecursionError:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, npt.NDArray[Any]]
 
-__all__ = ["KIND", "MANIFEST", "SUMMARY_LISTS", "Result", "metric", "metric_keys"]
+__all__ = ["KIND", "MANIFEST", "SUMMARY_LISTS", "Result", "metric", "metric_keys", "polars_frame"]
 
 KIND = "netlull run"
 SUMMARY = "summary.json"
@@ -133,11 +133,10 @@ class Result:
         self._series: dict[str, pa.Table | Columns] = dict(series)
 
     @classmethod
-    def from_raw(
-        cls, raw: RawResult, scenario: str, warnings: Sequence[str], emulation: Mapping[str, Any] | None = None
-    ) -> Self:
-        """The result of a run that the core, or netlulld, has finished; `scenario` is its canonical form as JSON."""
-        return cls(json.loads(raw.summary()), json.loads(scenario), origin(), raw.tables(), warnings, emulation)
+    def from_raw(cls, raw: RawResult, warnings: Sequence[str] = (), emulation: Mapping[str, Any] | None = None) -> Self:
+        """The result of a run that the core, or netlulld, has finished."""
+        scenario = json.loads(raw.scenario())
+        return cls(json.loads(raw.summary()), scenario, origin(), raw.tables(), warnings, emulation)
 
     @property
     def world(self) -> str:
@@ -232,12 +231,7 @@ class Result:
 
     def to_polars(self, name: str) -> pl.DataFrame:
         """A series, or `"links"`, `"flows"` or `"stations"`, as a polars data frame (needs `netlull[polars]`)."""
-        import polars as pl
-
-        frame = pl.from_arrow(self._table(name))
-        if not isinstance(frame, pl.DataFrame):
-            raise TypeError(f"polars made a {type(frame).__name__} of {name}")
-        return frame
+        return polars_frame(self._table(name))
 
     def save(self, folder: str | Path) -> None:
         """Writes summary.json, manifest.json, links.parquet, flows.parquet and a Parquet file per series.
@@ -307,6 +301,16 @@ class Result:
     def __repr__(self) -> str:
         """A short description."""
         return f"Result({self.summary['name']!r}, seed {self.summary['seed']}, {self.summary['events']} events)"
+
+
+def polars_frame(table: pa.Table) -> pl.DataFrame:
+    """The table as a polars data frame (needs `netlull[polars]`)."""
+    import polars as pl
+
+    frame = pl.from_arrow(table)
+    if not isinstance(frame, pl.DataFrame):
+        raise TypeError(f"polars made a {type(frame).__name__} of the table")
+    return frame
 
 
 def _int32_keys(schema: pa.Schema) -> pa.Schema:

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from netlull._engine import Monitor
-    from netlull.elements import Flow, Link, Phase, Power, Probe, Recording, TcpOptions
-    from netlull.routing import Routing, Sleep
-    from netlull.stations import Station
+    from netlull.builders import Flow, Link, Phase, Power, Probe, Recording, Routing, Sleep, Station, TcpOptions
 
 __all__ = ["Scenario"]
 
@@ -86,14 +84,21 @@ class Scenario:
             "position": position,
             "topology": as_table(topology) if isinstance(topology, Topology) else topology,
         }
-        self._adopt({key: value for key, value in fields.items() if value is not None})
+        self._adopt(plain({key: value for key, value in fields.items() if value is not None}))
 
-    def _adopt(self, document: Mapping[str, object], folder: Path | None = None) -> None:
+    def _adopt(self, document: dict[str, Any], folder: Path | None = None) -> None:
+        """Becomes the scenario of a document of plain values, which nobody else changes."""
         self._folder = folder
-        self._document: dict[str, Any] = plain(document)
-        inline(self._document, folder)
-        read_in(self._document, folder)
-        self._checked = _engine.check(expanded(self._document))
+        self._document = document
+        inline(document, folder)
+        read_in(document, folder)
+        self._checked = _engine.check(expanded(document))
+
+    @classmethod
+    def _of(cls, document: dict[str, Any], folder: Path | None) -> Self:
+        scenario = cls.__new__(cls)
+        scenario._adopt(document, folder)  # noqa: SLF001  # its own
+        return scenario
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, object], *, folder: Path | None = None) -> Self:
@@ -103,9 +108,7 @@ class Scenario:
             InputError: a file that it names cannot be used.
             ScenarioError: names the field, its value and what was expected.
         """
-        scenario = cls.__new__(cls)
-        scenario._adopt(mapping, folder)  # noqa: SLF001  # its own
-        return scenario
+        return cls._of(plain(mapping), folder)
 
     @classmethod
     def from_toml(
@@ -126,7 +129,7 @@ class Scenario:
         """
         document = read_toml(text, origin)
         _change(document, values or {}, folder)
-        return cls.from_dict(document, folder=folder)
+        return cls._of(document, folder)
 
     @classmethod
     def from_file(cls, path: str | Path, *, values: Mapping[str, object] | None = None) -> Self:
@@ -157,10 +160,10 @@ class Scenario:
             FieldPathError: a path names an entry that does not exist; lists those that do.
             ScenarioError: names the field, its value and what was expected.
         """
-        document: dict[str, Any] = plain(self._document)
+        document = self.to_dict()
         for step in steps:
             _change(document, step, self._folder)
-        return self.from_dict(document, folder=self._folder)
+        return self._of(document, self._folder)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as it was given, as a document of its own."""
@@ -235,11 +238,10 @@ class Scenario:
             VerificationError: the run broke a conservation law: a bug in the simulator.
             Cancelled: `monitor.cancel()` was called.
         """
-        scenario = self._to_run(seed, probe=probe, verify=verify)
-        for warning in scenario.warnings:
+        options = _engine.run_options(seed, probe, verify)
+        for warning in self.warnings:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
-        raw = _engine.run(scenario.canonical(), None, monitor)
-        return Result.from_raw(raw, scenario.canonical(), scenario.warnings)
+        return Result.from_raw(self._checked.run(*options, monitor), self.warnings)
 
     def emulate(  # options of one run
         self,
@@ -275,20 +277,13 @@ class Scenario:
             EmulationLate: packets were too late for the run to be trusted.
         """
         options = emulation.options(max_lateness, tapes, capture, attach or {})
-        scenario = self._to_run(seed, probe=probe)
+        checked = self._checked.with_options(*_engine.run_options(seed, probe))
         found = emulation.find_program(program)
-        plan = _engine.emulation_plan(scenario.canonical())
-        for warning in scenario.warnings:
+        plan = checked.emulation_plan()
+        for warning in self.warnings:
             warnings.warn(warning, NetlullWarning, stacklevel=2)
         outcome = emulation.emulate(plan, found, options, progress)
-        raw = outcome.result(scenario.canonical())
-        return Result.from_raw(raw, scenario.canonical(), scenario.warnings, outcome.account)
-
-    def _to_run(self, seed: int | None, **changes: object) -> Self:
-        """The scenario with the seed and the changes that a run asks for; None changes nothing."""
-        values = {"seed": None if seed is None else _engine.check_seed(seed), **changes}
-        values = {field: value for field, value in values.items() if value is not None}
-        return self.with_values(values) if values else self
+        return Result.from_raw(outcome.result(checked), self.warnings, outcome.account)
 
     def __eq__(self, other: object) -> bool:
         """Equal scenarios run alike: their canonical forms are equal."""

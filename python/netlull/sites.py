@@ -19,8 +19,7 @@ from netlull.scenario import Scenario
 from netlull.suggest import near
 
 if TYPE_CHECKING:
-    from netlull.elements import Probe
-    from netlull.stations import Doze
+    from netlull.builders import Doze, Probe
 
 __all__ = ["Site", "all_sites", "described", "site", "sites"]
 

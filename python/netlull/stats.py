@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     import numpy.typing as npt
 
@@ -25,6 +25,7 @@ __all__ = [
     "bootstrap_interval",
     "bootstrap_ratio",
     "doubt",
+    "goodman_kruskal",
     "holm",
     "mean_interval",
     "paired_difference",
@@ -61,9 +62,27 @@ class Interval:
         """In another unit: all of it times a factor above 0."""
         return Interval(self.mean * factor, self.low * factor, self.high * factor, self.n)
 
+    def __sub__(self, number: float) -> Interval:
+        """All of it less a number."""
+        return Interval(self.mean - number, self.low - number, self.high - number, self.n)
+
+    def __neg__(self) -> Interval:
+        """The interval of the opposite: a loss for a gain."""
+        return Interval(-self.mean, -self.high, -self.low, self.n)
+
     def excludes(self, value: float) -> bool:
         """True if the interval exists and `value` lies outside."""
         return value < self.low or value > self.high
+
+
+def goodman_kruskal(x: Sequence[float], y: Sequence[float]) -> float:
+    """Goodman and Kruskal's gamma: +1 if y never falls as x grows, -1 if it never rises; ties do not count.
+
+    (rising pairs - falling pairs) / (rising + falling); 0 if all are ties.
+    """
+    signs = [np.sign((x[j] - x[i]) * (y[j] - y[i])) for i in range(len(x)) for j in range(i)]
+    rising, falling = signs.count(1), signs.count(-1)
+    return (rising - falling) / (rising + falling) if rising + falling else 0.0
 
 
 @dataclass(frozen=True)

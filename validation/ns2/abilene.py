@@ -87,7 +87,7 @@ TABLE_IV = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the paper leaves open."""
+    """An assumption where the paper is silent."""
 
     buffer: int = 49
     """Packets that may wait at each link; 49 is ns-2's default, `limit_` 50."""

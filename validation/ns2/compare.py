@@ -17,6 +17,14 @@ FAST_RECOVERY = 3.0
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """One simulator's results: counters, and the window at the case's sample times."""
+
+    numbers: Mapping[str, float]
+    window: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
 class Difference:
     """One number of both simulators, and how far apart they may be."""
 

@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from agents import AGENTS, tcp_options
-from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
+from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, named, run_script, stored_lines, verdict
 from run import MSS_BYTES, milliseconds, network
 
 from netlull.aggregate import jain
@@ -118,16 +118,10 @@ def read_stored() -> dict[str, Counts]:
     """What ns-2 gave when it last ran, by the names of the runs.
 
     Raises:
-        Ns2Error: there is nothing, or it was run with other options.
+        StoredError: there is nothing, or it was run with other options.
     """
-    try:
-        lines = STORED.read_text().splitlines()
-    except FileNotFoundError:
-        raise Ns2Error(f"{STORED}: there is no such file; --rerun writes it") from None
-    if f"# options {described()}" not in lines:
-        raise Ns2Error(f"{STORED}: was written with other options than goodput.toml has; --rerun renews it")
     found = {}
-    for line in lines:
+    for line in stored_lines(STORED, f"# options {described()}", "goodput.toml"):
         fields = line.split()
         if not line.startswith("#"):
             found[" ".join(fields[:4])] = dict(zip(COLUMNS, map(float, fields[4:]), strict=True))
@@ -260,24 +254,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="the first runs of each cell only")
     parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
     chosen = parser.parse_args(arguments)
-    unknown = [name for name in chosen.agents if name not in AGENTS]
-    if unknown:
-        parser.error(f"{unknown[0]}: expected one of {', '.join(AGENTS)}")
+    agents = named(parser, chosen.agents, AGENTS)
     try:
         if chosen.rerun:
             rerun()
         stored = read_stored()
-    except Ns2Error as error:
+    except (Ns2Error, StoredError) as error:
         print(error, file=sys.stderr)
         return 2
     holds = True
     with ProcessPoolExecutor(max_workers=os.cpu_count()) as pool:
-        for agent in chosen.agents or AGENTS:
+        for agent in agents:
             rows = list(pool.map(partial(compare, stored=stored, quick=chosen.quick), cells([agent])))
             print(table(agent, rows), flush=True)
             holds = holds and all(row.verdict != "NOT MET" for row in rows)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return verdict(holds=holds)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ class Ns2Error(Exception):
     """ns-2 is missing, or a script failed."""
 
 
+class StoredError(Exception):
+    """A stored result is missing or belongs to other options."""
+
+
 def find_ns() -> str:
     """Path of ns-2's interpreter.
 
@@ -62,6 +66,36 @@ def read_numbers(lines: Iterable[str]) -> Numbers:
         if len(fields) == 2 and not line.startswith("#"):
             numbers[fields[0]] = float(fields[1])
     return numbers
+
+
+def stored_lines(path: Path, options: str, source: str) -> list[str]:
+    """The lines of a stored result that has this line of options.
+
+    Raises:
+        StoredError: the file is missing, or its options are not those of `source`.
+    """
+    try:
+        lines = path.read_text().splitlines()
+    except FileNotFoundError:
+        raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
+    if options not in lines:
+        raise StoredError(f"{path}: was written with other options than {source} has; --rerun renews it")
+    return lines
+
+
+def named(parser: argparse.ArgumentParser, names: Sequence[str], known: Iterable[str]) -> list[str]:
+    """The names on the command line, default all; another name ends the command."""
+    listed = list(known)
+    unknown = [name for name in names if name not in listed]
+    if unknown:
+        parser.error(f"{unknown[0]}: expected one of {', '.join(listed)}")
+    return list(names) or listed
+
+
+def verdict(*, holds: bool) -> int:
+    """Prints the verdict on everything that was compared; the exit code."""
+    print("all within tolerance" if holds else "OUT OF TOLERANCE")
+    return 0 if holds else 1
 
 
 def in_parallel(work: Callable[[Job], Answer], jobs: Iterable[Job]) -> list[Answer]:
@@ -102,5 +136,4 @@ def run_comparison(
     for line, fits in compare(quick is not None and options.quick):
         holds = holds and fits
         print(line, flush=True)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return verdict(holds=holds)

@@ -17,8 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import compare
-from compare import Difference, Sample
-from ns2 import HERE, Ns2Error, Numbers, Value, in_parallel, read_numbers, run_script
+from compare import Difference, Evidence, Sample
+from ns2 import (
+    HERE,
+    Ns2Error,
+    Numbers,
+    StoredError,
+    Value,
+    in_parallel,
+    named,
+    read_numbers,
+    run_script,
+    stored_lines,
+    verdict,
+)
 
 if TYPE_CHECKING:
     import netlull
@@ -50,18 +62,6 @@ class Case:
     def sample_times(self) -> list[float]:
         """When the congestion window is looked at."""
         return [index * SAMPLE_EVERY_S for index in range(1, int(float(self.options["duration"]) / SAMPLE_EVERY_S))]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One simulator's results: counters, and the window at the case's sample times."""
-
-    numbers: Numbers
-    window: Sequence[float] = ()
-
-
-class StoredError(Exception):
-    """A stored result is missing or belongs to other options."""
 
 
 # ------------------------------------------------------------------------------------------------------------- cases
@@ -164,13 +164,7 @@ def read_stored(case: Case) -> Evidence:
     Raises:
         StoredError: there is nothing, or it was run with other options.
     """
-    path = STORED / f"{case.name}.txt"
-    try:
-        lines = path.read_text().splitlines()
-    except FileNotFoundError:
-        raise StoredError(f"{path}: there is no such file; --rerun writes it") from None
-    if f"# options {described(case.options)}" not in lines:
-        raise StoredError(f"{path}: was written with other options than cases.toml has; --rerun renews it")
+    lines = stored_lines(STORED / f"{case.name}.txt", f"# options {described(case.options)}", "cases.toml")
     window = [float(value) for line in lines if line.startswith("w ") for value in line.split()[1:]]
     return Evidence(read_numbers(lines), window)
 
@@ -320,10 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rerun", action="store_true", help="run ns-2 and rewrite the stored results first")
     parser.add_argument("--only-ns2", action="store_true", help="with --rerun: stop there, without netlull")
     chosen = parser.parse_args(arguments)
-    unknown = [name for name in chosen.cases if name not in cases]
-    if unknown:
-        parser.error(f"{unknown[0]}: expected one of {', '.join(cases)}")
-    selected = [cases[name] for name in chosen.cases] or list(cases.values())
+    selected = [cases[name] for name in named(parser, chosen.cases, cases)]
     try:
         if chosen.rerun:
             in_parallel(rerun, selected)
@@ -338,8 +329,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = judge(case, ns2, run_netlull(case))
         print(compare.table(f"{case.name}: {case.purpose}", found))
         holds = holds and all(difference.holds for difference in found)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return verdict(holds=holds)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ns2 import HERE, Ns2Error, Value, in_parallel, run_script
+from agents import AGENTS, tcp_options
+from ns2 import HERE, Ns2Error, StoredError, Value, in_parallel, run_script, stored_lines, verdict
 from run import megabits, milliseconds, network
 
 if TYPE_CHECKING:
@@ -176,14 +177,9 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
     """The drops and the sends of ns-2.
 
     Raises:
-        Ns2Error: there is nothing, or it was run with other options.
+        StoredError: there is nothing, or it was run with other options.
     """
-    try:
-        lines = case.path.read_text().splitlines()
-    except FileNotFoundError:
-        raise Ns2Error(f"{case.path}: there is no such file; --rerun writes it") from None
-    if f"# options {options_line(case)}" not in lines:
-        raise Ns2Error(f"{case.path}: was written with other options than traces.toml has; --rerun renews it")
+    lines = stored_lines(case.path, f"# options {options_line(case)}", "traces.toml")
     drops: list[int] = []
     trace: Trace = [[] for _ in range(int(case.options["flows"]))]
     for line in lines:
@@ -199,21 +195,6 @@ def read_stored(case: Case) -> tuple[list[int], Trace]:
 
 
 # ----------------------------------------------------------------------------------------------------------- netlull
-
-
-def tcp_options(agent: str) -> dict[str, Any]:
-    """Netlull's TCP options for an agent of ns-2."""
-    name = agent.removeprefix("linux-")
-    if name == agent:
-        return {"preset": "ns2", "congestion_control": name}
-    return {
-        "preset": "ns2",
-        "congestion_control": {"reno": "reno_2_6_22", "cubic": "cubic_2_6_22"}.get(name, name),
-        "loss_recovery": "sack",
-        "sack_detection": "forward",
-        "window_reduction": "rate_halving",
-        "rto_granularity": "1 ms",
-    } | ({"vegas_flavour": "linux", "vegas": {"alpha": 2, "beta": 4, "gamma": 1}} if name == "vegas" else {})
 
 
 def quick_network(options: Mapping[str, Value]) -> tuple[list[str], list[dict[str, Any]]]:
@@ -389,20 +370,6 @@ def table(agent: str, rows: Sequence[Row]) -> str:
     return "\n".join(lines) + "\n"
 
 
-AGENTS = (
-    "tahoe",
-    "reno",
-    "new_reno",
-    "sack",
-    "vegas",
-    "linux-reno",
-    "linux-bic",
-    "linux-cubic",
-    "linux-vegas",
-    "linux-compound",
-)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -424,11 +391,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 rows.append(compare(case, ns2, run_netlull(case, drops, ns2)))
             print(table(agent, rows), flush=True)
             holds = holds and all(row.holds for row in rows)
-    except Ns2Error as error:
+    except (Ns2Error, StoredError) as error:
         print(error, file=sys.stderr)
         return 2
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return verdict(holds=holds)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from ns3 import HERE, Ns3Error, Value
 
 sys.path.append(str(HERE.parent / "ns2"))  # what both comparisons share
 import compare
-from compare import Difference
-from ns2 import Numbers, in_parallel, read_numbers
+from compare import Difference, Evidence
+from ns2 import StoredError, in_parallel, named, read_numbers, verdict
 
 from netlull.aggregate import jain
 
@@ -68,18 +68,6 @@ class Case:
     def sample_times(self) -> list[float]:
         """When the congestion window is looked at."""
         return [float(self.ns3["duration"]) * index / SAMPLES for index in range(1, SAMPLES)]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One simulator's results: counters, and the window at the case's sample times."""
-
-    numbers: Numbers
-    window: Sequence[float] = ()
-
-
-class StoredError(Exception):
-    """A stored result is missing or belongs to other options."""
 
 
 # ------------------------------------------------------------------------------------------------------------- cases
@@ -359,10 +347,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only-ns3", action="store_true", help="with --rerun: stop there, without netlull")
     parser.add_argument("--check-stored", action="store_true", help="only run ns-3 under the drops, against stored/")
     chosen = parser.parse_args(arguments)
-    unknown = [name for name in chosen.families if name not in families]
-    if unknown:
-        parser.error(f"{unknown[0]}: expected one of {', '.join(families)}")
-    selected = [case for case in cases if not chosen.families or case.family in chosen.families]
+    wanted = named(parser, chosen.families, families)
+    selected = [case for case in cases if case.family in wanted]
     try:
         if chosen.check_stored:
             changed = outdated([case for case in selected if case.drops])
@@ -382,8 +368,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         title = f"{case.family}, {case.name}: {case.purpose}" + (f"\n  {case.reason}" if case.reason else "")
         print(compare.table(title, found, "ns-3"))
         holds = holds and all(difference.holds for difference in found)
-    print("all within tolerance" if holds else "OUT OF TOLERANCE")
-    return 0 if holds else 1
+    return verdict(holds=holds)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ mod parameter;
 mod read;
 
 pub use error::ConfigError;
-pub use parameter::{Description, Parameter, description, parameters};
-pub use read::{Fields, ReadError, Tagged, field_names, read, tagged, unknown_kind, within};
+pub use parameter::{Description, Parameter, kinds, parameters};
+pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
 #[doc(hidden)]
 pub use serde as __serde;
 #[doc(hidden)]

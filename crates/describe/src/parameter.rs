@@ -29,21 +29,38 @@ pub struct Parameter {
     pub source: String,
 }
 
-/// The description of a configuration struct.
-#[must_use]
-pub fn description<T: JsonSchema>() -> Description {
-    let mut generator = SchemaGenerator::default();
-    let schema = T::json_schema(&mut generator).to_value();
-    let text = |key: &str| schema.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let summary = text("description").split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    let definitions = generator.take_definitions(true);
-    Description { summary, source: text("x-source"), parameters: listed(&schema, &definitions) }
-}
-
 /// The parameters of a configuration struct.
 #[must_use]
 pub fn parameters<T: JsonSchema>() -> Vec<Parameter> {
-    description::<T>().parameters
+    let mut generator = SchemaGenerator::default();
+    let schema = T::json_schema(&mut generator).to_value();
+    listed(&schema, &generator.take_definitions(true))
+}
+
+/// The kinds of a table that the field `kind` tells apart, in the order of the schema; `definition` is the table's name in `schema`.
+#[must_use]
+pub fn kinds(schema: &Value, definition: &str) -> Vec<(String, Description)> {
+    let empty = Map::new();
+    let definitions = schema.get("$defs").and_then(Value::as_object).unwrap_or(&empty);
+    let kinds = definitions.get(definition).and_then(|table| table.get("oneOf")).and_then(Value::as_array);
+    let described = |table: &Value| {
+        let kind = table.pointer("/properties/kind/const")?.as_str()?.to_owned();
+        Some((kind, description(table, definitions)))
+    };
+    kinds.into_iter().flatten().filter_map(described).collect()
+}
+
+fn description(table: &Value, definitions: &Map<String, Value>) -> Description {
+    let text = |key: &str| table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let summary = text("description").split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let mut parameters = listed(table, definitions);
+    parameters.extend(referred(table, definitions).map(|inner| listed(inner, definitions)).unwrap_or_default());
+    Description { summary, source: text("x-source"), parameters }
+}
+
+/// The definition to which a schema refers.
+fn referred<'a>(schema: &Value, definitions: &'a Map<String, Value>) -> Option<&'a Value> {
+    definitions.get(schema.get("$ref")?.as_str()?.rsplit('/').next()?)
 }
 
 fn listed(schema: &Value, definitions: &Map<String, Value>) -> Vec<Parameter> {
@@ -51,27 +68,33 @@ fn listed(schema: &Value, definitions: &Map<String, Value>) -> Vec<Parameter> {
         schema.get("required").and_then(Value::as_array).is_some_and(|names| names.iter().any(|each| each == name))
     };
     let fields = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-    fields
-        .map(|(name, field)| {
-            let text = |key: &str| field.get(key).and_then(Value::as_str).map(str::to_owned);
-            let default = || match field.get("default") {
-                _ if required(name) => "must be given".to_owned(),
-                Some(Value::Null) | None => "none".to_owned(),
-                Some(Value::String(text)) => text.clone(),
-                Some(Value::Object(table)) => {
-                    table.get("kind").unwrap_or(&Value::Null).as_str().unwrap_or("").to_owned()
-                }
-                Some(other) => other.to_string(),
-            };
-            Parameter {
-                name: name.clone(),
-                unit: text("x-unit").unwrap_or_else(|| unit(field, definitions)),
-                default: text("x-default").unwrap_or_else(default),
-                meaning: text("description").unwrap_or_default().replace('\n', " "),
-                source: text("x-source").unwrap_or_default(),
-            }
-        })
-        .collect()
+    let of_field = |(name, field): (&String, &Value)| match referred(field, definitions) {
+        // A table within, whose fields have names of their own.
+        Some(inner) if inner.get("properties").is_some() => {
+            let inner = listed(inner, definitions).into_iter();
+            inner.map(|each| Parameter { name: format!("{name}.{}", each.name), ..each }).collect()
+        }
+        _ => vec![parameter(name, field, required(name), definitions)],
+    };
+    fields.filter(|(name, _)| *name != "kind").flat_map(of_field).collect()
+}
+
+fn parameter(name: &str, field: &Value, is_required: bool, definitions: &Map<String, Value>) -> Parameter {
+    let text = |key: &str| field.get(key).and_then(Value::as_str).map(str::to_owned);
+    let default = || match field.get("default") {
+        _ if is_required => "must be given".to_owned(),
+        Some(Value::Null) | None => "none".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Object(table)) => table.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        Some(other) => other.to_string(),
+    };
+    Parameter {
+        name: name.to_owned(),
+        unit: text("x-unit").unwrap_or_else(|| unit(field, definitions)),
+        default: text("x-default").unwrap_or_else(default),
+        meaning: text("description").unwrap_or_default().replace('\n', " "),
+        source: text("x-source").unwrap_or_default(),
+    }
 }
 
 /// The unit or the choices that a field's type tells.
@@ -125,10 +148,7 @@ mod tests {
     }
 
     /// Walks in steps.
-    ///
-    /// More about it.
     #[derive(serde::Deserialize, JsonSchema)]
-    #[schemars(extend("x-source" = "a book"))]
     #[allow(dead_code)]
     struct Walk {
         /// The length of a step.
@@ -138,21 +158,60 @@ mod tests {
         #[serde(default)]
         #[schemars(extend("x-source" = "reading"))]
         reach: Reach,
+        /// The places between which it leads.
+        ends: Ends,
+    }
+
+    /// Two places.
+    #[derive(serde::Deserialize, JsonSchema)]
+    #[allow(dead_code)]
+    struct Ends {
         /// Its start.
         #[schemars(extend("x-source" = "-", "x-default" = "here"))]
         from: Option<u32>,
     }
 
+    /// A way to move.
+    #[derive(JsonSchema)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    #[allow(dead_code)]
+    enum Move {
+        /// On foot.
+        #[schemars(extend("x-source" = "a book"))]
+        Walk(Walk),
+        /// Not at all.
+        Rest(Ends),
+    }
+
+    fn row(Parameter { name, unit, default, meaning, source }: &Parameter) -> String {
+        format!("{name}; {unit}; {default}; {meaning}; {source}")
+    }
+
     #[test]
     fn a_struct_lists_its_parameters() {
-        let walk = description::<Walk>();
-        assert_eq!((walk.summary.as_str(), walk.source.as_str()), ("Walks in steps.", "a book"));
-        let row = |n: usize| {
-            let Parameter { name, unit, default, meaning, source } = &walk.parameters[n];
-            [name, unit, default, meaning, source].map(String::as_str).join("; ")
-        };
-        assert_eq!(row(0), "step; feet; must be given; The length of a step.; section 1");
-        assert_eq!(row(1), "reach; next_one | any; next_one; How far it goes.; reading");
-        assert_eq!(row(2), "from; integer; here; Its start.; -");
+        let rows: Vec<_> = parameters::<Walk>().iter().map(row).collect();
+        assert_eq!(
+            rows,
+            [
+                "step; feet; must be given; The length of a step.; section 1",
+                "reach; next_one | any; next_one; How far it goes.; reading",
+                "ends.from; integer; here; Its start.; -",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_table_lists_its_kinds() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code)]
+        struct Document {
+            how: Move,
+        }
+        let schema = schemars::schema_for!(Document).to_value();
+        let kinds = kinds(&schema, "Move");
+        let names: Vec<_> = kinds.iter().map(|(name, walk)| (name.as_str(), walk.summary.as_str())).collect();
+        assert_eq!(names, [("walk", "On foot."), ("rest", "Not at all.")]);
+        assert_eq!((kinds[0].1.source.as_str(), kinds[0].1.parameters.len()), ("a book", 3));
+        assert_eq!(row(&kinds[1].1.parameters[0]), "from; integer; here; Its start.; -");
     }
 }

@@ -1,5 +1,6 @@
 //! Reading documents so that an error names the field by its path.
 
+use crate::ConfigError;
 use serde::de::{DeserializeOwned, Error as _, Visitor};
 use serde::{Deserialize, Deserializer, forward_to_deserialize_any};
 use serde_json::{Map, Value};
@@ -27,6 +28,14 @@ impl fmt::Display for ReadError {
 }
 
 impl std::error::Error for ReadError {}
+
+impl ReadError {
+    /// The same error inside a value that serde is reading, its path kept for [`read()`].
+    pub fn custom<E: serde::de::Error>(&self) -> E {
+        let path: String = self.path.iter().map(|key| format!("{key}{MARK}")).collect();
+        E::custom(format!("{path}{}", self.message))
+    }
+}
 
 /// Reads a `T` from a value.
 ///
@@ -94,6 +103,12 @@ pub fn tagged<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Res
     }
 }
 
+/// The error of a value inside the one being read; `error` names the field within it, or nothing for the value itself.
+pub fn refused<E: serde::de::Error>(error: &ConfigError) -> E {
+    let path = error.field.replace('.', &MARK.to_string());
+    E::custom(format!("{path}{MARK}{}", error.reason()))
+}
+
 /// The error of a kind that does not exist.
 pub fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
     E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
@@ -148,6 +163,24 @@ impl Fields {
         Ok(Self { left: Map::deserialize(deserializer)?, known: Vec::new() })
     }
 
+    /// The fields of a table that is at hand; any other value has none.
+    #[must_use]
+    pub fn new(value: Value) -> Self {
+        Self { left: if let Value::Object(table) = value { table } else { Map::new() }, known: Vec::new() }
+    }
+
+    /// Takes the fields that no part has taken and that have one of `names`.
+    ///
+    /// # Errors
+    /// Names a field that is neither there nor among those of the parts, and the known ones.
+    pub fn rest<E: serde::de::Error>(mut self, names: &[String]) -> Result<Value, E> {
+        if let Some(unknown) = self.left.keys().find(|name| !names.contains(name)) {
+            let known = names.iter().map(String::as_str).chain(self.known.drain(..));
+            return Err(unknown_field(unknown, known));
+        }
+        Ok(Value::Object(self.left))
+    }
+
     /// Reads the struct `T` from its fields, and takes them out of the table.
     ///
     /// # Errors
@@ -163,12 +196,18 @@ impl Fields {
     ///
     /// # Errors
     /// Names the field and the known ones.
-    pub fn finish<E: serde::de::Error>(mut self) -> Result<(), E> {
-        let Some(name) = self.left.keys().next() else { return Ok(()) };
-        self.known.dedup();
-        let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
-        Err(E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", "))))
+    pub fn finish<E: serde::de::Error>(self) -> Result<(), E> {
+        match self.left.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(unknown_field(name, self.known.iter().copied())),
+        }
     }
+}
+
+/// The error of a field that nobody reads, in serde's words.
+fn unknown_field<'a, E: serde::de::Error>(name: &str, known: impl Iterator<Item = &'a str>) -> E {
+    let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+    E::custom(format!("unknown field `{name}`, expected one of {}", known.join(", ")))
 }
 
 /// The fields of a struct, by their names in documents.

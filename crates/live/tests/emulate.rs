@@ -8,14 +8,16 @@
 use netlull_live::namespace::{Namespace, sysctl};
 use netlull_live::system::{Awake, open_tun};
 use netlull_live::tape::replay;
-use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
+use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_mechanism::radio::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
-use netlull_mechanism::rate::{PractRaConfig, QueueCount, RateSet};
+use netlull_mechanism::rate::{PractRaConfig, QueueLength, RateSet};
 use netlull_network::buffer::Buffer;
 use netlull_network::outcome::Outcome;
 use netlull_network::plan::{
-    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
-    StationPlan, TcpPlan, Traffic,
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
+    Traffic,
 };
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -223,14 +225,19 @@ fn runs_repeat_in_virtual_time() {
     panic!("no three of nine runs agree within 2 %: {times:?}");
 }
 
+/// A mechanism on a link of 20 Mb/s.
+fn control(mechanism: LinkMechanism) -> ControlPlan {
+    let link = LinkContext { rate: BitRate::from_mbps(20), mtu: Bytes::new(1500) };
+    ControlPlan { mechanism, link, acknowledgements: None, in_service: InService::default() }
+}
+
 #[test]
 fn a_machine_on_tape_decides_the_same_again() {
     let Some(_alone) = alone() else { return };
     let folder = Folder::new("tape");
     let mut plan = plan(&["reno"], 5);
     let rates = RateSet::from_range(BitRate::from_mbps(2), BitRate::from_mbps(20), BitRate::from_mbps(2)).unwrap();
-    let mechanism = MechanismPlan::Practra(PractRaConfig::new(rates));
-    plan.links[1].control = Some(ControlPlan { mechanism, acknowledgements: None, in_service: InService::default() });
+    plan.links[1].control = Some(control(LinkMechanism::PractRa(PractRaConfig::intertwining_2012(rates))));
     let tapes = folder.file("tapes");
     let outcome = folder
         .emulate(&plan, &["--tapes", tapes.to_str().unwrap(), "--capture", folder.file("c.pcapng").to_str().unwrap()]);
@@ -289,18 +296,10 @@ fn awm_keeps_the_queue_of_real_senders_near_its_target() {
             }
         }
         if with {
-            let gateway = GatewayConfig {
-                awm: AwmConfig::new(Bytes::new(75_000)),
-                steers: true,
-                c_earth: None,
-                flows: FlowCountConfig::Fixed(4.0),
-                round_trip: RoundTripConfig::Fixed(MS(80)),
-                queue: QueueCount::Waiting,
-                link_rate: BitRate::from_mbps(20),
-            };
-            let mechanism = MechanismPlan::Gateway(Box::new(gateway));
-            plan.links[1].control =
-                Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+            let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(75_000)));
+            let windows = WindowRule { flows: FlowCountConfig::fixed(4.0), ..WindowRule::default() };
+            let mechanism = LinkMechanism::Awm(AwmConfig { held, windows });
+            plan.links[1].control = Some(ControlPlan { acknowledgements: Some(2), ..control(mechanism) });
         }
         folder.emulate(&plan, &[])
     };

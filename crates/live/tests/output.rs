@@ -2,9 +2,11 @@
 #![allow(missing_docs, clippy::unwrap_used)] // A test may fail.
 #![cfg(target_os = "linux")]
 
-use netlull_live::tape::OnTape;
+use netlull_live::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::rate::{Earth, EarthConfig, QueueView, RateEvent, RateSet};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::rate::{EarthConfig, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Instant};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -44,9 +46,11 @@ fn tapes(directory: &Path) -> [PathBuf; 2] {
     let (same, other) = (directory.join("same.tape"), directory.join("other.tape"));
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), BitRate::from_mbps(20)]).unwrap();
     for path in [&same, &other] {
-        let config = EarthConfig::new(rates.clone(), Bytes::new(90_000));
-        let mut machine = OnTape::<Earth>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
-        machine.handle(Instant::ZERO, RateEvent::Departure { queue: QueueView::EMPTY });
+        let earth = EarthConfig::new(rates.clone(), QueueLength::Bytes(Bytes::new(90_000)));
+        let link = LinkContext { rate: rates.highest(), mtu: Bytes::new(1500) };
+        let config = LinkSetup { mechanism: LinkMechanism::Earth(earth), link };
+        let mut machine = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "N1-N2", path).unwrap();
+        machine.handle(Instant::ZERO, LinkEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}
         machine.finish().unwrap();
     }

@@ -4,17 +4,17 @@
 //! packets, so nothing here reads a clock, a socket or a random generator, and this crate depends on units alone.
 //!
 //! [`Machine`] holds the contract that every mechanism and every driver keeps; [`rate`] holds the controllers that
-//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`catalogue`] says what there is and with which parameters.
+//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`link`] has the events and actions of link controllers, [`machines`] their list.
 
-mod catalogue;
-mod error;
 pub mod gateway;
+pub mod link;
+pub mod machines;
 pub mod radio;
 pub mod rate;
 pub mod topology;
+mod view;
 
-pub use catalogue::{MechanismInfo, ParameterInfo, catalogue};
-pub use error::ConfigError;
+pub use netlull_describe::ConfigError;
 
 use netlull_units::Instant;
 
@@ -57,4 +57,24 @@ pub trait Machine {
 
     /// When to deliver a timeout if nothing happens before; an idle link has no packets to wake its controller.
     fn next_timeout(&self) -> Option<Instant>;
+}
+
+impl<M: Machine + ?Sized> Machine for Box<M> {
+    type Event = M::Event;
+    type Action = M::Action;
+
+    #[inline]
+    fn handle(&mut self, now: Instant, event: Self::Event) {
+        (**self).handle(now, event);
+    }
+
+    #[inline]
+    fn poll_action(&mut self) -> Option<Self::Action> {
+        (**self).poll_action()
+    }
+
+    #[inline]
+    fn next_timeout(&self) -> Option<Instant> {
+        (**self).next_timeout()
+    }
 }

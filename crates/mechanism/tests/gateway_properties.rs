@@ -2,55 +2,82 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{
-    AwmConfig, CEarthConfig, FlowCountConfig, Gateway, GatewayAction, GatewayConfig, GatewayEvent, Pace,
-    RoundTripConfig, SegmentKind, SegmentView, Timestamps,
+    AwmConfig, CountedFlows, FlowCountConfig, GRouterConfig, HeldQueue, Pace, PrintedFlows, PrintedRoundTrip, RateRule,
+    RoundTripConfig, SegmentKind, SegmentView, Timestamps, WindowRule,
 };
-use netlull_mechanism::rate::{Admission, QueueCount, QueueView};
+use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
+use netlull_mechanism::rate::{Admission, QueueCount, QueueLength, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 const MIN: u64 = 1_000_000;
-const MAX: u64 = 40_000_000;
+const LINK: LinkContext = LinkContext { rate: BitRate::from_mbps(40), mtu: Bytes::new(1500) };
 
-fn configs() -> impl Strategy<Value = GatewayConfig> {
+/// AWM, with C-EARTH or alone.
+#[derive(Clone, Debug)]
+struct Config {
+    held: HeldQueue,
+    windows: WindowRule,
+    rate: Option<RateRule>,
+}
+
+impl Config {
+    fn build(&self) -> LinkMachine {
+        let (held, windows) = (self.held, self.windows.clone());
+        let mechanism = match self.rate.clone() {
+            Some(rate) => LinkMechanism::GRouter(GRouterConfig { held, windows, rate }),
+            None => LinkMechanism::Awm(AwmConfig { held, windows }),
+        };
+        mechanism.build(LINK, Instant::ZERO).unwrap()
+    }
+
+    fn floor(&self) -> Bytes {
+        self.windows.floor.unwrap()
+    }
+}
+
+fn configs() -> impl Strategy<Value = Config> {
     let flows = prop_oneof![
-        (1.0_f64..1e4).prop_map(FlowCountConfig::Fixed),
-        (1.0_f64..1e4).prop_map(FlowCountConfig::Printed),
-        (1_u64..3000, 6_u32..13).prop_map(|(millis, bits)| FlowCountConfig::LinearCounting {
-            interval: Duration::from_millis(millis),
-            bits: 1 << bits
+        (1.0_f64..1e4).prop_map(FlowCountConfig::fixed),
+        (1.0_f64..1e4).prop_map(|initial| FlowCountConfig::Printed(PrintedFlows { initial })),
+        (1_u64..3000, 6_u32..13).prop_map(|(millis, bits)| {
+            FlowCountConfig::LinearCounting(CountedFlows { interval: Duration::from_millis(millis), bits: 1 << bits })
         }),
     ];
     let some = (1_u64..1_000_000).prop_map(Duration::from_micros);
     let round_trip = prop_oneof![
-        some.clone().prop_map(RoundTripConfig::Fixed),
-        Just(RoundTripConfig::Printed),
-        some.clone().prop_map(|initial| RoundTripConfig::Handshake { initial }),
-        some.prop_map(|initial| RoundTripConfig::Timestamps { initial }),
+        some.clone().prop_map(RoundTripConfig::fixed),
+        Just(RoundTripConfig::Printed(PrintedRoundTrip {})),
+        some.clone().prop_map(RoundTripConfig::handshake),
+        some.prop_map(RoundTripConfig::timestamps),
     ];
-    let c_earth = prop::option::of((0.01_f64..0.99, any::<bool>()).prop_map(|(gamma, each)| CEarthConfig {
+    let rate = (0.01_f64..0.99, any::<bool>(), round_trip).prop_map(|(gamma, each, round_trip)| RateRule {
         gamma,
         pace: if each { Pace::Event } else { Pace::RoundTrip },
-        ..CEarthConfig::new(BitRate::from_bps(MIN), BitRate::from_bps(MAX))
-    }));
-    let awm =
-        (1_u64..1_000_000, 1_u64..10_000_000, 1_u64..9000, 0_u64..1_000_000).prop_map(|(target, beta, mtu, more)| {
-            AwmConfig {
-                target: Bytes::new(target),
-                beta: BitRate::from_bps(beta),
-                floor: Bytes::new(mtu),
-                initial_window: Bytes::new(mtu + more),
-            }
+        ..RateRule::new(BitRate::from_bps(MIN), round_trip)
+    });
+    let windows =
+        (1_u64..10_000_000, 1_u64..9000, 0_u64..1_000_000, flows).prop_map(|(beta, floor, more, flows)| WindowRule {
+            beta: BitRate::from_bps(beta),
+            floor: Some(Bytes::new(floor)),
+            initial_window: Bytes::new(floor + more),
+            flows,
         });
-    (awm, c_earth, flows, round_trip, any::<bool>()).prop_map(|(awm, c_earth, flows, round_trip, both)| GatewayConfig {
-        awm,
-        c_earth,
-        flows,
-        round_trip,
-        queue: if both { QueueCount::WaitingAndInService } else { QueueCount::Waiting },
-        steers: true,
-        link_rate: BitRate::from_mbps(10),
+    (1_u64..1_000_000, any::<bool>(), windows, prop::option::of(rate)).prop_map(|(target, both, windows, rate)| {
+        Config {
+            held: HeldQueue {
+                target: QueueLength::Bytes(Bytes::new(target)),
+                queue: if both { QueueCount::WaitingAndInService } else { QueueCount::Waiting },
+            },
+            windows,
+            rate,
+        }
     })
+}
+
+fn windows(gateway: &LinkMachine) -> WindowEstimates {
+    gateway.estimates().windows.unwrap()
 }
 
 fn segments() -> impl Strategy<Value = SegmentView> {
@@ -68,7 +95,7 @@ fn segments() -> impl Strategy<Value = SegmentView> {
     })
 }
 
-fn events() -> impl Strategy<Value = Vec<(u64, GatewayEvent)>> {
+fn events() -> impl Strategy<Value = Vec<(u64, LinkEvent)>> {
     let queue = || {
         (prop_oneof![Just(0_u64), 0_u64..200_000, Just(1 << 40)], 0_u64..9000).prop_map(|(waiting, in_service)| {
             QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(in_service) }
@@ -77,11 +104,11 @@ fn events() -> impl Strategy<Value = Vec<(u64, GatewayEvent)>> {
     let admission = prop_oneof![Just(Admission::Accepted), Just(Admission::Dropped)];
     let event = prop_oneof![
         4 => (admission, queue(), prop::option::of(segments()))
-            .prop_map(|(admission, queue, segment)| GatewayEvent::Arrival { admission, queue, segment }),
-        4 => queue().prop_map(|queue| GatewayEvent::Departure { queue }),
-        1 => queue().prop_map(|queue| GatewayEvent::Timeout { queue }),
+            .prop_map(|(admission, queue, segment)| LinkEvent::Arrival { size: Bytes::new(1500), admission, queue, segment }),
+        4 => queue().prop_map(|queue| LinkEvent::Departure { queue }),
+        1 => queue().prop_map(|queue| LinkEvent::Timeout { queue }),
         4 => (segments(), prop_oneof![Just(0_u64), 0_u64..70_000, Just(1 << 30)])
-            .prop_map(|(segment, window)| GatewayEvent::Acknowledgement { segment, window: Bytes::new(window) }),
+            .prop_map(|(segment, window)| LinkEvent::Acknowledgement { segment, window: Bytes::new(window) }),
     ];
     let gap = prop_oneof![3 => Just(0_u64), 6 => 0_u64..3_000_000, 1 => 0_u64..100_000_000_000];
     prop::collection::vec((gap, event), 1..200)
@@ -92,45 +119,46 @@ proptest! {
     /// timeout is never asked for in the past.
     #[test]
     fn whatever_passes(config in configs(), events in events()) {
-        let mut gateway = Gateway::new(&config, Instant::ZERO).unwrap();
+        let mut gateway = config.build();
         let mut now = Instant::ZERO;
         for (gap, event) in events {
             now += Duration::from_nanos(gap);
             gateway.handle(now, event);
             while let Some(action) = gateway.poll_action() {
                 match (action, event) {
-                    (GatewayAction::SetWindow(window), GatewayEvent::Acknowledgement { window: advertised, .. }) => {
+                    (LinkAction::SetWindow(window), LinkEvent::Acknowledgement { window: advertised, .. }) => {
                         prop_assert!(window < advertised);
-                        prop_assert!(window >= config.awm.floor);
+                        prop_assert!(window >= config.floor());
                     }
-                    (GatewayAction::SetWindow(_), _) => prop_assert!(false, "there is no acknowledgement to write to"),
-                    (GatewayAction::SetRate { rate, .. }, _) => {
-                        prop_assert!(config.c_earth.is_some());
-                        prop_assert!((MIN..=MAX).contains(&rate.as_bps()), "{rate}");
+                    (LinkAction::SetWindow(_), _) => prop_assert!(false, "there is no acknowledgement to write to"),
+                    (LinkAction::SetRate { rate, .. }, _) => {
+                        prop_assert!(config.rate.is_some());
+                        prop_assert!((MIN..=LINK.rate.as_bps()).contains(&rate.as_bps()), "{rate}");
                     }
                 }
             }
-            prop_assert!(gateway.window().is_finite() && gateway.window() >= config.awm.floor.as_u64() as f64);
-            prop_assert!(gateway.flows().is_finite() && gateway.flows() >= 1.0, "{}", gateway.flows());
+            let WindowEstimates { window, flows, .. } = windows(&gateway);
+            prop_assert!(window.is_finite() && window >= config.floor().as_u64() as f64);
+            prop_assert!(flows.is_finite() && flows >= 1.0, "{flows}");
         }
     }
 
     /// Once its queue is empty and nobody comes a gateway falls quiet: after at most two timeouts it asks for none.
     #[test]
     fn an_idle_link_falls_quiet(config in configs(), events in events()) {
-        let mut gateway = Gateway::new(&config, Instant::ZERO).unwrap();
+        let mut gateway = config.build();
         let mut now = Instant::ZERO;
         for (gap, event) in events {
             now += Duration::from_nanos(gap);
             gateway.handle(now, event);
             while gateway.poll_action().is_some() {}
         }
-        gateway.handle(now, GatewayEvent::Departure { queue: QueueView::EMPTY });
+        gateway.handle(now, LinkEvent::Departure { queue: QueueView::EMPTY });
         while gateway.poll_action().is_some() {}
         for _ in 0..2 {
             let Some(due) = gateway.next_timeout() else { break };
             now = now.max(due);
-            gateway.handle(now, GatewayEvent::Timeout { queue: QueueView::EMPTY });
+            gateway.handle(now, LinkEvent::Timeout { queue: QueueView::EMPTY });
             while gateway.poll_action().is_some() {}
         }
         prop_assert_eq!(gateway.next_timeout(), None);
@@ -140,14 +168,16 @@ proptest! {
     #[test]
     fn nothing_is_random(config in configs(), events in events()) {
         let run = || {
-            let mut gateway = Gateway::new(&config, Instant::ZERO).unwrap();
+            let mut gateway = config.build();
             let mut now = Instant::ZERO;
             for (gap, event) in &events {
                 now += Duration::from_nanos(*gap);
                 gateway.handle(now, *event);
                 while gateway.poll_action().is_some() {}
             }
-            (gateway.window().to_bits(), gateway.flows().to_bits(), gateway.rate(), gateway.round_trip(), gateway.next_timeout())
+            let WindowEstimates { window, flows, .. } = windows(&gateway);
+            let round_trip = gateway.estimates().round_trip;
+            (window.to_bits(), flows.to_bits(), gateway.rate(), round_trip, gateway.next_timeout())
         };
         prop_assert_eq!(run(), run());
     }
@@ -156,31 +186,28 @@ proptest! {
     /// as they are printed, in full at every arrival and departure.
     #[test]
     fn the_machine_follows_the_printed_equations(config in configs(), events in events()) {
-        let fixed = GatewayConfig {
-            flows: FlowCountConfig::Fixed(7.0),
-            round_trip: RoundTripConfig::Fixed(Duration::from_millis(80)),
-            c_earth: config.c_earth.clone().map(|c_earth| CEarthConfig { pace: Pace::Event, ..c_earth }),
-            ..config
+        let round_trip = RoundTripConfig::fixed(Duration::from_millis(80));
+        let fixed = Config {
+            windows: WindowRule { flows: FlowCountConfig::fixed(7.0), ..config.windows },
+            rate: config.rate.map(|rate| RateRule { pace: Pace::Event, round_trip, ..rate }),
+            held: config.held,
         };
-        let mut gateway = Gateway::new(&fixed, Instant::ZERO).unwrap();
+        let mut gateway = fixed.build();
         let mut printed = Printed::new(&fixed);
         let (mut now, mut rate) = (Instant::ZERO, gateway.rate());
         for (gap, event) in events {
             now += Duration::from_nanos(gap);
             gateway.handle(now, event);
             while let Some(action) = gateway.poll_action() {
-                if let GatewayAction::SetRate { rate: next, .. } = action {
+                if let LinkAction::SetRate { rate: next, .. } = action {
                     prop_assert_ne!(next, rate);
                     rate = next;
                 }
             }
-            match event {
-                GatewayEvent::Arrival { queue, .. } | GatewayEvent::Departure { queue } | GatewayEvent::Timeout { queue } => {
-                    printed.event(now, queue);
-                }
-                GatewayEvent::Acknowledgement { .. } => {}
+            if let Some(queue) = event.queue() {
+                printed.event(now, queue);
             }
-            prop_assert_eq!(gateway.window().to_bits(), printed.window.to_bits());
+            prop_assert_eq!(windows(&gateway).window.to_bits(), printed.window.to_bits());
             prop_assert_eq!(gateway.rate(), printed.rounded());
             prop_assert_eq!(rate, gateway.rate(), "what it told the link");
         }
@@ -189,7 +216,7 @@ proptest! {
 
 /// Equations (1) to (4) with N and RTT given, C at every event.
 struct Printed {
-    config: GatewayConfig,
+    config: Config,
     window: f64,
     beta: f64,
     rate: f64,
@@ -201,18 +228,18 @@ impl Printed {
     const FLOWS: f64 = 7.0;
     const ROUND_TRIP_S: f64 = 80_000_000.0 * 1e-9;
 
-    fn new(config: &GatewayConfig) -> Self {
-        let rate = config.c_earth.as_ref().map_or(config.link_rate, |c_earth| c_earth.max).as_f64();
-        let awm = &config.awm;
-        let (window, beta) = (awm.initial_window.as_u64() as f64, awm.beta.as_f64() / 8.0);
+    fn new(config: &Config) -> Self {
+        let rate = LINK.rate.as_f64();
+        let (window, beta) = (config.windows.initial_window.as_u64() as f64, config.windows.beta.as_f64() / 8.0);
         Self { config: config.clone(), window, beta, rate, queue: 0.0, at: Instant::ZERO }
     }
 
     fn event(&mut self, now: Instant, queue: QueueView) {
-        let both = self.config.queue == QueueCount::WaitingAndInService;
+        let both = self.config.held.queue == QueueCount::WaitingAndInService;
         let queue = (queue.waiting.as_u64() + if both { queue.in_service.as_u64() } else { 0 }) as f64;
-        let target = self.config.awm.target.as_u64() as f64;
-        if let Some(CEarthConfig { gamma, min, max, .. }) = self.config.c_earth {
+        let target = self.config.held.target.bytes(LINK.mtu).as_u64() as f64;
+        if let Some(RateRule { gamma, min_rate: min, .. }) = self.config.rate {
+            let max = LINK.rate;
             let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
             let arrivals = 8.0 * (self.queue - queue).abs() / Self::ROUND_TRIP_S;
             let change = arrivals * sign(queue - gamma * target) * (queue - target).abs() / target;
@@ -225,16 +252,17 @@ impl Printed {
         let seconds = (now - self.at).as_nanos() as f64 * 1e-9;
         let queue_term = (self.queue - queue) / Self::FLOWS;
         let target_term = self.beta * seconds * (target - queue) / (Self::FLOWS * target);
-        let floor = self.config.awm.floor.as_u64() as f64;
+        let floor = self.config.floor().as_u64() as f64;
         self.window = (self.window + (queue_term + target_term)).max(floor).min(65_535.0 * 16_384.0);
         (self.queue, self.at) = (queue, now);
     }
 
     /// To the granularity, 1 kb/s here.
     fn rounded(&self) -> BitRate {
-        let Some(CEarthConfig { granularity, min, max, .. }) = self.config.c_earth else {
-            return self.config.link_rate;
+        let Some(RateRule { granularity, min_rate: min, .. }) = self.config.rate else {
+            return LINK.rate;
         };
+        let max = LINK.rate;
         let steps = (self.rate / granularity.as_f64() + 0.5).floor();
         BitRate::from_bps((steps * granularity.as_f64()).clamp(min.as_f64(), max.as_f64()) as u64)
     }

@@ -4,7 +4,8 @@
 //! and read the difference.
 
 use crate::common::{Line, Link, at_us};
-use netlull_mechanism::rate::{PractRa, PractRaConfig, RateAction, RateEvent, RateSet};
+use netlull_mechanism::link::{LinkAction, LinkEvent};
+use netlull_mechanism::rate::{PractRa, PractRaConfig, QueueView, RateSet};
 use netlull_units::{BitRate, Instant};
 use std::fmt::Write;
 
@@ -25,13 +26,15 @@ fn millis(t: Instant) -> f64 {
 
 fn row(line: &Line) -> String {
     let (event, queue) = match line.event {
-        RateEvent::Arrival { size, admission, queue } => {
+        LinkEvent::Arrival { size, admission, queue, .. } => {
             (format!("+{} {}", size.as_u64(), format!("{admission:?}").to_lowercase()), queue)
         }
-        RateEvent::Departure { queue } => ("departure".to_owned(), queue),
-        RateEvent::Timeout { queue } => ("timeout".to_owned(), queue),
+        LinkEvent::Departure { queue } => ("departure".to_owned(), queue),
+        LinkEvent::Timeout { queue } => ("timeout".to_owned(), queue),
+        LinkEvent::Acknowledgement { .. } => ("acknowledgement".to_owned(), QueueView::EMPTY),
     };
-    let action = line.action.map_or(String::new(), |RateAction::SetRate { rate, pause }| format!("{rate}, {pause}"));
+    let action =
+        line.action.and_then(LinkAction::new_rate).map_or(String::new(), |(rate, pause)| format!("{rate}, {pause}"));
     let next = line.next_timeout.map_or("quiet".to_owned(), |t| format!("{:.3}", millis(t)));
     format!(
         "{:8.3} | {event:16} | {:7} | {:6} | {action:14} | {:9.0} | {:7.1} | {next:>15}",
@@ -46,7 +49,7 @@ fn row(line: &Line) -> String {
 #[test]
 fn a_burst_on_an_idle_link() {
     let m = BitRate::from_mbps;
-    let config = PractRaConfig::new(RateSet::from_range(m(1), m(3), m(1)).unwrap());
+    let config = PractRaConfig::intertwining_2012(RateSet::from_range(m(1), m(3), m(1)).unwrap());
     let mut link = Link::new(PractRa::new(&config, Instant::ZERO).unwrap(), 12_000);
     let mut packets = vec![(at_us(40_000), 1500); 10];
     packets.push((at_us(100_000), 1500));

@@ -2,9 +2,9 @@
 
 use crate::common::{Link, at_us};
 use netlull_mechanism::Machine;
+use netlull_mechanism::link::{LinkAction, LinkController, LinkEvent};
 use netlull_mechanism::rate::{
-    Admission, ArrivalCount, Evaluate, ForecastStart, PractRa, PractRaConfig, QueueCount, QueueView, RateAction,
-    RateEvent, RateSet, Reach,
+    Admission, ArrivalCount, ForecastStart, PractRa, PractRaConfig, QueueCount, QueueView, RateSet, Reach,
 };
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
@@ -13,18 +13,18 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
     let micros = |range: std::ops::Range<u64>| range.prop_map(Duration::from_micros);
     let rates = prop::collection::btree_set(100_u64..20_000, 1..8)
         .prop_map(|kbps| kbps.into_iter().map(|k| BitRate::from_bps(k * 1000)).collect::<Vec<_>>());
-    let evaluate = prop_oneof![Just(Evaluate::EveryEvent), micros(300..40_000).prop_map(Evaluate::Tick)];
+    let tick = prop::option::of(micros(300..40_000));
     let start = prop_oneof![Just(ForecastStart::Zero), Just(ForecastStart::FirstSample)];
     let queue = prop_oneof![Just(QueueCount::Waiting), Just(QueueCount::WaitingAndInService)];
     let arrivals = prop_oneof![Just(ArrivalCount::Offered), Just(ArrivalCount::Accepted)];
     let spans = (micros(0..3000), micros(1..30_000), micros(1..60_000), prop::option::of(micros(500..50_000)));
     let reach = prop_oneof![Just(Reach::Adjacent), Just(Reach::Any)];
-    let readings = (0.01_f64..=1.0, start, evaluate, queue, arrivals, reach, any::<prop::sample::Index>());
+    let readings = (0.01_f64..=1.0, start, tick, queue, arrivals, reach, any::<prop::sample::Index>());
     (rates, spans, readings).prop_map(
         |(
             rates,
             (transition, hold, bound, forecast_interval),
-            (weight, start, evaluate, queue, arrival, steps, initial),
+            (weight, start, tick, queue, arrival, steps, initial),
         )| {
             PractRaConfig {
                 rates: RateSet::from_list(&rates).unwrap(),
@@ -34,7 +34,7 @@ fn configs() -> impl Strategy<Value = PractRaConfig> {
                 forecast_weight: weight,
                 forecast_interval,
                 forecast_start: start,
-                evaluate,
+                tick,
                 queue,
                 arrivals: arrival,
                 steps,
@@ -66,7 +66,7 @@ fn run(config: &PractRaConfig, packets: &[(Instant, u64)]) -> Link {
 }
 
 /// Events with queue contents that no real link would have in that order: the controller must not care.
-fn wild_events() -> impl Strategy<Value = Vec<(u64, RateEvent)>> {
+fn wild_events() -> impl Strategy<Value = Vec<(u64, LinkEvent)>> {
     let queue = prop_oneof![2 => Just(0_u64), 3 => 1_u64..100_000];
     prop::collection::vec((0_u64..30_000, queue, 0_u64..1501, 0_u8..3), 0..80).prop_map(|events| {
         let mut now = 0;
@@ -76,9 +76,19 @@ fn wild_events() -> impl Strategy<Value = Vec<(u64, RateEvent)>> {
                 now += gap;
                 let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::new(size) };
                 let event = match kind {
-                    0 => RateEvent::Departure { queue },
-                    1 => RateEvent::Arrival { size: Bytes::new(size), admission: Admission::Accepted, queue },
-                    _ => RateEvent::Arrival { size: Bytes::new(size), admission: Admission::Dropped, queue },
+                    0 => LinkEvent::Departure { queue },
+                    1 => LinkEvent::Arrival {
+                        size: Bytes::new(size),
+                        admission: Admission::Accepted,
+                        queue,
+                        segment: None,
+                    },
+                    _ => LinkEvent::Arrival {
+                        size: Bytes::new(size),
+                        admission: Admission::Dropped,
+                        queue,
+                        segment: None,
+                    },
                 };
                 (now, event)
             })
@@ -86,14 +96,8 @@ fn wild_events() -> impl Strategy<Value = Vec<(u64, RateEvent)>> {
     })
 }
 
-fn queue_of(event: RateEvent) -> QueueView {
-    match event {
-        RateEvent::Arrival { queue, .. } | RateEvent::Departure { queue } | RateEvent::Timeout { queue } => queue,
-    }
-}
-
 /// The changes when the driver delivers the events, the timeouts asked for, and `uncalled` ones (in us) on top.
-fn changes(config: &PractRaConfig, events: &[(u64, RateEvent)], uncalled: &[u64]) -> Vec<(Instant, RateAction)> {
+fn changes(config: &PractRaConfig, events: &[(u64, LinkEvent)], uncalled: &[u64]) -> Vec<(Instant, LinkAction)> {
     let mut machine = PractRa::new(config, Instant::ZERO).unwrap();
     let (mut found, mut queue, mut handled) = (Vec::new(), QueueView::EMPTY, 0);
     let (mut events, mut uncalled) = (events.iter().copied().peekable(), uncalled.iter().copied().peekable());
@@ -107,11 +111,11 @@ fn changes(config: &PractRaConfig, events: &[(u64, RateEvent)], uncalled: &[u64]
         }
         if next == now {
             let (_, event) = events.next().unwrap();
-            queue = queue_of(event);
+            queue = event.queue().unwrap();
             machine.handle(now, event);
         } else {
             uncalled.next_if(|&t| at_us(t) == now);
-            machine.handle(now, RateEvent::Timeout { queue });
+            machine.handle(now, LinkEvent::Timeout { queue });
         }
         found.extend(machine.poll_action().map(|action| (now, action)));
         handled += 1;
@@ -164,10 +168,10 @@ proptest! {
         for (at, event) in events {
             let before = config.rates.position(machine.rate()).unwrap();
             machine.handle(at_us(at), event);
-            let Some(RateAction::SetRate { rate, .. }) = machine.poll_action() else { continue };
+            let Some(LinkAction::SetRate { rate, .. }) = machine.poll_action() else { continue };
             let queue = match config.queue {
-                QueueCount::Waiting => queue_of(event).waiting,
-                QueueCount::WaitingAndInService => queue_of(event).waiting + queue_of(event).in_service,
+                QueueCount::Waiting => event.queue().unwrap().waiting,
+                QueueCount::WaitingAndInService => event.queue().unwrap().waiting + event.queue().unwrap().in_service,
             };
             let (q, rf, now) = (queue.as_bits() as f64, machine.forecast(), config.rates.position(rate).unwrap());
             let (d, delta) = (seconds(config.delay_bound), seconds(config.transition));
@@ -188,7 +192,7 @@ proptest! {
         for line in run(&config, &packets).lines {
             let Some(next) = line.next_timeout else { continue };
             prop_assert!(next >= line.now);
-            if matches!(line.event, RateEvent::Timeout { .. }) {
+            if matches!(line.event, LinkEvent::Timeout { .. }) {
                 prop_assert!(next > line.now, "would loop at {}", line.now);
             }
         }
@@ -223,10 +227,10 @@ proptest! {
         let start = link.lines.last().map_or(Instant::ZERO, |line| line.now);
         for n in 1..=50 {
             let now = start + (end - start) * n / 50;
-            looked_at.handle(now, RateEvent::Timeout { queue: QueueView::EMPTY });
+            looked_at.handle(now, LinkEvent::Timeout { queue: QueueView::EMPTY });
             looked_at.poll_action();
         }
-        left_alone.handle(end, RateEvent::Timeout { queue: QueueView::EMPTY });
+        left_alone.handle(end, LinkEvent::Timeout { queue: QueueView::EMPTY });
         prop_assert_eq!(looked_at.forecast().to_bits(), left_alone.forecast().to_bits());
         prop_assert_eq!(ahead.to_bits(), left_alone.forecast().to_bits());
     }

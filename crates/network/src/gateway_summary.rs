@@ -1,6 +1,6 @@
 //! What a gateway did and estimated, in time means, for the summary.
 
-use netlull_mechanism::gateway::Gateway;
+use netlull_mechanism::link::{Estimates, LinkController};
 use netlull_units::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ pub struct Account {
     window: f64,
     /// In nanoseconds.
     at_floor: f64,
-    estimates: Estimates,
+    slow: SlowEstimates,
     /// Acknowledgements that came by.
     pub acknowledgements: u64,
     /// Those of them whose window was made smaller.
@@ -49,8 +49,8 @@ pub struct Account {
 
 /// N and RTT, which change far less often than swnd: their integrals are settled when they do.
 #[derive(Clone, Copy, Debug, Default)]
-struct Estimates {
-    /// Since when they have been what they are.
+struct SlowEstimates {
+    /// The instant since which they have had their values.
     since: Instant,
     flows: f64,
     round_trip: Duration,
@@ -60,14 +60,19 @@ struct Estimates {
     round_trip_area: f64,
 }
 
-impl Estimates {
-    /// What they are now, they have been since `now`.
+impl SlowEstimates {
+    fn of(estimates: &Estimates) -> (f64, Duration) {
+        (estimates.windows.map_or(0.0, |windows| windows.flows), estimates.round_trip.unwrap_or_default())
+    }
+
+    /// Takes the values that hold since `now`.
     #[inline]
-    #[allow(clippy::float_cmp)] // Unchanged is what it was, to the bit.
-    fn look(&mut self, now: Instant, gateway: &Gateway) {
-        if self.flows != gateway.flows() || self.round_trip != gateway.round_trip() {
+    #[allow(clippy::float_cmp)] // Unchanged means equal to the bit.
+    fn look(&mut self, now: Instant, estimates: &Estimates) {
+        let (flows, round_trip) = Self::of(estimates);
+        if self.flows != flows || self.round_trip != round_trip {
             self.settle(now);
-            (self.flows, self.round_trip) = (gateway.flows(), gateway.round_trip());
+            (self.flows, self.round_trip) = (flows, round_trip);
         }
     }
 
@@ -89,46 +94,47 @@ fn nanoseconds(from: Instant, to: Instant) -> f64 {
 
 impl Account {
     /// Measurement begins.
-    pub fn restart(&mut self, now: Instant, gateway: &Gateway) {
-        let estimates =
-            Estimates { since: now, flows: gateway.flows(), round_trip: gateway.round_trip(), ..Estimates::default() };
-        *self = Self { began: now, settled: now, estimates, ..Self::default() };
+    pub fn restart(&mut self, now: Instant, controller: &impl LinkController) {
+        let (flows, round_trip) = SlowEstimates::of(&controller.estimates());
+        let slow = SlowEstimates { since: now, flows, round_trip, ..SlowEstimates::default() };
+        *self = Self { began: now, settled: now, slow, ..Self::default() };
     }
 
-    /// Something is about to happen on the link: adds the time in which nothing did.
+    /// Adds the time since the last event, before the next one on the link.
     #[inline]
-    pub fn settle(&mut self, now: Instant, gateway: &Gateway) {
+    pub fn settle(&mut self, now: Instant, controller: &impl LinkController) {
         let passed = nanoseconds(self.settled, now);
-        self.window += gateway.window() * passed;
-        if gateway.is_at_floor() {
-            self.at_floor += passed;
+        let estimates = controller.estimates();
+        if let Some(windows) = estimates.windows {
+            self.window += windows.window * passed;
+            if windows.is_at_floor {
+                self.at_floor += passed;
+            }
         }
-        // What is new is so since the event before.
-        self.estimates.look(self.settled, gateway);
+        // New values hold since the event before.
+        self.slow.look(self.settled, &estimates);
         self.settled = now;
     }
 
     /// The means up to `now`.
-    #[allow(clippy::cast_precision_loss)]
     #[must_use]
-    pub fn summarise(&self, now: Instant, gateway: &Gateway) -> GatewaySummary {
+    pub fn summarise(&self, now: Instant, controller: &impl LinkController) -> GatewaySummary {
         let mut whole = *self;
-        whole.settle(now, gateway);
-        whole.estimates.settle(now);
-        let measured = (now - self.began).as_nanos().max(1) as f64;
-        let steering = |value: f64| gateway.steers().then_some(value);
-        let round_trip = |seconds: f64| gateway.needs_round_trip().then_some(seconds);
+        whole.settle(now, controller);
+        whole.slow.settle(now);
+        let measured = nanoseconds(self.began, now).max(1.0);
+        let Estimates { windows, round_trip } = controller.estimates();
         GatewaySummary {
-            mean_window_bytes: steering(whole.window / measured),
-            floor_share: steering(whole.at_floor / measured),
-            mean_flows: steering(whole.estimates.flows_area / measured),
-            mean_round_trip_s: round_trip(whole.estimates.round_trip_area / measured),
+            mean_window_bytes: windows.map(|_| whole.window / measured),
+            floor_share: windows.map(|_| whole.at_floor / measured),
+            mean_flows: windows.map(|_| whole.slow.flows_area / measured),
+            mean_round_trip_s: round_trip.map(|_| whole.slow.round_trip_area / measured),
             acknowledgements: self.acknowledgements,
             rewritten_acknowledgements: self.rewritten,
-            final_window_bytes: steering(gateway.window()),
-            final_flows: steering(gateway.flows()),
-            final_round_trip_s: round_trip(gateway.round_trip().as_secs_f64()),
-            final_rate_bps: gateway.rate().as_bps(),
+            final_window_bytes: windows.map(|windows| windows.window),
+            final_flows: windows.map(|windows| windows.flows),
+            final_round_trip_s: round_trip.map(Duration::as_secs_f64),
+            final_rate_bps: controller.rate().as_bps(),
         }
     }
 }
@@ -136,34 +142,29 @@ impl Account {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use netlull_mechanism::Machine;
     use netlull_mechanism::gateway::{
-        AwmConfig, CEarthConfig, FlowCountConfig, GatewayConfig, GatewayEvent, RoundTripConfig,
+        AwmConfig, FlowCountConfig, GRouterConfig, HeldQueue, RateRule, RoundTripConfig, WindowRule,
     };
-    use netlull_mechanism::rate::{QueueCount, QueueView};
-    use netlull_mechanism::{Machine, rate};
+    use netlull_mechanism::link::{LinkConfig, LinkContext, LinkEvent};
+    use netlull_mechanism::rate::{Admission, QueueLength, QueueView};
     use netlull_units::{BitRate, Bytes};
 
     #[test]
     fn windows_count_for_as_long_as_they_are_suggested() {
         // N = 1, swnd_0 = 9000 B, floor 1000 B, T = 10 kB, beta = 8 b/s = 1 B/s, negligible. 4000 B come at 1 s: 5000 B (4999.0: less DT).
         // 8000 B at 3 s: 1000 B, the floor, up to 4 s. Mean from 0.5 s on: (0.5 x 9000 + 2 x 5000 + 1 x 1000) / 3.5 = 4428.6 B.
-        let awm = AwmConfig {
-            floor: Bytes::new(1000),
+        let link = LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1000) };
+        let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(10_000)));
+        let windows = WindowRule {
             initial_window: Bytes::new(9000),
             beta: BitRate::from_bps(8),
-            ..AwmConfig::new(Bytes::new(10_000))
+            flows: FlowCountConfig::fixed(1.0),
+            ..WindowRule::default()
         };
-        let rate = BitRate::from_mbps(10);
-        let config = GatewayConfig {
-            awm,
-            c_earth: Some(CEarthConfig::new(rate, rate)),
-            flows: FlowCountConfig::Fixed(1.0),
-            round_trip: RoundTripConfig::Fixed(Duration::from_millis(200)),
-            queue: QueueCount::Waiting,
-            steers: true,
-            link_rate: rate,
-        };
-        let mut gateway = Gateway::new(&config, Instant::ZERO).expect("a gateway");
+        let rate = RateRule::new(link.rate, RoundTripConfig::fixed(Duration::from_millis(200)));
+        let config = GRouterConfig { held, windows: windows.clone(), rate };
+        let mut gateway = config.build(link, Instant::ZERO).expect("a gateway");
         let mut account = Account::default();
         let at = |millis: u64| Instant::ZERO + Duration::from_millis(millis);
         account.settle(at(500), &gateway);
@@ -171,10 +172,8 @@ mod tests {
         for (millis, waiting) in [(1000, 4000), (3000, 9000)] {
             account.settle(at(millis), &gateway);
             let queue = QueueView { waiting: Bytes::new(waiting), in_service: Bytes::ZERO };
-            gateway.handle(
-                at(millis),
-                GatewayEvent::Arrival { admission: rate::Admission::Accepted, queue, segment: None },
-            );
+            let (size, admission) = (Bytes::new(1000), Admission::Accepted);
+            gateway.handle(at(millis), LinkEvent::Arrival { size, admission, queue, segment: None });
         }
         let summary = account.summarise(at(4000), &gateway);
         assert!((summary.mean_window_bytes.unwrap_or(f64::NAN) - 15_500.0 / 3.5).abs() < 2.0, "{summary:?}");
@@ -183,7 +182,7 @@ mod tests {
         assert!(summary.mean_round_trip_s.is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
         assert_eq!(summary.final_rate_bps, 10_000_000);
         // AWM alone has no RTT.
-        let awm_alone = Gateway::new(&GatewayConfig { c_earth: None, ..config }, Instant::ZERO).expect("a gateway");
+        let awm_alone = AwmConfig { held, windows }.build(link, Instant::ZERO).expect("a gateway");
         let summary = account.summarise(at(4000), &awm_alone);
         assert_eq!((summary.mean_round_trip_s, summary.final_round_trip_s), (None, None));
     }

@@ -15,6 +15,7 @@ pub mod probe;
 pub mod queue;
 pub mod radio;
 pub mod random;
+pub mod schedule;
 pub mod station;
 pub mod transmission;
 pub mod transmitter;

@@ -6,9 +6,9 @@ use crate::buffer::Buffer;
 use crate::loss::LossModel;
 use crate::noise::NoiseModel;
 use crate::queue::QueueModel;
-use netlull_mechanism::gateway::GatewayConfig;
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_mechanism::radio::{AccessPointConfig, BsdConfig, EagerConfig, PsmConfig, ShaperConfig};
-use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -149,24 +149,14 @@ pub struct RouteChange {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ControlPlan {
-    /// What it is.
-    pub mechanism: MechanismPlan,
+    /// The controller.
+    pub mechanism: LinkMechanism,
+    /// The link that it is built for.
+    pub link: LinkContext,
     /// The link that brings a gateway its acknowledgements.
     pub acknowledgements: Option<u32>,
     /// The packet being sent when the rate changes.
     pub in_service: InService,
-}
-
-/// A mechanism of a link, with its parameters.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MechanismPlan {
-    /// practRA.
-    Practra(PractRaConfig),
-    /// EARTH.
-    Earth(EarthConfig),
-    /// AWM, C-EARTH or both.
-    Gateway(Box<GatewayConfig>),
 }
 
 /// The packet being sent when the rate changes.

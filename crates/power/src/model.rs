@@ -2,6 +2,8 @@
 
 use crate::{DeviceModel, EnergyLedger, IdealModel, LineCards, Residency, Traffic};
 use netlull_units::{BitRate, Duration, Joules, Watts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How a link's power follows its rate and its traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,16 +16,17 @@ pub enum PowerModel {
     LineCards(LineCards),
 }
 
-/// The rate at which a transition's power is charged; the papers are silent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The power charged in a transition; the papers are silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum TransitionPower {
-    /// At the rate before.
-    Old,
-    /// At the rate after.
-    New,
-    /// At the higher of the two. The default: hardware that changes over is not asleep.
+    /// The higher of the two rates' powers: hardware that changes over is not asleep.
     #[default]
     Higher,
+    /// The new rate's power.
+    New,
+    /// The old rate's power.
+    Old,
 }
 
 impl TransitionPower {

@@ -1,23 +1,14 @@
 //! What there is: mechanisms, TCPs, queues, losses, power models, radios.
 
 use crate::errors;
+use netlull_describe::{Description, Parameter};
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 /// Names, descriptions, parameters and sources as JSON.
 #[pyfunction]
 pub(crate) fn catalogue() -> PyResult<String> {
-    let mechanisms: Vec<_> = netlull_mechanism::catalogue()
-        .iter()
-        .map(|mechanism| {
-            let parameters: Vec<_> = mechanism
-                .parameters
-                .iter()
-                .map(|p| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source }))
-                .collect();
-            json!({ "name": mechanism.name, "description": mechanism.summary, "source": mechanism.source, "parameters": parameters })
-        })
-        .collect();
+    let mechanisms: Vec<_> = netlull_sim::catalogue::mechanisms().iter().map(mechanism).collect();
     let power: Vec<_> = netlull_power::PowerModel::catalogue()
         .iter()
         .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
@@ -36,6 +27,12 @@ pub(crate) fn catalogue() -> PyResult<String> {
         "radios": radios,
     });
     serde_json::to_string(&all).map_err(errors::internal)
+}
+
+fn mechanism((name, described): &(String, Description)) -> Value {
+    let parameter = |p: &Parameter| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source });
+    let parameters: Vec<_> = described.parameters.iter().map(parameter).collect();
+    json!({ "name": name, "description": described.summary, "source": described.source, "parameters": parameters })
 }
 
 /// A radio with its powers in watts and the time that it takes to wake in seconds.
@@ -64,5 +61,7 @@ fn tcp() -> Vec<Value> {
 fn option(option: &netlull_tcp::OptionInfo) -> Value {
     let value = |choice: &netlull_tcp::Choice| json!({ "name": choice.name, "description": choice.summary, "source": choice.source });
     let values: Vec<_> = option.choices.iter().map(value).collect();
-    json!({ "name": option.name, "description": option.summary, "values": values })
+    let defaults: Map<String, Value> =
+        option.defaults.iter().map(|(preset, value)| (preset.clone(), value.clone().into())).collect();
+    json!({ "name": option.name, "description": option.summary, "values": values, "defaults": defaults })
 }

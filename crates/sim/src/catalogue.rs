@@ -1,4 +1,17 @@
-//! What links can do to packets, for people: names, one-line descriptions, sources.
+//! Lists for people: mechanisms with their parameters, queues and losses.
+
+use netlull_describe::{Description, kinds};
+
+/// Every mechanism that a scenario can have, with its parameters, in alphabetical order: controllers of links, mechanisms of stations,
+/// plans of links that sleep. The list follows from the JSON Schema.
+#[must_use]
+pub fn mechanisms() -> Vec<(String, Description)> {
+    let schema = crate::scenario::json_schema();
+    let documents = ["ControllerDocument", "StationMechanismDocument", "PlanDocument"];
+    let mut all: Vec<_> = documents.iter().flat_map(|document| kinds(&schema, document)).collect();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    all
+}
 
 /// A kind of queue management or of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +59,19 @@ pub const fn losses() -> &'static [KindInfo] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_parameter_says_its_unit_its_meaning_and_its_source() {
+        let mechanisms = mechanisms();
+        assert_eq!(mechanisms.len(), 12);
+        for (name, mechanism) in mechanisms {
+            assert!(!mechanism.summary.is_empty() && !mechanism.source.is_empty(), "{name}");
+            for parameter in mechanism.parameters {
+                let texts = [&parameter.unit, &parameter.default, &parameter.meaning, &parameter.source];
+                assert!(texts.iter().all(|text| !text.is_empty()), "{name}: {parameter:?}");
+            }
+        }
+    }
 
     #[test]
     fn what_is_listed_is_what_a_scenario_takes() {

@@ -1,4 +1,4 @@
-//! What congestion controls there are, for people.
+//! The catalogue of congestion controls, for people.
 
 mod options;
 
@@ -20,7 +20,7 @@ pub struct AlgorithmInfo {
     pub algorithm: Algorithm,
     /// The loss recovery and the ECN that it is known with.
     pub known_with: KnownWith,
-    /// Those of ns-2's own agent, if it has another loss recovery.
+    /// The same of ns-2's own agent, if that has another loss recovery.
     pub ns2_agent: Option<KnownWith>,
     /// The name that Linux has for it.
     pub linux: Option<&'static str>,

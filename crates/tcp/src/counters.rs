@@ -1,4 +1,4 @@
-//! What an endpoint has counted.
+//! Counts of an endpoint.
 
 /// Totals since the endpoint was made. Segments and bytes of data count each time they are sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

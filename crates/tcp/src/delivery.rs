@@ -5,6 +5,7 @@
 //! was delivered since, over the time that took, is a sample of the rate. The names are the draft's: C is the
 //! connection ([`DeliveryRate`]), P a packet, RS the sample ([`RateSample`]).
 
+use crate::number::float;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -92,7 +93,7 @@ pub struct Sent {
     pub inflight: u64,
 }
 
-/// What the acknowledgement in hand has told so far.
+/// The news of the current acknowledgement so far.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     sent: Transmission,
@@ -104,7 +105,7 @@ struct Newest {
 /// C: the connection's side of delivery-rate sampling.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
-    /// One record per segment from SND.UNA on, in the order of the stream.
+    /// A record per segment from SND.UNA on, in the order of the stream.
     records: VecDeque<Record>,
     /// C.delivered: bytes delivered over the life of the connection.
     delivered: u64,
@@ -344,12 +345,11 @@ impl DeliveryRate {
     /// Bytes per second; zero for an interval shorter than any round trip was: an acknowledgement that was taken for
     /// that of a retransmission.
     #[inline]
-    #[allow(clippy::cast_precision_loss)]
     fn rate(&self, delivered: u64, interval: Duration) -> f64 {
         if interval.is_zero() || self.min_rtt.is_some_and(|least| interval < least) {
             return 0.0;
         }
-        delivered as f64 / (interval.as_nanos() as f64 * 1e-9)
+        float(delivered) / (float(interval.as_nanos()) * 1e-9)
     }
 }
 

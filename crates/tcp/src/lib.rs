@@ -1,4 +1,4 @@
-//! One TCP endpoint as a state machine: no clock, no input or output, no randomness, and nothing allocated for a
+//! A TCP endpoint as a state machine: no clock, no input or output, no randomness, and nothing allocated for a
 //! segment once the buffers for reordering have grown.
 //!
 //! ```text
@@ -47,6 +47,11 @@
 //! assert_eq!(server.bytes_delivered(), 10_000);
 //! ```
 #![forbid(unsafe_code)]
+// `number` has the casts that lose something.
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::float_cmp)
+)]
 
 mod catalogue;
 pub mod cc;
@@ -54,6 +59,8 @@ mod config;
 mod counters;
 pub mod delivery;
 mod endpoint;
+mod number;
+mod options;
 mod recovery;
 mod rtt;
 mod segment;
@@ -70,6 +77,7 @@ pub use config::{
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};
+pub use options::{Preset, TcpOptions};
 pub use recovery::RecoveryPhase;
 pub use segment::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment};
 pub use seq::SeqNr;

@@ -8,7 +8,7 @@ const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// ns-2 forgets the smoothed RTT from this many doublings on (`rtt_backoff`: "backed off this far").
 const TICKS_FORGET_AFTER: u8 = 4;
 
-/// What the samples so far say.
+/// The estimate from the samples so far.
 #[derive(Clone, Copy, Debug)]
 enum Estimate {
     /// No sample yet.

@@ -73,9 +73,9 @@ impl Flags {
 
     /// The flags byte of the TCP header.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub const fn header_byte(self) -> u8 {
-        self.0 as u8
+        let [_, low] = self.0.to_be_bytes();
+        low
     }
 
     /// True if every flag of `flags` is set.
@@ -138,7 +138,7 @@ pub struct SackBlock {
     pub right: SeqNr,
 }
 
-/// One segment: the header's fields and the length of the data, whose content nobody here needs.
+/// A segment: the header's fields and the length of the data. The data has no content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number of the first byte (of the SYN, if that is set).

@@ -1,5 +1,6 @@
 //! Sequence numbers as they are on the wire.
 
+use crate::number::modulo_u32;
 use std::fmt;
 
 /// A sequence number: 32 bits that wrap.
@@ -26,9 +27,8 @@ impl SeqNr {
     /// The number `steps` (modulo 2^32) further on.
     #[inline]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation)]
     pub const fn advanced_by(self, steps: u64) -> Self {
-        Self(self.0.wrapping_add(steps as u32))
+        Self(self.0.wrapping_add(modulo_u32(steps)))
     }
 
     /// Steps from `earlier` to this number; negative if this one is the earlier.

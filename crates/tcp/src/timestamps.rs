@@ -1,9 +1,10 @@
 //! The timestamps option: the sender's clock and the receiver's memory (RFC 7323).
 
+use crate::number::modulo_u32;
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
-/// Whether timestamps are in use on the connection.
+/// The use of timestamps on the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Negotiated {
     Off,
@@ -17,7 +18,7 @@ pub(crate) enum Paws {
     Refuse,
 }
 
-/// One endpoint's timestamp clock, and what it echoes.
+/// An endpoint's timestamp clock, and the value that it echoes.
 #[derive(Clone, Debug)]
 pub(crate) struct Timestamps {
     /// The current tick's end and the nanoseconds of a tick: most segments need no division.
@@ -58,7 +59,6 @@ impl Timestamps {
         self.value
     }
 
-    #[allow(clippy::cast_possible_truncation)]
     fn advance(&mut self, now: u64) {
         let granularity = u64::from(self.granularity);
         if now - self.tick_end < granularity {
@@ -69,7 +69,7 @@ impl Timestamps {
         }
         let tick = now / granularity;
         self.tick_end = (tick + 1) * granularity;
-        self.value = tick as u32;
+        self.value = modulo_u32(tick);
     }
 
     /// TSecr: TS.Recent.

@@ -80,7 +80,7 @@ fn what_is_not_understood_is_an_error_with_its_line() {
         ("option mss large", "`large` is not a number"),
         ("option colour red", "no option `colour`"),
         ("0 expect happiness 5", "no quantity `happiness`"),
-        ("option ecn maybe", "expected one of off, classic, dctcp"),
+        ("option ecn maybe", "expected one of `off`, `classic`, `dctcp`"),
     ] {
         let error = Script::parse(&format!("# title\n{line}\n")).unwrap_err();
         assert!(error.starts_with("line 2: ") && error.contains(why), "{error}");

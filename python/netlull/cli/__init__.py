@@ -109,20 +109,20 @@ LISTED: Mapping[str, Listed] = {
 class _Commands(click.Group):
     """Commands whose modules are loaded at their use."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # as click's
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, sorted."""
         return sorted(LISTED)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # as click's
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, loaded; None if there is none of that name."""
         return LISTED[cmd_name].loaded() if cmd_name in LISTED else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # as click's
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Lists the commands without loading them."""
         room = formatter.width - 6 - max(map(len, LISTED))
         with formatter.section("Commands"):
-            commands = ((name, click.Command(name, help=listed.short_help)) for name, listed in LISTED.items())
-            formatter.write_dl([(name, command.get_short_help_str(room)) for name, command in commands])
+            unloaded = [click.Command(name, help=listed.short_help) for name, listed in LISTED.items()]
+            formatter.write_dl([(command.name or "", command.get_short_help_str(room)) for command in unloaded])
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import warnings
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import click
 
 from netlull.cli.inputs import json_option, load_scenario, scenario_argument, seed_option, set_option
 from netlull.cli.progress import bar
-from netlull.cli.run import staged, with_default_probe, write_result
+from netlull.cli.run import out_option, run_into
 from netlull.cli.tables import print_summary
 from netlull.cli.warnings import warn
 from netlull.errors import InputError
@@ -58,9 +57,7 @@ class Emulating:
 @scenario_argument
 @seed_option
 @set_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
-)
+@out_option
 @late_option
 @click.option(
     "--tapes", type=click.Path(path_type=Path), metavar="DIR", help="Record each machine's events for netlull replay."
@@ -91,14 +88,8 @@ def emulate_command(  # noqa: PLR0913, PLR0917  # one per option
     Needs root and netlulld (`netlull doctor` says what is missing). A run that was too late to be trusted is refused.
     """
     scenario = load_scenario(file, settings, seed)
-    if out is not None:
-        scenario = with_default_probe(scenario)
     emulating = Emulating(max_lateness, tapes, capture, tuple(_pair(given) for given in attach))
-    with contextlib.ExitStack() as stack:
-        stage = stack.enter_context(staged(out)) if out is not None else None
-        result = emulating.run(scenario)
-        if stage is not None:
-            write_result(result, stage)
+    result = run_into(out, scenario, emulating.run)
     if as_json:
         # The fields of the summary are those of `netlull run`; what only an emulation has stands beside them.
         document: dict[str, Any] = {**result.summary, "emulation": result.emulation}

@@ -13,12 +13,12 @@ import click
 
 import netlull
 from netlull import _engine
+from netlull.builders import ClientShaper
 from netlull.bundled import find, ready
 from netlull.errors import InputError
 from netlull.fieldpath import parse_setting
 from netlull.scenario import Scenario
 from netlull.sites import sites
-from netlull.stations import ClientShaper
 
 if TYPE_CHECKING:
     from netlull.cluster import Cluster

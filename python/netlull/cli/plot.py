@@ -47,18 +47,30 @@ def seconds(_context: click.Context, parameter: click.Parameter, given: str | No
     return found
 
 
-@plot_group.command("cwnd")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option(
+_figure_option = click.option(
     "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
 )
+_from_option = click.option(
+    "--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s."
+)
+_to_option = click.option(
+    "--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end."
+)
+_label_option = click.option(
+    "--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run."
+)
+
+
+@plot_group.command("cwnd")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@_figure_option
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="Only this flow. May be given several times.")
-@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
-@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end.")
+@_from_option
+@_to_option
 @click.option(
     "--each", metavar="PATH=A,B,...", help="Run each scenario once for each value, such as tcp.hystart=true,false."
 )
-@click.option("--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run.")
+@_label_option
 @set_option
 def cwnd_command(
     runs: tuple[str, ...],
@@ -83,14 +95,12 @@ def cwnd_command(
 
 @plot_group.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="A B...")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
-)
+@_figure_option
 @click.option("--flow", "flows", multiple=True, metavar="NAME", help="The window of this flow. Several times.")
 @click.option("--link", "links", multiple=True, metavar="NAME", help="The queue of this link. Several times.")
-@click.option("--from", "start", callback=seconds, metavar="TIME", help="Start of the time shown; default 0 s.")
-@click.option("--to", "end", callback=seconds, metavar="TIME", help="End of the time shown; default the end.")
-@click.option("--label", "labels", multiple=True, metavar="TEXT", help="Name of a run in the legend, one per run.")
+@_from_option
+@_to_option
+@_label_option
 @set_option
 def overlay_command(  # one per option
     runs: tuple[str, ...],
@@ -124,9 +134,7 @@ def overlay_command(  # one per option
     "--metric", "metrics", multiple=True, metavar="NAME", help="Only this metric. May be given several times."
 )
 @click.option("--where", multiple=True, metavar="AXIS=POINT", help="Only this point of another axis.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="A .svg, .pdf or .png file."
-)
+@_figure_option
 def sweep_figure_command(
     store: Path, x: str, by: str | None, metrics: tuple[str, ...], where: tuple[str, ...], out: Path
 ) -> None:

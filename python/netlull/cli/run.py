@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import warnings
 from pathlib import Path
@@ -21,22 +20,27 @@ from netlull.quantities import in_unit
 from netlull.result import KIND
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from netlull.result import Result
     from netlull.scenario import Scenario
 
-__all__ = ["run_command", "simulate", "staged", "with_default_probe", "write_result"]
+__all__ = ["out_option", "run_command", "run_into", "simulate", "with_default_probe"]
 
 _BINS = 500
 _LEAST_BIN_NS = 1_000_000
+
+
+out_option = click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
+)
 
 
 @click.command("run")
 @scenario_argument
 @seed_option
 @set_option
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write columns, manifest and figures there."
-)
+@out_option
 @click.option("--verify", type=click.Choice(["ledger", "replay", "off"]), help="How to check conservation.")
 @json_option
 def run_command(
@@ -46,13 +50,7 @@ def run_command(
     scenario = load_scenario(file, settings, seed)
     if verify is not None:
         scenario = scenario.with_values({"verify": verify})
-    if out is not None:
-        scenario = with_default_probe(scenario)
-    with contextlib.ExitStack() as stack:
-        stage = stack.enter_context(staged(out)) if out is not None else None
-        result = simulate(scenario)
-        if stage is not None:
-            write_result(result, stage)
+    result = run_into(out, scenario, simulate)
     if as_json:
         click.echo(json.dumps(result.summary, indent=2, ensure_ascii=False))
         return
@@ -61,18 +59,18 @@ def run_command(
         click.echo(f"written to {out}")
 
 
-def staged(out: Path) -> contextlib.AbstractContextManager[Path]:
-    """A folder for a run's files that appears as `out` when all are written."""
-    return staged_folder(out, kind=KIND)
-
-
-def write_result(result: Result, stage: Path) -> None:
-    """Writes a run's figures, columns and manifest."""
-    figures = stage / "figures"
-    with writing(figures):
-        figures.mkdir()
-    netlull.plot.run_figures(result, figures)
-    result.write_into(stage)
+def run_into(out: Path | None, scenario: Scenario, run: Callable[[Scenario], Result]) -> Result:
+    """Runs the scenario; with a folder, records time series and writes figures, columns and manifest there."""
+    if out is None:
+        return run(scenario)
+    with staged_folder(out, kind=KIND) as stage:
+        result = run(with_default_probe(scenario))
+        figures = stage / "figures"
+        with writing(figures):
+            figures.mkdir()
+        netlull.plot.run_figures(result, figures)
+        result.write_into(stage)
+    return result
 
 
 def simulate(scenario: Scenario) -> Result:

@@ -34,7 +34,7 @@ def trace_command(  # the command's options
     # The core writes beside `out` and renames when the capture is whole.
     with bar(scenario.name) as show, watched(monitor, show):
         try:
-            raw = _engine.trace(scenario.canonical(), links, out, None, monitor)
+            raw = scenario.checked.trace(list(links), str(out), monitor)
         except OSError as error:
             raise OutputError(str(error)) from None
     click.echo(raw.summary() if as_json else f"written to {out}")

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import inspect
 import math
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
+from msgspec import Meta
+
+from netlull.decode import Document, FieldError, decode
 from netlull.errors import ClusterError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
 from netlull.textfiles import read_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 __all__ = ["Settings", "read_settings"]
 
 WAIT_S = 900.0
 """How long a site's queue may take to start the first job, unless `wait` says otherwise."""
 
-_OURS = ("jobs", "minimum_jobs", "maximum_jobs", "wait")
 _NOT_FOR_USERS = {
     "self",
     "scheduler",
@@ -36,20 +36,41 @@ _NOT_FOR_USERS = {
 }
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How many jobs, and how long to wait for the first; `job` goes to dask-jobqueue as it is."""
+class Settings(Document, frozen=True):
+    """The number of jobs, and the longest wait for the first; `job` goes to dask-jobqueue as it is."""
 
-    jobs: int | None = None
-    minimum_jobs: int | None = None
-    maximum_jobs: int | None = None
-    wait_s: float = WAIT_S
-    job: dict[str, Any] = field(default_factory=dict)
+    jobs: Annotated[int, Meta(ge=1)] | None = None
+    minimum_jobs: Annotated[int, Meta(ge=0)] | None = None
+    maximum_jobs: Annotated[int, Meta(ge=1)] | None = None
+    wait: Annotated[str | None, Meta(extra={"expected": 'a time such as "30 min"'})] = None
+    job: Mapping[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        """Refuses two numbers of jobs, a range that is none and a wait that is no time."""
+        ends = (self.minimum_jobs is None, self.maximum_jobs is None)
+        if ends[0] != ends[1] or (self.jobs is not None and not all(ends)):
+            raise FieldError("jobs", "expected either `jobs`, or `minimum_jobs` and `maximum_jobs`")
+        if (self.minimum_jobs or 0) > (self.maximum_jobs or 0):
+            less = f"{self.maximum_jobs} is less than minimum_jobs; expected at least as many"
+            raise FieldError("maximum_jobs", less)
+        if not 0 < self.wait_s < math.inf:
+            raise FieldError("wait", f'is "{self.wait}"; expected a time such as "30 min"')
+
+    @property
+    def wait_s(self) -> float:
+        """The longest wait in seconds; NaN if it is no time."""
+        if self.wait is None:
+            return WAIT_S
+        seconds = in_unit(self.wait, "s")
+        return math.nan if seconds is None else seconds
 
     @property
     def is_adaptive(self) -> bool:
         """Whether jobs come and go with the work."""
         return self.maximum_jobs is not None
+
+
+_OURS = tuple(name for name in Settings.__struct_fields__ if name != "job")
 
 
 def read_settings(path: Path | None, kinds: tuple[type, ...]) -> Settings:
@@ -62,27 +83,17 @@ def read_settings(path: Path | None, kinds: tuple[type, ...]) -> Settings:
     if path is None:
         return Settings()
     document = read_toml(read_text(path), str(path))
-    try:
-        return _settings(document, kinds)
-    except ClusterError as error:
-        raise ClusterError(f"{path}: {error}") from None
-
-
-def _settings(document: dict[str, Any], kinds: tuple[type, ...]) -> Settings:
     known = {name for kind in kinds for name in _arguments(kind)} - _NOT_FOR_USERS
     for name in document:
         if name not in known and name not in _OURS:
-            raise ClusterError(f"{name}: is unknown; expected one of {', '.join([*_OURS, *sorted(known)])}")
-    least = {"jobs": 1, "minimum_jobs": 0, "maximum_jobs": 1}
-    numbers = {name: _count(document, name, at_least) for name, at_least in least.items() if name in document}
-    if ("minimum_jobs" in numbers) != ("maximum_jobs" in numbers) or ("jobs" in numbers and len(numbers) > 1):
-        raise ClusterError("jobs: expected either `jobs`, or `minimum_jobs` and `maximum_jobs`")
-    if numbers.get("minimum_jobs", 0) > numbers.get("maximum_jobs", 0):
-        raise ClusterError(
-            f"maximum_jobs: {numbers['maximum_jobs']} is less than minimum_jobs; expected at least as many"
-        )
+            listed = ", ".join([*_OURS, *sorted(known)])
+            raise ClusterError(f"{path}: {name}: is unknown; expected one of {listed}")
+    ours = {name: value for name, value in document.items() if name in _OURS}
     job = {name: value for name, value in document.items() if name not in _OURS}
-    return Settings(**numbers, wait_s=_seconds(document.get("wait")), job=job)
+    try:
+        return decode({**ours, "job": job}, Settings)
+    except FieldError as error:
+        raise ClusterError(f"{path}: {error}") from None
 
 
 def _arguments(kind: type) -> list[str]:
@@ -94,20 +105,3 @@ def _arguments(kind: type) -> list[str]:
         for name, parameter in inspect.signature(vars(base)["__init__"]).parameters.items()
         if parameter.kind is not parameter.VAR_KEYWORD and parameter.kind is not parameter.VAR_POSITIONAL
     ]
-
-
-def _count(document: dict[str, Any], name: str, at_least: int) -> int:
-    value = document[name]
-    if not isinstance(value, int) or isinstance(value, bool) or value < at_least:
-        raise ClusterError(f"{name}: is {value!r}; expected a whole number, at least {at_least}")
-    return value
-
-
-def _seconds(value: Any) -> float:
-    """`wait = "30 min"`."""
-    if value is None:
-        return WAIT_S
-    seconds = in_unit(value, "s") if isinstance(value, str) else None
-    if seconds is None or not 0 < seconds < math.inf:
-        raise ClusterError(f'wait: is {value!r}; expected a time such as "30 min"')
-    return seconds

@@ -1,24 +1,51 @@
-"""What a paper folder says: the paper, its claims and the readings of its silences."""
+"""The files of a paper folder: the paper, its claims and its readings (assumptions where it is silent)."""
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from netlull.papers.toml import Fields, PaperError, read
+from msgspec import Meta, Struct, field
+from msgspec.structs import asdict, force_setattr, replace
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from netlull.decode import Document, FieldError, Text
+from netlull.papers.toml import PaperError, read
+from netlull.suggest import near
 
 FILES = ("paper.toml", "scenario.toml", "sweep.toml", "readings.toml", "claims.toml", "figures.py", "claims.py")
 """Every paper folder has these files."""
 
+_Place = float | str
+"""A value on an axis: a number, or a name."""
 
-@dataclass(frozen=True)
-class PaperInfo:
+
+class _Prose(Document, frozen=True):
+    """A table whose texts may fill several lines."""
+
+    def __post_init__(self) -> None:
+        """Makes one line of each text."""
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                force_setattr(self, name, _one_line(value))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()) if "\n" in text else text
+
+
+def _differ(entries: Sequence[Any], where: str, by: str) -> None:
+    """Refuses two entries of one name."""
+    names = [getattr(entry, by) for entry in entries]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise FieldError(f"{where}.{twice}", f'"{twice}" appears twice')
+
+
+class PaperInfo(Struct, frozen=True):
     """Enough to list a paper and to find its folder."""
 
     key: str
@@ -26,142 +53,242 @@ class PaperInfo:
     folder: Path
 
 
-@dataclass(frozen=True)
-class SeriesRun:
+class SeriesRun(Document, frozen=True):
     """One run whose time series are recorded: a point of the sweep."""
 
-    name: str
-    experiment: str
-    point: Mapping[str, float]
-    seed: int = 1
-    probe: Mapping[str, Any] = field(default_factory=dict)
-    """What is recorded beside bins and drops, as a scenario's `[probe]`."""
+    name: Text
+    experiment: Text
+    point: Mapping[str, _Place] = {}
+    seed: Annotated[int, Meta(ge=0)] = 1
+    probe: Mapping[str, Any] = {}
+    """Further tables to record, as a scenario's `[probe]`."""
 
 
-@dataclass(frozen=True)
-class Scope:
+class Series(Document, frozen=True):
+    """The runs whose time series are recorded, and the width of their bins."""
+
+    interval: Text
+    run: tuple[SeriesRun, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses two runs of one name."""
+        _differ(self.run, "run", "name")
+
+
+class Scope(_Prose, frozen=True):
     """A part of the sweep: its experiments, the kept values of its axes and the number of seeds."""
 
-    description: str
+    description: Text
     experiments: tuple[str, ...]
-    keep: Mapping[str, tuple[float, ...]]
-    seeds: int
+    keep: Mapping[str, Annotated[tuple[_Place, ...], Meta(min_length=1)]]
+    seeds: Annotated[int, Meta(ge=1)]
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(_Prose, frozen=True):
     """A further study of a paper: a sweep of its own, drawn by a module of its own as sections of the report."""
 
-    name: str
-    title: str
-    full: str
-    """What the whole sweep runs, in words."""
-    scenario: str
-    sweep: str
-    module: str
-    quick: Scope | None
-    """What `--quick` runs; without it the whole sweep."""
-    series: tuple[SeriesRun, ...]
-    series_interval: str
+    name: Annotated[
+        str, Meta(pattern="^[a-z][a-z0-9-]*$", extra={"expected": "lower-case letters, digits and hyphens"})
+    ]
+    title: Text
+    full: Text
+    """The extent of the whole sweep, in words."""
+    scenario: str = ""
+    sweep: str = ""
+    drawing: str = ""
+    quick: Scope | None = None
+    """The scope of `--quick`; without it the whole sweep."""
+    recorded: Series | None = field(default=None, name="series")
     needs: tuple[str, ...] = ()
     """Packages beyond netlull's own that its sweep reads."""
+
+    def __post_init__(self) -> None:
+        """Names the files that the table leaves out."""
+        super().__post_init__()
+        usual = {
+            "scenario": f"{self.name}-scenario.toml",
+            "sweep": f"{self.name}-sweep.toml",
+            "drawing": f"{self.name.replace('-', '_')}.py",
+        }
+        for which, name in usual.items():
+            force_setattr(self, which, getattr(self, which) or name)
+
+    @property
+    def module(self) -> str:
+        """The module that draws it."""
+        return self.drawing.removesuffix(".py")
+
+    @property
+    def series(self) -> tuple[SeriesRun, ...]:
+        """The recorded runs."""
+        return () if self.recorded is None else self.recorded.run
 
     def missing(self) -> list[str]:
         """Those of `needs` that are not installed."""
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
 
-@dataclass(frozen=True)
-class PaperFigure:
+class PaperFigure(_Prose, frozen=True):
     """A figure or table of the paper and what becomes of it here."""
 
-    id: str
-    label: str
-    title: str
-    reproduced: str
+    id: Text
+    label: Text
+    title: Text
+    reproduced: Text
 
 
-@dataclass(frozen=True)
-class Tolerance:
+class Tolerance(dict[str, float]):
     """A claim's numbers, fixed before our result was looked at."""
 
-    claim: str
-    file: Path
-    values: Mapping[str, float]
+    def __init__(self, claim: str, file: Path, values: Mapping[str, float]) -> None:
+        super().__init__(values)
+        self._where = f"{file.parent.name}/{file.name}: claim.{claim}.tolerance"
 
-    def __getitem__(self, name: str) -> float:
-        """One of them; missing, it is the file's fault."""
-        if name not in self.values:
-            where = f"{self.file.parent.name}/{self.file.name}: claim.{self.claim}.tolerance.{name}"
-            raise PaperError(f"{where}: is missing; expected a number")
-        return self.values[name]
+    def __missing__(self, name: str) -> float:
+        """Blames the file."""
+        raise PaperError(f"{self._where}.{name}: is missing; expected a number")
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(_Prose, frozen=True):
     """One claim of the paper, how it is judged, and why a part of it may not hold."""
 
-    id: str
-    title: str
-    statement: str
-    where: str
-    theirs: str
-    measured: str
-    tolerance: Tolerance
-    reason: str
-    why: Mapping[str, str]
+    id: Annotated[str, Meta(pattern="^[A-Z][0-9]+$", extra={"expected": 'a letter and a number, such as "T1"'})]
+    title: Text
+    statement: Text
+    where: Text
+    theirs: Text
+    measured: Text
+    reason: Text
+    tolerance: Mapping[str, float] = {}
+    why: Mapping[str, Text] = {}
+    """The reason by part; in the file a key may name several parts."""
     study: str = ""
     """The study whose runs it is judged by; empty: the paper's own sweep."""
 
+    def __post_init__(self) -> None:
+        """Gives every part its own reason."""
+        super().__post_init__()
+        why = {part: _one_line(text) for parts, text in self.why.items() for part in parts.split()}
+        force_setattr(self, "why", why)
 
-@dataclass(frozen=True)
-class Alternative:
+
+class Alternative(_Prose, frozen=True):
     """Another answer to a reading's question: a change of the scenario, of an axis, or of the metric that is judged."""
 
-    name: str
-    label: str
-    effect: str
-    set: Mapping[str, Any] = field(default_factory=dict)
+    name: Text
+    label: Text
+    effect: str = ""
+    set: Mapping[str, Any] = {}
     unset: tuple[str, ...] = ()
-    axes: tuple[Mapping[str, Any], ...] = ()
-    use: Mapping[str, str] = field(default_factory=dict)
+    axes: tuple[Mapping[str, Any], ...] = field(default=(), name="axis")
+    use: Mapping[str, str] = {}
+
+    def __post_init__(self) -> None:
+        """Refuses an alternative without a change."""
+        super().__post_init__()
+        if not (self.set or self.unset or self.axes or self.use):
+            raise FieldError("set", "is missing; expected a change: set, unset, axis or use")
 
 
-@dataclass(frozen=True)
-class Reading:
-    """A place where the paper is silent: what was chosen, why, and what it matters."""
+class Reading(_Prose, frozen=True):
+    """An assumption where the paper is silent: the choice, its reason and its effect."""
 
-    id: str
-    question: str
-    choice: str
-    reason: str
-    effect: str
-    alternatives: tuple[Alternative, ...]
+    id: Text
+    question: Text
+    choice: Text
+    reason: Text
+    effect: str = ""
+    alternatives: tuple[Alternative, ...] = field(default=(), name="alternative")
+
+    def __post_init__(self) -> None:
+        """Refuses two alternatives of one name."""
+        super().__post_init__()
+        _differ(self.alternatives, "alternative", "name")
 
 
-@dataclass(frozen=True)
-class Paper:
+class _PaperFile(_Prose, frozen=True, kw_only=True):
+    """paper.toml."""
+
+    key: Text
+    title: Text
+    authors: tuple[str, ...] = ()
+    venue: Text
+    year: Annotated[int, Meta(ge=1900)]
+    doi: str = ""
+    simulator: Text
+    summary: Text
+    full: Text
+    parameters: Mapping[str, Any] = {}
+    figures: tuple[PaperFigure, ...] = field(default=(), name="figure")
+    quick: Scope
+    vary: Scope | None = None
+    """The scope that `--readings` runs again under every alternative; without it `quick`."""
+    recorded: Series = field(name="series")
+    studies: tuple[Study, ...] = field(default=(), name="study")
+
+    def __post_init__(self) -> None:
+        """Refuses two figures or studies of one name."""
+        super().__post_init__()
+        _differ(self.figures, "figure", "id")
+        _differ(self.studies, "study", "name")
+        force_setattr(self, "vary", self.vary or self.quick)
+        force_setattr(self, "parameters", {name: str(value) for name, value in self.parameters.items()})
+
+
+class _ClaimsFile(Document, frozen=True):
+    """claims.toml."""
+
+    claim: Annotated[tuple[Claim, ...], Meta(min_length=1, extra={"expected": "at least one claim"})]
+
+    def __post_init__(self) -> None:
+        """Refuses two claims of one name."""
+        _differ(self.claim, "claim", "id")
+
+
+class _ReadingsFile(Document, frozen=True):
+    """readings.toml."""
+
+    reading: tuple[Reading, ...] = ()
+    search_over: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuses two readings of one name, and a search over one that is not there."""
+        _differ(self.reading, "reading", "id")
+        known = sorted(reading.id for reading in self.reading)
+        for name in self.search_over:
+            if name not in known:
+                raise FieldError("search_over", f'"{name}" is no reading; expected some of: {", ".join(known)}')
+
+
+class Notes(Document, frozen=True):
+    """notes.toml: paragraphs for the sections of the report, of the paper's own and of each study's."""
+
+    paper: Mapping[str, tuple[Text, ...]] = {}
+    study: Mapping[str, Mapping[str, tuple[Text, ...]]] = {}
+
+    def __post_init__(self) -> None:
+        """Makes one line of each paragraph."""
+        force_setattr(self, "paper", _folded(self.paper))
+        force_setattr(self, "study", {name: _folded(notes) for name, notes in self.study.items()})
+
+
+def _folded(notes: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    return {section: tuple(map(_one_line, texts)) for section, texts in notes.items()}
+
+
+class Paper(_PaperFile, frozen=True, kw_only=True):
     """A paper folder, read and checked."""
 
     info: PaperInfo
-    authors: tuple[str, ...]
-    venue: str
-    year: int
-    doi: str
-    simulator: str
-    summary: str
-    full: str
-    parameters: Mapping[str, str]
-    figures: tuple[PaperFigure, ...]
-    quick: Scope
-    vary: Scope
-    """What `--readings` runs again under every alternative: `[vary]`, or else what `--quick` runs."""
-    series: tuple[SeriesRun, ...]
-    series_interval: str
     claims: tuple[Claim, ...]
     readings: tuple[Reading, ...]
     search_over: tuple[str, ...]
-    studies: tuple[Study, ...] = ()
+    notes: Notes
+
+    @property
+    def series(self) -> tuple[SeriesRun, ...]:
+        """The recorded runs."""
+        return self.recorded.run
 
     def study(self, name: str) -> Study:
         """One of its studies."""
@@ -181,189 +308,55 @@ def load(folder: Path) -> Paper:
     for name in FILES:
         if not (folder / name).is_file():
             raise PaperError(f"{folder.name}/{name}: the file is missing; a paper folder has {', '.join(FILES)}")
-    top = read(folder / "paper.toml")
-    info = _info(top, folder)
-    readings, search_over = _readings(folder / "readings.toml")
-    quick = _scope(top.table("quick"))
-    series, series_interval = _recorded(top)
+    claims_path = folder / "claims.toml"
+    sheet = read(folder / "paper.toml", _PaperFile)
+    readings = read(folder / "readings.toml", _ReadingsFile)
+    claims = read(claims_path, _ClaimsFile).claim
+    notes = folder / "notes.toml"
     paper = Paper(
-        info=info,
-        authors=tuple(top.texts("authors")),
-        venue=top.text("venue"),
-        year=top.whole("year", 1900),
-        doi=top.text("doi", default=""),
-        simulator=top.text("simulator"),
-        summary=top.text("summary"),
-        full=top.text("full"),
-        parameters={name: str(value) for name, value in top.mapping("parameters").items()},
-        figures=tuple(_figure(item) for item in top.tables("figure", "id")),
-        quick=quick,
-        vary=_scope(top.table("vary")) if "vary" in top.names() else quick,
-        series=series,
-        series_interval=series_interval,
-        claims=_claims(folder / "claims.toml"),
-        readings=readings,
-        search_over=search_over,
-        studies=tuple(_study(item, folder) for item in top.tables("study", "name")),
+        **asdict(sheet),
+        info=_info(folder, sheet.key, sheet.title),
+        claims=tuple(replace(claim, tolerance=Tolerance(claim.id, claims_path, claim.tolerance)) for claim in claims),
+        readings=readings.reading,
+        search_over=readings.search_over,
+        notes=read(notes, Notes) if notes.is_file() else Notes(),
     )
-    top.close()
+    for study in paper.studies:
+        _check_files(study, folder)
     for claim in paper.claims:
         if claim.study:
             paper.study(claim.study)
+    names = [study.name for study in paper.studies]
+    for name in paper.notes.study:
+        if name not in names:
+            raise PaperError(f"{folder.name}/notes.toml: study.{name}: is unknown; {near(name, names)}")
     return paper
+
+
+class _Head(Struct, frozen=True):
+    """The fields of paper.toml that a list of papers shows."""
+
+    key: Text
+    title: Text
 
 
 def read_info(folder: Path) -> PaperInfo:
     """Key and title of a paper folder."""
-    return _info(read(folder / "paper.toml"), folder)
+    head = read(folder / "paper.toml", _Head)
+    return _info(folder, head.key, head.title)
 
 
-def _info(top: Fields, folder: Path) -> PaperInfo:
-    key = top.text("key")
+def _info(folder: Path, key: str, title: str) -> PaperInfo:
     if key != folder.name:
-        raise top.wrong("key", f'is "{key}"; expected the name of its folder, "{folder.name}"')
-    return PaperInfo(key, top.text("title"), folder)
+        expected = f'expected the name of its folder, "{folder.name}"'
+        raise PaperError(f'{folder.name}/paper.toml: key: is "{key}"; {expected}')
+    return PaperInfo(key, _one_line(title), folder)
 
 
-def _figure(item: Fields) -> PaperFigure:
-    made = PaperFigure(item.text("id"), item.text("label"), item.text("title"), item.text("reproduced"))
-    item.close()
-    return made
-
-
-def _scope(item: Fields) -> Scope:
-    keep: dict[str, tuple[float, ...]] = {}
-    for axis, values in item.mapping("keep").items():
-        if not isinstance(values, list) or not values or not all(isinstance(value, int | float) for value in values):
-            raise item.wrong(f"keep.{axis}", f"is {values!r}; expected a list of numbers")
-        keep[axis] = tuple(float(value) for value in values)
-    made = Scope(item.text("description"), tuple(item.texts("experiments")), keep, item.whole("seeds", 1))
-    item.close()
-    return made
-
-
-def _recorded(item: Fields) -> tuple[tuple[SeriesRun, ...], str]:
-    """The runs whose time series are recorded, and the width of their bins."""
-    series = item.table("series")
-    runs, interval = tuple(_series(run) for run in series.tables("run", "name")), series.text("interval")
-    series.close()
-    return runs, interval
-
-
-def _study(item: Fields, folder: Path) -> Study:
-    name = item.text("name")
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        raise item.wrong("name", f'is "{name}"; expected lower-case letters, digits and hyphens')
-    series: tuple[tuple[SeriesRun, ...], str] = ((), "")
-    if "series" in item.names():
-        series = _recorded(item)
-    made = Study(
-        name=name,
-        title=item.text("title"),
-        full=item.text("full"),
-        scenario=_file(item, "scenario", f"{name}-scenario.toml", folder),
-        sweep=_file(item, "sweep", f"{name}-sweep.toml", folder),
-        module=_file(item, "drawing", f"{name}.py", folder).removesuffix(".py"),
-        quick=_scope(item.table("quick")) if "quick" in item.names() else None,
-        series=series[0],
-        series_interval=series[1],
-        needs=tuple(item.texts("needs")),
-    )
-    item.close()
-    return made
-
-
-def _file(item: Fields, field: str, default: str, folder: Path) -> str:
-    """The name of a file of the paper's folder."""
-    name = item.text(field, default=default)
-    suffix = Path(default).suffix
-    if Path(name).name != name or not name.endswith(suffix) or not (folder / name).is_file():
-        raise item.wrong(field, f'is "{name}"; expected a {suffix} file of the paper\'s folder')
-    return name
-
-
-def _series(item: Fields) -> SeriesRun:
-    point: dict[str, float] = {}
-    for axis, value in item.mapping("point").items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise item.wrong(f"point.{axis}", f"is {value!r}; expected a number")
-        point[axis] = float(value)
-    seed = item.whole("seed", 0) if "seed" in item.names() else 1
-    made = SeriesRun(item.text("name"), item.text("experiment"), point, seed, item.mapping("probe"))
-    item.close()
-    return made
-
-
-def _claims(path: Path) -> tuple[Claim, ...]:
-    top = read(path)
-    claims = tuple(_claim(item) for item in top.tables("claim", "id"))
-    if not claims:
-        raise top.wrong("claim", "is missing; expected at least one claim")
-    top.close()
-    return claims
-
-
-def _claim(item: Fields) -> Claim:
-    name = item.text("id")
-    if not re.fullmatch(r"[A-Z][0-9]+", name):
-        raise item.wrong("id", f'is "{name}"; expected a letter and a number, such as "T1"')
-    numbers = item.table("tolerance")
-    tolerance = Tolerance(name, item.file, {name: numbers.number(name) for name in numbers.names()})
-    reasons = item.table("why")
-    claim = Claim(
-        id=name,
-        title=item.text("title"),
-        statement=item.text("statement"),
-        where=item.text("where"),
-        theirs=item.text("theirs"),
-        measured=item.text("measured"),
-        tolerance=tolerance,
-        reason=item.text("reason"),
-        why={part: reasons.text(names) for names in reasons.names() for part in names.split()},
-        study=item.text("study", default=""),
-    )
-    item.close()
-    return claim
-
-
-def _readings(path: Path) -> tuple[tuple[Reading, ...], tuple[str, ...]]:
-    top = read(path)
-    readings = tuple(_reading(item) for item in top.tables("reading", "id"))
-    search = tuple(top.texts("search_over"))
-    known = {reading.id for reading in readings}
-    for name in search:
-        if name not in known:
-            raise top.wrong("search_over", f'"{name}" is no reading; expected some of: {", ".join(sorted(known))}')
-    top.close()
-    return readings, search
-
-
-def _reading(item: Fields) -> Reading:
-    alternatives = tuple(_alternative(entry) for entry in item.tables("alternative", "name"))
-    reading = Reading(
-        id=item.text("id"),
-        question=item.text("question"),
-        choice=item.text("choice"),
-        reason=item.text("reason"),
-        effect=item.text("effect", default=""),
-        alternatives=alternatives,
-    )
-    item.close()
-    return reading
-
-
-def _alternative(item: Fields) -> Alternative:
-    axes = item.tables("axis", "name")
-    made = Alternative(
-        name=item.text("name"),
-        label=item.text("label"),
-        effect=item.text("effect", default=""),
-        set=item.mapping("set"),
-        unset=tuple(item.texts("unset")),
-        axes=tuple({key: entry.data[key] for key in entry.names()} for entry in axes),
-        use={column: str(metric) for column, metric in item.mapping("use").items()},
-    )
-    if not (made.set or made.unset or made.axes or made.use):
-        raise item.wrong("set", "is missing; expected a change: set, unset, axis or use")
-    item.close()
-    return made
+def _check_files(study: Study, folder: Path) -> None:
+    """Refuses a study whose files are not those of the paper's folder."""
+    for which, suffix in (("scenario", ".toml"), ("sweep", ".toml"), ("drawing", ".py")):
+        name = getattr(study, which)
+        if not re.fullmatch(rf"[^/\\]+{re.escape(suffix)}", name) or not (folder / name).is_file():
+            expected = f"expected a {suffix} file of the paper's folder"
+            raise PaperError(f'{folder.name}/paper.toml: study.{study.name}.{which}: is "{name}"; {expected}')

@@ -20,16 +20,24 @@ class Cell:
     """One point of one experiment: all its seeds."""
 
     experiment: str
-    point: tuple[tuple[str, float], ...]
+    point: tuple[tuple[str, float | str], ...]
 
     @staticmethod
-    def of(experiment: str, **point: float) -> Cell:
-        """The cell at these axis values."""
-        return Cell(experiment, tuple(sorted((axis, float(value)) for axis, value in point.items())))
+    def of(experiment: str, **point: float | str) -> Cell:
+        """The cell at these axis values: numbers, or the labels of an axis without numbers."""
+        return Cell(experiment, tuple(sorted((axis, _place(value)) for axis, value in point.items())))
 
     def __str__(self) -> str:
         """As errors name it."""
-        return " ".join([self.experiment, *(f"{axis}={value:g}" for axis, value in self.point)])
+        return " ".join([self.experiment, *(f"{axis}={_shown(value)}" for axis, value in self.point)])
+
+
+def _place(value: float | str) -> float | str:
+    return value if isinstance(value, str) else float(value)
+
+
+def _shown(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 class Grid:
@@ -42,7 +50,7 @@ class Grid:
         self._cells: dict[Cell, dict[int, int]] = {}
         for row, experiment in enumerate(self._columns["experiment"]):
             values = {axis: self._columns[axis][row] for axis in present}
-            point = {axis: float(value) for axis, value in values.items() if _is_number(value)}
+            point = {axis: value for axis, value in values.items() if isinstance(value, str) or _is_number(value)}
             self._cells.setdefault(Cell.of(experiment, **point), {})[int(self._columns["seed"][row])] = row
         self.runs = table.num_rows
 
@@ -57,7 +65,15 @@ class Grid:
 
     def values(self, experiment: str, axis: str) -> list[float]:
         """An axis's values in an experiment, ascending."""
-        return sorted({value for cell in self.cells(experiment) for name, value in cell.point if name == axis})
+        return sorted(value for value in self._places(experiment, axis) if not isinstance(value, str))
+
+    def labels(self, experiment: str, axis: str) -> list[str]:
+        """The labels of an axis without numbers in an experiment, in the sweep's order."""
+        return [value for value in self._places(experiment, axis) if isinstance(value, str)]
+
+    def _places(self, experiment: str, axis: str) -> list[float | str]:
+        cells = self.cells(experiment)
+        return list(dict.fromkeys(value for cell in cells for name, value in cell.point if name == axis))
 
     def seeds(self, experiment: str) -> list[int]:
         """The seeds that ran in an experiment."""

@@ -72,13 +72,10 @@ def _record(
     paper: Paper, named: Paper | Study, wanted: Sequence[SeriesRun], sweep: Sweep, workers: int | None
 ) -> tuple[dict[str, Recorded], Cost]:
     """Runs the points whose time series are asked for."""
-    if not wanted:
+    if not wanted or named.recorded is None:
         return {}, Cost()
-    at = {
-        Cell.of(point.experiment, **{axis: float(value) for axis, value in point.values.items()}): point.scenario
-        for point in sweep.points()
-    }
-    probe = {"interval": named.series_interval, "drops": True}
+    at = {Cell.of(point.experiment, **point.values): point.scenario for point in sweep.points()}
+    probe = {"interval": named.recorded.interval, "drops": True}
 
     def recorded(run: SeriesRun) -> tuple[Result, Cost]:
         place = Cell.of(run.experiment, **run.point)

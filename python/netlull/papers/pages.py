@@ -48,9 +48,8 @@ def page(paper: Paper, found: Findings, *, scope: str, scenario: str, manifest: 
     """Puts claims, figures, readings and the manifest on one page."""
     module = source.module_of(paper.info.folder, "figures")
     tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
-    notes: Mapping[str, Sequence[str]] = getattr(module, "NOTES", {})
     titles: Mapping[str, str] = getattr(module, "SECTIONS", _TITLES)
-    sections = [_section(name, title, found.drawings, tables, notes) for name, title in titles.items()]
+    sections = [_section(name, title, found.drawings, tables, paper.notes.paper) for name, title in titles.items()]
     filled = [section for section in sections if section.figures or section.tables]
     return Page(
         title=paper.info.title,
@@ -102,7 +101,7 @@ def _study_sections(paper: Paper, found: StudyFindings) -> list[Section]:
     study = found.study
     module = source.module_of(paper.info.folder, study.module)
     tables: list[Tabled] = list(module.tables(found.evidence)) if hasattr(module, "tables") else []
-    notes: Mapping[str, Sequence[str]] = getattr(module, "NOTES", {})
+    notes = paper.notes.study.get(study.name, {})
     titles: Mapping[str, str] = getattr(module, "SECTIONS", {"figures": study.title})
     sections = [_section(name, title, found.drawings, tables, notes) for name, title in titles.items()]
     return [

@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from netlull.output import staged_file
 from netlull.papers.toml import PaperError, read_data, written
 from netlull.scenario import Scenario
@@ -87,7 +89,7 @@ def _plan(source: _Source, scope: Scope | None, seeds: int | None, changes: Sequ
     if seeds is not None:
         sweep = _with_seeds(folder, sweep, seeds)
     if scope is not None:
-        sweep = _within(source, sweep, scope if seeds is None else replace(scope, seeds=seeds))
+        sweep = _within(source, sweep, scope if seeds is None else structs.replace(scope, seeds=seeds))
     return Plan(_scenario(folder / source.scenario, changes), sweep)
 
 
@@ -141,21 +143,21 @@ def _within(source: _Source, sweep: Mapping[str, Any], scope: Scope) -> dict[str
     return {**sweep, "seeds": scope.seeds, "axis": axes, "experiment": experiments}
 
 
-def _kept(source: _Source, axis: Mapping[str, Any], keep: Mapping[str, tuple[float, ...]]) -> dict[str, Any]:
+def _kept(source: _Source, axis: Mapping[str, Any], keep: Mapping[str, tuple[float | str, ...]]) -> dict[str, Any]:
     name = axis["name"]
     if name not in keep:
         return dict(axis)
     field = "point" if "point" in axis else "values"
-    entries = [entry for entry in axis[field] if _number(entry, str(axis.get("unit", ""))) in keep[name]]
+    entries = [entry for entry in axis[field] if _place(entry, str(axis.get("unit", ""))) in keep[name]]
     if len(entries) != len(keep[name]):
         raise source.wrong_scope(f"keep.{name}", f"{list(keep[name])} are not all values of that axis")
     return {**axis, field: entries}
 
 
-def _number(entry: Any, unit: str) -> float | None:
-    """The number of an axis entry in the axis's unit; None if it is written in another unit."""
+def _place(entry: Any, unit: str) -> float | str:
+    """The value of an axis entry: its number in the axis's unit, or its text."""
     value = entry.get("value") if isinstance(entry, dict) else entry
     if isinstance(value, int | float):
         return float(value)
-    found = re.fullmatch(rf"\s*([0-9.eE+-]+)\s*{re.escape(unit)}\s*", str(value))
-    return float(found.group(1)) if found else None
+    found = re.fullmatch(rf"\s*([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)\s*{re.escape(unit)}\s*", str(value))
+    return float(found.group(1)) if found else str(value)

@@ -1,4 +1,4 @@
-"""Where papers are: shipped inside the package, or in the repository that the package runs from."""
+"""The folders of papers: the shipped ones, and `papers/` in the current folder."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _places() -> list[Path]:
-    """Folders that hold paper folders: packaged data first, then the repository."""
-    return [_PACKAGE / "papers" / "shipped", _PACKAGE.parent.parent / "papers", Path.cwd() / "papers"]
+    """Folders that hold paper folders: the shipped ones first."""
+    return [_PACKAGE / "shipped" / "papers", Path.cwd() / "papers"]
 
 
 def find() -> list[PaperInfo]:

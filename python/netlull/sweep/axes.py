@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from msgspec import Meta, field
 
 from netlull import _engine
+from netlull.decode import Document, Text
 from netlull.errors import SweepError
 from netlull.quantities import in_unit
 
@@ -16,13 +19,12 @@ __all__ = ["MOST_SEEDS", "RESERVED_COLUMNS", "Axis", "AxisPoint", "Experiment", 
 RESERVED_COLUMNS = ("experiment", "seed")
 
 
-@dataclass(frozen=True)
-class AxisPoint:
+class AxisPoint(Document, frozen=True):
     """One place on an axis: its value, how it is labelled, and what it sets and unsets in the scenario."""
 
-    value: float | str
+    value: Annotated[int | float | str, Meta(extra={"expected": "the point's place on the axis: a number or text"})]
     label: str | None = None
-    set: Mapping[str, object] = field(default_factory=dict)
+    set: Mapping[str, Any] = {}
     unset: Sequence[str] = ()
 
     @property
@@ -35,8 +37,7 @@ class AxisPoint:
         return {**dict.fromkeys(self.unset), **self.set}
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Document, frozen=True):
     """A dimension of the grid: either one `path` that takes each of `values`, or general `points`.
 
     `unit` is what the axis's column is in: values that are quantities are converted to it.
@@ -45,10 +46,10 @@ class Axis:
         SweepError: the axis has no points, has both forms or none, or a value does not fit the unit.
     """
 
-    name: str
+    name: Text
     path: str | None = None
-    values: Sequence[object] = ()
-    points: Sequence[AxisPoint] = ()
+    values: Sequence[Any] = ()
+    points: Sequence[AxisPoint] = field(default=(), name="point")
     unit: str | None = None
 
     def __post_init__(self) -> None:
@@ -94,14 +95,13 @@ class Axis:
         return all(isinstance(point.value, float) for point in self.resolved)
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(Document, frozen=True):
     """A grid over some of the sweep's axes (default: all), with its own seeds and changes to the scenario if wanted."""
 
-    name: str
+    name: Text
     axes: Sequence[str] | None = None
-    seeds: int | Sequence[int] | None = None
-    set: Mapping[str, object] = field(default_factory=dict)
+    seeds: int | Sequence[Any] | None = None
+    set: Mapping[str, Any] = {}
     unset: Sequence[str] = ()
 
     def changes(self) -> dict[str, object]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
+from msgspec import Meta, field
 
+from netlull.decode import Document, Text
 from netlull.errors import SweepError
 from netlull.quantities import in_unit
 from netlull.sweep.axes import Axis, AxisPoint, shown_value
@@ -22,16 +23,17 @@ __all__ = ["KINDS", "MOST_POINTS", "SCALES", "Column", "Design", "Range"]
 KINDS = ("latin_hypercube", "random")
 SCALES = ("linear", "log")
 MOST_POINTS = 1_000_000
+Paths = Annotated[str | Sequence[str], Meta(extra={"expected": "a path such as link.N1-N2.rate, or a list of paths"})]
+End = Annotated[int | float | str, Meta(extra={"expected": "the end of the range: a number or a quantity"})]
 _DIGITS = 6
 """Significant digits of a sampled value: short enough to read, and to write into a scenario."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Document, frozen=True):
     """An axis of a list: each row has a value for it, which `path` (or every one of several paths) takes."""
 
-    name: str
-    path: str | Sequence[str]
+    name: Text
+    path: Paths
     unit: str | None = None
 
     @property
@@ -40,8 +42,7 @@ class Column:
         return (self.path,) if isinstance(self.path, str) else tuple(self.path)
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(Document, frozen=True):
     """An axis of a sample: values between `low` and `high`, uniform on a linear or a logarithmic `scale`.
 
     With a `unit` the ends are quantities of its kind ("1 Mb/s") or numbers in it; `whole` rounds to whole numbers.
@@ -50,10 +51,10 @@ class Range:
         SweepError: names the field, its value and what was expected.
     """
 
-    name: str
-    path: str | Sequence[str]
-    low: float | str
-    high: float | str
+    name: Text
+    path: Paths
+    low: End = field(name="from")
+    high: End = field(name="to")
     unit: str | None = None
     scale: str = "linear"
     whole: bool = False
@@ -79,7 +80,7 @@ class Range:
         """As numbers in its unit."""
         return self._number(self.low, "from"), self._number(self.high, "to")
 
-    def _number(self, end: float | str, field: str) -> float:
+    def _number(self, end: float | str, name: str) -> float:
         number: float | None = None
         if isinstance(end, str):
             number = in_unit(end, self.unit) if self.unit else None
@@ -87,7 +88,7 @@ class Range:
             number = float(end)
         if number is None or not math.isfinite(number):
             expected = f"a number or a quantity in {self.unit}" if self.unit else "a number, or a unit for quantities"
-            raise SweepError(f"sample.axis.{self.name}.{field}: is {end!r}; expected {expected}")
+            raise SweepError(f"sample.axis.{self.name}.{name}: is {end!r}; expected {expected}")
         return number
 
     def at(self, share: float) -> str | float:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from netlull.errors import ResultError
 from netlull.execution import Cost
-from netlull.output import file_record
+from netlull.result import polars_frame
 from netlull.stats import doubt, mean_interval
 from netlull.sweep.axes import Axis, AxisPoint
 from netlull.sweep.description import DESCRIPTION, ENERGY, TABLE, read_checked, table_damage
@@ -171,10 +171,7 @@ class SweepResult:
         Intervals are Student's t; NaN where there is one seed.
         """
         place = [column for axis in self.axes for column in (axis, f"{axis}_label")]
-        places = list(zip(*(self.table[name].to_pylist() for name in ["experiment", *place]), strict=True))
-        rows_of: dict[tuple[Any, ...], list[int]] = {}
-        for row, where in enumerate(places):
-            rows_of.setdefault(where, []).append(row)
+        rows_of = self._rows_by(["experiment", *place])
         columns: dict[str, Any] = {
             name: pa.array([where[index] for where in rows_of], self.table[name].type)
             for index, name in enumerate(["experiment", *place])
@@ -190,11 +187,7 @@ class SweepResult:
 
     def doubts(self) -> list[str]:
         """Metrics whose intervals may mislead and why, each with where: skewed ones, points of few seeds."""
-        place = [f"{axis}_label" for axis in self.axes]
-        places = list(zip(*(self.table[name].to_pylist() for name in ["experiment", *place]), strict=True))
-        rows_of: dict[tuple[Any, ...], list[int]] = {}
-        for row, where in enumerate(places):
-            rows_of.setdefault(where, []).append(row)
+        rows_of = self._rows_by(["experiment", *(f"{axis}_label" for axis in self.axes)])
         told: dict[str, None] = {}
         for where, rows in rows_of.items():
             at = ", ".join(f"{axis}={label}" for axis, label in zip(self.axes, where[1:], strict=True) if label)
@@ -204,18 +197,21 @@ class SweepResult:
                     told[why if why.startswith("only") else f"{name} at {at}: {why}"] = None
         return list(told)
 
+    def _rows_by(self, columns: Sequence[str]) -> dict[tuple[Any, ...], list[int]]:
+        """The numbers of the rows that have the same values in these columns."""
+        rows_of: dict[tuple[Any, ...], list[int]] = {}
+        values = (self.table[name].to_pylist() for name in columns)
+        for row, place in enumerate(zip(*values, strict=True)):
+            rows_of.setdefault(place, []).append(row)
+        return rows_of
+
     def to_pandas(self) -> pd.DataFrame:
         """The table as a pandas data frame (needs `netlull[pandas]`)."""
         return self.table.to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """The table as a polars data frame (needs `netlull[polars]`)."""
-        import polars as pl
-
-        frame = pl.from_arrow(self.table)
-        if not isinstance(frame, pl.DataFrame):
-            raise TypeError(f"polars made a {type(frame).__name__} of the table")
-        return frame
+        return polars_frame(self.table)
 
 
 def _description(folder: Path) -> dict[str, Any]:
@@ -233,34 +229,26 @@ def _sampled(design: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _energy(folder: Path, document: Mapping[str, Any]) -> pa.Table | None:
     """None in a store of an earlier version."""
-    import pyarrow.parquet as pq
-
-    path = folder / ENERGY
-    record = document.get("files", {}).get(ENERGY)
-    if record is None:
-        return None
-    try:
-        if file_record(path) == record:
-            return pq.read_table(path)
-    except FileNotFoundError:
-        raise ResultError(f"{path}: is missing; {_REBUILD}") from None
-    except (OSError, pa.ArrowInvalid):
-        pass
-    raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}")
+    return _sound_table(folder, document, ENERGY) if ENERGY in document.get("files", {}) else None
 
 
 def _table(folder: Path, document: Mapping[str, Any]) -> pa.Table:
-    import pyarrow.parquet as pq
-
     path = folder / TABLE
     if not path.exists():
         raise ResultError(f"{path}: is missing; the sweep has not ended: run it again to resume")
     if TABLE not in document.get("files", {}):
         raise ResultError(f"{path}: is of an earlier sweep; this one has not ended: run it again to resume")
-    damage = table_damage(folder, document)
+    return _sound_table(folder, document, TABLE)
+
+
+def _sound_table(folder: Path, document: Mapping[str, Any], name: str) -> pa.Table:
+    """A table of the store, if it is the one that sweep.json describes."""
+    import pyarrow.parquet as pq
+
+    damage = table_damage(folder, document, name)
     if damage is not None:
         raise ResultError(f"{folder}/{damage}; {_REBUILD}")
     try:
-        return pq.read_table(path)
+        return pq.read_table(folder / name)
     except (OSError, pa.ArrowInvalid):
-        raise ResultError(f"{path}: is truncated or damaged; {_REBUILD}") from None
+        raise ResultError(f"{folder / name}: is truncated or damaged; {_REBUILD}") from None

@@ -2,26 +2,68 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
+from msgspec import Meta, field
+
+from netlull.decode import Document, FieldError, Text, decode
 from netlull.errors import InputError
 from netlull.fieldpath import read_toml
 from netlull.quantities import in_unit
+from netlull.tomltext import toml_key, toml_value
 from netlull.topology.draft import Draft
 from netlull.topology.model import Line
 from netlull.topology.model import Network as Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from netlull.topology.options import ReadOptions
 
 __all__ = ["from_table", "read", "table", "written"]
 
-_TOP = ("name", "description", "nodes", "link", "demand")
-_LINK = ("from", "to", "name", "capacity", "distance", "delay", "cost")
-_DEMAND = ("from", "to", "rate")
+
+class _Link(Document, frozen=True):
+    """`[[link]]`."""
+
+    a: Text = field(name="from")
+    b: Text = field(name="to")
+    name: Text | None = None
+    capacity: Text | None = None
+    distance: Text | None = None
+    delay: Text | None = None
+    cost: Annotated[int, Meta(ge=1)] = 1
+
+    @property
+    def kilometres(self) -> float | None:
+        """The distance; None without one, or if it is none."""
+        amount, _, unit = (self.distance or "").strip().partition(" ")
+        return in_unit(amount, "") if unit.strip() == "km" else None
+
+    def __post_init__(self) -> None:
+        """Refuses a distance that is none."""
+        if self.distance is not None and self.kilometres is None:
+            raise FieldError("distance", f'"{self.distance}" is no distance; expected one such as "132.4 km"')
+
+
+class _Demand(Document, frozen=True):
+    """`[[demand]]`."""
+
+    source: Text = field(name="from")
+    target: Text = field(name="to")
+    rate: Text
+
+
+class _File(Document, frozen=True, kw_only=True):
+    """A topology."""
+
+    name: str | None = None
+    description: str | None = None
+    nodes: Annotated[
+        Mapping[str, Any], Meta(min_length=1, extra={"expected": "a table such as Vienna = [16.37, 48.21]"})
+    ]
+    link: tuple[_Link, ...] = ()
+    demand: tuple[_Demand, ...] = ()
 
 
 def read(text: str, name: str, origin: str, options: ReadOptions) -> Topology:
@@ -44,53 +86,18 @@ def from_table(data: Mapping[str, Any], name: str, origin: str, *, merge: bool =
         InputError: names `origin`, the field, its value and what was expected.
     """
     draft = Draft(origin, merge=merge)
-    _known(data, _TOP, "", draft)
-    for field in ("name", "description"):
-        if not isinstance(data.get(field, ""), str):
-            raise draft.wrong(field, f"{data[field]!r} is no text; expected text")
-    nodes = data.get("nodes")
-    if not isinstance(nodes, dict) or not nodes:
-        raise draft.wrong("nodes", "are missing; expected a table such as Vienna = [16.37, 48.21]")
-    for node, place in nodes.items():
+    try:
+        document = decode(data, _File)
+    except FieldError as error:
+        raise draft.wrong(error.path, error.message) from None
+    for node, place in document.nodes.items():
         draft.node(f"nodes.{node}", node, _place(node, place, draft))
-    for index, entry in enumerate(_tables(data, "link", draft)):
-        where = f"link.{index}"
-        _known(entry, _LINK, where, draft)
-        a, b = (_text(entry, end, where, draft, needed=True) or "" for end in ("from", "to"))
-        name_, capacity, delay = (_text(entry, field, where, draft) for field in ("name", "capacity", "delay"))
-        length, cost = _distance(entry, where, draft), entry.get("cost", 1)
-        if isinstance(cost, bool) or not isinstance(cost, int):
-            raise draft.wrong(f"{where}.cost", f"{cost!r} is no cost; expected a whole number of at least 1")
-        draft.line(where, lambda: Line(a, b, name_, capacity, length, delay, cost))  # noqa: B023  # made at once
-    for index, entry in enumerate(_tables(data, "demand", draft)):
-        where = f"demand.{index}"
-        _known(entry, _DEMAND, where, draft)
-        draft.demand(where, *(_text(entry, field, where, draft, needed=True) or "" for field in _DEMAND))
-    return draft.topology(str(data.get("name", name)), data.get("description"))
-
-
-def _known(data: Mapping[str, Any], fields: Iterable[str], where: str, draft: Draft) -> None:
-    for field in data:
-        if field not in fields:
-            path = f"{where}.{field}" if where else field
-            raise draft.wrong(path, f"is no field of a topology; expected one of {', '.join(fields)}")
-
-
-def _tables(data: Mapping[str, Any], field: str, draft: Draft) -> list[dict[str, Any]]:
-    entries = data.get(field, [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise draft.wrong(field, f"is no list of tables; expected [[{field}]]")
-    return entries
-
-
-def _text(entry: Mapping[str, Any], field: str, where: str, draft: Draft, *, needed: bool = False) -> str | None:
-    value = entry.get(field)
-    if value is None and not needed:
-        return None
-    if not isinstance(value, str) or not value:
-        what = "is missing" if value is None else f"{value!r} is no text"
-        raise draft.wrong(f"{where}.{field}", f"{what}; expected text")
-    return value
+    for index, link in enumerate(document.link):
+        line = functools.partial(Line, link.a, link.b, link.name, link.capacity, link.kilometres, link.delay, link.cost)
+        draft.line(f"link.{index}", line)
+    for index, demand in enumerate(document.demand):
+        draft.demand(f"demand.{index}", demand.source, demand.target, demand.rate)
+    return draft.topology(document.name or name, document.description)
 
 
 def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None:
@@ -103,17 +110,6 @@ def _place(name: str, place: object, draft: Draft) -> tuple[float, float] | None
     if any(abs(one) > 360 for one in numbers):
         raise draft.wrong(f"nodes.{name}", f"{place!r:.40} is out of range; expected [longitude, latitude] in degrees")
     return float(numbers[0]), float(numbers[1])
-
-
-def _distance(entry: Mapping[str, Any], where: str, draft: Draft) -> float | None:
-    text = _text(entry, "distance", where, draft)
-    if text is None:
-        return None
-    amount, _, unit = text.strip().partition(" ")
-    kilometres = in_unit(amount, "") if unit.strip() == "km" else None
-    if kilometres is None:
-        raise draft.wrong(f"{where}.distance", f'"{text}" is no distance; expected one such as "132.4 km"')
-    return kilometres
 
 
 def table(topology: Topology) -> dict[str, Any]:
@@ -145,23 +141,10 @@ def _line_table(line: Line) -> dict[str, Any]:
 def written(topology: Topology) -> str:
     """The topology as TOML text."""
     data = table(topology)
-    lines = [f"{field} = {_value(data[field])}" for field in ("name", "description") if field in data]
+    lines = [f"{field} = {toml_value(data[field])}" for field in ("name", "description") if field in data]
     lines += ["", "[nodes] # longitude and latitude, in degrees"]
-    lines += [f"{_key(name)} = {_value(place)}" for name, place in data["nodes"].items()]
+    lines += [f"{toml_key(name)} = {toml_value(place)}" for name, place in data["nodes"].items()]
     for kind in ("link", "demand"):
         for entry in data.get(kind, ()):
-            lines += ["", f"[[{kind}]]", *(f"{field} = {_value(value)}" for field, value in entry.items())]
+            lines += ["", f"[[{kind}]]", *(f"{field} = {toml_value(value)}" for field, value in entry.items())]
     return "\n".join(lines) + "\n"
-
-
-def _key(name: str) -> str:
-    return name if name.isascii() and name.replace("-", "").replace("_", "").isalnum() else _value(name)
-
-
-def _value(value: object) -> str:
-    """A value as TOML writes it: JSON's texts are TOML's but for DEL, which has to be escaped."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)

@@ -15,17 +15,12 @@ if TYPE_CHECKING:
 
 __all__ = ["find", "shipped"]
 
-_FOLDERS = (
-    Path(__file__).resolve().parents[1] / "scenarios" / "topologies",
-    Path(__file__).resolve().parents[3] / "scenarios" / "topologies",
-)
-"""Beside the package (an installed wheel), then in the repository."""
+_FOLDER = Path(__file__).parents[1] / "shipped" / "scenarios" / "topologies"
 
 
 def shipped() -> dict[str, Path]:
     """The topologies that come with netlull, by name."""
-    found = {path.stem: path for folder in reversed(_FOLDERS) for path in folder.glob("*.toml")}
-    return dict(sorted(found.items()))
+    return {path.stem: path for path in sorted(_FOLDER.glob("*.toml"))}
 
 
 def find(name: str, options: ReadOptions, folder: Path | None = None) -> Topology:

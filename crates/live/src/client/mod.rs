@@ -1,4 +1,4 @@
-//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`](crate::station::LiveStation), which shapes them and models the
+//! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`], which shapes them and models the
 //! radio.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What it changes in the system are two chains of the table mangle. If the process is gone packets pass by (`--queue-bypass`); if it is full they
-//! do, too (fail-open); if it is gone or hangs its [`Guard`](crate::guard::Guard) removes the chains; what is left is removed at the next start.
+//! do, too (fail-open); if it is gone or hangs its [`Guard`] removes the chains; what is left is removed at the next start.
 
 mod access;
 mod arguments;

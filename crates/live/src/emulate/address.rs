@@ -1,4 +1,4 @@
-//! What nodes are called in packets.
+//! The addresses of nodes in packets.
 
 use super::ids::{Id, NodeId};
 use std::net::{IpAddr, Ipv4Addr};
@@ -13,7 +13,7 @@ pub fn address(node: NodeId) -> Ipv4Addr {
     Ipv4Addr::new(10, 200, high, low)
 }
 
-/// Whose address it is, if it is one of these.
+/// The node that has an address, if one has.
 pub(super) fn node_of(address: IpAddr) -> Option<NodeId> {
     match address {
         IpAddr::V4(v4) => match v4.octets() {

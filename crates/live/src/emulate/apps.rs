@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// TCP_INFO is read this often.
 const SAMPLES: Duration = Duration::from_millis(5);
-/// What is written or thrown away at once.
+/// The bytes that are written or thrown away at once.
 const CHUNK: usize = 1 << 18;
 /// By then the kernel has seen how full its packets are.
 const CLAMPS: u32 = 64;
@@ -44,7 +44,7 @@ pub struct WindowSample {
     pub ssthresh: u64,
 }
 
-/// What the applications have seen.
+/// Everything that the applications have seen.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Windows, whenever they had changed.
@@ -76,7 +76,7 @@ struct Conversation {
 #[derive(Debug)]
 enum Role {
     Receives {
-        /// How often its window has still to be clamped.
+        /// The times that its window has still to be clamped.
         clamps: u32,
     },
     Sends(Sends),

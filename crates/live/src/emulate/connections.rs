@@ -1,4 +1,4 @@
-//! What is learnt of TCP connections from their packets: whose they are, their window scales, what was sent again, what has arrived.
+//! TCP connections as their packets show them: owners, window scales, retransmissions, data that has arrived.
 
 use super::frame::{Owner, Way};
 use super::ids::{ById, ConnectionId, FlowId, RequestId};
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Known {
     /// Its flow.
     pub flow: FlowId,
-    /// When its first SYN was sent.
+    /// The instant of its first SYN.
     pub opened: Instant,
-    /// When the last byte was acknowledged, after a FIN.
+    /// The instant at which the last byte was acknowledged, after a FIN.
     pub completed: Option<Instant>,
     /// Segments with data that were sent again.
     pub retransmissions: u64,
@@ -28,7 +28,7 @@ pub struct Known {
     /// Behind the last data that was sent: its number, and its offset in the stream.
     sent_to: u32,
     sent: u64,
-    /// The same of what its sender has heard to be acknowledged.
+    /// The same of the data that its sender has seen acknowledged.
     heard_to: u32,
     heard: u64,
     /// Its round trips.
@@ -56,12 +56,12 @@ pub struct Connections {
     ids: BTreeMap<u64, ConnectionId>,
     known: ById<ConnectionId, Known>,
     flows: ById<FlowId, FlowMark>,
-    /// Those with data under way, or with round trips that ended in the bin in progress.
+    /// Connections with data under way, or with round trips that ended in the bin in progress.
     busy: BTreeSet<ConnectionId>,
     round_trips: RoundTrips,
 }
 
-/// Whether round trips are timed.
+/// The measurement of round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoundTrips {
     /// For somebody who asks at the end of each bin.
@@ -89,18 +89,18 @@ impl Connections {
         self.known.get(id)
     }
 
-    /// Those of a flow, in the order of their opening.
+    /// The connections of a flow, in the order of their opening.
     pub fn of_flow(&self, flow: FlowId) -> impl Iterator<Item = &Known> {
         self.known.iter().filter(move |known| known.flow == flow)
     }
 
-    /// What a flow has done so far.
+    /// The counts of a flow so far.
     #[must_use]
     pub fn flow(&self, flow: FlowId) -> &FlowMark {
         &self.flows[flow]
     }
 
-    /// What a flow has done so far, to be counted on.
+    /// The counts of a flow so far, to be counted on.
     pub fn flow_mut(&mut self, flow: FlowId) -> &mut FlowMark {
         &mut self.flows[flow]
     }
@@ -196,7 +196,7 @@ impl Connections {
         }
     }
 
-    /// What the connections of some flows have under way, and their round trips since the last bin.
+    /// Adds up the data that some flows have under way, and their round trips since the last bin.
     pub fn loads(&self, flows: &ById<FlowId, bool>, sums: &mut Sums) {
         let busy = self.busy.iter().map(|&id| &self.known[id]);
         for known in busy.filter(|known| flows[known.flow]) {

@@ -1,47 +1,35 @@
-//! The mechanisms of links: told what happens to packets, asked what rate and which windows there should be.
+//! Controllers of links in an emulation: a machine on tape, and its estimates for the summary.
 
 use crate::error::{LiveError, Result};
-use crate::tape::OnTape;
+use crate::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::rate::{Earth, PractRa, RateAction, RateEvent};
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
+use netlull_mechanism::link::{LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::machines::LinkMachine;
 use netlull_network::gateway_summary::{Account, GatewaySummary};
-use netlull_network::plan::{ControlPlan, InService, MechanismPlan};
+use netlull_network::plan::{ControlPlan, InService};
 use netlull_network::probe::{GatewaySample, GatewayTruth};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use netlull_wire::TcpPacket;
 use std::path::Path;
 
-/// A machine of any kind.
+/// The controller of a link.
 #[derive(Debug)]
-enum Kind {
-    PractRa(OnTape<PractRa>),
-    Earth(OnTape<Earth>),
-    Gateway(Box<(OnTape<Gateway>, Account)>),
-}
-
-/// The mechanism of a link.
-#[derive(Debug)]
-pub struct LinkController {
-    /// What happens to the packet being sent when the rate changes.
+pub struct LinkControl {
+    /// The fate of the packet being sent when the rate changes.
     pub in_service: InService,
-    /// The link that brings a gateway its acknowledgements.
+    /// The link that brings the acknowledgements, to a controller that reads segments.
     pub acknowledgements: Option<u32>,
-    kind: Kind,
+    machine: OnTape<LinkMachine>,
+    /// The estimates for the summary, of a controller that reads segments.
+    account: Option<Account>,
 }
 
 /// A rate and the pause before it.
 pub type NewRate = (BitRate, Duration);
 
-fn machine<M: crate::tape::Taped>(config: &M::Config, link: &str, tapes: Option<&Path>) -> Result<OnTape<M>> {
-    match tapes {
-        Some(folder) => OnTape::recorded(config, Instant::ZERO, link, &folder.join(format!("{link}.tape"))),
-        None => OnTape::blank(config, Instant::ZERO).map_err(|error| LiveError::system(format!("link {link}"), error)),
-    }
-}
-
-/// What a machine asks for; one of a link asks for one thing at most.
-fn told<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option<M::Action> {
+/// The request of a machine after an event; a link's machine makes one at most.
+fn told(machine: &mut OnTape<LinkMachine>, now: Instant, event: LinkEvent) -> Option<LinkAction> {
     machine.handle(now, event);
     let mut asked = None;
     while let Some(action) = machine.poll_action() {
@@ -70,110 +58,82 @@ pub fn view(tcp: &TcpPacket<'_>) -> Option<SegmentView> {
     })
 }
 
-impl LinkController {
+impl LinkControl {
     /// The machine of a link, recorded in a folder if there is one.
     ///
     /// # Errors
     /// If the machine refuses its configuration, or the recording cannot be begun.
     pub fn new(plan: &ControlPlan, link: &str, tapes: Option<&Path>) -> Result<Self> {
-        let kind = match &plan.mechanism {
-            MechanismPlan::Practra(config) => Kind::PractRa(machine(config, link, tapes)?),
-            MechanismPlan::Earth(config) => Kind::Earth(machine(config, link, tapes)?),
-            MechanismPlan::Gateway(config) => {
-                Kind::Gateway(Box::new((machine(config.as_ref(), link, tapes)?, Account::default())))
-            }
+        let setup = LinkSetup { mechanism: plan.mechanism.clone(), link: plan.link };
+        let machine = match tapes {
+            Some(folder) => OnTape::recorded(&setup, Instant::ZERO, link, &folder.join(format!("{link}.tape")))?,
+            None => OnTape::blank(&setup, Instant::ZERO)
+                .map_err(|error| LiveError::system(format!("link {link}"), error))?,
         };
-        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, kind })
+        let account = plan.mechanism.reads_segments().then(Account::default);
+        Ok(Self { in_service: plan.in_service, acknowledgements: plan.acknowledgements, machine, account })
     }
 
     /// Whether it wants to see the segments that come to its link.
     #[must_use]
     pub fn reads_segments(&self) -> bool {
-        matches!(self.kind, Kind::Gateway(_))
+        self.account.is_some()
     }
 
-    /// Something has happened on the link; the rate that it asks for. A gateway is shown the segment of an arrival.
-    pub fn tell(&mut self, now: Instant, event: RateEvent, segment: Option<SegmentView>) -> Option<NewRate> {
-        let of_rate = |RateAction::SetRate { rate, pause }: RateAction| (rate, pause);
-        match &mut self.kind {
-            Kind::PractRa(machine) => told(machine, now, event).map(of_rate),
-            Kind::Earth(machine) => told(machine, now, event).map(of_rate),
-            Kind::Gateway(gateway) => {
-                let (machine, account) = gateway.as_mut();
-                account.settle(now, machine.machine());
-                let event = match event {
-                    RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival { admission, queue, segment },
-                    RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
-                    RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
-                };
-                match told(machine, now, event) {
-                    Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
-                    Some(GatewayAction::SetWindow(_)) | None => None,
-                }
-            }
+    /// Tells the machine an event on the link; returns the rate that it asks for.
+    pub fn tell(&mut self, now: Instant, event: LinkEvent) -> Option<NewRate> {
+        if let Some(account) = &mut self.account {
+            account.settle(now, self.machine.machine());
         }
+        told(&mut self.machine, now, event).and_then(LinkAction::new_rate)
     }
 
-    /// An acknowledgement comes back; the window to be written into it.
+    /// Shows the machine an acknowledgement that comes back; returns the window to be written into it.
     pub fn acknowledgement(&mut self, now: Instant, segment: SegmentView, window: Bytes) -> Option<Bytes> {
-        let Kind::Gateway(gateway) = &mut self.kind else { return None };
-        let (machine, account) = gateway.as_mut();
-        account.acknowledgements += 1;
-        match told(machine, now, GatewayEvent::Acknowledgement { segment, window }) {
-            Some(GatewayAction::SetWindow(window)) => Some(window),
-            Some(GatewayAction::SetRate { .. }) | None => None,
+        self.account.as_mut()?.acknowledgements += 1;
+        match told(&mut self.machine, now, LinkEvent::Acknowledgement { segment, window }) {
+            Some(LinkAction::SetWindow(window)) => Some(window),
+            Some(LinkAction::SetRate { .. }) | None => None,
         }
     }
 
-    /// A window was made smaller.
+    /// Counts a window that was made smaller.
     pub fn rewritten(&mut self) {
-        if let Kind::Gateway(gateway) = &mut self.kind {
-            gateway.1.rewritten += 1;
+        if let Some(account) = &mut self.account {
+            account.rewritten += 1;
         }
     }
 
-    /// When to wake it.
+    /// The instant at which to wake it.
     #[must_use]
     pub fn next_timeout(&self) -> Instant {
-        let at = match &self.kind {
-            Kind::PractRa(machine) => machine.next_timeout(),
-            Kind::Earth(machine) => machine.next_timeout(),
-            Kind::Gateway(gateway) => gateway.0.next_timeout(),
-        };
-        at.unwrap_or(Instant::NEVER)
+        self.machine.next_timeout().unwrap_or(Instant::NEVER)
     }
 
     /// Measurement begins.
     pub fn restart(&mut self, now: Instant) {
-        if let Kind::Gateway(gateway) = &mut self.kind {
-            let (machine, account) = gateway.as_mut();
-            account.restart(now, machine.machine());
+        if let Some(account) = &mut self.account {
+            account.restart(now, self.machine.machine());
         }
     }
 
-    /// What a gateway did.
+    /// The summary of a controller that reads segments.
     #[must_use]
     pub fn summary(&self, now: Instant) -> Option<GatewaySummary> {
-        let Kind::Gateway(gateway) = &self.kind else { return None };
-        Some(gateway.1.summarise(now, gateway.0.machine()))
+        Some(self.account?.summarise(now, self.machine.machine()))
     }
 
-    /// What a gateway suggests and estimates now, beside what is true.
+    /// The estimates of a controller that reads segments, next to the truth.
     #[must_use]
     pub fn sample(&self, truth: GatewayTruth) -> Option<GatewaySample> {
-        let Kind::Gateway(gateway) = &self.kind else { return None };
-        Some(GatewaySample::of(gateway.0.machine(), truth))
+        self.account.map(|_| GatewaySample::of(self.machine.machine().estimates(), truth))
     }
 
-    /// The recording ends.
+    /// Ends the recording.
     ///
     /// # Errors
     /// If it could not be written.
     pub fn finish(&mut self) -> Result<()> {
-        match &mut self.kind {
-            Kind::PractRa(machine) => machine.finish(),
-            Kind::Earth(machine) => machine.finish(),
-            Kind::Gateway(gateway) => gateway.0.finish(),
-        }
+        self.machine.finish()
     }
 }

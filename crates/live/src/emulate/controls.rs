@@ -1,12 +1,12 @@
 //! The mechanisms of all links, and the links over which gateways get their acknowledgements.
 
 use super::connections::Connections;
-use super::controller::{LinkController, view};
+use super::controller::{LinkControl, view};
 use super::frame::Frame;
 use super::ids::{ById, Id, LinkId};
 use crate::error::Result;
-use netlull_mechanism::gateway::{SegmentKind, SegmentView};
-use netlull_mechanism::rate::RateEvent;
+use netlull_mechanism::gateway::SegmentKind;
+use netlull_mechanism::link::LinkEvent;
 use netlull_network::plan::Plan;
 use netlull_network::transmission::RateChange;
 use netlull_units::{Bytes, Instant};
@@ -16,7 +16,7 @@ use std::path::Path;
 /// The mechanisms.
 #[derive(Debug)]
 pub(super) struct Controls {
-    controllers: ById<LinkId, Option<LinkController>>,
+    controllers: ById<LinkId, Option<LinkControl>>,
     /// By link: whether gateways read the acknowledgements on it.
     steered: ById<LinkId, bool>,
 }
@@ -32,38 +32,33 @@ impl Controls {
         for way_back in controls.filter_map(|control| control.acknowledgements) {
             steered[LinkId::numbered(way_back)] = true;
         }
-        let controllers = plan.links.iter().map(|link| {
-            link.control.as_ref().map(|control| LinkController::new(control, &link.name, tapes)).transpose()
-        });
+        let controllers = plan
+            .links
+            .iter()
+            .map(|link| link.control.as_ref().map(|control| LinkControl::new(control, &link.name, tapes)).transpose());
         Ok(Self { controllers: controllers.collect::<Result<Vec<_>>>()?.into(), steered })
     }
 
     /// The mechanism of a link.
-    pub(super) fn get(&self, link: LinkId) -> Option<&LinkController> {
+    pub(super) fn get(&self, link: LinkId) -> Option<&LinkControl> {
         self.controllers[link].as_ref()
     }
 
     /// All mechanisms.
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LinkController> {
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut LinkControl> {
         self.controllers.iter_mut().flatten()
     }
 
     /// The instant at which the mechanism of a link wants to be woken.
     pub(super) fn next_timeout(&self, link: LinkId) -> Instant {
-        self.get(link).map_or(Instant::NEVER, LinkController::next_timeout)
+        self.get(link).map_or(Instant::NEVER, LinkControl::next_timeout)
     }
 
-    /// Tells the mechanism of a link an event; the change of rate that it asks for. `offered` is the packet of an arrival.
-    pub(super) fn tell(
-        &mut self,
-        now: Instant,
-        link: LinkId,
-        event: RateEvent,
-        offered: Option<SegmentView>,
-    ) -> Option<RateChange> {
+    /// Tells the mechanism of a link an event; returns the change of rate that it asks for.
+    pub(super) fn tell(&mut self, now: Instant, link: LinkId, event: LinkEvent) -> Option<RateChange> {
         let controller = self.controllers[link].as_mut()?;
         let in_service = controller.in_service;
-        let (rate, pause) = controller.tell(now, event, offered)?;
+        let (rate, pause) = controller.tell(now, event)?;
         Some(RateChange { rate, pause, in_service })
     }
 
@@ -72,7 +67,7 @@ impl Controls {
     /// # Errors
     /// If one could not be written.
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.iter_mut().try_for_each(LinkController::finish)
+        self.iter_mut().try_for_each(LinkControl::finish)
     }
 
     /// A packet is at the end of a link: gateways lower the window in an acknowledgement, awnd <- min(awnd, swnd).

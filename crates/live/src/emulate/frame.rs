@@ -4,18 +4,18 @@ use super::ids::{ConnectionId, FlowId, NodeId};
 use netlull_network::transmitter::QueuedPacket;
 use netlull_wire::{Ecn, Packet, TcpPacket, mark_congestion, parse};
 
-/// Whose packet a frame is, and which way it goes.
+/// The owner of a packet, and its direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The flow.
     pub flow: FlowId,
-    /// Which way.
+    /// Its direction.
     pub way: Way,
     /// The connection; of datagrams none.
     pub connection: Option<ConnectionId>,
 }
 
-/// Which way a packet goes.
+/// The direction of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From the flow's sender to its receiver.
@@ -33,9 +33,9 @@ pub struct Frame {
     pub size: u32,
     /// The node that it goes to.
     pub to: NodeId,
-    /// Whose it is; `None` of what the plan does not know.
+    /// Its owner; `None` of a packet that the plan does not know.
     pub owner: Option<Owner>,
-    /// Whether hosts see it: not the plan's datagrams, which are made up.
+    /// Hosts see it. They do not see the plan's datagrams, which are made up.
     pub for_hosts: bool,
     /// Links that it has crossed.
     pub hops: u8,

@@ -69,7 +69,7 @@ impl GatewayProbe {
     }
 }
 
-/// Whether a flow's route leads over a link. Routes of a plan have no loops.
+/// True if a flow's route leads over a link. Routes of a plan have no loops.
 fn crosses(plan: &Plan, flow: &FlowPlan, link: u32) -> bool {
     let mut node = flow.from;
     for _ in &plan.nodes {

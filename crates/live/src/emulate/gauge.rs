@@ -1,4 +1,4 @@
-//! What the hosts' TCP says of a flow (TCP_INFO), read by one thread and looked at by another.
+//! The state of a flow in its host's TCP (TCP_INFO), written by one thread and read by another.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +18,7 @@ impl Gauge {
         self.ssthresh_bytes.store(ssthresh, Ordering::Relaxed);
     }
 
-    /// So many timeouts and fast retransmits more.
+    /// Adds timeouts and fast retransmits.
     pub fn add(&self, timeouts: u64, fast_retransmits: u64) {
         self.timeouts.fetch_add(timeouts, Ordering::Relaxed);
         self.fast_retransmits.fetch_add(fast_retransmits, Ordering::Relaxed);

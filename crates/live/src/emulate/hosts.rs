@@ -21,10 +21,10 @@ const ROOM: u32 = 100_000;
 pub struct Host {
     /// Its node.
     pub node: NodeId,
-    /// Where its sockets are.
+    /// The namespace of its sockets.
     pub namespace: Namespace,
     tun: File,
-    /// What its namespace had before, where that is not ours: put back at the end.
+    /// The settings of a namespace that is not ours, put back at the end.
     before: Vec<Setting>,
 }
 
@@ -45,7 +45,7 @@ fn set(values: &[Setting]) -> Result<()> {
 }
 
 impl Host {
-    /// The same host for another thread.
+    /// A view of this host for another thread.
     ///
     /// # Errors
     /// If the system has no room for more open files.
@@ -159,17 +159,17 @@ fn host(plan: &Plan, node: NodeId, tcp: Option<&TcpPlan>, attach: &BTreeMap<Stri
     Ok(Host { node, namespace, tun, before })
 }
 
-/// What a host's route tells TCP.
+/// The metrics of a host's route, which TCP reads.
 fn metrics(tcp: &TcpPlan) -> Metrics {
     Metrics { initial_window: Some(tcp.initial_window), least_rto: Some(tcp.min_rto) }
 }
 
-/// What is one for all connections of a host.
+/// The settings that all connections of a host share.
 fn host_wide(tcp: &TcpPlan) -> (Vec<Setting>, Metrics) {
     (kernel_values(tcp), metrics(tcp))
 }
 
-/// What makes one run like another: nothing is remembered of connections before, and windows may grow to any plan's buffer.
+/// Settings that make runs repeat: TCP remembers nothing of earlier connections, and windows may grow to any plan's buffer.
 fn always() -> Vec<Setting> {
     vec![
         ("ipv4/tcp_no_metrics_save", "1".to_owned()),
@@ -179,7 +179,7 @@ fn always() -> Vec<Setting> {
     ]
 }
 
-/// What a namespace's TCP is told for all its connections.
+/// The settings of a namespace's TCP.
 fn kernel_values(tcp: &TcpPlan) -> Vec<Setting> {
     let switch = |on: bool| u8::from(on).to_string();
     vec![

@@ -74,7 +74,7 @@ pub struct RequestId {
     pub number: usize,
 }
 
-/// One value for each id of a kind.
+/// A value for each id of a kind.
 #[derive(Clone, Debug)]
 pub struct ById<I, T> {
     values: Vec<T>,
@@ -110,7 +110,7 @@ impl<I: Id, T> ById<I, T> {
 }
 
 impl<I, T: Clone> ById<I, T> {
-    /// The same value for `count` ids.
+    /// A copy of a value for each of `count` ids.
     pub fn filled(value: T, count: usize) -> Self {
         vec![value; count].into()
     }

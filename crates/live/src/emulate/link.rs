@@ -56,7 +56,7 @@ pub struct Link {
     rates: Vec<(Instant, BitRate)>,
     /// Packets on their way, and when they arrive.
     flight: VecDeque<(Instant, Frame)>,
-    /// When those of them arrive that a host at the other end sees.
+    /// The arrivals of the packets among them that a host at the other end sees.
     for_host: VecDeque<Instant>,
     delay: Duration,
     loss: Option<Loss>,
@@ -69,7 +69,7 @@ pub struct Link {
     is_predictable: bool,
 }
 
-/// Whether a link sleeps.
+/// The sleep of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sleep {
     Awake,
@@ -330,7 +330,7 @@ impl Link {
         self.sleep = Sleep::Awake;
     }
 
-    /// How long it has slept by `now`, in nanoseconds.
+    /// The time that it has slept by `now`, in nanoseconds.
     fn asleep_at(&self, now: Instant) -> u64 {
         let lasting = match self.sleep {
             Sleep::Asleep(since) => now.saturating_since(since),

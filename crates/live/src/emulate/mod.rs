@@ -11,7 +11,6 @@
 //! some microseconds does not add up.
 
 mod address;
-mod agenda;
 mod apps;
 mod capacities;
 mod capture;
@@ -185,8 +184,8 @@ fn emulate(plan: Plan, arguments: &Arguments) -> Result<Option<Outcome>> {
     Ok(Some(outcome(&plan, done, &seen, awake.is_ok(), arguments.max_lateness)?))
 }
 
-/// What becomes of a plan if its hosts send nothing of their own: its datagrams, links, mechanisms and routers in virtual time, which
-/// take no longer than their computing. The scheduling of its [`System`] is "virtual", and nothing is late.
+/// The outcome of a plan whose hosts send nothing of their own: its datagrams, links, mechanisms and routers in virtual time, as fast as they
+/// are computed. The scheduling of its [`System`] is "virtual", and nothing is late.
 ///
 /// # Errors
 /// If a machine refuses its configuration.
@@ -213,7 +212,7 @@ impl Drop for SetWhenDropped<'_> {
 const CARRIER: i32 = 50;
 const APPLICATIONS: i32 = 40;
 
-/// What carries packets between hosts and the world.
+/// The carrier of packets between hosts and the world.
 struct Carrier<'a> {
     world: World,
     hosts: &'a mut [Host],
@@ -227,7 +226,7 @@ struct Carrier<'a> {
     over: &'a AtomicBool,
 }
 
-/// What came of a pass.
+/// The outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passed {
     /// All that was due has happened.
@@ -238,12 +237,12 @@ enum Passed {
     Stopped,
 }
 
-/// So many steps at most between two looks at whether somebody wants it to end.
+/// The most steps between two looks at the signals.
 const STEPS: u32 = 4096;
-/// So many packets of one host at most before it is another's turn.
+/// The most packets of one host before it is another's turn.
 const TURN: u32 = 1024;
 
-/// What is left when all has been carried.
+/// The remains when all packets have been carried.
 struct Done {
     remains: Remains,
     lateness: LatenessCounts,

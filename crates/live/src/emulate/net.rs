@@ -2,7 +2,7 @@
 
 use super::address::{FIRST_PORT, node_of};
 use super::connections::{Connections, RoundTrips};
-use super::controller::{LinkController, view};
+use super::controller::{LinkControl, view};
 use super::controls::Controls;
 use super::frame::{Frame, Owner, Way};
 use super::gauge::Gauge;
@@ -12,8 +12,8 @@ use super::observers::Observers;
 use super::routes::Routes;
 use super::timetable::{Due, Timetable};
 use crate::error::Result;
-use netlull_mechanism::gateway::SegmentView;
-use netlull_mechanism::rate::{Admission, RateEvent};
+use netlull_mechanism::link::LinkEvent;
+use netlull_mechanism::rate::Admission;
 use netlull_network::outcome::RouterLosses;
 use netlull_network::plan::Plan;
 use netlull_network::transmission::RateChange;
@@ -102,7 +102,7 @@ impl Net {
         flow(from).filter(|(_, spec)| spec.to == host.number()).map(|(id, _)| owner(id, Way::Backward))
     }
 
-    /// Whether a packet is the first SYN of a connection of a flow's sender, sent now.
+    /// True for the first SYN of a connection of a flow's sender, sent now.
     pub(super) fn opens(&self, frame: &Frame) -> bool {
         let known = frame.owner.filter(|owner| owner.way == Way::Forward).and_then(|owner| owner.connection);
         known.and_then(|connection| self.connections.get(connection)).is_some_and(|known| known.opened == self.now)
@@ -117,10 +117,10 @@ impl Net {
         self.routes.next_hop(node, frame.to).map_or(Hop::Unreachable, Hop::Link)
     }
 
-    /// Puts a packet into the queue of a link, past any access point; whether the link has taken it.
+    /// Puts a packet into the queue of a link, past any access point; true if the link has taken it.
     pub(super) fn queue(&mut self, link: LinkId, frame: Frame) -> bool {
         let (now, size) = (self.now, Bytes::new(u64::from(frame.size)));
-        let reads = self.controls.get(link).is_some_and(LinkController::reads_segments);
+        let reads = self.controls.get(link).is_some_and(LinkControl::reads_segments);
         let segment = if reads { frame.tcp().and_then(|tcp| view(&tcp)) } else { None };
         let data = if self.observers.watches_gateways() { frame.data() } else { None };
         self.observers.offered(now, link, &frame, &self.plan.probe);
@@ -138,7 +138,7 @@ impl Net {
         self.arm_link(link);
         if let Some(admission) = admission {
             let queue = self.links[link].view();
-            self.tell(link, RateEvent::Arrival { size, admission, queue }, segment);
+            self.tell(link, LinkEvent::Arrival { size, admission, queue, segment });
         }
         is_taken
     }
@@ -150,7 +150,7 @@ impl Net {
         self.arm_link(link);
         if departed == Departed::Packet {
             let queue = self.links[link].view();
-            self.tell(link, RateEvent::Departure { queue }, None);
+            self.tell(link, LinkEvent::Departure { queue });
         }
     }
 
@@ -182,7 +182,7 @@ impl Net {
         self.delivered.push_back((node, frame));
     }
 
-    /// Whether a packet for a host waits to be taken.
+    /// True if a packet for a host waits to be taken.
     pub(super) fn has_delivered(&self) -> bool {
         !self.delivered.is_empty()
     }
@@ -232,12 +232,12 @@ impl Net {
     /// The controller of a link is woken.
     pub(super) fn wake_controller(&mut self, link: LinkId) {
         let queue = self.links[link].view();
-        self.tell(link, RateEvent::Timeout { queue }, None);
+        self.tell(link, LinkEvent::Timeout { queue });
     }
 
     /// Tells the controller of a link, if it has one, an event, and does what it asks for.
-    fn tell(&mut self, link: LinkId, event: RateEvent, segment: Option<SegmentView>) {
-        if let Some(change) = self.controls.tell(self.now, link, event, segment) {
+    fn tell(&mut self, link: LinkId, event: LinkEvent) {
+        if let Some(change) = self.controls.tell(self.now, link, event) {
             self.change_rate(link, change);
         }
         self.arm_controller(link);

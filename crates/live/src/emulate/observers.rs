@@ -38,7 +38,7 @@ impl Observers {
         }
     }
 
-    /// Whether somebody compares the estimates of gateways with the truth.
+    /// True if a table compares the estimates of gateways with the truth.
     pub(super) fn watches_gateways(&self) -> bool {
         self.gateways.is_some()
     }

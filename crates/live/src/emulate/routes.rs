@@ -35,12 +35,12 @@ impl Routes {
         self.tables[NodeId::numbered(node)][NodeId::numbered(destination)] = link.map(LinkId::numbered);
     }
 
-    /// Whether a packet that has crossed so many links has made as many hops as it may (RFC 791 section 3.2).
+    /// True if a packet that has crossed so many links may cross no other (RFC 791 section 3.2).
     pub(super) fn is_spent(&self, hops: u8) -> bool {
         self.ttl.is_some_and(|ttl| hops >= ttl)
     }
 
-    /// Where routers count the packets that they lose; `None` where routes are fixed.
+    /// The counts of packets that routers lose; `None` where routes are fixed.
     pub(super) fn losses_mut(&mut self) -> Option<&mut RouterLosses> {
         self.ttl.map(|_| &mut self.losses)
     }

@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 use std::path::Path;
 
-/// A station, its access point, and what is between its host and the air.
+/// A station, its access point, and everything between its host and the air.
 #[derive(Debug)]
 pub struct Member {
     id: StationId,
@@ -41,13 +41,13 @@ pub struct Member {
     beacon_time: Duration,
     /// Packets that wait for the radio to wake, and until when.
     waiting: VecDeque<(Instant, Frame)>,
-    /// What it sends beside its host's packets, and when.
+    /// Packets and frames of its own that it has still to send.
     outputs: Vec<Output>,
     /// More Data bits of the packets on the link down.
     more: VecDeque<bool>,
-    /// When the air to it is free for the next of what its access point has to send.
+    /// The instant at which the air to it is free for the next packet of its access point.
     leaves_at: Instant,
-    /// What its access point had held and refused when it was restarted.
+    /// The packets that its access point had held and refused when it was restarted.
     base: (u64, u64),
     /// The beacon on the air.
     beacon: Option<Beacon>,
@@ -106,7 +106,7 @@ impl Member {
         self.station.restart(at, coming);
     }
 
-    /// What it counted; recordings end. `coming` is the first packet on its link down.
+    /// Its outcome; recordings end. `coming` is the first packet on its link down.
     ///
     /// # Errors
     /// If a recording could not be written.
@@ -120,7 +120,7 @@ impl Member {
         Ok(outcome)
     }
 
-    /// When something is due.
+    /// The instant at which something is due.
     #[must_use]
     pub fn next(&self) -> Instant {
         let times = [

@@ -5,16 +5,18 @@ use super::frame::Frame;
 use super::gauge::Gauge;
 use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
 use super::world::{Remains, Step, World};
-use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, GatewayConfig, RoundTripConfig};
+use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_mechanism::radio::ShaperConfig;
-use netlull_mechanism::rate::QueueCount;
+use netlull_mechanism::rate::QueueLength;
 use netlull_network::buffer::Buffer;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
 use netlull_network::plan::{
-    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
-    StationPlan, TcpPlan, Traffic,
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
+    Traffic,
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
@@ -262,26 +264,29 @@ fn what_is_sent_again_and_what_has_arrived_is_read_from_the_packets() {
     assert_eq!(known.completed, Some(last));
 }
 
-/// AWM that is told how many flows there are, and begins with 20,000 B.
-fn gateway(flows: f64) -> GatewayConfig {
-    GatewayConfig {
-        awm: AwmConfig { initial_window: Bytes::new(20_000), ..AwmConfig::new(Bytes::new(4000)) },
-        steers: true,
-        c_earth: None,
-        flows: FlowCountConfig::Fixed(flows),
-        round_trip: RoundTripConfig::Fixed(MS(80)),
-        queue: QueueCount::Waiting,
-        link_rate: BitRate::from_mbps(10),
-    }
+/// AWM on link 1 that is given the number of flows, and begins with 20,000 B; link 2 brings the acknowledgements.
+fn gateway(flows: f64) -> Option<ControlPlan> {
+    let windows = WindowRule {
+        initial_window: Bytes::new(20_000),
+        flows: FlowCountConfig::fixed(flows),
+        ..WindowRule::default()
+    };
+    Some(ControlPlan {
+        mechanism: LinkMechanism::Awm(AwmConfig {
+            held: HeldQueue::new(QueueLength::Bytes(Bytes::new(4000))),
+            windows,
+        }),
+        link: LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) },
+        acknowledgements: Some(2),
+        in_service: InService::default(),
+    })
 }
 
 #[test]
 fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
-    let gateway = gateway(1.0);
-    let control = |mechanism| ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() };
     let fields = |with_syns: bool| -> Vec<u16> {
         let mut plan = plan();
-        plan.links[1].control = Some(control(MechanismPlan::Gateway(Box::new(gateway.clone()))));
+        plan.links[1].control = gateway(1.0);
         let mut world = world(plan);
         if with_syns {
             let mut syn = Vec::new();
@@ -313,9 +318,7 @@ fn a_gateway_clamps_windows_whose_scale_it_has_seen_and_no_others() {
 #[test]
 fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
     let mut plan = plan();
-    let mechanism = MechanismPlan::Gateway(Box::new(gateway(3.0)));
-    plan.links[1].control =
-        Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+    plan.links[1].control = gateway(3.0);
     plan.probe.interval = Some(MS(100));
     let mut world = world(plan);
     world.send(at(0), A, &data(0, 0, SYN));
@@ -397,9 +400,7 @@ fn a_shaper_without_data_is_there_all_the_same() {
 #[test]
 fn what_a_link_has_lost_is_dropped_in_its_table_and_unseen_by_its_gateway() {
     let mut plan = plan();
-    let mechanism = MechanismPlan::Gateway(Box::new(gateway(1.0)));
-    plan.links[1].control =
-        Some(ControlPlan { mechanism, acknowledgements: Some(2), in_service: InService::default() });
+    plan.links[1].control = gateway(1.0);
     plan.links[1].loss = Some(LossModel::Bernoulli(1.0));
     plan.probe.interval = Some(MS(100));
     plan.probe.links = vec![1, 1];

@@ -1,9 +1,10 @@
 //! `netlulld router` as it is typed.
 
-use super::document::Kind;
+use super::document;
 use super::file_access::absolute;
 use super::state::DIRECTORY;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Subcommand};
 use netlull_units::{BitRate, Bytes, Duration};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -68,8 +69,8 @@ pub struct RunArguments {
     #[arg(long)]
     pub(super) buffer: Bytes,
     /// The mechanism; default the `kind` of the configuration.
-    #[arg(long, value_enum)]
-    pub(super) mechanism: Option<Kind>,
+    #[arg(long, value_parser = mechanism_names())]
+    pub(super) mechanism: Option<String>,
     /// A TOML file with the mechanism's parameters, by the names of a scenario's [link.controller].
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -141,8 +142,8 @@ impl RunArguments {
         }
         add("rate", self.rate.to_string());
         add("buffer", self.buffer.to_string());
-        if let Some(kind) = self.mechanism.as_ref().and_then(ValueEnum::to_possible_value) {
-            add("mechanism", kind.get_name().to_owned());
+        if let Some(name) = &self.mechanism {
+            add("mechanism", name.clone());
         }
         if let Some(file) = &self.config {
             add("config", absolute(file));
@@ -179,4 +180,10 @@ mod tests {
             assert!(device_name(name).is_err(), "{name}");
         }
     }
+}
+
+/// Accepts the names of the mechanisms, each with hyphens or as scenarios have it.
+fn mechanism_names() -> PossibleValuesParser {
+    let names = document::names().into_iter();
+    PossibleValuesParser::new(names.map(|name| PossibleValue::new(name.replace('_', "-")).alias(name)))
 }

@@ -14,12 +14,11 @@
 
 use super::segment::{Direction, Sighting};
 use crate::error::{LiveError, Result};
-use crate::tape::OnTape;
+use crate::tape::{LinkSetup, OnTape};
 use netlull_mechanism::Machine;
-use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayConfig, GatewayEvent};
-use netlull_mechanism::rate::{
-    Admission, Earth, EarthConfig, PractRa, PractRaConfig, QueueView, RateAction, RateEvent,
-};
+use netlull_mechanism::link::{Estimates, LinkController, LinkEvent};
+use netlull_mechanism::machines::LinkMachine;
+use netlull_mechanism::rate::{Admission, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::Path;
 
@@ -36,25 +35,6 @@ pub struct Reading {
     pub backlog: u64,
     /// Packets in it.
     pub packets: u64,
-}
-
-/// A mechanism with its parameters, checked.
-#[derive(Clone, Debug, PartialEq)]
-pub enum MechanismConfig {
-    /// AWM, C-EARTH or both.
-    Gateway(Box<GatewayConfig>),
-    /// practRA.
-    PractRa(PractRaConfig),
-    /// EARTH.
-    Earth(EarthConfig),
-}
-
-/// The machine of a link.
-#[derive(Debug)]
-enum Controller {
-    Gateway(OnTape<Gateway>),
-    PractRa(OnTape<PractRa>),
-    Earth(OnTape<Earth>),
 }
 
 /// What the end of a period asks for.
@@ -74,7 +54,7 @@ const FIRST_PACKET: u64 = 1514;
 /// A machine that is fed from readings.
 #[derive(Debug)]
 pub struct Driver {
-    controller: Controller,
+    machine: OnTape<LinkMachine>,
     last: Reading,
     at: Instant,
     /// The mean size in bytes of the packets of the last period that had any.
@@ -92,73 +72,35 @@ enum Happening {
     Seen(Sighting),
 }
 
-impl MechanismConfig {
-    /// The lowest rate in bit/s that it chooses, and the parameter that says it; `None` for a mechanism that leaves the rate alone.
-    #[must_use]
-    pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
-        match self {
-            Self::Gateway(config) => config.c_earth.as_ref().map(|c_earth| ("min_rate", c_earth.min)),
-            Self::PractRa(config) => Some(("the lowest of rates", config.rates.lowest())),
-            Self::Earth(config) => Some(("the lowest of rates", config.rates.lowest())),
-        }
-    }
-
-    fn build(&self, start: Instant, name: &str, tape: Option<&Path>) -> Result<Controller> {
-        let refused = |error| LiveError::system(name, error);
-        Ok(match (self, tape) {
-            (Self::Gateway(config), None) => Controller::Gateway(OnTape::blank(&**config, start).map_err(refused)?),
-            (Self::PractRa(config), None) => Controller::PractRa(OnTape::blank(config, start).map_err(refused)?),
-            (Self::Earth(config), None) => Controller::Earth(OnTape::blank(config, start).map_err(refused)?),
-            (Self::Gateway(config), Some(file)) => Controller::Gateway(OnTape::recorded(&**config, start, name, file)?),
-            (Self::PractRa(config), Some(file)) => Controller::PractRa(OnTape::recorded(config, start, name, file)?),
-            (Self::Earth(config), Some(file)) => Controller::Earth(OnTape::recorded(config, start, name, file)?),
-        })
-    }
-}
-
 impl Driver {
     /// A driver of a machine that begins at `start` before a queue with the counters `reading`; recorded if there is a tape.
     ///
     /// # Errors
-    /// If a value of `config` is out of range, or the tape cannot be written.
-    pub fn new(
-        config: &MechanismConfig,
-        start: Instant,
-        reading: Reading,
-        name: &str,
-        tape: Option<&Path>,
-    ) -> Result<Self> {
-        let controller = config.build(start, name, tape)?;
-        Ok(Self { controller, last: reading, at: start, packet: FIRST_PACKET })
+    /// If a value of `setup` is out of range, or the tape cannot be written.
+    pub fn new(setup: &LinkSetup, start: Instant, reading: Reading, name: &str, tape: Option<&Path>) -> Result<Self> {
+        let machine = match tape {
+            None => OnTape::blank(setup, start).map_err(|error| LiveError::system(name, error))?,
+            Some(file) => OnTape::recorded(setup, start, name, file)?,
+        };
+        Ok(Self { machine, last: reading, at: start, packet: FIRST_PACKET })
     }
 
     /// The rate in bit/s that the machine wants now.
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        match &self.controller {
-            Controller::Gateway(gateway) => gateway.machine().rate(),
-            Controller::PractRa(practra) => practra.machine().rate(),
-            Controller::Earth(earth) => earth.machine().rate(),
-        }
+        self.machine.machine().rate()
     }
 
-    /// swnd in bytes, N and RTT, where there are such.
+    /// swnd, N and RTT, where there are such.
     #[must_use]
-    pub fn gateway(&self) -> Option<&Gateway> {
-        match &self.controller {
-            Controller::Gateway(gateway) => Some(gateway.machine()),
-            Controller::PractRa(_) | Controller::Earth(_) => None,
-        }
+    pub fn estimates(&self) -> Estimates {
+        self.machine.machine().estimates()
     }
 
     /// How many times the machine has changed the rate.
     #[must_use]
     pub fn changes(&self) -> u64 {
-        match &self.controller {
-            Controller::Gateway(gateway) => gateway.machine().changes(),
-            Controller::PractRa(practra) => practra.machine().changes(),
-            Controller::Earth(earth) => earth.machine().changes(),
-        }
+        self.machine.machine().changes()
     }
 
     /// The recording ends.
@@ -166,11 +108,7 @@ impl Driver {
     /// # Errors
     /// If it could not be written.
     pub fn finish(&mut self) -> Result<()> {
-        match &mut self.controller {
-            Controller::Gateway(gateway) => gateway.finish(),
-            Controller::PractRa(practra) => practra.finish(),
-            Controller::Earth(earth) => earth.finish(),
-        }
+        self.machine.finish()
     }
 
     /// A period ends at `now` with `reading`; `seen` are the segments that passed in it, with the instants at which they did, in
@@ -189,7 +127,7 @@ impl Driver {
         }
         self.timeouts_until(now, queue, &mut rate);
         let end = self.view(reading.backlog, reading);
-        self.tell_time(now, end, &mut rate);
+        self.tell(now, LinkEvent::Timeout { queue: end }, &mut rate);
         (self.last, self.at) = (reading, now);
         Decision { rate, window: self.window() }
     }
@@ -225,79 +163,54 @@ impl Driver {
                 let view = self.between(*queue);
                 for (size, admission) in [(accepted, Admission::Accepted), (dropped, Admission::Dropped)] {
                     if size > 0 {
-                        self.arrival(at, Bytes::new(size), admission, view, rate);
+                        let size = Bytes::new(size);
+                        self.tell(at, LinkEvent::Arrival { size, admission, queue: view, segment: None }, rate);
                     }
                 }
             }
             Happening::Departure { bytes } => {
                 *queue = queue.saturating_sub(bytes);
                 let queue = self.between(*queue);
-                match &mut self.controller {
-                    Controller::Gateway(machine) => gateway(machine, at, GatewayEvent::Departure { queue }, rate),
-                    Controller::PractRa(machine) => link(machine, at, RateEvent::Departure { queue }, rate),
-                    Controller::Earth(machine) => link(machine, at, RateEvent::Departure { queue }, rate),
-                }
+                self.tell(at, LinkEvent::Departure { queue }, rate);
             }
             Happening::Seen(sighting) => {
                 let queue = self.between(*queue);
-                let Controller::Gateway(machine) = &mut self.controller else { return };
+                if !self.machine.machine().reads_segments() {
+                    return;
+                }
                 let segment = sighting.segment;
                 let event = match sighting.direction {
                     // Its bytes are among those that are spread.
                     Direction::Forward => {
-                        GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment: Some(segment) }
+                        let (size, admission) = (Bytes::ZERO, Admission::Accepted);
+                        LinkEvent::Arrival { size, admission, queue, segment: Some(segment) }
                     }
                     // A window whose scale is not known is not rewritten: it is as good as none.
                     Direction::Backward => {
-                        GatewayEvent::Acknowledgement { segment, window: sighting.window.unwrap_or(Bytes::ZERO) }
+                        LinkEvent::Acknowledgement { segment, window: sighting.window.unwrap_or(Bytes::ZERO) }
                     }
                 };
-                gateway(machine, at, event, rate);
+                self.tell(at, event, rate);
             }
         }
     }
 
-    fn arrival(
-        &mut self,
-        at: Instant,
-        size: Bytes,
-        admission: Admission,
-        queue: QueueView,
-        rate: &mut Option<(BitRate, Duration)>,
-    ) {
-        let of_link = RateEvent::Arrival { size, admission, queue };
-        match &mut self.controller {
-            Controller::Gateway(machine) => {
-                gateway(machine, at, GatewayEvent::Arrival { admission, queue, segment: None }, rate);
-            }
-            Controller::PractRa(machine) => link(machine, at, of_link, rate),
-            Controller::Earth(machine) => link(machine, at, of_link, rate),
+    /// Tells the machine an event; `rate` takes the last rate that it asks for.
+    fn tell(&mut self, at: Instant, event: LinkEvent, rate: &mut Option<(BitRate, Duration)>) {
+        self.machine.handle(at, event);
+        while let Some(action) = self.machine.poll_action() {
+            // The eBPF program, which is where the packet is, carries a new window out: it has had swnd since the last period.
+            *rate = action.new_rate().or(*rate);
         }
     }
 
     /// Delivers the timeouts that are due before `until`, each at its instant.
     fn timeouts_until(&mut self, until: Instant, queue: u64, rate: &mut Option<(BitRate, Duration)>) {
         let mut last = None;
-        while let Some(due) = self.next_timeout().filter(|&due| due < until && Some(due) != last) {
+        while let Some(due) = self.machine.next_timeout().filter(|&due| due < until && Some(due) != last) {
             let view = self.between(queue);
-            self.tell_time(due, view, rate);
+            self.tell(due, LinkEvent::Timeout { queue: view }, rate);
             last = Some(due);
-        }
-    }
-
-    fn tell_time(&mut self, at: Instant, queue: QueueView, rate: &mut Option<(BitRate, Duration)>) {
-        match &mut self.controller {
-            Controller::Gateway(machine) => gateway(machine, at, GatewayEvent::Timeout { queue }, rate),
-            Controller::PractRa(machine) => link(machine, at, RateEvent::Timeout { queue }, rate),
-            Controller::Earth(machine) => link(machine, at, RateEvent::Timeout { queue }, rate),
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        match &self.controller {
-            Controller::Gateway(machine) => machine.next_timeout(),
-            Controller::PractRa(machine) => machine.next_timeout(),
-            Controller::Earth(machine) => machine.next_timeout(),
         }
     }
 
@@ -313,7 +226,7 @@ impl Driver {
 
     /// The window that a gateway suggests now, from an MTU to 2^30 bytes.
     pub(super) fn window(&self) -> Option<Bytes> {
-        self.gateway().filter(|gateway| gateway.steers()).map(|gateway| Bytes::new(gateway.window() as u64))
+        self.estimates().windows.map(|windows| Bytes::new(windows.window as u64))
     }
 }
 
@@ -331,27 +244,6 @@ fn share(whole: u64, n: u64, of: u64) -> u64 {
 fn split(queue: u64, packet: u64) -> QueueView {
     let in_service = queue.min(packet);
     QueueView { waiting: Bytes::new(queue - in_service), in_service: Bytes::new(in_service) }
-}
-
-fn gateway(machine: &mut OnTape<Gateway>, at: Instant, event: GatewayEvent, asked: &mut Option<(BitRate, Duration)>) {
-    machine.handle(at, event);
-    while let Some(action) = machine.poll_action() {
-        match action {
-            GatewayAction::SetRate { rate, pause } => *asked = Some((rate, pause)),
-            // Carried out where the packet is: the eBPF program has had swnd since the last period.
-            GatewayAction::SetWindow(_) => {}
-        }
-    }
-}
-
-fn link<M>(machine: &mut OnTape<M>, at: Instant, event: RateEvent, asked: &mut Option<(BitRate, Duration)>)
-where
-    M: crate::tape::Taped + Machine<Event = RateEvent, Action = RateAction>,
-{
-    machine.handle(at, event);
-    while let Some(RateAction::SetRate { rate, pause }) = machine.poll_action() {
-        *asked = Some((rate, pause));
-    }
 }
 
 #[cfg(test)]

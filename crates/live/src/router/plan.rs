@@ -2,8 +2,7 @@
 
 use super::arguments::RunArguments;
 use super::clamp::Clamp;
-use super::document::{self, Kind, LinkFacts};
-use super::driver::MechanismConfig;
+use super::document;
 use super::file_access::FileAccess;
 use super::lock;
 use super::metrics;
@@ -11,6 +10,9 @@ use super::qdisc::{self, Bucket, Device, Former};
 use super::state::Place;
 use crate::error::{LiveError, Result, say, tell};
 use crate::netlink::Socket;
+use crate::tape::LinkSetup;
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkKind;
 use netlull_power::PowerModel;
 use netlull_units::{Bytes, Duration};
 use serde_json::json;
@@ -23,23 +25,12 @@ pub(super) struct Plan {
     pub(super) back: Device,
     pub(super) bucket: Bucket,
     pub(super) former: Former,
-    pub(super) kind: Kind,
-    pub(super) mechanism: MechanismConfig,
+    pub(super) mechanism: LinkSetup,
     pub(super) power: PowerModel,
 }
 
-pub(super) fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Awm => "awm",
-        Kind::GRouter => "g_router",
-        Kind::CEarth => "c_earth",
-        Kind::Practra => "practra",
-        Kind::Earth => "earth",
-    }
-}
-
 /// The mechanism, by its name or by what the file says, and its parameters.
-fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(Kind, Table)> {
+fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'static LinkKind, Table)> {
     let mut table = match &arguments.config {
         None => Table::new(),
         Some(file) => {
@@ -52,19 +43,15 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(Kind
     for assignment in &arguments.set {
         document::set(&mut table, assignment)?;
     }
-    let written = match table.get("kind") {
-        None => None,
-        Some(kind) => {
-            let text = kind.as_str().unwrap_or_default();
-            let parsed = <Kind as clap::ValueEnum>::from_str(text, false);
-            Some(parsed.map_err(|_| {
-                LiveError::new(format!("kind is {kind}; expected awm, g_router, c_earth, practra or earth"))
-            })?)
-        }
-    };
-    let kind = match (arguments.mechanism, written) {
-        (Some(named), Some(written)) if named != written => {
-            let (named, written) = (name_of(named), name_of(written));
+    let written = table.get("kind").map(|kind| match kind.as_str() {
+        Some(name) => document::kind(name),
+        None => Err(LiveError::new(format!("kind is {kind}; expected one of {}", document::names().join(", ")))),
+    });
+    let written = written.transpose()?;
+    let named = arguments.mechanism.as_deref().map(document::kind).transpose()?;
+    let kind = match (named, written) {
+        (Some(named), Some(written)) if named.name != written.name => {
+            let (named, written) = (named.name, written.name);
             return Err(LiveError::new(format!(
                 "mechanism is {named}; expected {written}, which the configuration has"
             )));
@@ -80,8 +67,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(Kind
 /// What the options say.
 struct Options {
     bucket: Bucket,
-    kind: Kind,
-    mechanism: MechanismConfig,
+    mechanism: LinkSetup,
     power: PowerModel,
 }
 
@@ -95,12 +81,13 @@ impl Options {
         let bucket = Bucket::new(arguments.rate, arguments.buffer, device.mtu, device.link_header)?;
         let (kind, table) = read_config(arguments, access)?;
         let mtu = Bytes::new(u64::from(device.mtu));
-        let mechanism =
-            document::mechanism(kind, table, LinkFacts { rate: arguments.rate, buffer: arguments.buffer, mtu })?;
+        let link = LinkContext { rate: arguments.rate, mtu };
+        let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
         // No rate is above that of the link, and an initial one is among those that it chooses: the machines see to that.
         if let Some((field, rate)) = mechanism.lowest_rate() {
             qdisc::check_rate(field, rate)?;
         }
+        let mechanism = LinkSetup { mechanism, link };
         let power = PowerModel::by_name(&arguments.power).ok_or_else(|| {
             let names: Vec<_> = PowerModel::catalogue().iter().map(|info| info.name).collect();
             LiveError::new(format!("power is \"{}\"; expected one of {}", arguments.power, names.join(", ")))
@@ -112,7 +99,7 @@ impl Options {
             access.check_record(file)?;
         }
         access.check_state(&arguments.state)?;
-        Ok(Self { bucket, kind, mechanism, power })
+        Ok(Self { bucket, mechanism, power })
     }
 }
 
@@ -126,9 +113,9 @@ pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan
         Some(name) => Device::find(socket, name)?,
         None => device.clone(),
     };
-    let Options { bucket, kind, mechanism, power } = Options::check(arguments, &device, FileAccess::Here)?;
+    let Options { bucket, mechanism, power } = Options::check(arguments, &device, FileAccess::Here)?;
     let former = qdisc::former(socket, &device)?;
-    Ok(Plan { device, back, bucket, former, kind, mechanism, power })
+    Ok(Plan { device, back, bucket, former, mechanism, power })
 }
 
 /// Checks what a unit's instance is to do. A device that is not there yet, as at boot, is no error.
@@ -158,8 +145,8 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
 }
 
 /// Whether the eBPF programs have anything to do.
-pub(super) fn needs_programs(mechanism: &MechanismConfig) -> bool {
-    matches!(mechanism, MechanismConfig::Gateway(_))
+pub(super) fn needs_programs(setup: &LinkSetup) -> bool {
+    setup.mechanism.reads_segments()
 }
 
 /// Says what would be done.
@@ -170,7 +157,8 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     if needs_programs(&plan.mechanism) {
         Clamp::check(&plan.device, &plan.back)?;
     }
-    let Plan { device, back, bucket, former, kind, .. } = plan;
+    let Plan { device, back, bucket, former, .. } = plan;
+    let mechanism = plan.mechanism.mechanism.name();
     let holder = lock::holder(device.index)?;
     if arguments.json {
         return tell(json!({
@@ -183,7 +171,7 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
             "rate": bucket.rate.to_string(),
             "burst_bytes": bucket.burst,
             "limit_bytes": bucket.limit,
-            "mechanism": name_of(*kind),
+            "mechanism": mechanism,
             "programs": needs_programs(&plan.mechanism),
             "loop": arguments.period.to_string(),
             "state": arguments.state,
@@ -191,7 +179,7 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
         }));
     }
     let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
-    let (former, mechanism, period) = (&former.kind, name_of(*kind), arguments.period);
+    let (former, period) = (&former.kind, arguments.period);
     if let Some(holder) = holder {
         tell(format_args!("{name}: {holder} drives it now; a second one would be refused"))?;
     }

@@ -5,7 +5,7 @@ use super::clamp::{Clamp, Orders};
 use super::driver::{Driver, Reading};
 use super::lock::{self, Held};
 use super::metrics::{self, Board};
-use super::plan::{Plan, name_of, needs_programs, plan, tell_plan};
+use super::plan::{Plan, needs_programs, plan, tell_plan};
 use super::qdisc;
 use super::segment::{Sampling, Sighting};
 use super::state::{Place, Restored, Saved};
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
         bucket: plan.bucket,
         former: plan.former.clone(),
         metrics,
-        mechanism: name_of(plan.kind).to_owned(),
+        mechanism: plan.mechanism.mechanism.name().to_owned(),
     })?;
     let instance = Instance { arguments, plan: &plan, place: &place, held: &held, signals: &signals, board: &board };
     let outcome = instance.serve(&mut socket);
@@ -138,14 +138,14 @@ impl Instance<'_> {
         }
         board.write(|shown| {
             shown.device.clone_from(name);
-            name_of(plan.kind).clone_into(&mut shown.mechanism);
+            plan.mechanism.mechanism.name().clone_into(&mut shown.mechanism);
             shown.full_rate = plan.bucket.rate;
             shown.power_model.clone_from(&arguments.power);
         });
         if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
             say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
         }
-        say(format_args!("{name}: {} drives it, {rate} of {}", name_of(plan.kind), plan.bucket.rate));
+        say(format_args!("{name}: {} drives it, {rate} of {}", plan.mechanism.mechanism.name(), plan.bucket.rate));
         let mut running = Loop {
             plan,
             held,
@@ -274,13 +274,10 @@ impl Loop<'_> {
         shown.raised = self.guard.eased();
         shown.missed = self.missed;
         shown.one_in = self.sampling.one_in();
-        if let Some(gateway) = self.driver.gateway() {
-            shown.round_trip = gateway.needs_round_trip().then(|| gateway.round_trip());
-            if gateway.steers() {
-                shown.window = self.driver.window();
-                shown.flows = Some(gateway.flows());
-            }
-        }
+        let estimates = self.driver.estimates();
+        shown.round_trip = estimates.round_trip;
+        shown.flows = estimates.windows.map(|windows| windows.flows);
+        shown.window = self.driver.window();
     }
 
     /// What costs more than a glance, to be shown.

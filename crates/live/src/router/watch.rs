@@ -1,4 +1,4 @@
-//! What the [guard](crate::guard) of an instance does: it raises a lowered rate when the instance hangs, and puts back what stood at the device's
+//! The [guard] of an instance: it raises a lowered rate when the instance hangs, and restores the queueing at the device's
 //! root when it dies.
 
 use super::lock::{self, Held};

@@ -1,9 +1,9 @@
-//! What becomes of packets at a station, and what it sends itself.
+//! Decisions of a station on packets, and its own packets and frames.
 
 use netlull_mechanism::radio::PowerMode;
 use netlull_units::Instant;
 
-/// What becomes of a packet that has come over the air.
+/// The decision on a packet that has come over the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The host gets it.
@@ -12,10 +12,10 @@ pub enum Verdict {
     Missed,
 }
 
-/// What is known of the TCP checksum of a packet that has come.
+/// The TCP checksum of a packet that has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// Nothing: it is looked at.
+    /// It is unknown, and will be looked at.
     Unknown,
     /// It is right, as the device or the kernel has found.
     Verified,
@@ -32,7 +32,7 @@ pub struct Beacon {
     pub buffered: bool,
 }
 
-/// What becomes of a packet that the host sends.
+/// The decision on a packet that the host sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendVerdict {
     /// It goes.
@@ -43,22 +43,22 @@ pub enum SendVerdict {
     Redundant,
 }
 
-/// What a station sends beside its host's packets.
+/// A packet or frame of the station's own, and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// When it goes, or, of a poll, when it takes effect; not before the radio is awake.
+    /// The instant at which it goes, or at which a poll takes effect; not before the radio is awake.
     pub at: Instant,
-    /// What it is.
+    /// Its content.
     pub what: Sent,
 }
 
-/// What a station sends beside its host's packets.
+/// A packet or frame of the station's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// A whole IP packet: an acknowledgement in the host's name.
     Packet(Vec<u8>),
     /// A poll for what the access point has buffered.
     Poll,
-    /// Whether the station hears from now on.
+    /// An announcement that the station hears from now on, or that it does not.
     Announce(PowerMode),
 }

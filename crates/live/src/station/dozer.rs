@@ -79,7 +79,7 @@ impl Dozer {
 
 fn made<M: Taped>(config: &M::Config, start: Instant, tape: Option<&Path>) -> Result<OnTape<M>> {
     match tape {
-        Some(file) => OnTape::recorded(config, start, M::KIND, file),
-        None => OnTape::blank(config, start).map_err(|error| LiveError::system(M::KIND, error)),
+        Some(file) => OnTape::recorded(config, start, M::kind(config), file),
+        None => OnTape::blank(config, start).map_err(|error| LiveError::system(M::kind(config), error)),
     }
 }

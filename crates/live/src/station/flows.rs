@@ -29,7 +29,7 @@ impl Entry {
         self.shaper.as_ref().and_then(Dozer::shaper)
     }
 
-    /// Whether its sender may have been told of a closed window last.
+    /// True if the last window that its sender has seen may be a closed one.
     pub(super) fn has_closed(&self) -> bool {
         self.shaper().is_some_and(|shaper| {
             matches!(shaper.state(), ShaperState::Saving | ShaperState::Recovery) || shaper.opens()
@@ -53,7 +53,7 @@ pub(super) struct Flows {
     opened: u32,
     numbers: BTreeMap<Connection, u32>,
     entries: BTreeMap<u32, Entry>,
-    /// When shapers want to be woken.
+    /// The instants at which shapers want to be woken.
     timers: BTreeSet<(Instant, u32)>,
     armed: BTreeMap<u32, Instant>,
     /// Connections that were forgotten to make room.

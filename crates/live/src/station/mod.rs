@@ -95,7 +95,7 @@ pub struct LiveStation {
     dozer: Dozer,
     flows: Flows,
     radio: PunctualRadio,
-    /// When anything was last seen that belongs to no known connection.
+    /// The last packet of no known connection.
     others: Option<Instant>,
     outputs: VecDeque<Output>,
     counters: Counters,
@@ -258,7 +258,7 @@ impl LiveStation {
         if self.radio.is_awake() { SendVerdict::Send } else { SendVerdict::HoldUntil(from) }
     }
 
-    /// Whether the peer needs none of what the host says; the window that it offers is learnt, and comes with what is sent next.
+    /// True if the peer needs nothing of a packet of the host's. The window in it is learnt, and comes with the next packet.
     fn is_redundant(&mut self, now: Instant, bytes: &[u8]) -> bool {
         let Ok(Packet::Tcp(tcp)) = parse(bytes) else { return false };
         let Some(entry) = self.flows.find(tcp.connection()) else { return false };
@@ -335,31 +335,31 @@ impl LiveStation {
         self.radio.settle(now);
     }
 
-    /// When something is due if nothing happens before.
+    /// The instant at which something is due if nothing happens before.
     #[must_use]
     pub fn next_timeout(&self) -> Option<Instant> {
         [self.next_machine().map(|(due, _)| due), self.radio.next()].into_iter().flatten().min()
     }
 
-    /// Whether the radio sleeps.
+    /// True if the radio sleeps.
     #[must_use]
     pub fn is_asleep(&self) -> bool {
         self.radio.is_asleep()
     }
 
-    /// Whether the radio is awake from `now` on, and was not before.
+    /// True if the radio is awake from `now` on, and was not before.
     pub fn is_awake_from(&mut self, now: Instant) -> bool {
         self.radio.settle(now);
         self.radio.awake_since() == Some(now)
     }
 
-    /// When the radio will be awake, while it wakes.
+    /// The instant at which the radio will be awake, while it wakes.
     #[must_use]
     pub fn wakes_at(&self) -> Option<Instant> {
         self.radio.wakes_at()
     }
 
-    /// What it wants sent beside the host's packets.
+    /// Takes the next packet or frame of its own.
     pub fn poll_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
     }
@@ -551,7 +551,7 @@ impl LiveStation {
         Some(packet)
     }
 
-    /// When something leaves the host that is on the air from `on_air`: at once, but not before the radio is awake.
+    /// The instant at which a packet leaves the host that is on the air from `on_air`: at once, but not before the radio is awake.
     fn leaves(&self, now: Instant, on_air: Instant) -> Instant {
         if self.radio.is_awake() { now } else { on_air }
     }

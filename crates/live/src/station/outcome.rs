@@ -29,7 +29,7 @@ impl LiveStation {
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);
     }
 
-    /// What it counted since it was last restarted, `coming` as there; what its access point held is for its driver to add.
+    /// Its counts since it was last restarted, `coming` as there. Its driver adds the packets that its access point held.
     #[must_use]
     pub fn outcome(&self, now: Instant, coming: Option<Coming>) -> StationOutcome {
         let (counters, (since, base)) = (&self.counters, &self.base);

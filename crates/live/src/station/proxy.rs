@@ -40,8 +40,10 @@ impl<T> Proxy<T> {
     /// If a value of `config` is out of range, or the file cannot be written.
     pub fn new(config: &AccessPointConfig, start: Instant, tape: Option<&Path>) -> Result<Self> {
         let machine = match tape {
-            Some(file) => OnTape::recorded(config, start, AccessPoint::KIND, file)?,
-            None => OnTape::blank(config, start).map_err(|error| LiveError::system(AccessPoint::KIND, error))?,
+            Some(file) => OnTape::recorded(config, start, AccessPoint::kind(config), file)?,
+            None => {
+                OnTape::blank(config, start).map_err(|error| LiveError::system(AccessPoint::kind(config), error))?
+            }
         };
         let (held, leaving, outputs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         Ok(Self { machine, held, leaving, outputs, held_packets: 0, refused_packets: 0 })

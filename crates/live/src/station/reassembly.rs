@@ -1,8 +1,8 @@
-//! What a host has of a stream: everything up to a number, and pieces beyond it.
+//! The bytes of a stream that a host has: all up to a number, and pieces beyond it.
 
 use netlull_wire::{seq_le, seq_lt};
 
-/// So many pieces beyond a hole are remembered; what lies in more is acknowledged when the host has acknowledged it itself.
+/// The most pieces beyond a hole that are remembered. Data of other pieces is acknowledged when the host has acknowledged it itself.
 const PIECES: usize = 64;
 
 /// The bytes of one direction that have come, as sequence numbers (RFC 9293 section 3.4).

@@ -1,4 +1,4 @@
-//! What a station has to report.
+//! The report of a station.
 
 use super::flows::Entry;
 use super::{DownloadReport, LiveStation, StationMechanism, StationReport};

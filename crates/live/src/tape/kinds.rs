@@ -1,23 +1,25 @@
 //! The machines that can be recorded, and what they are made from.
 
-use netlull_mechanism::gateway::{Gateway, GatewayConfig, GatewayEvent};
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{
     AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper,
     ShaperConfig, StationEvent,
 };
-use netlull_mechanism::rate::{Earth, EarthConfig, PractRa, PractRaConfig, QueueView, RateEvent};
+use netlull_mechanism::rate::QueueView;
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::Instant;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
 /// A machine that can be recorded and made again.
 pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
-    /// What tapes call it.
-    const KIND: &'static str;
-    /// What it is made from.
+    /// Its configuration.
     type Config: Text;
+
+    /// The name of its kind on tapes.
+    fn kind(config: &Self::Config) -> &str;
 
     /// Makes it.
     ///
@@ -35,11 +37,40 @@ pub trait Taped: Machine<Event: Text, Action: Text> + Debug {
 pub trait Text: Serialize + DeserializeOwned + Clone + PartialEq + Debug {}
 impl<T: Serialize + DeserializeOwned + Clone + PartialEq + Debug> Text for T {}
 
+/// A link's controller with the link that it is built for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSetup {
+    /// The controller with its parameters.
+    pub mechanism: LinkMechanism,
+    /// The link.
+    pub link: LinkContext,
+}
+
+impl Taped for LinkMachine {
+    type Config = LinkSetup;
+
+    fn kind(config: &LinkSetup) -> &str {
+        config.mechanism.name()
+    }
+
+    fn build(config: &LinkSetup, start: Instant) -> Result<Self, ConfigError> {
+        config.mechanism.build(config.link, start)
+    }
+
+    fn nothing() -> LinkEvent {
+        LinkEvent::Timeout { queue: QueueView::EMPTY }
+    }
+}
+
 macro_rules! taped {
     ($($machine:ty, $kind:literal, $config:ty, $nothing:expr, $make:expr;)*) => {$(
         impl Taped for $machine {
-            const KIND: &'static str = $kind;
             type Config = $config;
+
+            fn kind(_: &$config) -> &str {
+                $kind
+            }
 
             fn build(config: &$config, start: Instant) -> Result<Self, ConfigError> {
                 let make: fn(&$config, Instant) -> Result<Self, ConfigError> = $make;
@@ -54,9 +85,6 @@ macro_rules! taped {
 }
 
 taped! {
-    PractRa, "practra", PractRaConfig, RateEvent::Timeout { queue: QueueView::EMPTY }, |config, start| Self::new(config, start);
-    Earth, "earth", EarthConfig, RateEvent::Timeout { queue: QueueView::EMPTY }, |config, start| Self::new(config.clone(), start);
-    Gateway, "gateway", GatewayConfig, GatewayEvent::Timeout { queue: QueueView::EMPTY }, |config, start| Self::new(config, start);
     Eager, "eager", EagerConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
     Shaper, "client_shaper", ShaperConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
     Psm, "psm", PsmConfig, StationEvent::Timeout, |config, start| Self::new(config, start);

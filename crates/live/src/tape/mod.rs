@@ -1,7 +1,7 @@
 //! Recordings of a machine: the list of (instant, event) with what it did, and the same list through the same machine again.
 //!
 //! A tape is text, a JSON value a line. The first says which machine it was and how it was made:
-//! `{"netlull":"tape","format":1,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
+//! `{"netlull":"tape","format":2,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
 //! machine asked for and when it wants to be woken: `{"at":1200,"event":{...},"actions":[...],"next":2000}`. Times are nanoseconds.
 
 mod kinds;
@@ -10,7 +10,7 @@ mod replay;
 mod tests;
 mod writer;
 
-pub use kinds::Taped;
+pub use kinds::{LinkSetup, Taped};
 pub use replay::{Difference, Replayed, replay, replay_command};
 pub use writer::TapeWriter;
 
@@ -72,7 +72,7 @@ impl<M: Taped> OnTape<M> {
     pub fn recorded(config: &M::Config, start: Instant, name: &str, file: &Path) -> crate::error::Result<Self> {
         let machine = M::build(config, start).map_err(|error| crate::error::LiveError::system(name, error))?;
         let mut writer = TapeWriter::create(file)?;
-        let (kind, name) = (M::KIND.to_owned(), name.to_owned());
+        let (kind, name) = (M::kind(config).to_owned(), name.to_owned());
         writer.line(&Header { netlull: "tape".to_owned(), format: FORMAT, kind, name, start, config });
         let line = Line { at: start, event: M::nothing(), actions: Vec::with_capacity(4), next: None };
         Ok(Self { machine, recording: Some(Recording { writer, line, open: false }) })

@@ -2,9 +2,8 @@
 
 use super::{FORMAT, Header, Line, Taped};
 use crate::error::{LiveError, Result, tell};
-use netlull_mechanism::gateway::Gateway;
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{AccessPoint, Bsd, Eager, Psm, Shaper};
-use netlull_mechanism::rate::{Earth, PractRa};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,14 +50,12 @@ pub fn replay(file: &Path) -> Result<Replayed> {
         return Err(LiveError::new(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
     }
     let of = match header.kind.as_str() {
-        PractRa::KIND => through::<PractRa>,
-        Earth::KIND => through::<Earth>,
-        Gateway::KIND => through::<Gateway>,
-        Eager::KIND => through::<Eager>,
-        Shaper::KIND => through::<Shaper>,
-        Psm::KIND => through::<Psm>,
-        Bsd::KIND => through::<Bsd>,
-        AccessPoint::KIND => through::<AccessPoint>,
+        link if LinkMechanism::kind(link).is_some() => through::<LinkMachine>,
+        "eager" => through::<Eager>,
+        "client_shaper" => through::<Shaper>,
+        "psm" => through::<Psm>,
+        "bsd" => through::<Bsd>,
+        "access_point" => through::<AccessPoint>,
         other => {
             return Err(LiveError::new(format!("{}: \"{other}\" is no machine that can be replayed", file.display())));
         }

@@ -1,9 +1,11 @@
 //! A tape is what the machine did, and says so again.
 
-use super::{OnTape, Taped, replay};
+use super::{LinkSetup, OnTape, Taped, replay};
 use netlull_mechanism::Machine;
+use netlull_mechanism::link::{LinkContext, LinkEvent};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
 use netlull_mechanism::radio::{PacedFrom, PacedGuard};
-use netlull_mechanism::rate::{Admission, Earth, EarthConfig, PractRa, PractRaConfig, QueueView, RateEvent, RateSet};
+use netlull_mechanism::rate::{Admission, EarthConfig, PractRaConfig, QueueLength, QueueView, RateSet};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::PathBuf;
 
@@ -11,23 +13,34 @@ fn file(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("netlull-{}-{name}.tape", std::process::id()))
 }
 
-fn practra() -> PractRaConfig {
+fn rates() -> RateSet {
     let mbps = BitRate::from_mbps;
-    let rates = RateSet::from_range(mbps(1), mbps(10), mbps(1)).unwrap();
-    PractRaConfig { min_interval: Duration::from_millis(10), ..PractRaConfig::new(rates) }
+    RateSet::from_range(mbps(1), mbps(10), mbps(1)).unwrap()
+}
+
+fn practra() -> LinkSetup {
+    let config = PractRaConfig { min_interval: Duration::from_millis(10), ..PractRaConfig::intertwining_2012(rates()) };
+    setup(LinkMechanism::PractRa(config))
+}
+
+fn setup(mechanism: LinkMechanism) -> LinkSetup {
+    LinkSetup { mechanism, link: LinkContext { rate: BitRate::from_mbps(10), mtu: Bytes::new(1500) } }
 }
 
 /// 400 packets, 3 ms apart at first and then 1 ms, each gone before the next: the rate falls, then rises.
-fn drive<M: Machine<Event = RateEvent>>(machine: &mut M) {
+fn drive<M: Machine<Event = LinkEvent>>(machine: &mut M) {
     for packet in 0..400_u64 {
         let at = if packet < 200 { 3 * packet } else { 400 + packet };
         let now = Instant::ZERO + Duration::from_millis(at);
         let queue = QueueView { waiting: Bytes::ZERO, in_service: Bytes::new(1500) };
-        machine.handle(now, RateEvent::Arrival { size: Bytes::new(1500), admission: Admission::Accepted, queue });
+        machine.handle(
+            now,
+            LinkEvent::Arrival { size: Bytes::new(1500), admission: Admission::Accepted, queue, segment: None },
+        );
         while machine.poll_action().is_some() {}
         // One more question than the contract asks for.
         assert!(machine.poll_action().is_none());
-        machine.handle(now, RateEvent::Departure { queue: QueueView::EMPTY });
+        machine.handle(now, LinkEvent::Departure { queue: QueueView::EMPTY });
         while machine.poll_action().is_some() {}
     }
 }
@@ -35,7 +48,7 @@ fn drive<M: Machine<Event = RateEvent>>(machine: &mut M) {
 #[test]
 fn a_recorded_machine_replays_byte_for_byte() {
     let path = file("practra");
-    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let replayed = replay(&path).unwrap();
@@ -48,7 +61,7 @@ fn a_recorded_machine_replays_byte_for_byte() {
 #[test]
 fn a_changed_decision_is_found_where_it_is() {
     let path = file("changed");
-    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -64,7 +77,7 @@ fn a_changed_decision_is_found_where_it_is() {
 #[test]
 fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     let path = file("cut");
-    let mut machine = OnTape::<PractRa>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
+    let mut machine = OnTape::<LinkMachine>::recorded(&practra(), Instant::ZERO, "N1-N2", &path).unwrap();
     drive(&mut machine);
     machine.finish().unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
@@ -88,9 +101,9 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
 #[test]
 fn observing_changes_nothing() {
     let path = file("observed");
-    let config = EarthConfig::new(practra().rates, Bytes::new(15_000));
-    let mut watched = OnTape::<Earth>::recorded(&config, Instant::ZERO, "x", &path).unwrap();
-    let mut alone = Earth::build(&config, Instant::ZERO).unwrap();
+    let config = setup(LinkMechanism::Earth(EarthConfig::new(rates(), QueueLength::Bytes(Bytes::new(15_000)))));
+    let mut watched = OnTape::<LinkMachine>::recorded(&config, Instant::ZERO, "x", &path).unwrap();
+    let mut alone = LinkMachine::build(&config, Instant::ZERO).unwrap();
     drive(&mut watched);
     drive(&mut alone);
     assert_eq!(format!("{:?}", watched.machine()), format!("{alone:?}"));

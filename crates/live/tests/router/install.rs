@@ -86,9 +86,12 @@ fn a_unit_is_not_installed_whose_instance_would_be_refused() {
         ("--mechanism awm --set tarket=1kB", "unknown field `tarket`"),
         ("--mechanism g-router --set min_rate=1Mb/s", "missing field `round_trip`"),
         ("--mechanism awm --set target=1", "expected"),
-        ("--mechanism practra --set rates=[\"1Mb/s\",\"10Mb/s\"]", "rates end at 10 Mb/s"),
         (
-            "--mechanism practra --set rates=[\"1b/s\",\"20Mb/s\"]",
+            "--mechanism practra --set transition=2ms --set min_interval=16ms --set delay_bound=40ms --set rates=[\"1Mb/s\",\"10Mb/s\"]",
+            "rates is a set that ends at 10 Mb/s",
+        ),
+        (
+            "--mechanism practra --set transition=2ms --set min_interval=16ms --set delay_bound=40ms --set rates=[\"1b/s\",\"20Mb/s\"]",
             "the lowest of rates is 1 b/s; expected at least 8 kb/s",
         ),
         (
@@ -188,7 +191,7 @@ fn options_are_refused_alike_by_a_dry_run_and_by_an_instance() {
         ),
         ("--rate 7999b/s --mechanism awm", "rate is 7.999 kb/s; expected at least 8 kb/s"),
         (
-            "--rate 20Mb/s --mechanism practra --set rates=[\"1b/s\",\"20Mb/s\"]",
+            "--rate 20Mb/s --mechanism practra --set transition=2ms --set min_interval=16ms --set delay_bound=40ms --set rates=[\"1b/s\",\"20Mb/s\"]",
             "the lowest of rates is 1 b/s; expected at least 8 kb/s",
         ),
         (

@@ -1,62 +1,10 @@
 //! Active Window Management: the window that keeps a queue at its target (g-router section 2.1).
 
+use super::config::{LARGEST_WINDOW, WindowRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-use serde::{Deserialize, Serialize};
 
-/// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
-const LARGEST_WINDOW: f64 = 1_073_725_440.0;
-
-/// AWM's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AwmConfig {
-    /// T: the queue to keep, in bytes. The paper's is half of the buffer.
-    pub target: Bytes,
-    /// beta at the rate at which the run starts, in bit/s: how fast a queue off its target is corrected. Default 10 kb/s (g-router
-    /// section 3).
-    pub beta: BitRate,
-    /// The floor of the window, in bytes: one MTU. Default 1500 B; g-router section 3 has 1000 B.
-    pub floor: Bytes,
-    /// swnd at the start, in bytes. Default 65,535 B (reading: the paper does not say).
-    pub initial_window: Bytes,
-}
-
-impl AwmConfig {
-    /// The default parameters at a target.
-    #[must_use]
-    pub fn new(target: Bytes) -> Self {
-        Self { target, beta: BitRate::from_bps(10_000), floor: Bytes::new(1500), initial_window: Bytes::new(65_535) }
-    }
-
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// Names the first field that is out of range, its value and what was expected.
-    pub fn validate(&self) -> Result<(), ConfigError> {
-        if self.target == Bytes::ZERO {
-            return Err(ConfigError::new("target", self.target, "more than nothing"));
-        }
-        if self.beta.is_zero() {
-            return Err(ConfigError::new("beta", self.beta, "a rate above zero"));
-        }
-        if self.floor == Bytes::ZERO {
-            return Err(ConfigError::new("floor", self.floor, "at least one byte"));
-        }
-        if self.floor.as_f64() > LARGEST_WINDOW {
-            return Err(ConfigError::new("floor", self.floor, "at most the largest window of TCP (1073725440 B)"));
-        }
-        if self.initial_window < self.floor {
-            return Err(ConfigError::new(
-                "initial_window",
-                self.initial_window,
-                format!("at least floor ({})", self.floor),
-            ));
-        }
-        Ok(())
-    }
-}
-
-/// swnd and what it is computed from.
+/// swnd, with the terms of its equations.
 #[derive(Clone, Debug)]
 pub struct Awm {
     /// swnd in bytes, at least MTU.
@@ -73,17 +21,17 @@ pub struct Awm {
 }
 
 impl Awm {
-    /// AWM on an empty queue.
+    /// AWM on an empty queue, whose target T is `target`.
     ///
     /// # Errors
-    /// If a value of `config` is out of range: see [`AwmConfig::validate`].
-    pub fn new(config: &AwmConfig, start: Instant) -> Result<Self, ConfigError> {
-        config.validate()?;
+    /// If a value of `rule` is out of range.
+    pub fn new(target: Bytes, rule: &WindowRule, mtu: Bytes, start: Instant) -> Result<Self, ConfigError> {
+        rule.check(mtu)?;
         Ok(Self {
-            window: config.initial_window.as_f64().min(LARGEST_WINDOW),
-            target: config.target.as_f64(),
-            beta: config.beta.as_f64() / 8.0,
-            floor: config.floor.as_f64(),
+            window: rule.initial_window.as_f64().min(LARGEST_WINDOW),
+            target: target.as_f64(),
+            beta: rule.beta.as_f64() / 8.0,
+            floor: rule.floor(mtu).as_f64(),
             queue: 0.0,
             at: start,
         })
@@ -156,12 +104,8 @@ mod tests {
 
     /// T = 50 kB, beta = 10 kb/s = 1250 B/s, MTU 1000 B, swnd_0 = 20 kB.
     fn awm() -> Awm {
-        let config = AwmConfig {
-            floor: Bytes::new(1000),
-            initial_window: Bytes::new(20_000),
-            ..AwmConfig::new(Bytes::new(50_000))
-        };
-        Awm::new(&config, Instant::ZERO).unwrap()
+        let rule = WindowRule { initial_window: Bytes::new(20_000), ..WindowRule::default() };
+        Awm::new(Bytes::new(50_000), &rule, Bytes::new(1000), Instant::ZERO).unwrap()
     }
 
     #[test]
@@ -217,16 +161,16 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        let wrong = |config: AwmConfig| Awm::new(&config, Instant::ZERO).unwrap_err().field;
-        let good = AwmConfig::new(Bytes::new(50_000));
-        assert_eq!(wrong(AwmConfig { target: Bytes::ZERO, ..good.clone() }), "target");
-        assert_eq!(wrong(AwmConfig { beta: BitRate::from_bps(0), ..good.clone() }), "beta");
-        assert_eq!(wrong(AwmConfig { floor: Bytes::ZERO, ..good.clone() }), "floor");
+        let mtu = Bytes::new(1500);
+        let wrong = |rule: WindowRule| Awm::new(Bytes::new(50_000), &rule, mtu, Instant::ZERO).unwrap_err().field;
+        let good = WindowRule::default();
+        assert_eq!(wrong(WindowRule { beta: BitRate::from_bps(0), ..good.clone() }), "beta");
+        assert_eq!(wrong(WindowRule { floor: Some(Bytes::ZERO), ..good.clone() }), "floor");
         let above_tcps_largest = Bytes::new(1_073_725_441);
         assert_eq!(
-            wrong(AwmConfig { floor: above_tcps_largest, initial_window: above_tcps_largest, ..good.clone() }),
+            wrong(WindowRule { floor: Some(above_tcps_largest), initial_window: above_tcps_largest, ..good.clone() }),
             "floor"
         );
-        assert_eq!(wrong(AwmConfig { initial_window: Bytes::new(1499), ..good }), "initial_window");
+        assert_eq!(wrong(WindowRule { initial_window: Bytes::new(1499), ..good }), "initial_window");
     }
 }

@@ -1,95 +1,14 @@
 //! C-EARTH: the service rate that keeps a queue between two targets (g-router section 2.2).
 
+use super::config::{Pace, RateRule};
 use crate::ConfigError;
 use netlull_units::{BitRate, Duration, Instant};
-use serde::{Deserialize, Serialize};
-
-/// How often the rate is computed (the paper's formula says at every event, its prose "averaged along a round-trip time").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pace {
-    /// Once per round-trip time, from the queue at its two ends. The default.
-    #[default]
-    RoundTrip,
-    /// At every arrival and departure.
-    Event,
-}
 
 /// The shortest round trip after which the rate is computed anew, also where the estimate is less: one of nothing would end for ever at
 /// the same instant.
 const SHORTEST: Duration = Duration::from_micros(1);
 
-/// C-EARTH's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CEarthConfig {
-    /// C_min in bit/s.
-    pub min: BitRate,
-    /// C_max in bit/s.
-    pub max: BitRate,
-    /// C at the start, as it is. Default `None`: C_max (reading).
-    pub initial: Option<BitRate>,
-    /// gamma in (0, 1): T_C-EARTH = gamma T. Default 0.95 (g-router section 3).
-    pub gamma: f64,
-    /// Default [`Pace::RoundTrip`] (reading).
-    pub pace: Pace,
-    /// C is set in whole multiples of this, in bit/s; what is computed is kept as it is. Default 1 kb/s (reading: hardware has
-    /// steps, and a link that changes by single bits has as many rates as packets).
-    pub granularity: BitRate,
-    /// How long nothing is sent after a change. Default zero (the paper does not say).
-    pub transition: Duration,
-}
-
-impl CEarthConfig {
-    /// The default parameters between two rates.
-    #[must_use]
-    pub fn new(min: BitRate, max: BitRate) -> Self {
-        Self {
-            min,
-            max,
-            initial: None,
-            gamma: 0.95,
-            pace: Pace::default(),
-            granularity: BitRate::from_bps(1000),
-            transition: Duration::ZERO,
-        }
-    }
-
-    /// Checks every value and every pair that must fit; gives the initial rate.
-    ///
-    /// # Errors
-    /// Names the first field that is out of range, its value and what was expected.
-    pub fn validate(&self) -> Result<BitRate, ConfigError> {
-        if self.min.is_zero() {
-            return Err(ConfigError::new("min_rate", self.min, "a rate above zero"));
-        }
-        if self.max < self.min {
-            let expected = format!("at most the highest rate ({})", self.max);
-            return Err(ConfigError::new("min_rate", self.min, expected));
-        }
-        if !(self.gamma > 0.0 && self.gamma < 1.0) {
-            return Err(ConfigError::new("gamma", self.gamma, "a number between 0 and 1"));
-        }
-        if self.granularity.is_zero() {
-            return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
-        }
-        let span = BitRate::from_bps(self.max.as_bps() - self.min.as_bps());
-        if self.granularity > span && !span.is_zero() {
-            let expected = format!("at most what lies between the lowest and the highest rate ({span})");
-            return Err(ConfigError::new("granularity", self.granularity, expected));
-        }
-        let initial = self.initial.unwrap_or(self.max);
-        if initial < self.min || initial > self.max {
-            return Err(ConfigError::new(
-                "initial_rate",
-                initial,
-                format!("a rate from min ({}) to max ({})", self.min, self.max),
-            ));
-        }
-        Ok(initial)
-    }
-}
-
-/// C and what it is computed from.
+/// C, with the terms of its equations.
 #[derive(Clone, Debug)]
 pub struct CEarth {
     /// C in bit/s.
@@ -109,20 +28,21 @@ pub struct CEarth {
 }
 
 impl CEarth {
-    /// C-EARTH on an empty queue.
+    /// C-EARTH on an empty queue, with C_max = `max`.
     ///
     /// # Errors
-    /// If a value of `config` is out of range: see [`CEarthConfig::validate`].
-    pub fn new(config: &CEarthConfig) -> Result<Self, ConfigError> {
-        let initial = config.validate()?;
+    /// If a value of `rule` is out of range.
+    pub fn new(rule: &RateRule, max: BitRate) -> Result<Self, ConfigError> {
+        rule.check(max)?;
+        let initial = rule.initial(max);
         Ok(Self {
             rate: initial.as_f64(),
-            min: config.min.as_f64(),
-            max: config.max.as_f64(),
-            gamma: config.gamma,
-            pace: config.pace,
-            granularity: config.granularity.as_f64(),
-            transition: config.transition,
+            min: rule.min_rate.as_f64(),
+            max: max.as_f64(),
+            gamma: rule.gamma,
+            pace: rule.pace,
+            granularity: rule.granularity.as_f64(),
+            transition: rule.transition,
             rounded: initial.as_f64(),
             queue: 0.0,
             due: None,
@@ -202,6 +122,7 @@ fn rate_change(before: f64, queue: f64, target: f64, gamma: f64, round_trip: Dur
 #[cfg(test)]
 #[allow(clippy::float_cmp, clippy::unwrap_used)]
 mod tests {
+    use super::super::RoundTripConfig;
     use super::*;
 
     const TARGET: f64 = 50_000.0;
@@ -212,12 +133,13 @@ mod tests {
     }
 
     fn c_earth(pace: Pace) -> CEarth {
-        let config = CEarthConfig {
-            pace,
-            initial: Some(BitRate::from_mbps(10)),
-            ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20))
-        };
-        CEarth::new(&config).unwrap()
+        let rule = RateRule { pace, initial_rate: Some(BitRate::from_mbps(10)), ..rule() };
+        CEarth::new(&rule, BitRate::from_mbps(20)).unwrap()
+    }
+
+    /// C_min = 1 Mb/s.
+    fn rule() -> RateRule {
+        RateRule::new(BitRate::from_mbps(1), RoundTripConfig::fixed(RTT))
     }
 
     #[test]
@@ -287,12 +209,8 @@ mod tests {
     #[test]
     fn the_run_starts_at_the_rate_given_whatever_the_granularity() {
         // 10 Mb/s is no multiple of 3 Mb/s; the link starts at it, so C does.
-        let config = CEarthConfig {
-            granularity: BitRate::from_mbps(3),
-            pace: Pace::Event,
-            ..CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(10))
-        };
-        let mut c_earth = CEarth::new(&config).unwrap();
+        let rule = RateRule { granularity: BitRate::from_mbps(3), pace: Pace::Event, ..rule() };
+        let mut c_earth = CEarth::new(&rule, BitRate::from_mbps(10)).unwrap();
         assert_eq!(c_earth.rate(), BitRate::from_mbps(10));
         // 45 kB, below 47.5 kB: 8 x 45,000 / 0.2 = 1.8 Mb/s, g = 0.1: 9.82 Mb/s. Then empty: 1.8 Mb/s, g = 1: 8.02 Mb/s, 9 Mb/s in steps.
         c_earth.update(at(1), 45_000.0, TARGET, RTT);
@@ -303,12 +221,14 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        let good = CEarthConfig::new(BitRate::from_mbps(1), BitRate::from_mbps(20));
-        let wrong = |config: CEarthConfig| CEarth::new(&config).unwrap_err().field;
-        assert_eq!(wrong(CEarthConfig { min: BitRate::from_bps(0), ..good.clone() }), "min_rate");
-        assert_eq!(wrong(CEarthConfig { max: BitRate::from_bps(5), ..good.clone() }), "min_rate");
-        assert_eq!(wrong(CEarthConfig { gamma: f64::NAN, ..good.clone() }), "gamma");
-        assert_eq!(wrong(CEarthConfig { granularity: BitRate::from_mbps(20), ..good.clone() }), "granularity");
-        assert_eq!(wrong(CEarthConfig { initial: Some(BitRate::from_mbps(21)), ..good }), "initial_rate");
+        let wrong = |rule: RateRule, max: u64| CEarth::new(&rule, BitRate::from_bps(max)).unwrap_err().field;
+        let max = 20_000_000;
+        assert_eq!(wrong(RateRule { min_rate: BitRate::from_bps(0), ..rule() }, max), "min_rate");
+        assert_eq!(wrong(rule(), 5), "min_rate");
+        assert_eq!(wrong(RateRule { gamma: f64::NAN, ..rule() }, max), "gamma");
+        assert_eq!(wrong(RateRule { granularity: BitRate::from_mbps(20), ..rule() }, max), "granularity");
+        assert_eq!(wrong(RateRule { initial_rate: Some(BitRate::from_mbps(21)), ..rule() }, max), "initial_rate");
+        let nothing = RoundTripConfig::timestamps(Duration::ZERO);
+        assert_eq!(wrong(RateRule { round_trip: nothing, ..rule() }, max), "round_trip.initial");
     }
 }

@@ -2,30 +2,106 @@
 
 use super::{FlowKey, spread};
 use crate::ConfigError;
+use netlull_describe::read_by_kind;
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where N comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Where a gateway's N comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum FlowCountConfig {
     /// Given.
-    Fixed(f64),
-    /// Equation (5) as printed, from this value of N at the start. It telescopes to N_0 swnd_0 C_k / (C_0 swnd_k): nothing is
-    /// measured.
-    Printed(f64),
+    Fixed(FixedFlows),
+    /// Equation (5) as printed, from a value given. It telescopes to N_0 swnd_0 C_k / (C_0 swnd_k): nothing is measured.
+    Printed(PrintedFlows),
     /// Linear counting of the flows seen in each interval.
-    LinearCounting {
-        /// The length of an interval: longer than a round trip, shorter than the time for which a number of flows stays. Default 1 s.
-        interval: Duration,
-        /// Bits in the map, a power of two. Default 4096: up to some 10,000 flows.
-        bits: usize,
-    },
+    LinearCounting(CountedFlows),
+}
+
+read_by_kind!(
+    FlowCountConfig:
+    "fixed" => Fixed(FixedFlows),
+    "printed" => Printed(PrintedFlows),
+    "linear_counting" => LinearCounting(CountedFlows),
+);
+
+/// N given.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedFlows {
+    /// N, 1 or more.
+    pub count: f64,
+}
+
+/// N by equation (5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedFlows {
+    /// N at the start, 1 or more.
+    pub initial: f64,
+}
+
+/// N by linear counting.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CountedFlows {
+    /// The length of an interval: longer than a round trip, shorter than the time for which a number of flows stays.
+    #[serde(default = "default_interval")]
+    pub interval: Duration,
+    /// Bits in the map, a power of two from 64 to 1048576; 4096 serve some 10,000 flows.
+    #[serde(default = "default_bits")]
+    pub bits: usize,
+}
+
+fn default_interval() -> Duration {
+    Duration::from_secs(1)
+}
+
+fn default_bits() -> usize {
+    4096
+}
+
+impl Default for CountedFlows {
+    fn default() -> Self {
+        Self { interval: default_interval(), bits: default_bits() }
+    }
 }
 
 impl Default for FlowCountConfig {
     fn default() -> Self {
-        Self::LinearCounting { interval: Duration::from_secs(1), bits: 4096 }
+        Self::LinearCounting(CountedFlows::default())
+    }
+}
+
+impl FlowCountConfig {
+    /// N given.
+    #[must_use]
+    pub fn fixed(count: f64) -> Self {
+        Self::Fixed(FixedFlows { count })
+    }
+
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let at_least_one = |field: &str, flows: f64| {
+            if (1.0..=MOST).contains(&flows) {
+                Ok(())
+            } else {
+                Err(ConfigError::new(field, flows, "a number from 1 to a billion"))
+            }
+        };
+        match *self {
+            Self::Fixed(FixedFlows { count }) => at_least_one("flows.count", count),
+            Self::Printed(PrintedFlows { initial }) => at_least_one("flows.initial", initial),
+            Self::LinearCounting(CountedFlows { interval, bits }) => {
+                if interval.is_zero() {
+                    return Err(ConfigError::new("flows.interval", interval, "more than nothing"));
+                }
+                if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
+                    return Err(ConfigError::new("flows.bits", bits, "a power of two from 64 to 1048576"));
+                }
+                Ok(())
+            }
+        }
     }
 }
 
@@ -49,20 +125,12 @@ impl FlowCount {
     /// # Errors
     /// Names the field that is out of range, its value and what was expected.
     pub fn new(config: &FlowCountConfig, start: Instant) -> Result<Self, ConfigError> {
-        let at_least_one = |flows: f64| {
-            if (1.0..=MOST).contains(&flows) {
-                Ok(flows)
-            } else {
-                Err(ConfigError::new("flows", flows, "a number from 1 to a billion"))
-            }
-        };
-        match *config {
-            FlowCountConfig::Fixed(flows) => Ok(Self::Fixed(at_least_one(flows)?)),
-            FlowCountConfig::Printed(flows) => Ok(Self::Printed(at_least_one(flows)?)),
-            FlowCountConfig::LinearCounting { interval, bits } => {
-                Ok(Self::Measured(LinearCounting::new(interval, bits, start)?))
-            }
-        }
+        config.check()?;
+        Ok(match *config {
+            FlowCountConfig::Fixed(FixedFlows { count }) => Self::Fixed(count),
+            FlowCountConfig::Printed(PrintedFlows { initial }) => Self::Printed(initial),
+            FlowCountConfig::LinearCounting(counted) => Self::Measured(LinearCounting::new(counted, start)),
+        })
     }
 
     /// N.
@@ -110,17 +178,8 @@ pub struct LinearCounting {
 
 impl LinearCounting {
     /// An empty map.
-    ///
-    /// # Errors
-    /// If `interval` is nothing or `bits` is no power of two from 64 to 2^20.
-    pub fn new(interval: Duration, bits: usize, start: Instant) -> Result<Self, ConfigError> {
-        if interval.is_zero() {
-            return Err(ConfigError::new("interval", interval, "more than nothing"));
-        }
-        if !bits.is_power_of_two() || !(64..=1 << 20).contains(&bits) {
-            return Err(ConfigError::new("bits", bits, "a power of two from 64 to 1048576"));
-        }
-        Ok(Self {
+    fn new(CountedFlows { interval, bits }: CountedFlows, start: Instant) -> Self {
+        Self {
             map: vec![0; bits / 64].into_boxed_slice(),
             set: 0,
             interval,
@@ -128,7 +187,7 @@ impl LinearCounting {
             last_seen: None,
             has_ended: false,
             estimate: 1.0,
-        })
+        }
     }
 
     /// The estimate of the last interval in which there were flows; of the one in progress, while it is the first. At least 1.
@@ -194,7 +253,7 @@ mod tests {
     }
 
     fn counted(flows: u64, bits: usize) -> f64 {
-        let mut counting = LinearCounting::new(Duration::from_secs(1), bits, Instant::ZERO).unwrap();
+        let mut counting = LinearCounting::new(CountedFlows { bits, ..CountedFlows::default() }, Instant::ZERO);
         for packet in 0..3 * flows {
             counting.saw(at(1), (packet % flows) << 16 | 0x0a);
         }
@@ -221,7 +280,7 @@ mod tests {
 
     #[test]
     fn the_last_interval_counts_until_the_next_has_ended() {
-        let mut counting = LinearCounting::new(Duration::from_secs(1), 4096, Instant::ZERO).unwrap();
+        let mut counting = LinearCounting::new(CountedFlows::default(), Instant::ZERO);
         assert_eq!(counting.value(), 1.0, "nobody seen");
         for flow in 0..50 {
             counting.saw(at(10), flow);
@@ -237,7 +296,7 @@ mod tests {
     #[test]
     fn a_flow_is_counted_anew_in_every_interval() {
         // The same flow, and nobody else, in three intervals: -4096 ln(4095/4096) = 1.0001 in each.
-        let mut counting = LinearCounting::new(Duration::from_secs(1), 4096, Instant::ZERO).unwrap();
+        let mut counting = LinearCounting::new(CountedFlows::default(), Instant::ZERO);
         for interval in 0..3 {
             counting.saw(at(1000 * interval), 9);
             counting.saw(at(1000 * interval + 500), 9);
@@ -250,7 +309,7 @@ mod tests {
     #[test]
     fn equation_5_telescopes_to_where_it_began() {
         // N_0 swnd_0 / C_0 = N_k swnd_k / C_k whatever happens between: 20 x 10,000 / 10e6 = N x 25,000 / 5e6, N = 4.
-        let mut flows = FlowCount::new(&FlowCountConfig::Printed(20.0), Instant::ZERO).unwrap();
+        let mut flows = FlowCount::new(&printed(20.0), Instant::ZERO).unwrap();
         let steps = [(10_000.0, 10e6), (7000.0, 12e6), (31_000.0, 9e6), (25_000.0, 5e6)];
         for pair in steps.windows(2) {
             flows.update((pair[0].0, pair[1].0), (pair[0].1, pair[1].1));
@@ -265,11 +324,16 @@ mod tests {
     #[test]
     fn wrong_values_are_named() {
         let wrong = |config| FlowCount::new(&config, Instant::ZERO).unwrap_err().field;
-        assert_eq!(wrong(FlowCountConfig::Fixed(0.5)), "flows");
-        assert_eq!(wrong(FlowCountConfig::Printed(f64::INFINITY)), "flows");
-        assert_eq!(wrong(FlowCountConfig::Fixed(1e300)), "flows");
-        assert_eq!(wrong(FlowCountConfig::Fixed(f64::NAN)), "flows");
-        assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::ZERO, bits: 64 }), "interval");
-        assert_eq!(wrong(FlowCountConfig::LinearCounting { interval: Duration::from_secs(1), bits: 100 }), "bits");
+        assert_eq!(wrong(FlowCountConfig::fixed(0.5)), "flows.count");
+        assert_eq!(wrong(printed(f64::INFINITY)), "flows.initial");
+        assert_eq!(wrong(FlowCountConfig::fixed(1e300)), "flows.count");
+        assert_eq!(wrong(FlowCountConfig::fixed(f64::NAN)), "flows.count");
+        let counted = |interval, bits| FlowCountConfig::LinearCounting(CountedFlows { interval, bits });
+        assert_eq!(wrong(counted(Duration::ZERO, 64)), "flows.interval");
+        assert_eq!(wrong(counted(Duration::from_secs(1), 100)), "flows.bits");
+    }
+
+    fn printed(initial: f64) -> FlowCountConfig {
+        FlowCountConfig::Printed(PrintedFlows { initial })
     }
 }

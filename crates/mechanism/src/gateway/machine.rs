@@ -1,205 +1,271 @@
 //! The gateway as one machine: AWM, C-EARTH or both, with their estimators (g-router section 2).
 
-use super::{
-    Awm, AwmConfig, CEarth, CEarthConfig, FlowCount, FlowCountConfig, GatewayAction, GatewayEvent, RoundTrip,
-    RoundTripConfig, SegmentView,
-};
-use crate::rate::{QueueCount, QueueView};
+use super::awm::Awm;
+use super::c_earth::CEarth;
+use super::config::{AwmConfig, CEarthConfig, GRouterConfig, HeldQueue, RateRule, WindowRule};
+use super::flow_count::FlowCount;
+use super::round_trip::{RoundTrip, RoundTripConfig};
+use crate::link::{Estimates, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent, WindowEstimates};
+use crate::view::{QueueCount, SegmentView};
 use crate::{ConfigError, Machine};
-use netlull_units::{BitRate, Bytes, Duration, Instant};
-use serde::{Deserialize, Serialize};
-
-/// What a gateway consists of.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GatewayConfig {
-    /// AWM, which also has the target of C-EARTH.
-    pub awm: AwmConfig,
-    /// Whether AWM steers: without, windows pass as they are, and C-EARTH is alone.
-    pub steers: bool,
-    /// C-EARTH; `None`: the link keeps its rate.
-    pub c_earth: Option<CEarthConfig>,
-    /// N.
-    pub flows: FlowCountConfig,
-    /// RTT; only C-EARTH needs it.
-    pub round_trip: RoundTripConfig,
-    /// What q counts. Default [`QueueCount::Waiting`] (reading).
-    pub queue: QueueCount,
-    /// The link's rate at the start, in bit/s, where C-EARTH does not choose it.
-    pub link_rate: BitRate,
-}
+use netlull_units::{BitRate, Bytes, Instant};
 
 /// The G-Router: AWM and C-EARTH, or either alone. Its rate is C, its window swnd.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    awm: Awm,
-    steers: bool,
-    c_earth: Option<CEarth>,
-    flows: FlowCount,
-    round_trip: RoundTrip,
+    /// T in bytes.
+    target: f64,
     count: QueueCount,
+    windows: Option<Windows>,
+    following: Option<Following>,
     /// q in bytes, as of the last event.
     queue: f64,
     rate: BitRate,
     changes: u64,
-    /// What the last event asks for: an acknowledgement another window, any other event another rate.
-    action: Option<GatewayAction>,
+    /// The request of the last event: another window after an acknowledgement, another rate after any other event.
+    action: Option<LinkAction>,
+}
+
+/// AWM and N.
+#[derive(Clone, Debug)]
+struct Windows {
+    awm: Awm,
+    flows: FlowCount,
+}
+
+/// C-EARTH and RTT.
+#[derive(Clone, Debug)]
+struct Following {
+    c_earth: CEarth,
+    round_trip: RoundTrip,
 }
 
 impl Gateway {
     /// A gateway before an empty queue.
-    ///
-    /// # Errors
-    /// If a value of `config` is out of range or contradicts another.
-    pub fn new(config: &GatewayConfig, start: Instant) -> Result<Self, ConfigError> {
-        let c_earth = config.c_earth.as_ref().map(CEarth::new).transpose()?;
-        let rate = c_earth.as_ref().map_or(config.link_rate, CEarth::rate);
-        if rate.is_zero() {
-            return Err(ConfigError::new("link_rate", rate, "a rate above zero"));
+    fn new(
+        held: HeldQueue,
+        windows: Option<&WindowRule>,
+        rate: Option<&RateRule>,
+        link: LinkContext,
+        start: Instant,
+    ) -> Result<Self, ConfigError> {
+        let target = held.bytes(link.mtu)?;
+        if link.rate.is_zero() {
+            return Err(ConfigError::new("rate", link.rate, "a rate above zero"));
         }
+        let windows = windows.map(|rule| -> Result<Windows, ConfigError> {
+            let awm = Awm::new(target, rule, link.mtu, start)?;
+            Ok(Windows { awm, flows: FlowCount::new(&rule.flows, start)? })
+        });
+        let following = rate.map(|rule| -> Result<Following, ConfigError> {
+            let c_earth = CEarth::new(rule, link.rate)?;
+            Ok(Following { c_earth, round_trip: RoundTrip::new(&rule.round_trip)? })
+        });
+        let (windows, following) = (windows.transpose()?, following.transpose()?);
+        let rate = following.as_ref().map_or(link.rate, |following| following.c_earth.rate());
         let mut gateway = Self {
-            awm: Awm::new(&config.awm, start)?,
-            steers: config.steers,
-            c_earth,
-            flows: FlowCount::new(&config.flows, start)?,
-            round_trip: RoundTrip::new(&config.round_trip)?,
-            count: config.queue,
+            target: target.as_f64(),
+            count: held.queue,
+            windows,
+            following,
             queue: 0.0,
             rate,
             changes: 0,
             action: None,
         };
-        gateway.round_trip.update(gateway.flows.value(), gateway.awm.window(), rate.as_f64());
+        gateway.update_round_trip();
         Ok(gateway)
     }
 
-    /// C in bit/s.
-    #[must_use]
-    pub fn rate(&self) -> BitRate {
-        self.rate
-    }
-
-    /// swnd in bytes.
-    #[must_use]
-    pub fn window(&self) -> f64 {
-        self.awm.window()
-    }
-
-    /// Whether swnd is at its floor: with more flows nothing is controlled any more.
-    #[must_use]
-    pub fn is_at_floor(&self) -> bool {
-        self.awm.is_at_floor()
-    }
-
-    /// N.
-    #[must_use]
-    pub fn flows(&self) -> f64 {
-        self.flows.value()
-    }
-
-    /// RTT.
-    #[must_use]
-    pub fn round_trip(&self) -> Duration {
-        self.round_trip.value()
-    }
-
-    /// Whether windows are steered: C-EARTH alone has neither swnd nor N.
-    #[must_use]
-    pub fn steers(&self) -> bool {
-        self.steers
-    }
-
-    /// Whether anything is made of RTT: AWM alone needs none, and has no estimate of it.
-    #[must_use]
-    pub fn needs_round_trip(&self) -> bool {
-        self.c_earth.is_some()
-    }
-
-    /// How many rate changes there have been.
-    #[must_use]
-    pub fn changes(&self) -> u64 {
-        self.changes
-    }
-
-    #[inline]
-    fn see(&mut self, queue: QueueView) {
-        let bytes = match self.count {
-            QueueCount::Waiting => queue.waiting,
-            QueueCount::WaitingAndInService => queue.waiting + queue.in_service,
-        };
-        self.queue = bytes.as_f64();
+    /// RTT_k from the values of event k - 1: equation (7), where it is printed so.
+    #[inline(always)]
+    fn update_round_trip(&mut self) {
+        if let (Some(following), Some(windows)) = (&mut self.following, &self.windows) {
+            following.round_trip.update(windows.flows.value(), windows.awm.window(), self.rate.as_f64());
+        }
     }
 
     /// Event k, in the order of the paper's indices: RTT_k from what was at k - 1 (7), C_k (4), beta_k, swnd_k (1), N_k (5).
     #[inline(always)]
     fn update(&mut self, now: Instant) {
-        let (flows, window, rate) = (self.flows.value(), self.awm.window(), self.rate);
-        self.round_trip.update(flows, window, rate.as_f64());
-        if let Some(c_earth) = &mut self.c_earth
-            && c_earth.update(now, self.queue, self.awm.target(), self.round_trip.value())
+        self.update_round_trip();
+        let before = self.rate;
+        if let Some(following) = &mut self.following
+            && following.c_earth.update(now, self.queue, self.target, following.round_trip.value())
         {
             self.follow_c_earth();
         }
-        self.awm.update(now, self.queue, flows);
-        self.flows.update((window, self.awm.window()), (rate.as_f64(), self.rate.as_f64()));
+        if let Some(Windows { awm, flows }) = &mut self.windows {
+            let window = awm.window();
+            awm.update(now, self.queue, flows.value());
+            flows.update((window, awm.window()), (before.as_f64(), self.rate.as_f64()));
+        }
     }
 
     /// C_k has been computed, and may be C_{k-1} again.
     fn follow_c_earth(&mut self) {
-        let Some(c_earth) = &self.c_earth else { return };
+        let Some(Following { c_earth, .. }) = &self.following else { return };
         let (next, pause) = (c_earth.rate(), c_earth.transition());
         if next != self.rate {
-            self.awm.rescale(self.rate, next);
+            if let Some(Windows { awm, .. }) = &mut self.windows {
+                awm.rescale(self.rate, next);
+            }
             self.rate = next;
             self.changes += 1;
-            self.action = Some(GatewayAction::SetRate { rate: next, pause });
+            self.action = Some(LinkAction::SetRate { rate: next, pause });
         }
     }
 
     #[inline(always)]
     fn forward(&mut self, now: Instant, segment: &SegmentView) {
         // Acknowledgements on their way to a sender load nobody's window.
-        if segment.data {
-            self.flows.saw(now, segment.flow);
+        if segment.data
+            && let Some(Windows { flows, .. }) = &mut self.windows
+        {
+            flows.saw(now, segment.flow);
         }
-        self.round_trip.forward(now, segment);
+        if let Some(Following { round_trip, .. }) = &mut self.following {
+            round_trip.forward(now, segment);
+        }
     }
 
     #[inline(always)]
     fn rewrite(&mut self, now: Instant, segment: &SegmentView, window: Bytes) {
-        self.round_trip.backward(now, segment);
-        if self.steers {
-            self.action = self.awm.instead_of(window).map(GatewayAction::SetWindow);
+        if let Some(Following { round_trip, .. }) = &mut self.following {
+            round_trip.backward(now, segment);
+        }
+        if let Some(Windows { awm, .. }) = &self.windows {
+            self.action = awm.instead_of(window).map(LinkAction::SetWindow);
         }
     }
 }
 
 impl Machine for Gateway {
-    type Event = GatewayEvent;
-    type Action = GatewayAction;
+    type Event = LinkEvent;
+    type Action = LinkAction;
 
     #[inline(always)]
-    fn handle(&mut self, now: Instant, event: GatewayEvent) {
+    fn handle(&mut self, now: Instant, event: LinkEvent) {
         let queue = match event {
-            GatewayEvent::Acknowledgement { segment, window } => return self.rewrite(now, &segment, window),
-            GatewayEvent::Arrival { queue, segment, .. } => {
+            LinkEvent::Acknowledgement { segment, window } => return self.rewrite(now, &segment, window),
+            LinkEvent::Arrival { queue, segment, .. } => {
                 if let Some(segment) = &segment {
                     self.forward(now, segment);
                 }
                 queue
             }
-            GatewayEvent::Departure { queue } | GatewayEvent::Timeout { queue } => queue,
+            LinkEvent::Departure { queue } | LinkEvent::Timeout { queue } => queue,
         };
-        self.see(queue);
+        self.queue = self.count.of(queue).as_f64();
         self.update(now);
     }
 
     #[inline]
-    fn poll_action(&mut self) -> Option<GatewayAction> {
+    fn poll_action(&mut self) -> Option<LinkAction> {
         self.action.take()
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
-        self.c_earth.as_ref().and_then(|c_earth| c_earth.next_timeout(self.queue))
+        self.following.as_ref().and_then(|following| following.c_earth.next_timeout(self.queue))
+    }
+}
+
+impl LinkController for Gateway {
+    fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn reads_segments(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn estimates(&self) -> Estimates {
+        Estimates {
+            windows: self.windows.as_ref().map(|Windows { awm, flows }| WindowEstimates {
+                window: awm.window(),
+                is_at_floor: awm.is_at_floor(),
+                flows: flows.value(),
+            }),
+            round_trip: self.following.as_ref().map(|following| following.round_trip.value()),
+        }
+    }
+}
+
+impl LinkConfig for AwmConfig {
+    type Machine = Gateway;
+    const CHANGES_RATE: bool = false;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held.bytes(link.mtu)?;
+        self.windows.check(link.mtu)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        Gateway::new(self.held, Some(&self.windows), None, link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        None
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        None
+    }
+}
+
+impl LinkConfig for CEarthConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        if matches!(self.rate.round_trip, RoundTripConfig::Printed(_)) {
+            let expected = "fixed, handshake or timestamps: equation (7) is of AWM's window";
+            return Err(ConfigError::new("round_trip.kind", "\"printed\"", expected));
+        }
+        self.held.bytes(link.mtu)?;
+        self.rate.check(link.rate)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        self.check(link)?;
+        Gateway::new(self.held, None, Some(&self.rate), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
+    }
+}
+
+impl LinkConfig for GRouterConfig {
+    type Machine = Gateway;
+    const READS_SEGMENTS: bool = true;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.held.bytes(link.mtu)?;
+        self.windows.check(link.mtu)?;
+        self.rate.check(link.rate)
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Gateway, ConfigError> {
+        Gateway::new(self.held, Some(&self.windows), Some(&self.rate), link, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("min_rate", self.rate.min_rate))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.rate.initial_rate
     }
 }

@@ -2,27 +2,83 @@
 
 use super::{FlowKey, SegmentKind, SegmentView, spread};
 use crate::ConfigError;
+use netlull_describe::read_by_kind;
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where RTT comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Where a gateway's RTT comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RoundTripConfig {
     /// Given.
-    Fixed(Duration),
-    /// Equation (7) as printed: N_{k-1} swnd_{k-1} / C_{k-1}. With equation (5) this is what it was at the start, for ever.
-    Printed,
-    /// From SYN to the end of the handshake.
-    Handshake {
-        /// RTT before the first sample.
-        initial: Duration,
-    },
-    /// From a segment to its acknowledgement, and on to the segment that this has released, known by the timestamps it echoes (RFC 7323).
-    Timestamps {
-        /// RTT before the first sample.
-        initial: Duration,
-    },
+    Fixed(FixedRoundTrip),
+    /// Equation (7) as printed: N_{k-1} swnd_{k-1} / C_{k-1}. With equation (5) it keeps its first value for ever.
+    Printed(PrintedRoundTrip),
+    /// From the handshakes seen, SYN to the end.
+    Handshake(MeasuredRoundTrip),
+    /// From the timestamps seen (RFC 7323): from a segment to its acknowledgement, and on to the segment that echoes it.
+    Timestamps(MeasuredRoundTrip),
+}
+
+read_by_kind!(
+    RoundTripConfig:
+    "fixed" => Fixed(FixedRoundTrip),
+    "printed" => Printed(PrintedRoundTrip),
+    "handshake" => Handshake(MeasuredRoundTrip),
+    "timestamps" => Timestamps(MeasuredRoundTrip),
+);
+
+/// RTT given.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FixedRoundTrip {
+    /// RTT.
+    pub time: Duration,
+}
+
+/// RTT by equation (7).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedRoundTrip {}
+
+/// RTT measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MeasuredRoundTrip {
+    /// RTT before the first sample.
+    pub initial: Duration,
+}
+
+impl RoundTripConfig {
+    /// RTT given.
+    #[must_use]
+    pub fn fixed(time: Duration) -> Self {
+        Self::Fixed(FixedRoundTrip { time })
+    }
+
+    /// RTT from handshakes, with a value before the first.
+    #[must_use]
+    pub fn handshake(initial: Duration) -> Self {
+        Self::Handshake(MeasuredRoundTrip { initial })
+    }
+
+    /// RTT from timestamps, with a value before the first.
+    #[must_use]
+    pub fn timestamps(initial: Duration) -> Self {
+        Self::Timestamps(MeasuredRoundTrip { initial })
+    }
+
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let (field, time) = match *self {
+            Self::Fixed(FixedRoundTrip { time }) => ("round_trip.time", time),
+            Self::Handshake(MeasuredRoundTrip { initial }) | Self::Timestamps(MeasuredRoundTrip { initial }) => {
+                ("round_trip.initial", initial)
+            }
+            Self::Printed(_) => return Ok(()),
+        };
+        if time.is_zero() { Err(ConfigError::new(field, time, "more than nothing")) } else { Ok(()) }
+    }
 }
 
 /// RTT, an estimate of the mean round-trip time, queueing at the gateway included.
@@ -45,18 +101,13 @@ impl RoundTrip {
     /// # Errors
     /// If a time is nothing.
     pub fn new(config: &RoundTripConfig) -> Result<Self, ConfigError> {
-        let some = |time: Duration| {
-            if time.is_zero() { Err(ConfigError::new("round_trip", time, "more than nothing")) } else { Ok(time) }
-        };
+        config.check()?;
+        let measured = |method, initial| Self::Measured(Box::new(Probe::new(method, initial)));
         Ok(match *config {
-            RoundTripConfig::Fixed(time) => Self::Fixed(some(time)?),
-            RoundTripConfig::Printed => Self::Printed(Duration::ZERO),
-            RoundTripConfig::Handshake { initial } => {
-                Self::Measured(Box::new(Probe::new(Method::Handshake, some(initial)?)))
-            }
-            RoundTripConfig::Timestamps { initial } => {
-                Self::Measured(Box::new(Probe::new(Method::Timestamps, some(initial)?)))
-            }
+            RoundTripConfig::Fixed(FixedRoundTrip { time }) => Self::Fixed(time),
+            RoundTripConfig::Printed(_) => Self::Printed(Duration::ZERO),
+            RoundTripConfig::Handshake(MeasuredRoundTrip { initial }) => measured(Method::Handshake, initial),
+            RoundTripConfig::Timestamps(MeasuredRoundTrip { initial }) => measured(Method::Timestamps, initial),
         })
     }
 
@@ -379,7 +430,7 @@ mod tests {
     }
 
     fn stamped() -> RoundTrip {
-        estimator(&RoundTripConfig::Timestamps { initial: Duration::from_millis(500) })
+        estimator(&RoundTripConfig::timestamps(Duration::from_millis(500)))
     }
 
     /// Whatever was drawn, the next segment begins a sample.
@@ -531,7 +582,7 @@ mod tests {
 
     #[test]
     fn a_handshake_is_a_sample() {
-        let mut rtt = estimator(&RoundTripConfig::Handshake { initial: Duration::from_millis(100) });
+        let mut rtt = estimator(&RoundTripConfig::handshake(Duration::from_millis(100)));
         rtt.forward(at(0), &shake(3, SegmentKind::Syn));
         // Sent again: which of the two is answered nobody knows.
         rtt.forward(at(1000), &shake(3, SegmentKind::Syn));
@@ -550,7 +601,7 @@ mod tests {
 
     #[test]
     fn a_handshake_whose_segments_come_again_is_no_sample() {
-        let mut rtt = estimator(&RoundTripConfig::Handshake { initial: Duration::from_millis(100) });
+        let mut rtt = estimator(&RoundTripConfig::handshake(Duration::from_millis(100)));
         // The SYN-ACK is lost behind the gateway and comes again after a second, or the SYN did before its answer had come.
         for (from, again, forward) in [(0, SegmentKind::SynAck, false), (5000, SegmentKind::Syn, true)] {
             rtt.forward(at(from), &shake(3, SegmentKind::Syn));
@@ -568,7 +619,7 @@ mod tests {
     #[test]
     fn equation_7_by_hand() {
         // 20 x 12,500 B x 8 / 10 Mb/s = 0.2 s.
-        let mut rtt = estimator(&RoundTripConfig::Printed);
+        let mut rtt = estimator(&RoundTripConfig::Printed(PrintedRoundTrip {}));
         rtt.update(20.0, 12_500.0, 10e6);
         assert_eq!(rtt.value(), Duration::from_millis(200));
         rtt.update(f64::MAX, 12_500.0, 1.0);
@@ -577,6 +628,6 @@ mod tests {
 
     #[test]
     fn wrong_values_are_named() {
-        assert_eq!(RoundTrip::new(&RoundTripConfig::Fixed(Duration::ZERO)).unwrap_err().field, "round_trip");
+        assert_eq!(RoundTrip::new(&RoundTripConfig::fixed(Duration::ZERO)).unwrap_err().field, "round_trip.time");
     }
 }

@@ -8,58 +8,104 @@
 //!   after either: nothing is sent for the transition, and no further change for the least interval
 //! ```
 
-use super::{QueueCount, QueueView, RateAction, RateEvent, RateSet};
+use super::{QueueCount, QueueLength, RateSet};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// EARTH's parameters; the paper prints none of them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Steps a link's rate down when its queue empties, up when it is about to overflow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend(
+    "x-source" = "g-router section 1 (Panarello et al., e-Energy 2010), which characterises it and prints no rule"
+))]
 pub struct EarthConfig {
-    /// r_1 < ... < r_n in bit/s.
+    /// The rates to choose from, r_1 < ... < r_n; the highest is the link's.
+    #[schemars(extend("x-unit" = "bit rates", "x-source" = "reading"))]
     pub rates: RateSet,
-    /// The queue, in bytes, from which it "is likely to overflow".
-    pub threshold: Bytes,
-    /// The least time between two changes. Default 100 ms (reading).
+    /// The queue from which it is about to overflow, in data or packets of one MTU.
+    #[schemars(extend("x-unit" = "packets or data", "x-source" = "reading"))]
+    pub threshold: QueueLength,
+    /// At least this long between two changes; above `transition`.
+    #[serde(default = "default_interval")]
+    #[schemars(extend("x-source" = "reading"))]
     pub min_interval: Duration,
-    /// How long nothing is sent after a change. Default zero (reading).
+    /// Nothing is sent for this long after a change.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
     pub transition: Duration,
-    /// Default [`QueueCount::Waiting`] (reading).
+    /// What the queue counts.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
     pub queue: QueueCount,
-    /// Where the run starts, in bit/s. Default `None`: the highest rate (reading).
+    /// Rate at the start; default the maximum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the highest", "x-source" = "reading"))]
     pub initial_rate: Option<BitRate>,
+}
+
+fn default_interval() -> Duration {
+    Duration::from_millis(100)
 }
 
 impl EarthConfig {
     /// The default parameters on the given rates.
     #[must_use]
-    pub fn new(rates: RateSet, threshold: Bytes) -> Self {
+    pub fn new(rates: RateSet, threshold: QueueLength) -> Self {
         Self {
             rates,
             threshold,
-            min_interval: Duration::from_millis(100),
+            min_interval: default_interval(),
             transition: Duration::ZERO,
             queue: QueueCount::default(),
             initial_rate: None,
         }
     }
 
-    /// Checks every value and every pair that must fit; gives the initial rate's position in the set.
-    ///
-    /// # Errors
-    /// Names the first field that is out of range, its value and what was expected.
-    pub fn validate(&self) -> Result<usize, ConfigError> {
-        if self.threshold == Bytes::ZERO {
-            return Err(ConfigError::new("threshold", self.threshold, "more than nothing"));
+    /// The position of the initial rate in the set, every value checked.
+    fn validate(&self, link: LinkContext) -> Result<usize, ConfigError> {
+        self.rates.end_at(link.rate)?;
+        let threshold = self.threshold.bytes(link.mtu);
+        if threshold == Bytes::ZERO {
+            return Err(ConfigError::new("threshold", threshold, "more than nothing"));
         }
         if self.transition >= self.min_interval {
             let expected = format!("more than transition ({})", self.transition);
             return Err(ConfigError::new("min_interval", self.min_interval, expected));
         }
-        let rates = self.rates.as_slice();
-        let Some(initial) = self.initial_rate else { return Ok(rates.len() - 1) };
-        let place = rates.iter().position(|&rate| rate == initial);
-        place.ok_or_else(|| ConfigError::new("initial_rate", initial, "one of rates"))
+        let initial = self.initial_rate.unwrap_or(self.rates.highest());
+        self.rates.position(initial).ok_or_else(|| ConfigError::new("initial_rate", initial, "one of rates"))
+    }
+}
+
+impl LinkConfig for EarthConfig {
+    type Machine = Earth;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.validate(link).map(|_| ())
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<Earth, ConfigError> {
+        let level = self.validate(link)?;
+        Ok(Earth {
+            config: self.clone(),
+            threshold: self.threshold.bytes(link.mtu),
+            level,
+            queue: Bytes::ZERO,
+            hold_until: start,
+            changes: 0,
+            action: None,
+        })
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("the lowest of rates", self.rates.lowest()))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
     }
 }
 
@@ -67,45 +113,19 @@ impl EarthConfig {
 #[derive(Clone, Debug)]
 pub struct Earth {
     config: EarthConfig,
+    /// In bytes.
+    threshold: Bytes,
     level: usize,
     queue: Bytes,
     hold_until: Instant,
     changes: u64,
-    action: Option<RateAction>,
+    action: Option<LinkAction>,
 }
 
 impl Earth {
-    /// A controller whose run begins at `start`.
-    ///
-    /// # Errors
-    /// If a value of `config` is out of range or contradicts another: see [`EarthConfig::validate`].
-    pub fn new(config: EarthConfig, start: Instant) -> Result<Self, ConfigError> {
-        let level = config.validate()?;
-        Ok(Self { config, level, queue: Bytes::ZERO, hold_until: start, changes: 0, action: None })
-    }
-
-    /// The service rate in bit/s.
-    #[must_use]
-    pub fn rate(&self) -> BitRate {
-        self.config.rates.as_slice()[self.level]
-    }
-
-    /// How many rate changes there have been.
-    #[must_use]
-    pub fn changes(&self) -> u64 {
-        self.changes
-    }
-
-    fn see(&mut self, queue: QueueView) {
-        self.queue = match self.config.queue {
-            QueueCount::Waiting => queue.waiting,
-            QueueCount::WaitingAndInService => queue.waiting + queue.in_service,
-        };
-    }
-
     /// The level that the queue asks for.
     fn wanted(&self) -> usize {
-        if self.queue >= self.config.threshold {
+        if self.queue >= self.threshold {
             (self.level + 1).min(self.config.rates.as_slice().len() - 1)
         } else if self.queue == Bytes::ZERO {
             self.level.saturating_sub(1)
@@ -116,25 +136,26 @@ impl Earth {
 }
 
 impl Machine for Earth {
-    type Event = RateEvent;
-    type Action = RateAction;
+    type Event = LinkEvent;
+    type Action = LinkAction;
 
-    fn handle(&mut self, now: Instant, event: RateEvent) {
+    fn handle(&mut self, now: Instant, event: LinkEvent) {
         match event {
-            RateEvent::Arrival { queue, .. } | RateEvent::Departure { queue } | RateEvent::Timeout { queue } => {
-                self.see(queue)
+            LinkEvent::Arrival { queue, .. } | LinkEvent::Departure { queue } | LinkEvent::Timeout { queue } => {
+                self.queue = self.config.queue.of(queue);
             }
+            LinkEvent::Acknowledgement { .. } => {}
         }
         let wanted = self.wanted();
         if wanted != self.level && now >= self.hold_until {
             self.level = wanted;
             self.hold_until = now + self.config.min_interval;
             self.changes += 1;
-            self.action = Some(RateAction::SetRate { rate: self.rate(), pause: self.config.transition });
+            self.action = Some(LinkAction::SetRate { rate: self.rate(), pause: self.config.transition });
         }
     }
 
-    fn poll_action(&mut self) -> Option<RateAction> {
+    fn poll_action(&mut self) -> Option<LinkAction> {
         self.action.take()
     }
 
@@ -143,9 +164,20 @@ impl Machine for Earth {
     }
 }
 
+impl LinkController for Earth {
+    fn rate(&self) -> BitRate {
+        self.config.rates.as_slice()[self.level]
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::QueueView;
     use super::*;
 
     fn at(millis: u64) -> Instant {
@@ -155,18 +187,25 @@ mod tests {
     /// 1 to 4 Mb/s from 4 Mb/s, threshold 90 kB, 100 ms between changes.
     fn config() -> EarthConfig {
         let mbps = BitRate::from_mbps;
-        EarthConfig::new(RateSet::from_range(mbps(1), mbps(4), mbps(1)).unwrap(), Bytes::new(90_000))
+        EarthConfig::new(
+            RateSet::from_range(mbps(1), mbps(4), mbps(1)).unwrap(),
+            QueueLength::Bytes(Bytes::new(90_000)),
+        )
     }
 
-    fn waiting(bytes: u64) -> RateEvent {
-        RateEvent::Departure { queue: QueueView { waiting: Bytes::new(bytes), in_service: Bytes::new(1500) } }
+    fn link() -> LinkContext {
+        LinkContext { rate: BitRate::from_mbps(4), mtu: Bytes::new(1500) }
+    }
+
+    fn waiting(bytes: u64) -> LinkEvent {
+        LinkEvent::Departure { queue: QueueView { waiting: Bytes::new(bytes), in_service: Bytes::new(1500) } }
     }
 
     #[test]
     fn an_empty_queue_steps_down_one_rate_at_a_time_and_a_full_one_up() {
-        let mut earth = Earth::new(config(), Instant::ZERO).unwrap();
+        let mut earth = config().build(link(), Instant::ZERO).unwrap();
         earth.handle(at(10), waiting(0));
-        let down = RateAction::SetRate { rate: BitRate::from_mbps(3), pause: Duration::ZERO };
+        let down = LinkAction::SetRate { rate: BitRate::from_mbps(3), pause: Duration::ZERO };
         assert_eq!(earth.poll_action(), Some(down));
         earth.handle(at(50), waiting(0));
         assert_eq!((earth.poll_action(), earth.next_timeout()), (None, Some(at(110))), "held for 100 ms");
@@ -179,19 +218,19 @@ mod tests {
 
     #[test]
     fn an_idle_link_walks_down_and_falls_quiet() {
-        let mut earth = Earth::new(config(), Instant::ZERO).unwrap();
-        earth.handle(at(0), RateEvent::Departure { queue: QueueView::EMPTY });
+        let mut earth = config().build(link(), Instant::ZERO).unwrap();
+        earth.handle(at(0), LinkEvent::Departure { queue: QueueView::EMPTY });
         while let Some(due) = earth.next_timeout() {
             let _ = earth.poll_action();
-            earth.handle(due, RateEvent::Timeout { queue: QueueView::EMPTY });
+            earth.handle(due, LinkEvent::Timeout { queue: QueueView::EMPTY });
         }
         assert_eq!((earth.rate(), earth.changes()), (BitRate::from_mbps(1), 3));
     }
 
     #[test]
     fn wrong_values_are_named() {
-        let wrong = |config: EarthConfig| Earth::new(config, Instant::ZERO).unwrap_err().field;
-        assert_eq!(wrong(EarthConfig { threshold: Bytes::ZERO, ..config() }), "threshold");
+        let wrong = |config: EarthConfig| config.build(link(), Instant::ZERO).unwrap_err().field;
+        assert_eq!(wrong(EarthConfig { threshold: QueueLength::Bytes(Bytes::ZERO), ..config() }), "threshold");
         assert_eq!(wrong(EarthConfig { transition: Duration::from_secs(1), ..config() }), "min_interval");
         assert_eq!(wrong(EarthConfig { initial_rate: Some(BitRate::from_mbps(7)), ..config() }), "initial_rate");
     }

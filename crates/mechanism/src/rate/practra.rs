@@ -15,10 +15,11 @@
 
 mod config;
 
-pub use config::{ArrivalCount, Evaluate, ForecastStart, PractRaConfig, QueueCount, Reach};
+pub use config::{ArrivalCount, ForecastStart, PractRaConfig, Reach};
 
 use super::forecast::Forecast;
-use super::{Admission, QueueView, RateAction, RateEvent};
+use super::{Admission, QueueCount, QueueView};
+use crate::link::{LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -28,7 +29,8 @@ pub struct PractRa {
     steps: Box<[Step]>,
     transition: Duration,
     min_interval: Duration,
-    evaluate: Evaluate,
+    /// The grid on which the rules are tested; `None`: at every event.
+    tick: Option<Duration>,
     queue: QueueCount,
     arrivals: ArrivalCount,
     reach: Reach,
@@ -43,7 +45,7 @@ pub struct PractRa {
     /// When the step that a rule asks for is to be tested and made; `NEVER` while no rule asks for one.
     due: Instant,
     wake: Instant,
-    action: Option<RateAction>,
+    action: Option<LinkAction>,
     changes: u64,
     last: Instant,
 }
@@ -86,7 +88,7 @@ impl PractRa {
             steps: Step::ladder(config),
             transition: config.transition,
             min_interval: config.min_interval,
-            evaluate: config.evaluate,
+            tick: config.tick,
             queue: config.queue,
             arrivals: config.arrivals,
             reach: config.steps,
@@ -105,12 +107,6 @@ impl PractRa {
         Ok(machine)
     }
 
-    /// The service rate r_i in bit/s.
-    #[must_use]
-    pub fn rate(&self) -> BitRate {
-        self.steps[self.level].rate
-    }
-
     /// rf, the forecast of the arrival rate in bit/s, as of the last event.
     #[must_use]
     pub fn forecast(&self) -> f64 {
@@ -126,18 +122,9 @@ impl PractRa {
         forecast.value()
     }
 
-    /// How many rate changes there have been.
-    #[must_use]
-    pub fn changes(&self) -> u64 {
-        self.changes
-    }
-
     #[inline]
     fn see(&mut self, queue: QueueView) {
-        self.queue_bits = match self.queue {
-            QueueCount::Waiting => queue.waiting.as_bits(),
-            QueueCount::WaitingAndInService => (queue.waiting + queue.in_service).as_bits(),
-        };
+        self.queue_bits = self.queue.of(queue).as_bits();
     }
 
     #[inline]
@@ -177,9 +164,9 @@ impl PractRa {
     /// Whether the rules are tested at this event (reading "every event or on a tick"), mRCI having passed (1.3).
     #[inline]
     fn are_rules_tested(&self, now: Instant, event: EventKind) -> bool {
-        match self.evaluate {
-            Evaluate::EveryEvent => now >= self.hold_until,
-            Evaluate::Tick(tick) => {
+        match self.tick {
+            None => now >= self.hold_until,
+            Some(tick) => {
                 event == EventKind::Timeout && now >= self.due.min(self.first_tick(tick, now.max(self.hold_until)))
             }
         }
@@ -226,7 +213,7 @@ impl PractRa {
         self.hold_until = now + self.min_interval;
         self.due = Instant::NEVER;
         self.changes += 1;
-        self.action = Some(RateAction::SetRate { rate: self.rate(), pause: self.transition });
+        self.action = Some(LinkAction::SetRate { rate: self.rate(), pause: self.transition });
     }
 
     /// Sets the wake-up to the first instant at which a rule could fire without another event.
@@ -237,12 +224,12 @@ impl PractRa {
     /// for, and the link is quiet.
     #[inline]
     fn arm(&mut self, now: Instant, wanted: Wanted) {
-        self.due = match (wanted, self.evaluate) {
+        self.due = match (wanted, self.tick) {
             (Wanted::Stay, _) => Instant::NEVER,
-            (_, Evaluate::EveryEvent) => self.hold_until.max(now),
+            (_, None) => self.hold_until.max(now),
             // A tick that is due stays due if its timeout comes late.
-            (_, Evaluate::Tick(_)) if self.due <= now => now,
-            (_, Evaluate::Tick(tick)) => self.first_tick(tick, now.max(self.hold_until)),
+            (_, Some(_)) if self.due <= now => now,
+            (_, Some(tick)) => self.first_tick(tick, now.max(self.hold_until)),
         };
         let waits_for_forecast = wanted == Wanted::Stay && self.queue_bits == 0 && self.level > 0;
         let sample_matters = self.forecast.has_arrivals() || waits_for_forecast;
@@ -263,42 +250,75 @@ enum EventKind {
 }
 
 impl Machine for PractRa {
-    type Event = RateEvent;
-    type Action = RateAction;
+    type Event = LinkEvent;
+    type Action = LinkAction;
 
     #[inline]
-    fn handle(&mut self, now: Instant, event: RateEvent) {
+    fn handle(&mut self, now: Instant, event: LinkEvent) {
         debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
         debug_assert!(self.action.is_none(), "an action was left when the next event came");
         self.last = now;
         // Samples end before what happens at the boundary is counted: the intervals are half-open.
         self.forecast.advance(now);
         let kind = match event {
-            RateEvent::Arrival { size, admission, queue } => {
+            LinkEvent::Arrival { size, admission, queue, .. } => {
                 self.count(size, admission);
                 self.see(queue);
                 EventKind::Packet
             }
-            RateEvent::Departure { queue } => {
+            LinkEvent::Departure { queue } => {
                 self.see(queue);
                 EventKind::Packet
             }
-            RateEvent::Timeout { queue } => {
+            LinkEvent::Timeout { queue } => {
                 self.see(queue);
                 EventKind::Timeout
             }
+            LinkEvent::Acknowledgement { .. } => EventKind::Packet,
         };
         self.follow_rules(now, kind);
     }
 
     #[inline]
-    fn poll_action(&mut self) -> Option<RateAction> {
+    fn poll_action(&mut self) -> Option<LinkAction> {
         self.action.take()
     }
 
     #[inline]
     fn next_timeout(&self) -> Option<Instant> {
         (self.wake != Instant::NEVER).then_some(self.wake)
+    }
+}
+
+impl LinkController for PractRa {
+    fn rate(&self) -> BitRate {
+        self.steps[self.level].rate
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
+impl LinkConfig for PractRaConfig {
+    type Machine = PractRa;
+
+    fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+        self.rates.end_at(link.rate)?;
+        self.validate().map(|_| ())
+    }
+
+    fn build(&self, link: LinkContext, start: Instant) -> Result<PractRa, ConfigError> {
+        self.rates.end_at(link.rate)?;
+        PractRa::new(self, start)
+    }
+
+    fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+        Some(("the lowest of rates", self.rates.lowest()))
+    }
+
+    fn initial_rate(&self) -> Option<BitRate> {
+        self.initial_rate
     }
 }
 

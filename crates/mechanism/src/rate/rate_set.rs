@@ -1,14 +1,43 @@
 //! The ordered set of rates that a link can run at.
 
 use crate::ConfigError;
+use netlull_describe::{refused, within};
 use netlull_units::BitRate;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::borrow::Cow;
 
 /// The rates r_1 < ... < r_n that a link can run at: not empty, all positive, strictly ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<BitRate>", into = "Vec<BitRate>")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateSet {
     rates: Vec<BitRate>,
+    /// The text form: as it was given.
+    written: Written,
+}
+
+/// The two ways to write a set of rates.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "Rates", description = "A set of rates.")]
+enum Written {
+    /// From, to and step.
+    Steps(RateSteps),
+    /// Every rate, in ascending order.
+    List(Vec<BitRate>),
+}
+
+/// Evenly spaced rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateSteps {
+    /// Lowest rate.
+    pub from: BitRate,
+    /// Highest rate.
+    pub to: BitRate,
+    /// Difference between neighbours.
+    pub step: BitRate,
 }
 
 impl RateSet {
@@ -33,7 +62,7 @@ impl RateSet {
             let found = format!("{} after {}", pair[1], pair[0]);
             return Err(ConfigError::new("rates", found, "strictly ascending rates"));
         }
-        Ok(Self { rates: rates.to_vec() })
+        Ok(Self { rates: rates.to_vec(), written: Written::List(rates.to_vec()) })
     }
 
     /// The set `from`, `from + step`, ..., `to`, in bit/s, both ends included: 1..10 Mb/s in steps of 1 Mb/s.
@@ -60,7 +89,8 @@ impl RateSet {
         if steps >= Self::MAX_LEN as u64 {
             return Err(too_many(steps.saturating_add(1)));
         }
-        Ok(Self { rates: (0..=steps).map(|n| BitRate::from_bps(from.as_bps() + n * step_bps)).collect() })
+        let rates = (0..=steps).map(|n| BitRate::from_bps(from.as_bps() + n * step_bps)).collect();
+        Ok(Self { rates, written: Written::Steps(RateSteps { from, to, step }) })
     }
 
     /// The rates in ascending order.
@@ -81,6 +111,18 @@ impl RateSet {
         self.rates[self.rates.len() - 1]
     }
 
+    /// Checks that the highest rate is the link's.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn end_at(&self, rate: BitRate) -> Result<(), ConfigError> {
+        if self.highest() == rate {
+            return Ok(());
+        }
+        let expected = format!("the link's rate, {rate}, as the highest");
+        Err(ConfigError::new("rates", format!("a set that ends at {}", self.highest()), expected))
+    }
+
     /// Where `rate` stands in [`RateSet::as_slice`], `None` if the link cannot run at it.
     #[must_use]
     pub fn position(&self, rate: BitRate) -> Option<usize> {
@@ -92,17 +134,38 @@ fn too_many(count: impl std::fmt::Display) -> ConfigError {
     ConfigError::new("rates", format!("a set of {count} rates"), format!("at most {} rates", RateSet::MAX_LEN))
 }
 
-impl TryFrom<Vec<BitRate>> for RateSet {
-    type Error = ConfigError;
-
-    fn try_from(rates: Vec<BitRate>) -> Result<Self, ConfigError> {
-        Self::from_list(&rates)
+impl Serialize for RateSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.written.serialize(serializer)
     }
 }
 
-impl From<RateSet> for Vec<BitRate> {
-    fn from(set: RateSet) -> Self {
-        set.rates
+impl<'de> Deserialize<'de> for RateSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let set = match Value::deserialize(deserializer)? {
+            value @ Value::Object(_) => {
+                let RateSteps { from, to, step } = within::<_, D::Error>(&value)?;
+                Self::from_range(from, to, step)
+            }
+            value @ Value::Array(_) => Self::from_list(&within::<Vec<BitRate>, D::Error>(&value)?),
+            other => {
+                let message = format!("{other} is no set of rates; expected a list of rates or {{ from, to, step }}");
+                return Err(D::Error::custom(message));
+            }
+        };
+        // The reader knows already that this is `rates`.
+        let inner = |field: String| field.strip_prefix("rates").unwrap_or(&field).trim_start_matches('.').to_owned();
+        set.map_err(|error| refused(&ConfigError { field: inner(error.field.clone()), ..error }))
+    }
+}
+
+impl JsonSchema for RateSet {
+    fn schema_name() -> Cow<'static, str> {
+        Written::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The smallest link that can drive a rate controller: a FIFO with one transmitter.
 
 use netlull_mechanism::Machine;
-use netlull_mechanism::rate::{Admission, PractRa, QueueView, RateAction, RateEvent};
+use netlull_mechanism::link::{LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::rate::{Admission, PractRa, QueueView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 
@@ -9,8 +10,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub now: Instant,
-    pub event: RateEvent,
-    pub action: Option<RateAction>,
+    pub event: LinkEvent,
+    pub action: Option<LinkAction>,
     /// Rate and forecast after the event, bit/s.
     pub rate: BitRate,
     pub forecast: f64,
@@ -62,18 +63,18 @@ impl Link {
                 self.in_service = None;
                 self.serve(now);
                 let queue = self.view();
-                self.tell(now, RateEvent::Departure { queue });
+                self.tell(now, LinkEvent::Departure { queue });
             } else if let Some((_, size)) = packets.next_if(|&(at, _)| at == now) {
                 self.arrive(now, size);
             } else {
                 let queue = self.view();
-                self.tell(now, RateEvent::Timeout { queue });
+                self.tell(now, LinkEvent::Timeout { queue });
             }
         }
     }
 
     pub fn changes(&self) -> Vec<(Instant, BitRate)> {
-        let change = |line: &Line| line.action.map(|RateAction::SetRate { rate, .. }| (line.now, rate));
+        let change = |line: &Line| Some((line.now, line.action?.new_rate()?.0));
         self.lines.iter().filter_map(change).collect()
     }
 
@@ -85,7 +86,7 @@ impl Link {
             self.serve(now);
         }
         let queue = self.view();
-        self.tell(now, RateEvent::Arrival { size: Bytes::new(size), admission, queue });
+        self.tell(now, LinkEvent::Arrival { size: Bytes::new(size), admission, queue, segment: None });
     }
 
     fn serve(&mut self, now: Instant) {
@@ -97,11 +98,11 @@ impl Link {
         }
     }
 
-    fn tell(&mut self, now: Instant, event: RateEvent) {
+    fn tell(&mut self, now: Instant, event: LinkEvent) {
         self.controller.handle(now, event);
         let action = self.controller.poll_action();
         assert!(self.controller.poll_action().is_none(), "at most one change per event");
-        if let Some(RateAction::SetRate { rate, pause }) = action {
+        if let Some(LinkAction::SetRate { rate, pause }) = action {
             self.rate = rate;
             self.paused_until = self.in_service.map_or(now, |(_, end)| end) + pause;
         }

@@ -1,7 +1,7 @@
 //! Table `gateway`: what gateways suggest and estimate, and what is true, at the ends of bins.
 
 use super::{Column, Table};
-use netlull_mechanism::gateway::Gateway;
+use netlull_mechanism::link::Estimates;
 use netlull_units::Instant;
 
 /// A gateway at one instant.
@@ -18,12 +18,12 @@ pub struct GatewaySample {
 }
 
 impl GatewaySample {
-    /// What a gateway suggests and estimates now, beside what is true.
+    /// The estimates of a gateway, next to the truth.
     #[must_use]
-    pub fn of(gateway: &Gateway, truth: GatewayTruth) -> Self {
-        let steers = |value: f64| if gateway.steers() { value } else { f64::NAN };
-        let round_trip = if gateway.needs_round_trip() { gateway.round_trip().as_secs_f64() } else { f64::NAN };
-        Self { window: steers(gateway.window()), flows: steers(gateway.flows()), round_trip, truth }
+    pub fn of(estimates: Estimates, truth: GatewayTruth) -> Self {
+        let (window, flows) = estimates.windows.map_or((f64::NAN, f64::NAN), |each| (each.window, each.flows));
+        let round_trip = estimates.round_trip.map_or(f64::NAN, netlull_units::Duration::as_secs_f64);
+        Self { window, flows, round_trip, truth }
     }
 }
 

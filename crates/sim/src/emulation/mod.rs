@@ -1,5 +1,5 @@
 //! The border to the emulation: a scenario as its [`Plan`](netlull_network::plan::Plan), and an
-//! [`Outcome`](netlull_network::outcome::Outcome) as the summary and the tables that a run of the simulator has.
+//! [`Outcome`] as the summary and the tables that a run of the simulator has.
 //!
 //! The emulation itself (`netlulld`) knows nothing of scenarios, and this crate nothing of real packets.
 

@@ -6,13 +6,13 @@ use crate::net::routing::NextHop;
 use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
-    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, RequestFlow, Scenario, ScenarioError,
-    StationMechanism, StationSpec, TcpFlow, TransferSize,
+    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationMechanism,
+    StationSpec, TcpFlow, TransferSize,
 };
 use crate::traffic::{DatagramSource, RequestSource};
 use netlull_network::plan::{
-    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, MechanismPlan, Plan, ProbePlan, StationMechanismPlan,
-    StationPlan, TcpPlan, Traffic,
+    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
+    Traffic,
 };
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -101,13 +101,9 @@ fn link(scenario: &Scenario, spec: &LinkSpec) -> LinkPlan {
 }
 
 fn control(control: &Control) -> ControlPlan {
-    let mechanism = match &control.mechanism {
-        Mechanism::PractRa(config) => MechanismPlan::Practra(config.clone()),
-        Mechanism::Earth(config) => MechanismPlan::Earth(config.clone()),
-        Mechanism::Gateway(config) => MechanismPlan::Gateway(config.clone()),
-    };
     ControlPlan {
-        mechanism,
+        mechanism: control.mechanism.clone(),
+        link: control.link,
         acknowledgements: control.acknowledgements.map(|link| LinkId::new(link).number()),
         in_service: control.in_service,
     }
@@ -177,7 +173,9 @@ fn request_flow(scenario: &Scenario, spec: &RequestFlow) -> Result<FlowPlan, Sce
 fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
     let Some(congestion_control) = config.congestion_control.info().and_then(|info| info.linux) else {
         let message = format!("is {}, which no Linux has", config.congestion_control.name());
-        let expected = "new_reno, sack, cubic, bbr, bic, dctcp or vegas in an emulation";
+        let catalogue = Algorithm::catalogue().iter();
+        let known: Vec<_> = catalogue.filter(|info| info.linux.is_some()).map(|info| info.name).collect();
+        let expected = format!("one of {} in an emulation", known.join(", "));
         return refuse(format!("flow.{}.tcp.congestion_control", path.name), format!("{message}; expected {expected}"));
     };
     Ok(TcpPlan {

@@ -1,22 +1,36 @@
 //! A transmitter that schedules its departures: its rate changes while packets wait and while one is being sent, or its
-//! queue is managed as packets leave it. How one packet follows the other is [`Service`]'s, which the emulation has, too.
+//! queue is managed as packets leave it. Queue and line are a [`Transmitter`], which the emulation has, too.
 
 use super::buffer::Buffer;
 use super::counters::LinkCounters;
 use super::fixed::QueueFound;
 use super::packet::Packet;
-use super::queue::Verdict;
-use super::queue::codel::{CoDel, CoDelConfig, Leaving};
-use crate::engine::ring::Ring;
+use super::queue::codel::CoDelConfig;
 use crate::engine::schedule::{Schedule, Slot};
 use netlull_mechanism::rate::QueueView;
-use netlull_network::transmission::{Next, Service, Turn};
+use netlull_network::transmitter::{self, Queued, QueuedPacket, Transmitter};
 use netlull_power::EnergyMeter;
-use netlull_units::{BitRate, Bytes, Duration, Instant};
-use std::collections::VecDeque;
+use netlull_units::{BitRate, Duration, Instant};
 
 pub use netlull_network::plan::InService;
 pub use netlull_network::transmission::RateChange;
+
+impl QueuedPacket for Packet {
+    #[inline]
+    fn size(&self) -> u32 {
+        self.size
+    }
+
+    #[inline]
+    fn can_be_marked(&self) -> bool {
+        self.can_be_marked()
+    }
+
+    #[inline]
+    fn mark(&mut self) -> bool {
+        self.mark()
+    }
+}
 
 /// What a departure event brought.
 #[derive(Clone, Copy, Debug)]
@@ -58,30 +72,16 @@ pub struct EffectiveRate {
     pub sent_bytes: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Waiting {
-    since: Instant,
-    packet: Packet,
-}
-
 /// Queue and transmitter of a link that schedules its departures.
 pub struct VariableTransmitter {
     slot: Slot,
-    service: Service,
-    /// The packet that is being sent or suspended.
-    serving: Packet,
-    queue: Ring<Waiting>,
-    waiting_bytes: u64,
+    line: Transmitter<Packet>,
     /// Packets taken, and their bytes.
     accepted: (u64, u64),
-    codel: Option<CoDel>,
-    /// Packets that CoDel has dropped and nobody has heard of yet.
-    discarded: VecDeque<Packet>,
     sent_bytes: u64,
     largest_packet: u32,
     log: Vec<RateLogEntry>,
     effective: Vec<EffectiveRate>,
-    meter: EnergyMeter,
 }
 
 impl VariableTransmitter {
@@ -90,25 +90,19 @@ impl VariableTransmitter {
     pub fn new(rate: BitRate, slot: Slot, codel: Option<CoDelConfig>) -> Self {
         Self {
             slot,
-            service: Service::new(rate),
-            serving: Packet::default(),
-            queue: Ring::new(),
-            waiting_bytes: 0,
+            line: Transmitter::new(rate, codel),
             accepted: (0, 0),
-            codel: codel.map(CoDel::new),
-            discarded: VecDeque::new(),
             sent_bytes: 0,
             largest_packet: 0,
             log: vec![RateLogEntry { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
             effective: vec![EffectiveRate { at: Instant::ZERO, rate, pause: Duration::ZERO, sent_bytes: 0 }],
-            meter: EnergyMeter::new(Instant::ZERO, rate),
         }
     }
 
     /// The rate at which the next packet is sent.
     #[must_use]
     pub fn rate(&self) -> BitRate {
-        self.service.rate()
+        self.line.rate()
     }
 
     /// The initial rate and every change since, as decided.
@@ -126,12 +120,12 @@ impl VariableTransmitter {
     /// Time spent at each rate.
     #[must_use]
     pub fn meter(&self) -> &EnergyMeter {
-        &self.meter
+        self.line.meter()
     }
 
     /// Starts the meter anew: results are measured from here.
     pub fn restart_meter(&mut self, now: Instant) {
-        self.meter.restart(now);
+        self.line.restart_meter(now);
     }
 
     /// Bytes whose last bit has been sent.
@@ -149,46 +143,39 @@ impl VariableTransmitter {
     /// Packets that wait.
     #[must_use]
     pub fn waiting_packets(&self) -> u64 {
-        self.queue.len()
+        self.line.waiting_packets()
     }
 
     /// How long the packets that wait at `now` have waited, summed, in nanoseconds.
     #[must_use]
     pub fn waiting_ns(&self, now: Instant) -> u64 {
-        self.queue.iter().map(|waiting| (now - waiting.since).as_nanos()).sum()
+        self.line.waiting_ns(now)
     }
 
-    /// What waits and what is being sent.
+    /// The packets that wait and the one that is being sent, in bytes.
     #[inline]
     #[must_use]
     pub fn queue_view(&self) -> QueueView {
-        let in_service = self.in_service().map_or(0, |packet| u64::from(packet.size));
-        QueueView { waiting: Bytes::new(self.waiting_bytes), in_service: Bytes::new(in_service) }
+        self.line.view()
     }
 
-    /// The packet that is being sent or suspended.
-    #[inline]
-    fn in_service(&self) -> Option<&Packet> {
-        self.service.serves().then_some(&self.serving)
-    }
-
-    /// Packets that wait or are being sent.
+    /// Packets that are being sent or wait.
     pub fn packets(&self) -> impl Iterator<Item = Packet> + '_ {
-        self.in_service().into_iter().copied().chain(self.queue.iter().map(|waiting| waiting.packet))
+        self.line.packets().copied()
     }
 
     /// The queue that a packet finds at `now`. A line that pauses is not idle.
     pub(super) fn queue_at(&self, now: Instant) -> QueueFound {
         QueueFound {
-            idle_ns: self.service.idle_for(now).map(Duration::as_nanos),
-            packets: self.queue.len(),
-            bytes: self.waiting_bytes,
+            idle_ns: self.line.idle_for(now).map(Duration::as_nanos),
+            packets: self.line.waiting_packets(),
+            bytes: self.line.waiting_bytes(),
         }
     }
 
     /// The next packet that CoDel has dropped and nobody has heard of yet.
     pub(super) fn take_discarded(&mut self) -> Option<Packet> {
-        self.discarded.pop_front()
+        self.line.take_discarded()
     }
 
     /// Takes a packet, if it can be sent at once or the buffer has room.
@@ -202,33 +189,15 @@ impl VariableTransmitter {
         schedule: &mut Schedule,
     ) -> bool {
         self.largest_packet = self.largest_packet.max(packet.size);
-        if self.service.is_idle() {
-            // It does not wait, and nothing does: CoDel has nothing to decide, but learns of it.
-            if let Some(codel) = &mut self.codel {
-                codel.empty();
-            }
-            counters.served_packets += 1;
-            self.accept(packet.size);
-            self.serving = *packet;
-            // It had nothing to wait for.
-            schedule.add(self.slot, self.service.start_idle(now, packet.size));
-            return true;
+        match self.line.queue(now, *packet, buffer, counters) {
+            // The line was idle, and its slot empty.
+            Queued::Sent(ends) => schedule.add(self.slot, ends),
+            Queued::Waits => {}
+            Queued::Full(_) => return false,
         }
-        if !buffer.admits(self.queue.len(), self.waiting_bytes, packet.size) {
-            return false;
-        }
-        self.accept(packet.size);
-        let place = self.queue.push_place();
-        (place.since, place.packet) = (now, *packet);
-        self.waiting_bytes += u64::from(packet.size);
-        counters.most_waiting = counters.most_waiting.max(self.queue.len());
-        counters.most_waiting_bytes = counters.most_waiting_bytes.max(self.waiting_bytes);
-        true
-    }
-
-    fn accept(&mut self, size: u32) {
         self.accepted.0 += 1;
-        self.accepted.1 += u64::from(size);
+        self.accepted.1 += u64::from(packet.size);
+        true
     }
 
     /// Packets taken since the start, and their bytes.
@@ -238,30 +207,20 @@ impl VariableTransmitter {
 
     /// The event in the slot: a last bit was sent or a pause ended.
     pub(super) fn advance(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) -> Departure {
-        match self.service.turn(now) {
-            Turn::Sent { goes_over, then } => {
-                let packet = self.serving;
+        let departure = match self.line.turn(now, counters) {
+            transmitter::Departure::Packet { packet, goes_over } => {
                 self.sent_bytes += u64::from(packet.size);
                 if let Some(pause) = goes_over {
-                    self.go_over(now, pause);
+                    self.went_over(now, pause);
                 }
-                self.follow(then, now, counters, schedule);
                 Departure::Packet { packet }
             }
-            Turn::Resumed(then) => {
-                self.follow(then, now, counters, schedule);
-                Departure::Resumed
-            }
-            Turn::Nothing => Departure::None,
-        }
-    }
-
-    #[inline(always)]
-    fn follow(&mut self, then: Next, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
-        match then {
-            Next::Packet => self.start_next(now, counters, schedule),
-            Next::Wait => schedule.set(self.slot, self.service.next()),
-        }
+            transmitter::Departure::Resumed => Departure::Resumed,
+            transmitter::Departure::Nothing => return Departure::None,
+        };
+        // The event has been taken: the slot is empty.
+        schedule.add(self.slot, self.line.next());
+        departure
     }
 
     /// Goes over to another rate, at once or after the packet being sent, as the change says. Every change costs its
@@ -269,17 +228,17 @@ impl VariableTransmitter {
     pub(super) fn change_rate(&mut self, now: Instant, change: RateChange, schedule: &mut Schedule) {
         let RateChange { rate, pause, .. } = change;
         self.log.push(RateLogEntry { at: now, rate, pause, sent_bytes: self.sent_bytes });
-        let before = self.service.next();
-        if let Some(pause) = self.service.change(now, change) {
-            self.go_over(now, pause);
+        let before = self.line.next();
+        if let Some(pause) = self.line.change_rate(now, change) {
+            self.went_over(now, pause);
         }
-        if self.service.next() != before {
-            schedule.set(self.slot, self.service.next());
+        if self.line.next() != before {
+            schedule.set(self.slot, self.line.next());
         }
     }
 
-    /// The link falls asleep: what is being sent and what waits is lost, in this order. It must not pause: links whose rate varies do
-    /// not sleep.
+    /// The link falls asleep: the packet that is being sent and those that wait are lost, in this order. It must not pause: links whose rate
+    /// varies do not sleep.
     pub(super) fn fall_asleep(
         &mut self,
         now: Instant,
@@ -287,23 +246,14 @@ impl VariableTransmitter {
         counters: &mut LinkCounters,
         schedule: &mut Schedule,
     ) {
-        counters.waited_in_vain_ns += self.waiting_ns(now);
-        stranded.extend(self.packets());
-        self.queue.clear();
-        self.waiting_bytes = 0;
-        if let Some(codel) = &mut self.codel {
-            codel.empty();
-        }
-        self.service.abort(now);
+        counters.waited_in_vain_ns += self.line.waiting_ns(now);
+        stranded.extend(self.line.abandon(now));
         schedule.set(self.slot, Instant::NEVER);
     }
 
     /// Packets that wait or are being sent, to be changed.
-    pub(super) fn for_each(&mut self, mut change: impl FnMut(&mut Packet)) {
-        if self.in_service().is_some() {
-            change(&mut self.serving);
-        }
-        self.queue.for_each(|waiting| change(&mut waiting.packet));
+    pub(super) fn for_each(&mut self, change: impl FnMut(&mut Packet)) {
+        self.line.packets_mut().for_each(change);
     }
 
     /// So many packets, and their bytes, were taken in vain.
@@ -315,48 +265,10 @@ impl VariableTransmitter {
     /// A pause that has been decided and has not begun: it waits for the packet being sent.
     #[must_use]
     pub fn pause_due(&self) -> Duration {
-        self.service.pause_due()
+        self.line.pause_due()
     }
 
-    fn go_over(&mut self, now: Instant, pause: Duration) {
-        let rate = self.rate();
-        self.effective.push(EffectiveRate { at: now, rate, pause, sent_bytes: self.sent_bytes });
-        self.meter.rate_changed(now, rate, pause);
-    }
-
-    /// The slot's event has come: sends what waits.
-    #[inline(always)]
-    fn start_next(&mut self, now: Instant, counters: &mut LinkCounters, schedule: &mut Schedule) {
-        while let Some(first) = self.queue.front() {
-            let waited = now - first.since;
-            self.serving = first.packet;
-            self.queue.skip();
-            let packet = &mut self.serving;
-            self.waiting_bytes -= u64::from(packet.size);
-            let leaving = Leaving { waited, behind: self.waiting_bytes, can_be_marked: packet.can_be_marked() };
-            match self.codel.as_mut().map_or(Verdict::Pass, |codel| codel.leaves(now, leaving)) {
-                Verdict::Drop => {
-                    counters.dropped_packets += 1;
-                    counters.dropped_bytes += u64::from(packet.size);
-                    counters.managed_drops += 1;
-                    counters.discarded_packets += 1;
-                    counters.discarded_bytes += u64::from(packet.size);
-                    counters.waited_in_vain_ns += waited.as_nanos();
-                    self.discarded.push_back(*packet);
-                    continue;
-                }
-                Verdict::Mark => counters.marked_packets += u64::from(packet.mark()),
-                Verdict::Pass => {}
-            }
-            counters.waited_ns += waited.as_nanos();
-            counters.served_packets += 1;
-            let ends = self.service.start(now, self.serving.size);
-            schedule.add(self.slot, ends);
-            return;
-        }
-        if let Some(codel) = &mut self.codel {
-            codel.empty();
-        }
-        self.service.rest();
+    fn went_over(&mut self, now: Instant, pause: Duration) {
+        self.effective.push(EffectiveRate { at: now, rate: self.rate(), pause, sent_bytes: self.sent_bytes });
     }
 }

@@ -6,50 +6,15 @@ use super::observers::Observers;
 use crate::net::ids::{AgentId, ControllerId, LinkId};
 use crate::net::packet::Packet;
 use crate::net::transmitter::{InService, RateChange};
-use crate::scenario::{Mechanism, Scenario};
-use netlull_mechanism::gateway::{Gateway, GatewayAction, GatewayEvent, SegmentKind, SegmentView, Timestamps};
-use netlull_mechanism::rate::{Admission, Earth, PractRa, QueueView, RateAction, RateEvent};
-use netlull_mechanism::{ConfigError, Machine};
+use crate::scenario::Scenario;
+use netlull_mechanism::Machine;
+use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
+use netlull_mechanism::link::{Estimates, LinkAction, LinkController, LinkEvent};
+use netlull_mechanism::machines::LinkMachine;
+use netlull_mechanism::rate::Admission;
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
-
-/// A controller of any kind.
-pub(super) enum Controller {
-    PractRa(PractRa),
-    Earth(Earth),
-    Gateway(Box<Steering>),
-}
-
-/// A gateway and what the summary says of it.
-pub(super) struct Steering {
-    pub machine: Gateway,
-    pub account: Account,
-}
-
-impl Controller {
-    /// The machine of a mechanism at the start of the run.
-    pub fn new(mechanism: &Mechanism) -> Result<Self, ConfigError> {
-        Ok(match mechanism {
-            Mechanism::PractRa(config) => Self::PractRa(PractRa::new(config, Instant::ZERO)?),
-            Mechanism::Earth(config) => Self::Earth(Earth::new(config.clone(), Instant::ZERO)?),
-            Mechanism::Gateway(config) => {
-                let machine = Gateway::new(config, Instant::ZERO)?;
-                Self::Gateway(Box::new(Steering { machine, account: Account::default() }))
-            }
-        })
-    }
-
-    /// When to wake it, if nothing happens before.
-    #[inline]
-    pub fn next_timeout(&self) -> Option<Instant> {
-        match self {
-            Self::PractRa(machine) => machine.next_timeout(),
-            Self::Earth(machine) => machine.next_timeout(),
-            Self::Gateway(steering) => steering.machine.next_timeout(),
-        }
-    }
-}
 
 /// The controllers of a run.
 pub(super) struct Controllers {
@@ -60,9 +25,11 @@ pub(super) struct Controllers {
 /// A controller and its link.
 struct Controlled {
     link: LinkId,
-    machine: Controller,
+    machine: LinkMachine,
+    /// The estimates for the summary, of a controller that reads segments.
+    account: Option<Box<Account>>,
     in_service: InService,
-    /// The link that brings a gateway its acknowledgements.
+    /// The link that brings the acknowledgements, to a controller that reads segments.
     acknowledgements: Option<LinkId>,
 }
 
@@ -91,15 +58,6 @@ fn handled<M: Machine>(machine: &mut M, now: Instant, event: M::Event) -> Option
     let action = machine.poll_action();
     debug_assert!(machine.poll_action().is_none(), "two actions for one event");
     action
-}
-
-/// The rate and the pause that a gateway's action asks for.
-#[inline(always)]
-fn rate_change(action: Option<GatewayAction>) -> Option<(BitRate, Duration)> {
-    match action {
-        Some(GatewayAction::SetRate { rate, pause }) => Some((rate, pause)),
-        Some(GatewayAction::SetWindow(_)) | None => None,
-    }
 }
 
 /// A segment's part in the handshake, and its timestamps; nothing of what has neither SYN nor ACK.
@@ -145,9 +103,10 @@ impl Controllers {
         let controlled = LinkId::all(scenario.links.len()).zip(&scenario.links).filter_map(|(link, spec)| {
             let control = spec.control.as_ref()?;
             // The scenario has validated the configuration.
-            let machine = Controller::new(&control.mechanism).ok()?;
+            let machine = control.mechanism.build(control.link, Instant::ZERO).ok()?;
+            let account = machine.reads_segments().then(Box::default);
             let acknowledgements = control.acknowledgements.map(LinkId::new);
-            Some(Controlled { link, machine, in_service: control.in_service, acknowledgements })
+            Some(Controlled { link, machine, account, in_service: control.in_service, acknowledgements })
         });
         Self { each: controlled.collect(), flow_keys: FlowKeys::new(scenario) }
     }
@@ -161,12 +120,14 @@ impl Controllers {
     }
 
     /// A controller's timeout has come.
-    pub fn wake(&mut self, id: ControllerId, net: &mut Net, observers: &mut Observers) {
+    #[inline(never)]
+    pub fn wake(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
-        self.tell(id, RateEvent::Timeout { queue }, None, net, observers);
+        self.tell(id, LinkEvent::Timeout { queue }, net);
     }
 
     /// A link with a controller has refused a packet, or taken it where every packet is watched.
+    #[inline(never)]
     pub fn offered(
         &mut self,
         id: ControllerId,
@@ -175,111 +136,55 @@ impl Controllers {
         net: &mut Net,
         observers: &mut Observers,
     ) {
+        self.arrival(id, admission, packet, net, observers);
+    }
+
+    /// A link with a controller has taken a packet.
+    #[inline(never)]
+    pub fn took(&mut self, id: ControllerId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
+        self.arrival(id, Admission::Accepted, packet, net, observers);
+    }
+
+    /// A packet has left a link with a controller.
+    #[inline(never)]
+    pub fn let_go(&mut self, id: ControllerId, net: &mut Net) {
         let queue = net.links[self.each[id.index()].link].queue_view();
-        let size = Bytes::new(u64::from(packet.size));
-        self.tell(id, RateEvent::Arrival { size, admission, queue }, Some(packet), net, observers);
+        self.tell(id, LinkEvent::Departure { queue }, net);
     }
 
-    /// Tells a controller what happened, to which packet, if one has come, and does what it asks for.
-    #[inline(never)]
-    fn tell(
-        &mut self,
-        id: ControllerId,
-        event: RateEvent,
-        packet: Option<&Packet>,
-        net: &mut Net,
-        observers: &mut Observers,
-    ) {
-        let controlled = &mut self.each[id.index()];
-        let action = match &mut controlled.machine {
-            Controller::PractRa(machine) => handled(machine, net.now, event),
-            Controller::Earth(machine) => handled(machine, net.now, event),
-            Controller::Gateway(_) => return self.tell_gateway_of(id, event, packet, net, observers),
-        };
-        let change = action.map(|RateAction::SetRate { rate, pause }| (rate, pause));
-        let wish = Wish { change, wake: controlled.machine.next_timeout() };
-        controlled.obey(id, &wish, net);
-    }
-
-    /// The same where the controller is a gateway.
-    fn tell_gateway_of(
-        &mut self,
-        id: ControllerId,
-        event: RateEvent,
-        packet: Option<&Packet>,
-        net: &mut Net,
-        observers: &mut Observers,
-    ) {
-        let event = match event {
-            RateEvent::Arrival { admission, queue, .. } => GatewayEvent::Arrival {
-                admission,
-                queue,
-                segment: packet.and_then(|packet| self.arrived(id, packet, observers)),
-            },
-            RateEvent::Departure { queue } => GatewayEvent::Departure { queue },
-            RateEvent::Timeout { queue } => GatewayEvent::Timeout { queue },
-        };
-        self.tell_gateway(id, event, net);
-    }
-
-    /// What a gateway reads in a packet that has come to its link; who records gateways sees it, too.
+    /// Shows a controller a packet, and the segment in it if it reads segments.
     #[inline(always)]
-    fn arrived(&self, id: ControllerId, packet: &Packet, observers: &mut Observers) -> Option<SegmentView> {
-        if let Some(gateways) = &mut observers.gateways {
-            gateways.offered(self.each[id.index()].link, packet, &self.flow_keys);
-        }
-        seen(packet, &self.flow_keys)
-    }
-
-    /// A link with a controller has taken a packet. A gateway, which has more to do than other controllers, is told without a
-    /// look at the kind of event.
-    #[inline(always)]
-    pub fn took(&mut self, id: ControllerId, link: LinkId, packet: &Packet, net: &mut Net, observers: &mut Observers) {
-        let queue = net.links[link].queue_view();
-        if let Controller::Gateway(_) = self.each[id.index()].machine {
-            return self.gateway_took(id, queue, packet, net, observers);
-        }
-        let (size, admission) = (Bytes::new(u64::from(packet.size)), Admission::Accepted);
-        self.tell(id, RateEvent::Arrival { size, admission, queue }, Some(packet), net, observers);
-    }
-
-    #[inline(never)]
-    fn gateway_took(
+    fn arrival(
         &mut self,
         id: ControllerId,
-        queue: QueueView,
+        admission: Admission,
         packet: &Packet,
         net: &mut Net,
         observers: &mut Observers,
     ) {
-        let segment = self.arrived(id, packet, observers);
-        let event = GatewayEvent::Arrival { admission: Admission::Accepted, queue, segment };
-        self.tell_gateway(id, event, net);
+        let Controlled { link, machine, .. } = &self.each[id.index()];
+        let (queue, size) = (net.links[*link].queue_view(), Bytes::new(u64::from(packet.size)));
+        let segment = if machine.reads_segments() {
+            if let Some(gateways) = &mut observers.gateways {
+                gateways.offered(*link, packet, &self.flow_keys);
+            }
+            seen(packet, &self.flow_keys)
+        } else {
+            None
+        };
+        self.tell(id, LinkEvent::Arrival { size, admission, queue, segment }, net);
     }
 
-    /// A packet has left a link with a controller.
+    /// Tells a controller an event, and does what it asks for. Inlined into a function per event, so that no machine has to
+    /// look at the kind of event.
     #[inline(always)]
-    pub fn let_go(&mut self, id: ControllerId, link: LinkId, net: &mut Net, observers: &mut Observers) {
-        let queue = net.links[link].queue_view();
-        if let Controller::Gateway(_) = self.each[id.index()].machine {
-            return self.gateway_let_go(id, queue, net);
-        }
-        self.tell(id, RateEvent::Departure { queue }, None, net, observers);
-    }
-
-    #[inline(never)]
-    fn gateway_let_go(&mut self, id: ControllerId, queue: QueueView, net: &mut Net) {
-        self.tell_gateway(id, GatewayEvent::Departure { queue }, net);
-    }
-
-    #[inline(always)]
-    fn tell_gateway(&mut self, id: ControllerId, event: GatewayEvent, net: &mut Net) {
+    fn tell(&mut self, id: ControllerId, event: LinkEvent, net: &mut Net) {
         let controlled = &mut self.each[id.index()];
-        let Controller::Gateway(steering) = &mut controlled.machine else { return };
-        let Steering { machine, account } = steering.as_mut();
-        account.settle(net.now, machine);
-        let change = rate_change(handled(machine, net.now, event));
-        let wish = Wish { change, wake: machine.next_timeout() };
+        if let Some(account) = &mut controlled.account {
+            account.settle(net.now, &controlled.machine);
+        }
+        let change = handled(&mut controlled.machine, net.now, event).and_then(LinkAction::new_rate);
+        let wish = Wish { change, wake: controlled.machine.next_timeout() };
         controlled.obey(id, &wish, net);
     }
 
@@ -293,12 +198,11 @@ impl Controllers {
         // RFC 7323 section 2.2: the window of a SYN is never scaled.
         let shift = if segment.kind == SegmentKind::SynAck { 0 } else { window_shift(packet.agent.peer()) };
         for controlled in self.each.iter_mut().filter(|controlled| controlled.acknowledgements == Some(link)) {
-            let Controller::Gateway(steering) = &mut controlled.machine else { continue };
-            let Steering { machine, account } = steering.as_mut();
+            let Controlled { machine, account: Some(account), .. } = controlled else { continue };
             account.acknowledgements += 1;
             let window = Bytes::new(u64::from(packet.segment.window) << shift);
-            if let Some(GatewayAction::SetWindow(window)) =
-                handled(machine, now, GatewayEvent::Acknowledgement { segment, window })
+            if let Some(LinkAction::SetWindow(window)) =
+                handled(machine, now, LinkEvent::Acknowledgement { segment, window })
             {
                 let field = window_field(window, shift, packet.segment.window);
                 account.rewritten += u64::from(field != packet.segment.window);
@@ -307,30 +211,29 @@ impl Controllers {
         }
     }
 
-    /// The gateways' means begin here.
+    /// The means of the estimates begin here.
     pub fn start_measuring(&mut self, now: Instant) {
-        for controlled in &mut self.each {
-            if let Controller::Gateway(steering) = &mut controlled.machine {
-                steering.account.restart(now, &steering.machine);
+        for Controlled { machine, account, .. } in &mut self.each {
+            if let Some(account) = account {
+                account.restart(now, machine);
             }
         }
     }
 
-    /// What the gateway of a link did, if it has one.
+    /// The summary of a link's controller, if it reads segments.
     pub fn gateway_summary(&self, now: Instant, link: LinkId) -> Option<GatewaySummary> {
-        let Steering { machine, account } = self.steering(link)?;
-        Some(account.summarise(now, machine))
+        let Controlled { machine, account, .. } = self.of_link(link)?;
+        Some(account.as_ref()?.summarise(now, machine))
     }
 
-    /// The gateway of a link, if it has one.
-    pub fn gateway(&self, link: LinkId) -> Option<&Gateway> {
-        self.steering(link).map(|steering| &steering.machine)
+    /// The estimates of a link's controller, if it reads segments.
+    pub fn estimates(&self, link: LinkId) -> Option<Estimates> {
+        let Controlled { machine, .. } = self.of_link(link)?;
+        machine.reads_segments().then(|| machine.estimates())
     }
 
-    fn steering(&self, link: LinkId) -> Option<&Steering> {
-        let controlled = self.each.iter().find(|controlled| controlled.link == link)?;
-        let Controller::Gateway(steering) = &controlled.machine else { return None };
-        Some(steering)
+    fn of_link(&self, link: LinkId) -> Option<&Controlled> {
+        self.each.iter().find(|controlled| controlled.link == link)
     }
 }
 

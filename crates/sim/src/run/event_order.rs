@@ -1,14 +1,23 @@
 //! The written order of simultaneous events: who owns which slot of the schedule.
 //!
-//! At the same nanosecond, in this order: (1) departures from links that schedule them, (2) arrivals at the far ends of
-//! links, each in the order of the links; (3) rate controllers' wake-ups; (4) redraws of capacities; (5) links that fall asleep or
-//! wake, then new tables of routers; (6) stations, in the order of the scenario, each as `run/stations` says; (7) TCP timers, in the order of the flows, sender before
-//! receiver, then those of requests' connections, in the order of their flows and
-//! of their places (`run/pool.rs`), sender before receiver; (8) requests' connections that learn of dropped packets, in
-//! the order of their agents; (9) traffic sources, connections that open, their applications and requests, in the order
-//! of the flows; (10) the start of measurement; (11) the edges of phases; (12) the ends of probe bins; (13) a beat, at
-//! which nothing happens that was not due before. So a packet that leaves a full buffer at t makes room for one that arrives at t, and a probe sees the
-//! state after everything else.
+//! At the same nanosecond, in this order:
+//!
+//! 1. departures from links that schedule them, in the order of the links,
+//! 2. arrivals at the far ends of links, in the order of the links,
+//! 3. rate controllers' wake-ups,
+//! 4. redraws of capacities,
+//! 5. links that fall asleep or wake, then new tables of routers,
+//! 6. stations, in the order of the scenario, each as `run/stations` says,
+//! 7. TCP timers, in the order of the flows, sender before receiver; then those of requests' connections, in the order of
+//!    their flows and of their places (`run/pool.rs`), sender before receiver,
+//! 8. requests' connections that learn of dropped packets, in the order of their agents,
+//! 9. traffic sources, connections that open, their applications and requests, in the order of the flows,
+//! 10. the start of measurement,
+//! 11. the edges of phases,
+//! 12. the ends of probe bins,
+//! 13. a beat, at which nothing happens that was not due before.
+//!
+//! A packet that leaves a full buffer at t makes room for one that arrives at t. A probe sees the state after all else.
 
 use crate::engine::schedule::Slot;
 use crate::net::ids::{AgentId, CapacityId, ControllerId, FlowId, LinkId, StationId};

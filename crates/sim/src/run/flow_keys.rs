@@ -1,7 +1,7 @@
 //! The keys by which gateways tell connections apart.
 
 use crate::net::ids::FlowId;
-use crate::scenario::{Mechanism, Scenario};
+use crate::scenario::Scenario;
 use netlull_mechanism::gateway::{FlowKey, spread};
 
 /// Numbers that stand for a hash of addresses and ports. A scenario with another seed has other keys, and so have connections that
@@ -16,9 +16,8 @@ pub(super) struct FlowKeys {
 impl FlowKeys {
     /// The keys of a scenario's flows.
     pub fn new(scenario: &Scenario) -> Self {
-        let is_gateway = |mechanism: &Mechanism| matches!(mechanism, Mechanism::Gateway(_));
-        if !scenario.links.iter().filter_map(|link| link.control.as_ref()).any(|control| is_gateway(&control.mechanism))
-        {
+        let mut controls = scenario.links.iter().filter_map(|link| link.control.as_ref());
+        if !controls.any(|control| control.mechanism.reads_segments()) {
             return Self::default();
         }
         let mut keys = Self { seed: scenario.seed, keys: vec![0; scenario.flow_paths().count()] };

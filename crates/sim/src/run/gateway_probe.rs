@@ -8,7 +8,8 @@ use crate::net::packet::Packet;
 use crate::net::routing::NextHop;
 use crate::probe::{GatewaySample, GatewayTable, Table};
 use crate::scenario::Scenario;
-use netlull_mechanism::gateway::{FlowKey, Gateway};
+use netlull_mechanism::gateway::FlowKey;
+use netlull_mechanism::link::Estimates;
 use netlull_network::probe::{Load, Seen, Sums, Timed};
 use netlull_tcp::Endpoint;
 use netlull_units::Instant;
@@ -82,7 +83,7 @@ impl GatewayProbe {
     }
 
     /// What gateways suggest and estimate at the end of a bin, and what is true.
-    pub fn sample<'a>(&mut self, now: Instant, ends: &Ends<'_>, gateway: impl Fn(LinkId) -> Option<&'a Gateway>) {
+    pub fn sample(&mut self, now: Instant, ends: &Ends<'_>, gateway: impl Fn(LinkId) -> Option<Estimates>) {
         let Self { table, watched, timed } = self;
         for Watched { link, flows, pools, seen } in watched {
             let Some(gateway) = gateway(*link) else { continue };

@@ -78,7 +78,7 @@ fn station_ledger(world: &World, scenario: &Scenario, station: &Station, spec: &
     let up = world.net.links[LinkId::new(spec.up)].counters(world.net.now);
     StationLedger {
         name: scenario.nodes[spec.node].clone(),
-        times: station.meter.times(world.net.now),
+        times: station.radio.times(world.net.now, None),
         came: world.net.links[LinkId::new(spec.down)].counters(world.net.now).delivered_packets,
         received: station.counters.counts.received_packets,
         missed: station.counters.counts.missed_packets,

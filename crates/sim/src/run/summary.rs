@@ -126,7 +126,7 @@ pub struct LinkSummary {
     pub max_queue_packets: u64,
     /// Mean time that a packet waited before its first bit was sent; of one that a link fell asleep with, what it would have waited.
     pub mean_wait_s: f64,
-    /// Time at each rate; empty for a capacity that took more than [`MOST_RATES`] of them.
+    /// Time at each rate; empty for a capacity that took more than `MOST_RATES` of them.
     pub residency: Vec<Residence>,
     /// The gateway that steers TCP here; null where there is none.
     pub gateway: Option<GatewaySummary>,

@@ -2,7 +2,7 @@
 //!
 //! The JSON Schema that editors use is generated from these types, and Python's types follow it.
 
-mod gateway;
+mod controller;
 mod losses;
 mod noise;
 mod queueing;
@@ -10,17 +10,13 @@ mod replay;
 mod requests;
 mod sleep;
 mod station;
-mod tcp;
 
-pub use gateway::{
-    AwmDocument, CEarthDocument, EarthDocument, FixedFlowsDocument, FixedRoundTripDocument, FlowCountDocument,
-    GRouterDocument, InitialRoundTripDocument, LinearCountingDocument, PaceReading, PrintedFlowsDocument,
-    PrintedRoundTripDocument, RoundTripDocument,
-};
+pub use controller::{ControllerDocument, RateOptions, SegmentOptions};
 pub use netlull_network::plan::InService;
 
 pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, ScriptedDocument, ScriptedDropsDocument};
 
+pub use netlull_tcp::TcpOptions as TcpDocument;
 pub use noise::NoiseDocument;
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
@@ -38,11 +34,6 @@ pub use station::{
     AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PacedFromReading, PollReading, PsmDocument,
     RadioDocument, RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
     StationMechanismDocument,
-};
-pub use tcp::{
-    CwndUnitReading, EcnReading, GrowthReading, LossRecoveryReading, PartialAckTimerReading, SackCompressionReading,
-    SackDetectionReading, ShrunkWindowReading, SsthreshReading, TcpDocument, TcpPreset, VegasDocument,
-    VegasFlavourReading, WindowReductionReading, WindowUpdateReading,
 };
 
 use super::quantity::{BufferSize, TransferSize};
@@ -186,145 +177,6 @@ pub struct LinkDocument {
     /// Random times that packets need on top of the delay; none overtakes the one before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise: Option<NoiseDocument>,
-}
-
-/// What scales a link's rate, steers the windows of the TCPs that cross it, or both.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum ControllerDocument {
-    /// practRA (Nedevschi et al., NSDI 2008; docs/models/practra.md).
-    Practra(PractraDocument),
-    /// EARTH, the step-by-step predecessor of C-EARTH (docs/models/g-router.md).
-    Earth(EarthDocument),
-    /// AWM, Active Window Management, at a fixed rate (docs/models/g-router.md).
-    Awm(AwmDocument),
-    /// C-EARTH, which follows the queue with the rate, without AWM (docs/models/g-router.md).
-    CEarth(CEarthDocument),
-    /// The G-Router, AWM and C-EARTH (docs/models/g-router.md).
-    GRouter(GRouterDocument),
-}
-
-/// practRA and its readings.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct PractraDocument {
-    /// The rates to choose from.
-    pub rates: RatesDocument,
-    /// delta: nothing is sent for this long after a change.
-    pub transition: Duration,
-    /// mRCI: at least this long between two changes; above `transition`.
-    pub min_interval: Duration,
-    /// d: the bound on queueing delay.
-    pub delay_bound: Duration,
-    /// w: weight of the newest sample in the forecast, in (0, 1].
-    #[serde(default = "default_forecast_weight")]
-    pub forecast_weight: f64,
-    /// Interval over which arrivals are averaged into a sample; default `min_interval`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forecast_interval: Option<Duration>,
-    /// The forecast before the first sample.
-    #[serde(default)]
-    pub forecast_start: ForecastStartReading,
-    /// Which arrivals the forecast counts.
-    #[serde(default)]
-    pub arrivals: ArrivalsReading,
-    /// What q counts.
-    #[serde(default)]
-    pub queue: QueueReading,
-    /// Test the rules on a tick of this length; default: at every arrival and departure.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tick: Option<Duration>,
-    /// How far a change goes.
-    #[serde(default)]
-    pub steps: ReachReading,
-    /// Rate at the start; default the maximum.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub initial_rate: Option<BitRate>,
-    /// What happens to the packet being sent when the rate changes.
-    #[serde(default)]
-    pub in_service: InService,
-    /// The rate whose power is charged while the link pauses for a change.
-    #[serde(default)]
-    pub transition_power: TransitionPowerReading,
-}
-
-/// A set of rates.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum RatesDocument {
-    /// From, to and step.
-    Steps(RateSteps),
-    /// Every rate, in ascending order.
-    List(Vec<BitRate>),
-}
-
-/// Evenly spaced rates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RateSteps {
-    /// Lowest rate.
-    pub from: BitRate,
-    /// Highest rate.
-    pub to: BitRate,
-    /// Difference between neighbours.
-    pub step: BitRate,
-}
-
-/// A forecast before its first sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ForecastStartReading {
-    /// Unknown: it then equals the first sample, and the rate does not go down before.
-    #[default]
-    FirstSample,
-    /// Zero.
-    Zero,
-}
-
-/// Which arrivals a forecast counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ArrivalsReading {
-    /// Every packet that arrives, also those the full buffer drops.
-    #[default]
-    Offered,
-    /// Only those that enter the queue.
-    Accepted,
-}
-
-/// How far practRA's changes go.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReachReading {
-    /// To the next rate, as printed.
-    #[default]
-    Adjacent,
-    /// To the least rate that meets the rules, in one change.
-    Any,
-}
-
-/// What practRA's q counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum QueueReading {
-    /// Packets that wait.
-    #[default]
-    Waiting,
-    /// Packets that wait and the one being sent.
-    WaitingAndInService,
-}
-
-/// The power charged in a transition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TransitionPowerReading {
-    /// The higher of the two rates' powers.
-    #[default]
-    Higher,
-    /// The new rate's power.
-    New,
-    /// The old rate's power.
-    Old,
 }
 
 /// A capacity that varies by itself.
@@ -564,10 +416,6 @@ fn default_cost() -> u32 {
 
 fn default_count() -> u32 {
     1
-}
-
-fn default_forecast_weight() -> f64 {
-    0.25
 }
 
 /// The ideal models without static power and one measured device, side by side.

@@ -4,6 +4,7 @@ mod components;
 pub mod document;
 mod error;
 mod estimate;
+mod options;
 mod quantity;
 mod read;
 mod resolve;
@@ -11,12 +12,13 @@ mod tcp_options;
 
 pub use components::Components;
 pub use error::ScenarioError;
+pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub use resolve::{
-    AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, Mechanism, NamedPower, Nap,
-    PhaseSpec, ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationMechanism, StationSpec,
-    TcpFlow, Writes,
+    AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec,
+    ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationMechanism, StationSpec, TcpFlow,
+    Writes,
 };
 
 /// The JSON Schema of a scenario document, for editors.

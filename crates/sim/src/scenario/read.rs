@@ -1,25 +1,19 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    AwmDocument, BernoulliDocument, BsdDocument, BurstsDocument, CEarthDocument, CampusSizeDocument, CapacityDocument,
-    CbrDocument, ClientShaperDocument, CodelDocument, ControllerDocument, Document, DropTailDocument, EagerDocument,
-    EarthDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedFlowsDocument, FixedRoundTripDocument,
-    FixedSizeDocument, FloodingDocument, FlowCountDocument, FlowDocument, GRouterDocument, GilbertElliottDocument,
-    InitialRoundTripDocument, LinearCountingDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument,
-    ParetoSizeDocument, PlanDocument, PractraDocument, PrintedFlowsDocument, PrintedRoundTripDocument, PsmDocument,
-    QueueDocument, RadioDocument, RadioPowersDocument, RateSteps, RatesDocument, RedDocument, ReplayDocument,
-    RequestsDocument, RoundTripDocument, ScriptedDocument, SimultaneousDocument, SizeDocument,
-    StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument, UniformRedrawDocument, UpdateDocument,
-    WebSearchSizeDocument,
+    BernoulliDocument, BsdDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
+    ClientShaperDocument, CodelDocument, Document, DropTailDocument, EagerDocument, EmpiricalSizeDocument,
+    ExponentialSizeDocument, FixedSizeDocument, FloodingDocument, FlowDocument, GilbertElliottDocument,
+    LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument, PsmDocument,
+    QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SimultaneousDocument, SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument,
+    UniformRedrawDocument, UpdateDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
-use netlull_units::BitRate;
+use netlull_describe::{read, read_by_kind, within};
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-
-/// Separates an inner path from its message while an error travels up through serde.
-const MARK: char = '\u{1}';
 
 /// Reads a scenario document from JSON.
 ///
@@ -31,31 +25,12 @@ pub fn read_document(json: &str) -> Result<Document, ScenarioError> {
     if !value.is_object() {
         return Err(ScenarioError::new("scenario", "is not a table of fields"));
     }
-    serde_path_to_error::deserialize(&value).map_err(|error| {
-        let path = segments(error.path());
-        let (inner, message) = unmark(&error.inner().to_string());
-        let path = path.into_iter().chain(inner).collect::<Vec<_>>();
-        ScenarioError::new(named_path(&value, &path), message)
-    })
+    read_value(&value)
 }
 
-/// The path's keys and indices as text.
-fn segments(path: &serde_path_to_error::Path) -> Vec<String> {
-    use serde_path_to_error::Segment;
-    path.iter()
-        .filter_map(|segment| match segment {
-            Segment::Seq { index } => Some(index.to_string()),
-            Segment::Map { key } => Some(key.clone()),
-            Segment::Enum { .. } | Segment::Unknown => None,
-        })
-        .collect()
-}
-
-/// Takes apart what [`within`] put together, at any depth.
-fn unmark(message: &str) -> (Vec<String>, String) {
-    let mut parts: Vec<String> = message.split(MARK).map(str::to_owned).collect();
-    let message = parts.pop().unwrap_or_default();
-    (parts.into_iter().filter(|part| !part.is_empty()).collect(), message)
+/// Reads a `T` from a table; an error names the field by its path.
+pub(super) fn read_value<T: DeserializeOwned>(value: &Value) -> Result<T, ScenarioError> {
+    read(value).map_err(|error| ScenarioError::new(named_path(value, &error.path), error.message))
 }
 
 /// Replaces an index into `link` or `flow` by the entry's name, where it has one.
@@ -86,68 +61,6 @@ pub(super) fn entry_name(item: &Value) -> Option<String> {
     Some(format!("{from}-{to}"))
 }
 
-/// Reads a `T` from a value that serde has buffered, keeping the path of what is wrong inside it.
-fn within<T: DeserializeOwned, E: serde::de::Error>(value: &Value) -> Result<T, E> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
-        let path = segments(error.path()).join(&MARK.to_string());
-        E::custom(format!("{path}{MARK}{}", error.inner()))
-    })
-}
-
-/// Takes `kind` out of a table.
-fn split_kind<'de, D: Deserializer<'de>>(deserializer: D, expected: &str) -> Result<(String, Value), D::Error> {
-    let mut value = Value::deserialize(deserializer)?;
-    let Some(table) = value.as_object_mut() else {
-        return Err(D::Error::custom(format!("expected a table with a field `kind`: {expected}")));
-    };
-    match table.remove("kind") {
-        Some(Value::String(kind)) => Ok((kind, value)),
-        Some(other) => Err(D::Error::custom(format!("kind{MARK}{other} is no text; expected one of {expected}"))),
-        None => Err(D::Error::custom(format!("missing field `kind`; expected one of {expected}"))),
-    }
-}
-
-fn unknown_kind<E: serde::de::Error>(kind: &str, expected: &str) -> E {
-    E::custom(format!("kind{MARK}\"{kind}\" is unknown; expected one of {expected}"))
-}
-
-/// Implements `Deserialize` for an enum tagged by `kind`.
-macro_rules! read_by_kind {
-    ($type:ident: $($kind:literal => $variant:ident($document:ty)),+ $(,)?) => {
-        impl<'de> Deserialize<'de> for $type {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                const EXPECTED: &str = concat!($("\"", $kind, "\" "),+).trim_ascii_end();
-                let (kind, value) = split_kind(deserializer, EXPECTED)?;
-                match kind.as_str() {
-                    $($kind => within::<$document, D::Error>(&value).map(Self::$variant),)+
-                    other => Err(unknown_kind(other, EXPECTED)),
-                }
-            }
-        }
-    };
-}
-
-read_by_kind!(
-    ControllerDocument:
-    "practra" => Practra(PractraDocument),
-    "earth" => Earth(EarthDocument),
-    "awm" => Awm(AwmDocument),
-    "c_earth" => CEarth(CEarthDocument),
-    "g_router" => GRouter(GRouterDocument),
-);
-read_by_kind!(
-    FlowCountDocument:
-    "fixed" => Fixed(FixedFlowsDocument),
-    "printed" => Printed(PrintedFlowsDocument),
-    "linear_counting" => LinearCounting(LinearCountingDocument),
-);
-read_by_kind!(
-    RoundTripDocument:
-    "fixed" => Fixed(FixedRoundTripDocument),
-    "printed" => Printed(PrintedRoundTripDocument),
-    "handshake" => Handshake(InitialRoundTripDocument),
-    "timestamps" => Timestamps(InitialRoundTripDocument),
-);
 read_by_kind!(
     CapacityDocument:
     "uniform_redraw" => UniformRedraw(UniformRedrawDocument),
@@ -202,18 +115,6 @@ read_by_kind!(
     "empirical" => Empirical(EmpiricalSizeDocument),
     "web_search" => WebSearch(WebSearchSizeDocument),
 );
-
-impl<'de> Deserialize<'de> for RatesDocument {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            value @ Value::Object(_) => within::<RateSteps, D::Error>(&value).map(Self::Steps),
-            value @ Value::Array(_) => within::<Vec<BitRate>, D::Error>(&value).map(Self::List),
-            other => Err(D::Error::custom(format!(
-                "{other} is no set of rates; expected a list of rates or {{ from, to, step }}"
-            ))),
-        }
-    }
-}
 
 impl<'de> Deserialize<'de> for RadioDocument {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

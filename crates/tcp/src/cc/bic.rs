@@ -9,6 +9,7 @@ use super::parameters::{ParameterInfo, constant};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
+use crate::number::float;
 
 /// The algorithm's entry of the catalogue.
 pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
@@ -36,8 +37,7 @@ fn parameters() -> Vec<ParameterInfo> {
 
 /// beta with three digits.
 pub(super) fn beta() -> String {
-    #[allow(clippy::cast_precision_loss)]
-    let part = BETA as f64 / BETA_SCALE as f64;
+    let part = float(BETA) / float(BETA_SCALE);
     format!("{part:.3}")
 }
 

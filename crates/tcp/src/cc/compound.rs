@@ -66,7 +66,7 @@ impl CompoundOps {
         self.started = true;
     }
 
-    /// What recovery took from win is taken from cwnd first.
+    /// Takes recovery's reduction of win from cwnd first.
     #[inline]
     fn follow_window(&mut self, win: u64) {
         if self.cwnd + self.dwnd <= win {

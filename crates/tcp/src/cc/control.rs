@@ -89,7 +89,7 @@ pub struct Recovered {
     pub window: u64,
 }
 
-/// What an acknowledgement says of the path, for algorithms that want [deliveries](CongestionControl::wants_deliveries).
+/// The news of an acknowledgement about the path, for algorithms that want [deliveries](CongestionControl::wants_deliveries).
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
     /// Now.

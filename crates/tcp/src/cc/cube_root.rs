@@ -1,6 +1,6 @@
 //! The cube root, the same to the bit on every platform: `f64::cbrt` is whatever the platform's mathematics library has.
 
-/// What dividing the bits by three leaves to be added: 2/3 of the exponent's bias 1023, less 0.0331 (so that the error of
+/// The term to add after dividing the bits by three: 2/3 of the exponent's bias 1023, less 0.0331 (so that the error of
 /// the first guess is the same on both sides), in units of the last bit: 2^52 each.
 const BIAS: u64 = 0x2a9f_786c_2268_09d4;
 
@@ -28,8 +28,7 @@ mod tests {
     fn the_bias_is_what_it_says() {
         // (1023 2/3 - 0.0331) 2^52, to the 20 bits that matter.
         let bias = (1023.0 * 2.0 / 3.0 - 0.0331) * 4_503_599_627_370_496.0;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let bias = bias as u64;
+        let bias = crate::number::whole(bias);
         assert!(bias.abs_diff(BIAS) < 1 << 32, "{bias:#x}");
     }
 

@@ -9,6 +9,7 @@ use super::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::{Algorithm, CwndUnit};
 use crate::config::{Config, Increase, RepeatedTimeout, SsthreshFrom};
+use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Duration, Instant};
 
@@ -112,7 +113,7 @@ pub struct Cubic {
     stage: Option<Stage>,
     /// When the last acknowledgement of new data came.
     last_ack: Instant,
-    /// Whether it left nothing in flight: what follows may be a pause.
+    /// True if it left nothing in flight: a pause may follow.
     drained: bool,
     hystart: Option<HyStart>,
     initial_window: u64,
@@ -159,7 +160,7 @@ impl Cubic {
         if self.window < self.ssthresh {
             self.window < 2 * flight_before
         } else {
-            exact(flight_before) + self.smss > self.cwnd
+            float(flight_before) + self.smss > self.cwnd
         }
     }
 
@@ -190,7 +191,7 @@ impl Cubic {
             (None, Increase::ByteCounting { .. }) if ack.phase == RecoveryPhase::Loss => ack.acked.min(smss),
             (None, Increase::ByteCounting { limit }) => ack.acked.min(u64::from(limit) * smss),
         };
-        self.set_cwnd(self.cwnd + exact(growth));
+        self.set_cwnd(self.cwnd + float(growth));
     }
 
     /// RFC 9406 section 4.2, after the window has grown.
@@ -239,7 +240,7 @@ impl Cubic {
         let Some(stage) = &mut self.stage else { return };
         let segment_of_window = self.smss / self.cwnd;
         // Section 4.3 figure 4: W_est += alpha_cubic segments_acked / cwnd, here all in bytes.
-        stage.w_est += stage.alpha * exact(ack.acked) * segment_of_window;
+        stage.w_est += stage.alpha * float(ack.acked) * segment_of_window;
         // From cwnd_prior on, as Reno.
         if stage.w_est >= self.cwnd_prior {
             stage.alpha = 1.0;
@@ -256,7 +257,7 @@ impl Cubic {
             // Sections 4.4 and 4.5: cwnd += (target - cwnd) / cwnd for each acknowledgement; or for each segment.
             match self.increase {
                 Increase::PerAck => self.cwnd + growth,
-                Increase::ByteCounting { .. } => (self.cwnd + growth * exact(ack.acked) / self.smss).min(target),
+                Increase::ByteCounting { .. } => (self.cwnd + growth * float(ack.acked) / self.smss).min(target),
             }
         };
         self.set_cwnd(cwnd);
@@ -265,8 +266,8 @@ impl Cubic {
     /// RFC 9438 section 4.6: ssthresh in bytes, before its lower bounds.
     fn reduced(&self, loss: &Loss) -> f64 {
         BETA * match self.ssthresh_from {
-            SsthreshFrom::Flight => exact(loss.flight),
-            SsthreshFrom::Window => exact(loss.window),
+            SsthreshFrom::Flight => float(loss.flight),
+            SsthreshFrom::Window => float(loss.window),
         }
     }
 
@@ -281,20 +282,6 @@ impl Cubic {
         self.stage = None;
         self.hystart = None;
     }
-}
-
-/// Bytes as a number: windows, flights and acknowledgements are far below 2^53.
-#[inline]
-#[allow(clippy::cast_precision_loss)]
-fn exact(bytes: u64) -> f64 {
-    bytes as f64
-}
-
-/// Whole bytes of a window.
-#[inline]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn whole(bytes: f64) -> u64 {
-    bytes as u64
 }
 
 impl CongestionControl for Cubic {
@@ -313,7 +300,7 @@ impl CongestionControl for Cubic {
         self.c = C * self.smss;
         self.initial_window = start.initial_window;
         self.last_ack = start.now;
-        self.set_cwnd(exact(start.initial_window));
+        self.set_cwnd(float(start.initial_window));
     }
 
     #[inline]
@@ -359,13 +346,13 @@ impl CongestionControl for Cubic {
     }
 
     fn on_recovered(&mut self, recovered: &Recovered) {
-        self.set_cwnd(exact(recovered.window));
+        self.set_cwnd(float(recovered.window));
     }
 
     fn on_idle_restart(&mut self, _now: Instant) {
         // RFC 5681 section 4.1: RW = min(IW, cwnd). Slow start follows, and another stage.
         if self.window > self.initial_window {
-            self.set_cwnd(exact(self.initial_window));
+            self.set_cwnd(float(self.initial_window));
             self.stage = None;
         }
     }

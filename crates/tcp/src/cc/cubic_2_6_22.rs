@@ -12,6 +12,7 @@ use super::parameters::{ParameterInfo, constant};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
+use crate::number::float;
 use netlull_units::{Duration, Instant};
 
 /// The algorithm's entry of the catalogue.
@@ -29,8 +30,7 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
 
 fn parameters() -> Vec<ParameterInfo> {
     let source = "Linux 2.6.22 tcp_cubic.c";
-    #[allow(clippy::cast_precision_loss)]
-    let c = CUBIC_SCALE as f64 / 1024.0;
+    let c = float(CUBIC_SCALE) / 1024.0;
     vec![
         constant("C", "segments/s^3", format!("{c:.3}"), "steepness of the cubic function", source),
         constant("beta", "", beta(), "what a loss leaves of the window (819/1024)", source),
@@ -102,7 +102,7 @@ pub struct CubicOps {
     epoch_start: u64,
     /// Acknowledgements that the Reno window has not grown for yet.
     friendly_acks: u64,
-    /// What Reno's window would be in its TCP-friendly region.
+    /// Reno's window, for the TCP-friendly region.
     friendly_window: u64,
 }
 

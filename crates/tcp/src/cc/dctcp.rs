@@ -5,6 +5,7 @@ use super::{Ack, CongestionControl, Loss, Recovered, Reno, Start, TimeoutKind};
 use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Config;
 use crate::config::{Algorithm, Ecn};
+use crate::number::{float, whole};
 use netlull_units::Instant;
 
 /// The algorithm's entry of the catalogue.
@@ -63,8 +64,7 @@ impl Dctcp {
             return;
         }
         // Steps 5 and 6: M = marked / acked, alpha = alpha (1 - g) + g M.
-        #[allow(clippy::cast_precision_loss)]
-        let fraction = self.marked as f64 / self.acked as f64;
+        let fraction = float(self.marked) / float(self.acked);
         self.alpha = self.alpha * (1.0 - G) + G * fraction;
         self.window_end = ack.nxt;
         (self.acked, self.marked) = (0, 0);
@@ -100,8 +100,7 @@ impl CongestionControl for Dctcp {
 
     fn on_congestion_echo(&mut self, _loss: &Loss) {
         // RFC 8257 section 3.3 step 9: cwnd = cwnd (1 - alpha / 2).
-        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let window = (self.reno.cwnd() as f64 * (1.0 - self.alpha / 2.0)) as u64;
+        let window = whole(float(self.reno.cwnd()) * (1.0 - self.alpha / 2.0));
         self.reno.reduce_to(window.max(LEAST_SEGMENTS * self.smss));
     }
 

@@ -1,4 +1,4 @@
-//! What Linux's Vegas and Compound measure: round trips in microseconds, and what was sent in the last one.
+//! Measurements of Linux's Vegas and Compound: round trips in microseconds, and the data sent in the last.
 
 use super::Ack;
 use netlull_units::Duration;
@@ -11,7 +11,7 @@ const FEWEST_SAMPLES: u32 = 3;
 /// A round trip that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Round {
-    /// What was sent in it, segments (`old_wnd`).
+    /// Segments sent in it (`old_wnd`).
     pub sent: u64,
     /// The window at its start, segments (`old_snd_cwnd`).
     pub cwnd: u64,

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 /// Makes the congestion control of each endpoint; a [`Config`] carries it
-/// ([`Config::with_congestion_control`](Config::with_congestion_control)).
+/// ([`Config::with_congestion_control`]).
 pub trait ControllerFactory: fmt::Debug + Send + Sync {
     /// The name that results show.
     fn name(&self) -> &'static str;

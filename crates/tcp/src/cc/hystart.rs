@@ -35,7 +35,7 @@ enum Phase {
     },
 }
 
-/// Whether slow start goes on.
+/// The verdict on slow start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Continue,

@@ -138,7 +138,7 @@ pub enum CaState {
     },
 }
 
-/// What [`LinuxWindow::finish`] found.
+/// The result of [`LinuxWindow::finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finished {
     /// The state is what it was.
@@ -147,7 +147,7 @@ pub enum Finished {
     Reopened,
 }
 
-/// What a loss makes of the window beside `ssthresh` (`min_cwnd`).
+/// The end of rate halving after a loss (`min_cwnd`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
     /// Rate halving ends at `snd_ssthresh`: algorithms without `min_cwnd`.
@@ -247,7 +247,7 @@ impl LinuxWindow {
         if bytes <= self.smss { u64::from(bytes > 0) } else { bytes.div_ceil(self.smss) }
     }
 
-    /// What the endpoint tells with every acknowledgement of new data, whatever becomes of it.
+    /// Counts every acknowledgement of new data.
     #[inline]
     pub fn note(&mut self, ack: &Ack) {
         self.bytes_acked += ack.acked;

@@ -10,7 +10,7 @@ pub struct ParameterInfo {
     pub unit: &'static str,
     /// Its value, by default where it is an option.
     pub value: String,
-    /// What it means, in one line.
+    /// Its meaning in one line.
     pub meaning: &'static str,
     /// Where it comes from.
     pub source: &'static str,

@@ -334,8 +334,7 @@ mod tests {
             exact += 1_000_000.0 / exact;
         }
         // Rounding down 10000 times by less than 2^-16 byte each: less than a byte.
-        #[allow(clippy::cast_precision_loss)]
-        let error = exact - cc.cwnd() as f64;
+        let error = exact - crate::number::float(cc.cwnd());
         assert!((0.0..2.0).contains(&error), "{error}");
     }
 

@@ -1,6 +1,6 @@
 //! Reno as in Linux 2.6.22 (`tcp_cong.c`): the window of RFC 5681 in whole segments.
 //!
-//! What it adds to [`Reno`](super::Reno) is the kernel's arithmetic: a segment after a window's worth of acknowledgements
+//! It differs from [`Reno`](super::Reno) by the kernel's arithmetic: a segment after a window's worth of acknowledgements
 //! instead of a fraction of one for each. It is what the other algorithms of Linux fall back to.
 
 use super::Ack;

@@ -2,25 +2,39 @@
 
 use std::fmt;
 
+use super::Algorithm;
+
 /// A field of a [`Config`](super::Config) that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     field: &'static str,
-    value: String,
-    expected: &'static str,
+    message: String,
 }
 
 impl ConfigError {
-    /// The field's name.
+    /// The name that [`TcpOptions`](crate::TcpOptions) has for the field, or that of the field.
     #[must_use]
     pub fn field(&self) -> &'static str {
         self.field
+    }
+
+    /// The value and the expectation.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// No congestion control has that name.
+    pub(crate) fn unknown_algorithm(name: &str) -> Self {
+        let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
+        let message = format!("\"{name}\" is unknown; expected one of {}", known.join(", "));
+        Self { field: "congestion_control", message }
     }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}; expected {}", self.field, self.value, self.expected)
+        write!(f, "{} {}", self.field, self.message)
     }
 }
 
@@ -33,7 +47,7 @@ pub(super) fn expect(
     value: impl fmt::Display,
     expected: &'static str,
 ) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError { field, value: value.to_string(), expected }) }
+    if holds { Ok(()) } else { Err(ConfigError { field, message: format!("is {value}; expected {expected}") }) }
 }
 
 #[cfg(test)]
@@ -70,9 +84,9 @@ mod tests {
         assert!(why(&|c| c.max_rto = Duration::from_secs(5)).starts_with("max_rto is 5 s; expected at least 60 s"));
         assert!(why(&|c| c.min_rto = Duration::ZERO).starts_with("min_rto is 0 s"));
         assert!(why(&|c| c.initial_rto = Duration::from_secs(61)).starts_with("initial_rto is 61 s"));
-        assert!(why(&|c| c.rtt_clock = RttClock::Ticks { tick: Duration::ZERO }).starts_with("rtt_clock tick is 0 s"));
+        assert!(why(&|c| c.rtt_clock = RttClock::Ticks { tick: Duration::ZERO }).starts_with("rto_granularity is 0 s"));
         let delayed = DelayedAck::EverySecond { timeout: Duration::from_millis(501) };
-        assert!(why(&|c| c.delayed_ack = delayed).starts_with("delayed_ack timeout is 501 ms; expected"));
+        assert!(why(&|c| c.delayed_ack = delayed).starts_with("delayed_ack_timeout is 501 ms; expected"));
         assert!(why(&|c| c.timestamp_granularity = Duration::from_secs(2)).starts_with("timestamp_granularity is 2 s"));
         assert!(why(&|c| c.initial_window = InitialWindow::Segments(0)).starts_with("initial_window is 0"));
         assert!(why(&|c| c.initial_ssthresh = Some(Bytes::ZERO)).starts_with("initial_ssthresh is 0 B"));

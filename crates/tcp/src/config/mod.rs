@@ -1,4 +1,4 @@
-//! What can be chosen about an endpoint.
+//! The configuration of an endpoint.
 
 mod error;
 mod options;
@@ -24,7 +24,7 @@ const LARGEST_BUFFER: u64 = 1 << 30;
 const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
 /// RFC 6298 section 2.5: a maximum must be at least 60 s.
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
-/// One tick of the timestamp clock at least every second (RFC 7323 section 5.4).
+/// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
 /// `TCP_MAX_QUICKACKS`.
 const LINUX_6_QUICK_ACKS: u16 = 16;
@@ -43,7 +43,7 @@ pub struct Config {
     pub loss_recovery: LossRecovery,
     /// Report data that arrives again in a SACK block (RFC 2883). Default: true. ns-2: false.
     pub duplicate_sack: bool,
-    /// What SACK blocks must say before a segment counts as lost. Default: RFC 6675.
+    /// SACK blocks that mean a loss. Default: RFC 6675.
     pub sack_detection: SackDetection,
     /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
     /// ns-2: 4, for its TCP/Linux counts one more.
@@ -65,12 +65,12 @@ pub struct Config {
     /// Leave slow start when round trips grow (HyStart++, RFC 9406; with [`CwndUnit::Segments`] HyStart as in Linux 6); CUBIC
     /// (RFC 9438) only. Default: true.
     pub hystart: bool,
-    /// What the windows of Tahoe, Reno, NewReno, SACK and CUBIC are counted in. Default: bytes. Linux 6: segments, and with them its
+    /// Unit of the windows of Tahoe, Reno, NewReno, SACK and CUBIC. Default: bytes. Linux 6: segments, and with them its
     /// rules of growth, so that `increase`, `growth` and `ssthresh_from` say nothing.
     pub cwnd_unit: CwndUnit,
     /// Vegas' bounds. Default: Linux.
     pub vegas: VegasBounds,
-    /// Which Vegas. Default: Linux's. ns-2: its own.
+    /// Flavour of Vegas. Default: Linux's. ns-2: its own.
     pub vegas_flavour: VegasFlavour,
     /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
     /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
@@ -82,7 +82,7 @@ pub struct Config {
     /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
     /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
     pub receive_buffer: Bytes,
-    /// Who empties the receive buffer. Default: [`Reading::Immediate`].
+    /// Reader of the receive buffer. Default: [`Reading::Immediate`].
     pub reading: Reading,
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
@@ -109,9 +109,9 @@ pub struct Config {
     pub max_backoff: u8,
     /// Clock of the retransmission timer. Default: fine, G = 1 ms.
     pub rtt_clock: RttClock,
-    /// Which acknowledgements are samples. Default: one per window.
+    /// Acknowledgements that are samples. Default: one per window.
     pub rtt_sampling: RttSampling,
-    /// Whether the handshake is a sample. Default: it is.
+    /// The handshake's round trip as a sample. Default: it is one.
     pub handshake_rtt: HandshakeRtt,
 
     /// Initial congestion window. Default: RFC 6928, ten segments.
@@ -119,11 +119,11 @@ pub struct Config {
     /// Initial slow-start threshold in bytes; `None` for no limit (RFC 5681 section 3.1: "arbitrarily high").
     /// Default: `None`. ns-2: the largest window.
     pub initial_ssthresh: Option<Bytes>,
-    /// How acknowledgements open the window. Default: RFC 5681, per acknowledgement.
+    /// Growth of the window with acknowledgements. Default: RFC 5681, per acknowledgement.
     pub increase: Increase,
-    /// Whether an unused window grows. Default: it does (RFC 5681).
+    /// Growth of an unused window. Default: it grows (RFC 5681).
     pub growth: Growth,
-    /// What a loss halves. Default: the data in flight (RFC 5681).
+    /// The number that a loss halves. Default: the data in flight (RFC 5681).
     pub ssthresh_from: SsthreshFrom,
     /// Flight when the timer expires in fast recovery. Default: at most the deflated window.
     pub timeout_flight: TimeoutFlight,
@@ -134,7 +134,7 @@ pub struct Config {
 
     /// Duplicate acknowledgements that mean a loss. Default: 3 (RFC 5681 section 3.2).
     pub duplicate_ack_threshold: u8,
-    /// Which acknowledgements are duplicates. Default: those of RFC 5681.
+    /// Acknowledgements that are duplicates. Default: those of RFC 5681.
     pub duplicate_ack: DuplicateAck,
     /// Send new segments on the first two duplicate acknowledgements (RFC 3042). Default: true.
     pub limited_transmit: bool,
@@ -148,7 +148,7 @@ pub struct Config {
     /// Timer at fast retransmissions. Default: keeps running (RFC 6298).
     pub fast_retransmit_timer: FastRetransmitTimer,
 
-    /// What becomes of data in flight when the window closes. Default: it stays there. FreeBSD 4.5: sent again.
+    /// Data in flight when the window closes. Default: it stays there. FreeBSD 4.5: sent again.
     pub shrunk_window: ShrunkWindow,
     /// Windows taken from duplicate acknowledgements. Default: all. FreeBSD 4.5: larger ones.
     pub window_update: WindowUpdate,
@@ -251,7 +251,7 @@ impl Config {
 
     /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
     ///
-    /// What is known of its source: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
+    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
     /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
     /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
     /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
@@ -404,7 +404,7 @@ impl Config {
         expect(fits, "shrunk_window", "pull_back", "keep, or loss_recovery tahoe, reno or new_reno")?;
         if let DelayedAck::EverySecond { timeout } = self.delayed_ack {
             let fits = !timeout.is_zero() && timeout <= LONGEST_ACK_DELAY;
-            expect(fits, "delayed_ack timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
+            expect(fits, "delayed_ack_timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
         }
         let granularity = self.timestamp_granularity;
         let fits = !granularity.is_zero() && granularity <= SLOWEST_TIMESTAMP_CLOCK;
@@ -422,10 +422,10 @@ impl Config {
         expect(self.max_backoff <= 32, "max_backoff", self.max_backoff, "at most 32 doublings")?;
         match self.rtt_clock {
             RttClock::Fine { granularity } => {
-                expect(in_range(granularity), "rtt_clock granularity", granularity, "more than 0 s and at most max_rto")
+                expect(in_range(granularity), "rto_granularity", granularity, "more than 0 s and at most max_rto")
             }
             RttClock::Ticks { tick } => {
-                expect(in_range(tick), "rtt_clock tick", tick, "more than 0 s and at most max_rto")
+                expect(in_range(tick), "rto_granularity", tick, "more than 0 s and at most max_rto")
             }
         }
     }

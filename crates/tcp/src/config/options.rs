@@ -1,71 +1,104 @@
 //! The choices that [`Config`](super::Config) offers, one enum per question on which TCPs differ.
 
 use netlull_units::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// How losses are found and repaired.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "LossRecoveryReading")]
 pub enum LossRecovery {
-    /// Three duplicate acknowledgements mean a loss, and that everything is sent again from there in slow start.
+    /// Three duplicate acknowledgements, then everything again in slow start.
+    #[schemars(extend("x-source" = "Jacobson 1988"))]
     Tahoe,
-    /// RFC 2581: fast retransmit, and fast recovery until the first acknowledgement of new data.
+    /// RFC 2581: fast recovery until the first acknowledgement of new data.
+    #[schemars(extend("x-source" = "RFC 2581"))]
     Reno,
-    /// RFC 6582: fast recovery until everything sent before it is acknowledged; a loss per round trip.
+    /// RFC 6582: fast recovery until all is acknowledged that was sent before it.
+    #[schemars(extend("x-source" = "RFC 6582"))]
     #[default]
     NewReno,
-    /// Vegas' (Brakmo and Peterson 1995 section 3.1, as ns-2's `Agent/TCP/Vegas` has it): any duplicate acknowledgement
-    /// means a loss if the segment is older than a fine-grained timeout, so does the third; the first acknowledgement
-    /// of new data ends the inflation.
+    /// Vegas': early retransmission of segments older than a fine-grained timeout.
+    // Vegas' (Brakmo and Peterson 1995 section 3.1, as ns-2's `Agent/TCP/Vegas` has it): any duplicate acknowledgement
+    // means a loss if the segment is older than a fine-grained timeout, so does the third; the first acknowledgement
+    // of new data ends the inflation.
+    #[schemars(extend("x-source" = "Brakmo, Peterson 1995; ns-2.35"))]
     Vegas,
-    /// RFC 6675: selective acknowledgements say what is lost.
+    /// RFC 6675: selective acknowledgements.
+    #[schemars(extend("x-source" = "RFC 2018, RFC 6675"))]
     Sack,
-    /// RFC 8985: the times of transmissions say what is lost, and a probe finds losses at the tail.
+    /// RFC 8985: RACK-TLP.
+    // The times of transmissions tell of losses, and a probe finds losses at the tail.
+    #[schemars(extend("x-source" = "RFC 8985"))]
     Rack,
 }
 
-/// When selective acknowledgements mean that a segment is lost ([`LossRecovery::Sack`]).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// When SACK blocks mean a loss.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SackDetectionReading")]
 pub enum SackDetection {
-    /// Three discontiguous blocks, or more than two segments' bytes, are acknowledged above it (RFC 6675 `IsLost`).
+    /// Three blocks or more than two segments above it (RFC 6675).
+    #[schemars(extend("x-source" = "RFC 6675"))]
     #[default]
     Rfc6675,
-    /// It lies more than three segments below the highest one acknowledged; a retransmission is lost once what was
-    /// sent after it is acknowledged (forward acknowledgement: Mathis and Mahdavi 1996, Linux 2.6, ns-2's TCP/Linux).
+    /// More than three segments below the highest one acknowledged (forward acknowledgement, Linux 2.6).
+    // It lies more than three segments below the highest one acknowledged; a retransmission is lost once what was
+    // sent after it is acknowledged (forward acknowledgement: Mathis and Mahdavi 1996, Linux 2.6, ns-2's TCP/Linux).
+    #[schemars(extend("x-source" = "Mathis, Mahdavi 1996; Linux 2.6"))]
     Forward,
-    /// The third duplicate acknowledgement with news begins recovery, in which everything below the highest one
-    /// acknowledged counts as lost, and each acknowledgement as a segment that has left the network (Fall and Floyd
-    /// 1996 section 5, ns-2's `Agent/TCP/Sack1`). The window comes down at once.
+    /// Every third duplicate acknowledgement, and then all below the highest one acknowledged (ns-2's Sack1).
+    // The third duplicate acknowledgement with news begins recovery, in which everything below the highest one
+    // acknowledged counts as lost, and each acknowledgement as a segment that has left the network (Fall and Floyd
+    // 1996 section 5, ns-2's `Agent/TCP/Sack1`). The window comes down at once.
+    #[schemars(extend("x-source" = "Fall, Floyd 1996; ns-2.35"))]
     Counting,
 }
 
-/// How the window comes down to what congestion control wants in fast recovery with SACK or RACK.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How the window comes down in recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "WindowReductionReading")]
 pub enum WindowReduction {
-    /// At once (RFC 6675 section 5 step 4.2): nothing is sent until enough has left the network.
+    /// At once (RFC 6675).
+    #[schemars(extend("x-source" = "RFC 6675 section 5"))]
     Immediate,
     /// In proportion to what is delivered (RFC 6937).
+    #[schemars(extend("x-source" = "RFC 6937"))]
     #[default]
     Proportional,
-    /// A segment for every two acknowledged (Hoe 1995; Linux 2.6, ns-2's TCP/Linux).
+    /// A segment for every two acknowledged (Linux 2.6).
+    #[schemars(extend("x-source" = "Hoe 1995; Linux 2.6"))]
     RateHalving,
-    /// RFC 6937 as Linux 6 has it (`tcp_cwnd_reduction`): counted from cwnd instead of the flight, in whole segments, one segment at
-    /// least at the start; below ssthresh a segment beyond what is delivered goes out only for acknowledgements that advance SND.UNA
-    /// and tell of no loss (RFC 9937's SafeACK). A retransmission that is lost does not reduce again.
+    /// In proportion to what is delivered, from cwnd and in whole segments (Linux 6).
+    // RFC 6937 as Linux 6 has it (`tcp_cwnd_reduction`): counted from cwnd instead of the flight, in whole segments, one segment at
+    // least at the start; below ssthresh a segment beyond what is delivered goes out only for acknowledgements that advance SND.UNA
+    // and tell of no loss (RFC 9937's SafeACK). A retransmission that is lost does not reduce again.
+    #[schemars(extend("x-source" = "RFC 6937; Linux 6 tcp_cwnd_reduction"))]
+    #[serde(rename = "linux_6")]
     Linux6,
 }
 
-/// What the windows of Reno and CUBIC are counted in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What congestion windows are counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "CwndUnitReading")]
 pub enum CwndUnit {
-    /// Bytes, fractions of segments included (RFC 5681, RFC 9438); CUBIC with HyStart++ (RFC 9406).
+    /// Bytes (RFC 5681, RFC 9438).
+    #[schemars(extend("x-source" = "RFC 5681, RFC 9438"))]
     #[default]
     Bytes,
-    /// Whole segments with the integers of Linux 6 (`tcp_cong.c`, `tcp_cubic.c`): slow start by all that is acknowledged, half of cwnd
-    /// after a loss, growth while the window was full within the last round trip; CUBIC with HyStart (Ha, Rhee 2011).
+    /// Whole segments, with the arithmetic and the rules of growth of Linux 6.
+    // Whole segments with the integers of Linux 6 (`tcp_cong.c`, `tcp_cubic.c`): slow start by all that is acknowledged, half of cwnd
+    // after a loss, growth while the window was full within the last round trip; CUBIC with HyStart (Ha, Rhee 2011).
+    #[schemars(extend("x-source" = "Linux 6 tcp_cong.c, tcp_cubic.c"))]
     Segments,
 }
 
 /// The clock of the timers of RACK-TLP, those of reordering and of the tail's probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RackClock {
     /// To the nanosecond (RFC 8985).
     #[default]
@@ -74,41 +107,60 @@ pub enum RackClock {
     Jiffies,
 }
 
-/// How selective acknowledgements come that only add to others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Acknowledgements of segments ahead of a gap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SackCompressionReading")]
 pub enum SackCompression {
-    /// One for every segment ahead of a gap (RFC 5681 section 4.2).
+    /// Each is acknowledged at once.
+    #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     #[default]
     Off,
-    /// After three, one for all segments of 1 ms or of a twentieth of the handshake's round trip, whichever is less, and 44 at most
-    /// (`__tcp_ack_snd_check` of Linux 6).
+    /// After three, one acknowledgement for those of up to 1 ms (Linux 6).
+    // After three, one for all segments of 1 ms or of a twentieth of the handshake's round trip, whichever is less, and 44 at most
+    // (`__tcp_ack_snd_check` of Linux 6).
+    #[schemars(extend("x-source" = "Linux 6 __tcp_ack_snd_check"))]
+    #[serde(rename = "linux_6")]
     Linux6,
 }
 
 /// Explicit congestion notification.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "EcnReading")]
 pub enum Ecn {
     /// Not offered.
     #[default]
     Off,
-    /// RFC 3168: marks are echoed until the sender says that it has reduced.
+    /// RFC 3168.
+    // Marks are echoed until the sender says that it has reduced.
+    #[schemars(extend("x-source" = "RFC 3168"))]
     Classic,
-    /// RFC 8257 section 3.2: each acknowledgement echoes the marks of the segments it acknowledges.
+    /// RFC 8257: the echo counts marks.
+    // Each acknowledgement echoes the marks of the segments it acknowledges.
+    #[schemars(extend("x-source" = "RFC 8257 section 3.2"))]
     Dctcp,
 }
 
 /// Which Vegas.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "VegasFlavourReading")]
 pub enum VegasFlavour {
-    /// `tcp_vegas.c` of Linux 2.6.22: slow start doubles in every round trip; a loss halves.
+    /// Linux 2.6.22: slow start doubles in every round trip; a loss halves.
+    #[schemars(extend("x-source" = "Linux 2.6.22 tcp_vegas.c"))]
     #[default]
     Linux,
     /// ns-2's `Agent/TCP/Vegas`: slow start doubles in every other round trip; a loss takes a quarter.
+    #[schemars(extend("x-source" = "ns-2.35 tcp-vegas.cc"))]
     Ns2,
 }
 
-/// Vegas' bounds on the segments it keeps queued in the network (Brakmo and Peterson 1995, section 3.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Bounds of Vegas, in segments queued in the network.
+// Brakmo and Peterson 1995, section 3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "VegasDocument")]
 pub struct VegasBounds {
     /// Fewer: the window grows.
     pub alpha: u32,
@@ -126,7 +178,8 @@ impl VegasBounds {
 }
 
 /// How the receiving application takes what has arrived in order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Reading {
     /// At once.
     #[default]
@@ -136,33 +189,42 @@ pub enum Reading {
 }
 
 /// What becomes of data in flight when the peer's window closes over it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "ShrunkWindowReading")]
 pub enum ShrunkWindow {
-    /// It stays in flight, its timer runs, and what is lost of it is sent again (RFC 9293 section 3.8.6).
+    /// It stays in flight (RFC 9293 section 3.8.6).
+    #[schemars(extend("x-source" = "RFC 9293 section 3.8.6"))]
     #[default]
     Keep,
-    /// 4.4BSD (`tcp_output`): the retransmission timer stops, SND.NXT goes back to SND.UNA, and the closed window is probed. Until it
-    /// opens no duplicate acknowledgement counts; then all is sent again from SND.UNA on, and nothing has reduced the
-    /// congestion window. With recovery by duplicate acknowledgements only. Where BSD goes on with what fast recovery had added to
-    /// the congestion window, it is taken off here.
+    /// All of it is sent again when the window opens, and nothing reduces the congestion window (4.4BSD); without SACK.
+    // 4.4BSD (`tcp_output`): the retransmission timer stops, SND.NXT goes back to SND.UNA, and the closed window is probed. Until it
+    // opens no duplicate acknowledgement counts; then all is sent again from SND.UNA on, and nothing has reduced the
+    // congestion window. With recovery by duplicate acknowledgements only. Where BSD goes on with what fast recovery had added to
+    // the congestion window, it is taken off here.
+    #[schemars(extend("x-source" = "4.4BSD tcp_output"))]
     PullBack,
 }
 
-/// Which windows are taken from a segment with the same numbers as the one that brought the last (its sequence number SND.WL1, its
-/// acknowledgement SND.WL2).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Which windows are taken from acknowledgements that repeat their number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "WindowUpdateReading")]
 pub enum WindowUpdate {
-    /// All (RFC 9293 section 3.10.7.4).
+    /// All (RFC 9293).
+    #[schemars(extend("x-source" = "RFC 9293 section 3.10.7.4"))]
     #[default]
     Any,
-    /// Larger ones (4.4BSD; Linux's `tcp_may_update_window` until 6.5): no duplicate acknowledgement closes the window.
+    /// Larger ones (BSD, Linux until 6.5).
+    #[schemars(extend("x-source" = "4.4BSD; Linux until 6.5"))]
     Larger,
     /// Larger ones and none at all (Linux since 6.6).
+    #[schemars(extend("x-source" = "Linux since 6.6"))]
     LargerOrZero,
 }
 
 impl WindowUpdate {
-    /// Whether a window of `new` bytes takes the place of one of `old`.
+    /// True if a window of `new` bytes replaces one of `old`.
     #[inline]
     pub(crate) fn takes(self, new: u32, old: u32) -> bool {
         match self {
@@ -204,9 +266,10 @@ pub enum RttClock {
 }
 
 /// Which acknowledgements update the smoothed RTT when timestamps would allow each one to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RttSampling {
-    /// One per window of data, so that the gains 1/8 and 1/4 keep the memory that RFC 6298 means them to have
+    /// A sample per window of data, so that the gains 1/8 and 1/4 keep the memory that RFC 6298 means them to have
     /// (RFC 7323 section 4.2 asks for a similar memory; its appendix G scales the gains instead).
     #[default]
     OncePerWindow,
@@ -214,8 +277,9 @@ pub enum RttSampling {
     EveryAck,
 }
 
-/// Whether the handshake's round trip is a sample.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The handshake's round trip as a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum HandshakeRtt {
     /// It is (RFC 6298).
     #[default]
@@ -234,6 +298,12 @@ pub enum InitialWindow {
     Segments(u32),
 }
 
+impl From<u32> for InitialWindow {
+    fn from(segments: u32) -> Self {
+        Self::Segments(segments)
+    }
+}
+
 /// By how much acknowledgements open the congestion window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Increase {
@@ -249,30 +319,42 @@ pub enum Increase {
     },
 }
 
-/// Whether an unused congestion window grows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Whether a congestion window grows that nothing fills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "GrowthReading")]
 pub enum Growth {
-    /// Each acknowledgement of new data opens the window (RFC 5681 names no condition; ns-2).
+    /// It does (RFC 5681, BSD, ns-2).
+    #[schemars(extend("x-source" = "RFC 5681"))]
     #[default]
     Always,
-    /// Only if the window was what limited the sender: less than a segment of it was free when the acknowledgement
-    /// came, or in slow start less than half (Linux `tcp_is_cwnd_limited`; in the spirit of RFC 7661).
+    /// Only if it was what limited the sender.
+    // Only if the window was what limited the sender: less than a segment of it was free when the acknowledgement
+    // came, or in slow start less than half (Linux `tcp_is_cwnd_limited`; in the spirit of RFC 7661).
+    #[schemars(extend("x-source" = "RFC 7661; Linux tcp_is_cwnd_limited"))]
     WhenLimited,
 }
 
-/// What a loss halves.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What ssthresh is half of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "SsthreshReading")]
 pub enum SsthreshFrom {
-    /// The data in flight, without what limited transmit added: max(FlightSize / 2, 2 SMSS) (RFC 5681 equation 4).
+    /// Data in flight (RFC 5681 equation 4).
+    // The data in flight, without what limited transmit added: max(FlightSize / 2, 2 SMSS) (RFC 5681 equation 4).
+    #[schemars(extend("x-source" = "RFC 5681 equation 4"))]
     #[default]
     Flight,
-    /// min(cwnd, rwnd), as ns-2 does. Half of it becomes cwnd; rounded down to whole segments, and at least two, it
-    /// becomes ssthresh.
+    /// min(cwnd, rwnd), as ns-2 does.
+    // min(cwnd, rwnd), as ns-2 does. Half of it becomes cwnd; rounded down to whole segments, and at least two, it
+    // becomes ssthresh.
+    #[schemars(extend("x-source" = "ns-2.35"))]
     Window,
 }
 
 /// The slow-start threshold when a segment times out again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RepeatedTimeout {
     /// It stays (RFC 5681 section 3.1).
     #[default]
@@ -282,9 +364,10 @@ pub enum RepeatedTimeout {
 }
 
 /// Which acknowledgements count as duplicates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DuplicateAck {
-    /// Those that also repeat the advertised window (RFC 5681 section 2, condition e).
+    /// Acknowledgements that also repeat the advertised window (RFC 5681 section 2, condition e).
     #[default]
     SameWindow,
     /// All that repeat the acknowledgement number without data, as in ns-2. Where something on the path rewrites
@@ -293,7 +376,8 @@ pub enum DuplicateAck {
 }
 
 /// The congestion window when a full acknowledgement ends fast recovery (RFC 6582 section 3.2 step 3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FullAck {
     /// min(ssthresh, max(FlightSize, SMSS) + SMSS): option 1, no burst.
     #[default]
@@ -305,22 +389,29 @@ pub enum FullAck {
     Deflated,
 }
 
-/// Which partial acknowledgements restart the retransmission timer (RFC 6582 sections 3.2 and 4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// NewReno's two timer variants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "PartialAckTimerReading")]
 pub enum PartialAckTimer {
-    /// The first of a recovery: many losses end in a timeout and slow start.
+    /// Restart on the first partial acknowledgement only.
+    // The first of a recovery: many losses end in a timeout and slow start.
+    #[schemars(extend("x-source" = "RFC 6582 section 3.2"))]
     #[default]
     Impatient,
-    /// Each: one retransmission per round trip, however many losses.
+    /// Restart on each.
+    // Each: one retransmission per round trip, however many losses.
+    #[schemars(extend("x-source" = "RFC 6582 section 4"))]
     SlowButSteady,
 }
 
-/// What counts as in flight when the timer expires in fast recovery.
+/// Data in flight when the timer expires in fast recovery.
 ///
 /// Each duplicate acknowledgement tells of a segment that has left the network, but none of them moves SND.UNA: in a long
 /// recovery SND.NXT - SND.UNA grows to many times what the path holds. Halved, it becomes an ssthresh that lets the
 /// next slow start overshoot as far again, which ends in the next timeout, and so on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeoutFlight {
     /// At most the congestion window without its inflation: what recovery aims to keep in flight.
     #[default]
@@ -329,8 +420,9 @@ pub enum TimeoutFlight {
     Cumulative,
 }
 
-/// Whether a fast retransmission restarts the retransmission timer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The retransmission timer at a fast retransmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FastRetransmitTimer {
     /// It keeps running (RFC 6298 section 5 restarts it for acknowledgements of new data only).
     #[default]

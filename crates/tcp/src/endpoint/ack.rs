@@ -14,7 +14,7 @@ use netlull_units::{Duration, Instant};
 /// Flags that an acknowledgement alone does not have.
 const CONTROL: Flags = Flags::SYN.with(Flags::FIN).with(Flags::RST);
 
-/// Whether the rest of a segment is looked at.
+/// The further processing of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     Continue,

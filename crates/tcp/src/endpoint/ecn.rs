@@ -7,7 +7,7 @@ use crate::config::Ecn;
 use crate::segment::{Flags, Segment};
 use netlull_units::Instant;
 
-/// What one connection knows of congestion notification, in both directions.
+/// The state of congestion notification, in both directions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EcnState {
     mode: Ecn,
@@ -65,12 +65,12 @@ impl EcnState {
         !(self.echoes || self.enabled && self.cwr_due)
     }
 
-    /// What new data carries while [`Self::is_plain`].
+    /// The flags of new data while [`Self::is_plain`].
     pub fn data_flags(&self) -> Flags {
         if self.enabled { Flags::ECT } else { Flags::NONE }
     }
 
-    /// What acknowledgements carry.
+    /// The flags of acknowledgements.
     #[inline]
     pub fn echo(&self) -> Flags {
         if self.echoes { Flags::ECE } else { Flags::NONE }

@@ -15,7 +15,7 @@ use crate::recovery::{Acked, RecoveryPhase, Selective, Span};
 use crate::segment::{Flags, Segment};
 use netlull_units::{Duration, Instant};
 
-/// What the general code has left at rest.
+/// The expectation that the general code has left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prediction {
     /// The flags of the segment expected, without those that may come and go ([`OPTIONAL`]); [`Flags::NONE`], which no
@@ -62,7 +62,7 @@ impl Prediction {
     }
 }
 
-/// What comes of a short way.
+/// The result of a short way.
 pub(super) enum Polled {
     Segment,
     Nothing,

@@ -1,4 +1,4 @@
-//! One TCP endpoint: its states, its timers, and what the driver calls.
+//! A TCP endpoint: its states, its timers, and the methods for the driver.
 
 mod ack;
 mod connect;
@@ -73,7 +73,7 @@ pub enum State {
     TimeWait,
 }
 
-/// What an application hands over to send.
+/// Data that an application hands over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
     /// So many bytes, behind what was handed over before.
@@ -82,7 +82,7 @@ pub enum Data {
     Endless,
 }
 
-/// What the timer is for. One suffices: no two of these are ever wanted at once.
+/// The purpose of the timer. A single timer suffices: no two purposes occur at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TimerKind {
     Off,
@@ -97,11 +97,11 @@ enum TimerKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
     None,
-    /// [`Endpoint::early_ack`].
+    /// [`Rare::early_ack`].
     EarlyAck,
     Syn,
     SynAck,
-    /// One byte into a closed window.
+    /// A byte into a closed window.
     Probe,
     /// RFC 8985 section 7.3.
     TailProbe,
@@ -118,7 +118,7 @@ enum Role {
     Server,
 }
 
-/// One end of a connection: a state machine without clock, input or output.
+/// An end of a connection: a state machine without clock, input or output.
 ///
 /// The contract: call [`handle_segment`](Self::handle_segment) for each segment that arrives and
 /// [`handle_timeout`](Self::handle_timeout) at (or before, or a little after) [`next_timeout`](Self::next_timeout);
@@ -169,7 +169,7 @@ pub struct Endpoint {
     general_only: bool,
 }
 
-/// What segments need only around losses, congestion marks, opening and closing.
+/// State that matters only around losses, congestion marks, opening and closing.
 #[derive(Clone, Debug)]
 struct Rare {
     /// Recovery by duplicate acknowledgements; at rest while there is a `selective` one.

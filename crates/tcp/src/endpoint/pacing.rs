@@ -53,7 +53,7 @@ impl Pacer {
     }
 }
 
-/// What an endpoint keeps for a congestion control that wants deliveries.
+/// State for a congestion control that wants deliveries.
 #[derive(Clone, Debug)]
 pub(super) struct Paced {
     /// When held data may go.
@@ -186,7 +186,7 @@ impl Endpoint {
         }
     }
 
-    /// What lies in `span` and is in flight is taken for lost.
+    /// Marks the data of `span` in flight as lost.
     pub(super) fn record_lost(&mut self, now: Instant, span: Span) {
         let Some(paced) = &mut self.paced else { return };
         let mut next = span.start;

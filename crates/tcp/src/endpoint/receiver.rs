@@ -1,6 +1,7 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
 use crate::config::{Config, DelayedAck, Reading, SackCompression};
+use crate::number::{field_u16, length_u32};
 use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
 use netlull_units::{Duration, Instant};
@@ -30,7 +31,7 @@ pub(super) enum AckDue {
     Now,
 }
 
-/// What is to become of a segment by its sequence numbers.
+/// The fate of a segment by its sequence numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placement {
     /// In the window.
@@ -43,7 +44,7 @@ pub(super) enum Placement {
     Outside,
 }
 
-/// What a segment's data led to.
+/// The result of a segment's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
     /// Next in order.
@@ -110,9 +111,9 @@ struct Gaps {
     held: Vec<Range>,
     /// Where segments ahead of a gap came last, the latest first: one offset in each of the ranges that they lie in.
     latest: [u64; MOST_SACK_BLOCKS],
-    /// What has arrived again, for the next acknowledgement (RFC 2883).
+    /// Data that has arrived again, for the next acknowledgement (RFC 2883).
     repeated: Option<Range>,
-    /// What arrives again is reported.
+    /// True if data that arrives again is reported.
     reports_repeats: bool,
     compression: Compression,
 }
@@ -209,9 +210,8 @@ impl Receiver {
     }
 
     /// The size of segments is known: Eff.snd.MSS.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn set_segment_size(&mut self, smss: u16) {
-        self.silly = (self.buffer / 2).min(u64::from(smss)) as u16;
+        self.silly = field_u16((self.buffer / 2).min(u64::from(smss)));
         self.field_holds = false;
     }
 
@@ -492,8 +492,7 @@ impl Receiver {
     /// RFC 5681 section 4.2: at least every second full-sized segment, and within the delay.
     #[inline]
     fn schedule_ack(&mut self, now: Instant, len: u64) {
-        #[allow(clippy::cast_possible_truncation)]
-        let len = len as u32;
+        let len = length_u32(len);
         self.unacked = self.unacked.saturating_add(len);
         self.largest = self.largest.max(len);
         if !self.delays || self.quick > 0 || self.unacked >= 2 * self.largest {
@@ -529,8 +528,7 @@ impl Receiver {
         self.unacked = 0;
         self.last_ack_sent = self.next_seq();
         self.edge = advertised;
-        #[allow(clippy::cast_possible_truncation)]
-        let field = field as u16;
+        let field = field_u16(field);
         self.field = field;
         self.field_holds = true;
         field
@@ -561,8 +559,7 @@ impl Receiver {
             advertised = advertised.max(self.edge);
         }
         self.edge = advertised;
-        #[allow(clippy::cast_possible_truncation)]
-        let field = field as u16;
+        let field = field_u16(field);
         self.field = field;
         self.field_holds = true;
     }

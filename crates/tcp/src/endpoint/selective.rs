@@ -8,6 +8,15 @@ use crate::recovery::{Delivery, Probe, ProbeVerdict, Rack, RecoveryPhase, Resent
 use crate::segment::{SackBlock, Segment};
 use netlull_units::Instant;
 
+/// An acknowledgement's news of a tail loss probe.
+#[derive(Clone, Copy)]
+struct ProbeEcho {
+    /// The end of the block that a D-SACK reports.
+    duplicate_sack: Option<u64>,
+    /// True if it acknowledges nothing and has no SACK block.
+    bare: bool,
+}
+
 impl Endpoint {
     fn situation(&self, now: Instant, duplicate: bool) -> Situation {
         let smss = u64::from(self.snd.smss);
@@ -85,7 +94,7 @@ impl Endpoint {
         }
         selective.proceed(delivery.bytes, self.cc.ssthresh(), at.smss);
         let bare = acked == 0 && segment.sack_count == 0;
-        self.look_after_probe(now, selective, (duplicate_sack, bare));
+        self.look_after_probe(now, selective, ProbeEcho { duplicate_sack, bare });
         if acked > 0 {
             self.arm_probe(now, selective);
         }
@@ -147,16 +156,11 @@ impl Endpoint {
     }
 
     /// RFC 8985 section 7.4: what the acknowledgement says of a tail loss probe.
-    fn look_after_probe(
-        &mut self,
-        now: Instant,
-        selective: &mut Selective,
-        (duplicate_sack, bare): (Option<u64>, bool),
-    ) {
+    fn look_after_probe(&mut self, now: Instant, selective: &mut Selective, echo: ProbeEcho) {
         let una = self.snd.una;
         let outstanding = selective.board.outstanding();
         let Some(rack) = selective.rack() else { return };
-        if rack.judge_probe(una, duplicate_sack, bare) == ProbeVerdict::RepairedLoss {
+        if rack.judge_probe(una, echo.duplicate_sack, echo.bare) == ProbeVerdict::RepairedLoss {
             self.reduce_for_loss(&self.loss_of(now, outstanding));
             let window = self.cc.ssthresh();
             self.cc.on_recovered(&Recovered { now, flight: outstanding, window });

@@ -11,7 +11,7 @@ pub(super) const ENDLESS: u64 = 1 << 62;
 /// "Nothing is being timed": beyond every stream offset.
 pub(super) const UNTIMED: u64 = u64::MAX;
 
-/// Whether the application has closed its side.
+/// The application's side: open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fin {
     /// More data may come.
@@ -20,7 +20,7 @@ pub(super) enum Fin {
     Queued,
 }
 
-/// What an acknowledgement number is in relation to what has been sent.
+/// An acknowledgement number compared with the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckNumber {
     /// So many bytes newly acknowledged.
@@ -61,7 +61,7 @@ impl Times {
 
 /// The sending half of an endpoint. Offsets count the own stream from its first byte; the FIN is one more.
 ///
-/// One cache line, which every segment in either direction touches.
+/// A cache line that every segment in either direction touches.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Sender {
@@ -173,7 +173,7 @@ impl Sender {
         self.window != before
     }
 
-    /// Whether the window of a segment with the numbers of the last that brought one is taken.
+    /// True if the window of a segment with the numbers of the last window is taken.
     #[inline]
     fn takes_again(&self, segment: &Segment) -> bool {
         self.window_update.takes(u32::from(segment.window) << self.shift, self.window)
@@ -190,7 +190,7 @@ impl Sender {
         self.window_ack = segment.ack;
     }
 
-    /// What to send next from `nxt`, with a congestion window of `window` bytes; `largest_window` is the largest that
+    /// The next segment from `nxt`, with a congestion window of `window` bytes; `largest_window` is the largest that
     /// the peer has advertised (Max(SND.WND) of RFC 9293 section 3.8.6.2.1).
     #[inline]
     pub fn next(&self, window: u64, largest_window: u32) -> Next {

@@ -1,4 +1,4 @@
-//! What goes out.
+//! Segments that the endpoint sends.
 
 use super::fast::{Polled, Prediction};
 use super::receiver::AckDue;
@@ -6,6 +6,7 @@ use super::sender::{Fin, Next, UNTIMED};
 use super::{Control, Endpoint, TimerKind};
 use crate::cc::CongestionControl;
 use crate::config::ShrunkWindow;
+use crate::number::{field_u16, length_u32};
 use crate::recovery::Span;
 use crate::segment::{Flags, Segment};
 use netlull_units::Instant;
@@ -157,8 +158,7 @@ impl Endpoint {
         let offset = self.snd.nxt;
         let is_new = offset >= self.snd.max;
         if self.rare.recovery.is_counting() && offset + len > self.snd.una + self.cc.cwnd() {
-            #[allow(clippy::cast_possible_truncation)]
-            self.rare.recovery.limited_transmit_sent(len as u32);
+            self.rare.recovery.limited_transmit_sent(length_u32(len));
         }
         if is_new {
             if self.times.timed == UNTIMED && !self.timestamps.is_on() {
@@ -264,9 +264,7 @@ impl Endpoint {
             self.counters.data_segments_sent += 1;
             self.counters.bytes_sent += len;
         }
-        #[allow(clippy::cast_possible_truncation)]
-        let len = len as u16;
-        Segment { seq: self.snd.seq(offset), len, ..self.header(now, flags) }
+        Segment { seq: self.snd.seq(offset), len: field_u16(len), ..self.header(now, flags) }
     }
 
     /// Acknowledges now all that has arrived, whether that is due or not (an eager acknowledgement): [`poll_transmit`](Self::poll_transmit)
@@ -291,7 +289,7 @@ impl Endpoint {
         self.rcv.with_sack_blocks(ack)
     }
 
-    /// What every segment after the SYN carries. It acknowledges everything received.
+    /// The header of every segment after the SYN. It acknowledges everything received.
     #[inline]
     fn header(&mut self, now: Instant, flags: Flags) -> Segment {
         let ack = self.rcv.next_seq();

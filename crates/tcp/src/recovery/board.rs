@@ -1,10 +1,11 @@
 //! The scoreboard: what has been sent, and what became of it (RFC 6675 section 4).
 //!
-//! One entry per segment between SND.UNA and SND.NXT, in order. Entries are found by halving only where a SACK block
+//! An entry per segment between SND.UNA and SND.NXT, in order. Entries are found by halving only where a SACK block
 //! brings news; everything that moves forward (acknowledgements, the edge below which all is sacked or lost, the next
 //! segment to retransmit) is a cursor that passes each entry once.
 
 use super::journal::{Kept, note_lost, note_sacked};
+use crate::number::{length_u32, place};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -69,7 +70,7 @@ pub(crate) struct Transmission {
     pub end: u64,
 }
 
-/// What an acknowledgement says has arrived.
+/// The data that an acknowledgement reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Delivery {
     /// Bytes not known to have arrived before.
@@ -94,7 +95,7 @@ pub(crate) struct Delivery {
     repeated: Option<(u64, u32)>,
 }
 
-/// Whether a segment was sent more than once.
+/// The transmissions of a segment: once or more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resent {
     No,
@@ -121,7 +122,7 @@ impl Delivery {
     }
 }
 
-/// What RACK found (RFC 8985 section 6.2 step 5).
+/// A finding of RACK (RFC 8985 section 6.2 step 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Overdue {
     /// Bytes newly lost.
@@ -296,10 +297,9 @@ impl Scoreboard {
 
     /// The first segment is acknowledged up to `una`.
     #[cold]
-    #[allow(clippy::cast_possible_truncation)]
     fn acknowledge_partly(&mut self, una: u64, delivery: &mut Delivery) {
         let Some(first) = self.sent.front_mut() else { return };
-        let part = Sent { len: (una - first.start) as u32, ..*first };
+        let part = Sent { len: length_u32(una - first.start), ..*first };
         first.len -= part.len;
         first.start = una;
         self.sacked_segments += u32::from(part.is(SACKED));
@@ -354,7 +354,7 @@ impl Scoreboard {
     }
 
     /// Marks the segments of which something lies in `news` and that lie wholly in `merged`, what is SACKed now around it.
-    /// One that is covered in part (its end was cut off at the edge of the receiver's window) counts as still in flight.
+    /// A segment that is covered in part (its end was cut off at the edge of the receiver's window) counts as still in flight.
     fn mark_sacked(&mut self, news: Span, merged: Span, delivery: &mut Delivery) {
         note_sacked(&mut self.journal, news);
         let mut index = self.sent.partition_point(|sent| sent.end() <= news.start);
@@ -648,9 +648,8 @@ impl Scoreboard {
 
 /// Where the segment of that number lies; beyond the end if it is gone.
 #[inline]
-#[allow(clippy::cast_possible_truncation)]
 fn index_of(number: u64, gone: u64) -> usize {
-    number.checked_sub(gone).map_or(usize::MAX, |index| index as usize)
+    number.checked_sub(gone).map_or(usize::MAX, place)
 }
 
 /// Marks a segment lost unless it is SACKed; returns the bytes newly lost.

@@ -31,9 +31,9 @@ const LIMITED_TRANSMIT_SEGMENTS: u64 = 2;
 enum Phase {
     Open,
     FastRecovery {
-        /// What duplicate acknowledgements added to the window, bytes.
+        /// Growth of the window by duplicate acknowledgements, bytes.
         inflation: u64,
-        /// What partial acknowledgements took beyond the inflation, bytes.
+        /// Reduction by partial acknowledgements beyond the inflation, bytes.
         deficit: u64,
         partial_acks: u32,
     },
@@ -43,7 +43,7 @@ enum Phase {
     },
 }
 
-/// What a duplicate acknowledgement means.
+/// The meaning of a duplicate acknowledgement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Duplicate {
     /// Nothing is lost yet, or the window was inflated.
@@ -56,14 +56,14 @@ pub(crate) enum Duplicate {
     Expired { sent: Transmission, reduces: bool },
 }
 
-/// Whether a partial acknowledgement restarts the retransmission timer.
+/// The retransmission timer at a partial acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PartialAck {
     RestartsTimer,
     KeepsTimer,
 }
 
-/// What an acknowledgement of new data means.
+/// The meaning of an acknowledgement of new data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acked {
     /// Nothing special.
@@ -72,7 +72,7 @@ pub(crate) enum Acked {
     Partial(PartialAck),
     /// Fast recovery is over.
     Full {
-        /// What to take from cwnd (only with [`FullAck::Deflated`]).
+        /// The reduction of cwnd (only with [`FullAck::Deflated`]).
         deficit: u64,
     },
 }
@@ -80,7 +80,7 @@ pub(crate) enum Acked {
 /// Recovery by counting duplicate acknowledgements.
 #[derive(Clone, Debug)]
 pub(crate) struct DuplicateRecovery {
-    /// What the window is larger by than cwnd, in bytes.
+    /// The window minus cwnd, in bytes.
     adjustment: i64,
     /// RFC 6582's `recover`, as the offset behind the last byte sent when a loss was last declared.
     recover: u64,
@@ -106,11 +106,11 @@ enum Kind {
     NewReno,
     Vegas {
         early: Box<EarlyRetransmit>,
-        /// What the last loss left of cwnd, bytes.
+        /// cwnd after the last loss, bytes.
         reduced: u64,
         /// The retransmission timer has expired, and no loss was found since.
         timed_out: bool,
-        /// What the acknowledgement that ends recovery does with the inflation.
+        /// The inflation at the acknowledgement that ends recovery.
         exit: VegasExit,
     },
     /// With SACK, if the peer agrees; NewReno otherwise.
@@ -302,7 +302,7 @@ impl DuplicateRecovery {
         self.limited = self.limited.saturating_add(bytes);
     }
 
-    /// What limited transmit sent, which a loss does not count as flight (RFC 5681 section 3.1).
+    /// The data that limited transmit sent; a loss does not count it as flight (RFC 5681 section 3.1).
     pub fn limited_transmit_flight(&self) -> u64 {
         u64::from(self.limited)
     }
@@ -562,7 +562,7 @@ impl DuplicateRecovery {
     }
 }
 
-/// What the window after recovery depends on, all in bytes.
+/// The terms of the window after recovery, all in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ExitWindow {
     pub cwnd: u64,

@@ -2,6 +2,7 @@
 //! a fine-grained timeout (Brakmo and Peterson 1995, section 3.1), as ns-2.35's `Agent/TCP/Vegas` has it.
 
 use crate::cc::Transmission;
+use crate::number::float;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -126,7 +127,6 @@ impl EarlyRetransmit {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn nanos(span: Duration) -> f64 {
-    span.as_nanos() as f64
+    float(span.as_nanos())
 }

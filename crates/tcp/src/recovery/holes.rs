@@ -1,4 +1,4 @@
-//! What SACK blocks say in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`): which
+//! Holes between SACK blocks in a recovery that counts (Fall and Floyd 1996, section 5; ns-2.35's `Agent/TCP/Sack1`): which
 //! data lies between SND.UNA and the highest byte that has arrived, and has not arrived itself.
 
 use super::board::Span;
@@ -33,7 +33,7 @@ impl Holes {
         self.filled = self.filled.max(una);
     }
 
-    /// What lies before `end` is on its way again.
+    /// Records that the data before `end` is on its way again.
     pub fn fill(&mut self, end: u64) {
         self.filled = self.filled.max(end);
     }

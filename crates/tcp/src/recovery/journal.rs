@@ -1,8 +1,8 @@
-//! What became of segments, for congestion controls that keep records of their own.
+//! Fates of segments, for congestion controls that keep records of their own.
 
 use super::board::Span;
 
-/// What became of segments since it was read last.
+/// The fates of segments since the last look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Journal {
     /// Newly SACKed.

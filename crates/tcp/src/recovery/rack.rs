@@ -19,7 +19,7 @@ pub(crate) struct Probe {
     pub resent: Resent,
 }
 
-/// What an acknowledgement means for a tail loss probe (RFC 8985 section 7.4.2).
+/// The meaning of an acknowledgement for a tail loss probe (RFC 8985 section 7.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProbeVerdict {
     /// Nothing, or nothing yet.

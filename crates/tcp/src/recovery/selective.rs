@@ -55,7 +55,7 @@ enum Phase {
     Loss { timed_out: u64 },
 }
 
-/// What an acknowledgement led to.
+/// The result of an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Nothing special.
@@ -186,7 +186,7 @@ impl Selective {
         };
     }
 
-    /// What became of segments, if congestion control wants to know.
+    /// The fates of segments, if congestion control wants them.
     #[inline]
     pub fn journal(&mut self) -> Option<&mut Journal> {
         self.board.journal.as_deref_mut()
@@ -222,7 +222,7 @@ impl Selective {
         .max(smss)
     }
 
-    /// What counts against the window. Without limited transmit, SACKed data does until a loss is declared.
+    /// The data that counts against the window. Without limited transmit, SACKed data does until a loss is declared.
     #[inline]
     pub fn flight(&self) -> u64 {
         let pipe = self.board.pipe();
@@ -267,7 +267,7 @@ impl Selective {
         self.forced
     }
 
-    /// What was delivered, to be called once per acknowledgement, after the scoreboard has taken it.
+    /// Takes a delivery: called once per acknowledgement, after the scoreboard.
     pub fn on_ack(&mut self, at: &Situation, delivery: &Delivery) -> Step {
         let order = self.board.last_lost_order();
         let lost = self.find_losses(at, delivery);
@@ -519,7 +519,7 @@ impl Selective {
         if self.phase == Phase::Open { None } else { self.board.next_waiting() }
     }
 
-    /// What to send again when nothing is known to be lost and nothing new can be sent (RFC 6675 `NextSeg` rules 3, 4).
+    /// The segment to send again when none is known to be lost and no new data can go out (RFC 6675 `NextSeg` rules 3, 4).
     pub fn next_speculative(&mut self, una: u64) -> Option<Span> {
         if self.phase != Phase::FastRecovery || !matches!(self.detection, Detection::Rfc6675) {
             return None;

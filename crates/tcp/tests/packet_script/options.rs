@@ -1,12 +1,9 @@
 //! `option NAME VALUE`: the endpoint's configuration.
 
 use super::{parse_number, parse_seconds};
-use netlull_tcp::{
-    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    SsthreshFrom, TimeoutFlight, WindowReduction,
-};
+use netlull_tcp::{Algorithm, Config, DelayedAck, HandshakeRtt, Increase, InitialWindow, RttClock};
 use netlull_units::Bytes;
+use serde::de::DeserializeOwned;
 
 /// What a script starts from: the defaults, which follow the RFCs, with segments of 1000 bytes without options, each
 /// acknowledged at once, and a handshake that takes no time and is no round-trip sample.
@@ -22,15 +19,17 @@ pub fn base() -> Config {
     }
 }
 
-/// The entry of `choices` with that name.
-fn choose<T: Copy>(value: &str, choices: &[(&str, T)]) -> Result<T, String> {
-    let names: Vec<&str> = choices.iter().map(|choice| choice.0).collect();
-    let found = choices.iter().find(|choice| choice.0 == value).map(|choice| choice.1);
-    found.ok_or_else(|| format!("`{value}`: expected one of {}", names.join(", ")))
+/// The value of that name, as scenarios and the recipes of packet scripts have it.
+fn named<T: DeserializeOwned>(value: &str) -> Result<T, String> {
+    serde_json::from_value(value.into()).map_err(|error| error.to_string())
 }
 
 fn on_off(value: &str) -> Result<bool, String> {
-    choose(value, &[("on", true), ("off", false)])
+    match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        other => Err(format!("`{other}`: expected one of on, off")),
+    }
 }
 
 /// Sets one field of `config`.
@@ -81,79 +80,24 @@ fn apply_switch(config: &mut Config, name: &str, value: &str) -> Result<bool, St
 fn apply_choice(config: &mut Config, name: &str, value: &str) -> Result<bool, String> {
     match name {
         "congestion_control" => config.congestion_control = algorithm(value)?,
-        "loss_recovery" => config.loss_recovery = loss_recovery(value)?,
-        "sack_detection" => {
-            let choices = [("rfc6675", SackDetection::Rfc6675), ("forward", SackDetection::Forward)];
-            config.sack_detection = choose(value, &choices)?;
-        }
-        "window_reduction" => {
-            use WindowReduction as W;
-            let choices =
-                [("immediate", W::Immediate), ("proportional", W::Proportional), ("rate_halving", W::RateHalving)];
-            config.window_reduction = choose(value, &choices)?;
-        }
-        "ecn" => config.ecn = choose(value, &[("off", Ecn::Off), ("classic", Ecn::Classic), ("dctcp", Ecn::Dctcp)])?,
-        "reading" => {
-            config.reading = choose(value, &[("immediate", Reading::Immediate), ("on_demand", Reading::OnDemand)])?;
-        }
-        "growth" => {
-            config.growth = choose(value, &[("always", Growth::Always), ("when_limited", Growth::WhenLimited)])?;
-        }
-        "handshake_rtt" => {
-            let choices = [("sampled", HandshakeRtt::Sampled), ("ignored", HandshakeRtt::Ignored)];
-            config.handshake_rtt = choose(value, &choices)?;
-        }
-        "rtt_sampling" => {
-            let choices = [("once_per_window", RttSampling::OncePerWindow), ("every_ack", RttSampling::EveryAck)];
-            config.rtt_sampling = choose(value, &choices)?;
-        }
-        _ => return apply_recovery_choice(config, name, value),
-    }
-    Ok(true)
-}
-
-fn apply_recovery_choice(config: &mut Config, name: &str, value: &str) -> Result<bool, String> {
-    match name {
-        "full_ack" => {
-            use FullAck as F;
-            let choices = [("flight_limited", F::FlightLimited), ("ssthresh", F::Ssthresh), ("deflated", F::Deflated)];
-            config.full_ack = choose(value, &choices)?;
-        }
-        "partial_ack_timer" => {
-            use PartialAckTimer as P;
-            config.partial_ack_timer =
-                choose(value, &[("impatient", P::Impatient), ("slow_but_steady", P::SlowButSteady)])?;
-        }
-        "fast_retransmit_timer" => {
-            use FastRetransmitTimer as T;
-            config.fast_retransmit_timer = choose(value, &[("keep", T::Keep), ("restart", T::Restart)])?;
-        }
-        "duplicate_ack" => {
-            use DuplicateAck as D;
-            config.duplicate_ack = choose(value, &[("same_window", D::SameWindow), ("any_window", D::AnyWindow)])?;
-        }
-        "ssthresh_from" => {
-            config.ssthresh_from =
-                choose(value, &[("flight", SsthreshFrom::Flight), ("window", SsthreshFrom::Window)])?;
-        }
-        "timeout_flight" => {
-            use TimeoutFlight as T;
-            config.timeout_flight = choose(value, &[("deflated", T::Deflated), ("cumulative", T::Cumulative)])?;
-        }
-        "repeated_timeout" => {
-            use RepeatedTimeout as R;
-            config.repeated_timeout = choose(value, &[("hold", R::Hold), ("recompute", R::Recompute)])?;
-        }
+        "loss_recovery" => config.loss_recovery = named(value)?,
+        "sack_detection" => config.sack_detection = named(value)?,
+        "window_reduction" => config.window_reduction = named(value)?,
+        "ecn" => config.ecn = named(value)?,
+        "reading" => config.reading = named(value)?,
+        "growth" => config.growth = named(value)?,
+        "handshake_rtt" => config.handshake_rtt = named(value)?,
+        "rtt_sampling" => config.rtt_sampling = named(value)?,
+        "full_ack" => config.full_ack = named(value)?,
+        "partial_ack_timer" => config.partial_ack_timer = named(value)?,
+        "fast_retransmit_timer" => config.fast_retransmit_timer = named(value)?,
+        "duplicate_ack" => config.duplicate_ack = named(value)?,
+        "ssthresh_from" => config.ssthresh_from = named(value)?,
+        "timeout_flight" => config.timeout_flight = named(value)?,
+        "repeated_timeout" => config.repeated_timeout = named(value)?,
         _ => return Ok(false),
     }
     Ok(true)
-}
-
-fn loss_recovery(value: &str) -> Result<LossRecovery, String> {
-    use LossRecovery as L;
-    let choices =
-        [("tahoe", L::Tahoe), ("reno", L::Reno), ("new_reno", L::NewReno), ("sack", L::Sack), ("rack", L::Rack)];
-    choose(value, &choices)
 }
 
 fn algorithm(value: &str) -> Result<Algorithm, String> {

@@ -121,7 +121,6 @@ impl World<'_> {
     }
 
     /// Time goes on, with the window as it is.
-    #[allow(clippy::cast_precision_loss)]
     fn pass(&mut self, to: Instant) {
         let span = to.saturating_since(self.now).as_secs_f64();
         self.area += span * self.ends[0].cwnd() as f64 / f64::from(self.ends[0].smss());

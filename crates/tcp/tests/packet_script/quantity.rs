@@ -92,7 +92,6 @@ impl Expectation {
         }
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn actual(&self, tcp: &Endpoint, mean_cwnd: Option<f64>) -> Actual {
         let counters = tcp.counters();
         let count = match self.name.as_str() {

@@ -3,9 +3,12 @@
 use super::*;
 use crate::router::segment::Coverage;
 use netlull_mechanism::gateway::{
-    AwmConfig, CEarthConfig, FlowCountConfig, Pace, RoundTripConfig, SegmentKind, SegmentView, Timestamps, spread,
+    AwmConfig, GRouterConfig, HeldQueue, Pace, RateRule, RoundTripConfig, SegmentKind, SegmentView, Timestamps,
+    WindowRule, spread,
 };
-use netlull_mechanism::rate::{QueueCount, RateSet};
+use netlull_mechanism::link::{LinkContext, WindowEstimates};
+use netlull_mechanism::machines::LinkMechanism;
+use netlull_mechanism::rate::{EarthConfig, PractRaConfig, QueueLength, RateSet};
 
 const PERIOD: Duration = Duration::from_millis(5);
 const PACKET: u64 = 1500;
@@ -117,7 +120,7 @@ fn wake<M: Machine>(machine: &mut M, until: Instant, queue: QueueView, timeout: 
 }
 
 /// Drives the same machine from what the counters show at the end of every period, and the segments seen.
-fn by_readings(config: &MechanismConfig, list: &[(Instant, PacketEvent, u64)], mut at_end: impl FnMut(&Driver)) {
+fn by_readings(config: &LinkSetup, list: &[(Instant, PacketEvent, u64)], mut at_end: impl FnMut(&Driver)) {
     let mut driver = Driver::new(config, ms(0), Reading::default(), "test", None).unwrap();
     let (mut reading, mut seen) = (Reading::default(), Vec::new());
     let mut tick = Instant::ZERO + PERIOD;
@@ -157,55 +160,66 @@ fn by_readings(config: &MechanismConfig, list: &[(Instant, PacketEvent, u64)], m
     }
 }
 
-fn gateway_event(at: Instant, event: PacketEvent, queue: QueueView) -> Option<GatewayEvent> {
+fn gateway_event(at: Instant, event: PacketEvent, queue: QueueView) -> Option<LinkEvent> {
     Some(match event {
         PacketEvent::Arrival { flow, number, admission } => {
-            GatewayEvent::Arrival { admission, queue, segment: Some(data(at, flow, number)) }
+            let segment = Some(data(at, flow, number));
+            LinkEvent::Arrival { size: Bytes::new(PACKET), admission, queue, segment }
         }
-        PacketEvent::Departure => GatewayEvent::Departure { queue },
+        PacketEvent::Departure => LinkEvent::Departure { queue },
         PacketEvent::Acknowledgement { flow, number, sent } => {
             let now = ((at - Instant::ZERO).as_nanos() / 1_000_000) as u32;
             let segment = view(flow, 0, number, false, now, sent);
-            GatewayEvent::Acknowledgement { segment, window: Bytes::new(65_535) }
+            LinkEvent::Acknowledgement { segment, window: Bytes::new(65_535) }
         }
     })
 }
 
-fn rate_event(_: Instant, event: PacketEvent, queue: QueueView) -> Option<RateEvent> {
+fn rate_event(_: Instant, event: PacketEvent, queue: QueueView) -> Option<LinkEvent> {
     match event {
         PacketEvent::Arrival { admission, .. } => {
-            Some(RateEvent::Arrival { size: Bytes::new(PACKET), admission, queue })
+            Some(LinkEvent::Arrival { size: Bytes::new(PACKET), admission, queue, segment: None })
         }
-        PacketEvent::Departure => Some(RateEvent::Departure { queue }),
+        PacketEvent::Departure => Some(LinkEvent::Departure { queue }),
         PacketEvent::Acknowledgement { .. } => None,
     }
 }
 
-fn gateway_config(c_earth: Option<Pace>) -> GatewayConfig {
-    let awm = AwmConfig { beta: BitRate::from_mbps(1), ..AwmConfig::new(Bytes::new(BUFFER / 2)) };
-    GatewayConfig {
-        awm,
-        steers: true,
-        c_earth: c_earth.map(|pace| CEarthConfig { pace, ..CEarthConfig::new(BitRate::from_mbps(1), RATE) }),
-        flows: FlowCountConfig::default(),
-        round_trip: RoundTripConfig::Timestamps { initial: Duration::from_millis(100) },
-        queue: QueueCount::Waiting,
-        link_rate: RATE,
-    }
+fn setup(mechanism: LinkMechanism) -> LinkSetup {
+    LinkSetup { mechanism, link: LinkContext { rate: RATE, mtu: Bytes::new(1500) } }
 }
 
-/// What a gateway says at the end of every period, by packets and by readings: swnd in bytes, C in bit/s, N, RTT in s.
+fn machine(setup: &LinkSetup) -> LinkMachine {
+    setup.mechanism.build(setup.link, ms(0)).unwrap()
+}
+
+/// AWM, with C-EARTH at a pace or without.
+fn gateway(c_earth: Option<Pace>) -> LinkSetup {
+    let held = HeldQueue::new(QueueLength::Bytes(Bytes::new(BUFFER / 2)));
+    let windows = WindowRule { beta: BitRate::from_mbps(1), ..WindowRule::default() };
+    setup(match c_earth {
+        None => LinkMechanism::Awm(AwmConfig { held, windows }),
+        Some(pace) => {
+            let round_trip = RoundTripConfig::timestamps(Duration::from_millis(100));
+            let rate = RateRule { pace, ..RateRule::new(BitRate::from_mbps(1), round_trip) };
+            LinkMechanism::GRouter(GRouterConfig { held, windows, rate })
+        }
+    })
+}
+
+/// The state of a gateway at the end of every period, by packets and by readings: swnd in bytes, C in bit/s, N, RTT in s.
 fn both(c_earth: Option<Pace>) -> [Vec<[f64; 4]>; 2] {
-    let (list, config) = (recording(20), gateway_config(c_earth));
-    let row = |gateway: &Gateway| {
-        [gateway.window(), gateway.rate().as_f64(), gateway.flows(), gateway.round_trip().as_secs_f64()]
+    let (list, setup) = (recording(20), gateway(c_earth));
+    let row = |Estimates { windows, round_trip }: Estimates, rate: BitRate| {
+        let WindowEstimates { window, flows, .. } = windows.unwrap();
+        [window, rate.as_f64(), flows, round_trip.map_or(0.0, Duration::as_secs_f64)]
     };
     let (mut packets, mut readings) = (Vec::new(), Vec::new());
-    let mut gateway = Gateway::new(&config, ms(0)).unwrap();
-    let timeout = |queue| GatewayEvent::Timeout { queue };
-    by_packets(&mut gateway, &list, gateway_event, timeout, |gateway| packets.push(row(gateway)));
-    let config = MechanismConfig::Gateway(Box::new(config));
-    by_readings(&config, &list, |driver| readings.push(row(driver.gateway().unwrap())));
+    let timeout = |queue| LinkEvent::Timeout { queue };
+    by_packets(&mut machine(&setup), &list, gateway_event, timeout, |gateway| {
+        packets.push(row(gateway.estimates(), gateway.rate()));
+    });
+    by_readings(&setup, &list, |driver| readings.push(row(driver.estimates(), driver.rate())));
     assert!(packets.len() > 3900 && packets.len() == readings.len());
     [packets, readings]
 }
@@ -251,17 +265,10 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     let list = recording(20);
     let rates = RateSet::from_range(BitRate::from_mbps(1), RATE, BitRate::from_mbps(1)).unwrap();
     let shares = [
-        {
-            let config = PractRaConfig::new(rates.clone());
-            let mut machine = PractRa::new(&config, ms(0)).unwrap();
-            compare(&mut machine, &list, PractRa::rate, &MechanismConfig::PractRa(config))
-        },
-        {
-            let config = EarthConfig::new(rates, Bytes::new(100_000));
-            let mut machine = Earth::new(config.clone(), ms(0)).unwrap();
-            compare(&mut machine, &list, Earth::rate, &MechanismConfig::Earth(config))
-        },
-    ];
+        LinkMechanism::PractRa(PractRaConfig::intertwining_2012(rates.clone())),
+        LinkMechanism::Earth(EarthConfig::new(rates, QueueLength::Bytes(Bytes::new(100_000)))),
+    ]
+    .map(|mechanism| compare(&list, &setup(mechanism)));
     println!("practRA, EARTH (share apart, means apart, rates): {shares:?}");
     // EARTH steps down on the first empty queue that it is shown, and between two readings there may have been one.
     for ((share, mean, moves), (most_share, most_mean)) in shares.into_iter().zip([(0.05, 0.03), (0.15, 0.1)]) {
@@ -273,23 +280,11 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
 
 /// The share of periods at whose end the two are more than one step of 1 Mb/s apart, how far apart the mean rates are, and how many rates
 /// there were.
-fn compare<M: Machine<Event = RateEvent>>(
-    machine: &mut M,
-    list: &[(Instant, PacketEvent, u64)],
-    rate: impl Fn(&M) -> BitRate,
-    config: &MechanismConfig,
-) -> (f64, f64, usize) {
+fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64, usize) {
     let (mut packets, mut readings) = (Vec::new(), Vec::new());
-    by_packets(
-        machine,
-        list,
-        rate_event,
-        |queue| RateEvent::Timeout { queue },
-        |machine| {
-            packets.push(rate(machine).as_f64());
-        },
-    );
-    by_readings(config, list, |driver| readings.push(driver.rate().as_f64()));
+    let timeout = |queue| LinkEvent::Timeout { queue };
+    by_packets(&mut machine(setup), list, rate_event, timeout, |machine| packets.push(machine.rate().as_f64()));
+    by_readings(setup, list, |driver| readings.push(driver.rate().as_f64()));
     let count = packets.len() as f64;
     let apart = packets.iter().zip(&readings).filter(|(one, other)| (*one - *other).abs() > 1e6 + 1.0).count() as f64;
     let mean = |rates: &[f64]| rates.iter().sum::<f64>() / count;
@@ -302,8 +297,7 @@ fn compare<M: Machine<Event = RateEvent>>(
 #[test]
 fn every_byte_is_in_one_event() {
     // 10 packets came and 4 left, 2 found no room: 6 more wait; 16 events and the period's end.
-    let config = MechanismConfig::Gateway(Box::new(gateway_config(None)));
-    let mut driver = Driver::new(&config, ms(0), Reading::default(), "test", None).unwrap();
+    let mut driver = Driver::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
     let reading = Reading { sent_bytes: 6000, sent_packets: 4, drops: 2, backlog: 9000, packets: 6 };
     let list = driver.happenings(ms(5), reading);
     let (mut came, mut lost, mut left) = (0, 0, 0);
@@ -326,12 +320,12 @@ fn every_byte_is_in_one_event() {
 
 #[test]
 fn a_window_is_never_below_its_floor_and_only_gateways_have_one() {
-    let config = MechanismConfig::Gateway(Box::new(gateway_config(None)));
-    let mut driver = Driver::new(&config, ms(0), Reading::default(), "test", None).unwrap();
+    let mut driver = Driver::new(&gateway(None), ms(0), Reading::default(), "test", None).unwrap();
     let full = Reading { backlog: 150_000_000, packets: 100_000, ..Reading::default() };
     assert_eq!(driver.period(ms(5), full, &[]).window, Some(Bytes::new(1500)));
     let rates = RateSet::from_list(&[BitRate::from_mbps(1), RATE]).unwrap();
-    let earth = MechanismConfig::Earth(EarthConfig::new(rates, Bytes::new(1000)));
+    let threshold = QueueLength::Bytes(Bytes::new(1000));
+    let earth = setup(LinkMechanism::Earth(EarthConfig::new(rates, threshold)));
     let mut driver = Driver::new(&earth, ms(0), Reading::default(), "test", None).unwrap();
     let idle = driver.period(ms(5), Reading::default(), &[]);
     assert_eq!((idle.window, idle.rate), (None, Some((BitRate::from_mbps(1), Duration::ZERO))));

@@ -1,110 +1,112 @@
 //! practRA's parameters and readings.
 
 use crate::ConfigError;
-use crate::rate::RateSet;
+use crate::rate::{QueueCount, RateSet};
 use netlull_units::{BitRate, Duration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When the rules are tested (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Evaluate {
-    /// At every arrival, departure and wake-up. The default: the rules are printed as conditions, with no clock.
-    #[default]
-    EveryEvent,
-    /// Only on a fixed grid counted from the start, at the end of each such span.
-    Tick(Duration),
-}
-
-/// What q counts (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum QueueCount {
-    /// The packets that wait. The default: ns-2's queue does not hold the packet being sent.
-    #[default]
-    Waiting,
-    /// These and the whole of the packet being sent.
-    WaitingAndInService,
-}
-
-/// Which packets the arrival rate counts (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Which arrivals a forecast counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivalCount {
-    /// All that reach the buffer, dropped or not. The default: the forecast is of arrivals, and a full buffer is no
-    /// reason to expect fewer.
+    /// Every packet that arrives, also those the full buffer drops.
     #[default]
     Offered,
-    /// Only those that find room.
+    /// Only those that enter the queue.
     Accepted,
 }
 
-/// What rf is before the first sample (the papers do not say).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// A forecast before its first sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForecastStart {
-    /// Unknown until the first sample, which it then equals; the rate does not go down before. The default: a forecast
-    /// of measured arrivals needs a measurement.
+    /// Unknown: it then equals the first sample, and the rate does not go down before.
     #[default]
     FirstSample,
-    /// Zero, averaged with the first sample like any other. An idle link then takes its first step down at the very
-    /// start of the run.
+    /// Zero.
     Zero,
 }
 
-/// How far a change goes (the papers: to a neighbour; intertwining-2012 section V asks what farther ones would do).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How far practRA's changes go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// To the next rate. The default, as printed.
+    /// To the next rate, as printed.
     #[default]
     Adjacent,
-    /// To the rate that the rules ask for, however far: one change, one delta, one mRCI.
+    /// To the least rate that meets the rules, in one change.
     Any,
 }
 
-/// practRA's parameters; the fields' docs give symbol, unit, default and source.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Steps a link's rate up when the queue would break a delay bound, down when an empty queue's forecast allows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "Nedevschi et al., NSDI'08; intertwining-2012; troubled-marriage-2016 section II"))]
 pub struct PractRaConfig {
-    /// r_1 < ... < r_n in bit/s.
+    /// The rates to choose from, r_1 < ... < r_n; the highest is the link's.
+    #[schemars(extend("x-unit" = "bit rates", "x-source" = "intertwining-2012 uses 1..10 Mb/s"))]
     pub rates: RateSet,
-    /// delta: how long nothing is sent after a change. Default 2 ms (intertwining-2012; not printed in 2016).
+    /// delta: nothing is sent for this long after a change.
+    #[schemars(extend("x-source" = "intertwining-2012 uses 2 ms; not printed in 2016"))]
     pub transition: Duration,
-    /// mRCI (Delta in 2012): the least time between two changes. Default 16 ms (intertwining-2012).
+    /// mRCI: at least this long between two changes; above `transition`.
+    #[schemars(extend("x-source" = "intertwining-2012 uses 16 ms (its Delta); troubled-marriage-2016 10 ms to 1 s"))]
     pub min_interval: Duration,
-    /// d: the bound on queueing delay. Default 40 ms (intertwining-2012; not printed in 2016).
+    /// d: the bound on queueing delay.
+    #[schemars(extend("x-source" = "intertwining-2012 uses 40 ms; not printed in 2016"))]
     pub delay_bound: Duration,
-    /// w in (0, 1]: the weight of the newest sample. Default 0.25 (a stand-in; no paper prints it).
+    /// w: weight of the newest sample in the forecast, in (0, 1].
+    #[serde(default = "default_weight")]
+    #[schemars(extend("x-unit" = "0 < w <= 1", "x-source" = "reading: no paper prints it"))]
     pub forecast_weight: f64,
-    /// The length of a sample's interval. Default `None`: mRCI (2016 section IV-A: a larger mRCI averages for longer).
+    /// Interval over which arrivals are averaged into a sample; default `min_interval`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "min_interval", "x-source" = "troubled-marriage-2016 section IV-A"))]
     pub forecast_interval: Option<Duration>,
-    /// Default [`ForecastStart::FirstSample`] (reading).
+    /// The forecast before the first sample.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
     pub forecast_start: ForecastStart,
-    /// Default [`Evaluate::EveryEvent`] (reading).
-    pub evaluate: Evaluate,
-    /// Default [`QueueCount::Waiting`] (reading).
-    pub queue: QueueCount,
-    /// Default [`ArrivalCount::Offered`] (reading).
+    /// Which arrivals the forecast counts.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
     pub arrivals: ArrivalCount,
-    /// Default [`Reach::Adjacent`] (the papers).
+    /// What q counts.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub queue: QueueCount,
+    /// Test the rules on a tick of this length; default: at every arrival and departure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "every event", "x-source" = "reading: the rules are printed with no clock"))]
+    pub tick: Option<Duration>,
+    /// How far a change goes.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "adjacent as printed; intertwining-2012 section V asks for any"))]
     pub steps: Reach,
-    /// Where the run starts, in bit/s. Default `None`: the highest rate (reading).
+    /// Rate at the start; default the maximum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the highest", "x-source" = "reading"))]
     pub initial_rate: Option<BitRate>,
 }
 
+fn default_weight() -> f64 {
+    0.25
+}
+
 impl PractRaConfig {
-    /// The default parameters on the given rates.
+    /// The settings of intertwining-2012 on the given rates: delta 2 ms, mRCI 16 ms, d 40 ms.
     #[must_use]
-    pub fn new(rates: RateSet) -> Self {
+    pub fn intertwining_2012(rates: RateSet) -> Self {
         Self {
             rates,
             transition: Duration::from_millis(2),
             min_interval: Duration::from_millis(16),
             delay_bound: Duration::from_millis(40),
-            forecast_weight: 0.25,
+            forecast_weight: default_weight(),
             forecast_interval: None,
             forecast_start: ForecastStart::default(),
-            evaluate: Evaluate::default(),
+            tick: None,
             queue: QueueCount::default(),
             arrivals: ArrivalCount::default(),
             steps: Reach::default(),
@@ -112,7 +114,7 @@ impl PractRaConfig {
         }
     }
 
-    /// Checks every value and every pair that must fit; gives the initial rate's position in the set.
+    /// Checks every value and every pair that must fit; returns the initial rate's position in the set.
     ///
     /// # Errors
     /// Names the first field that is out of range, its value and what was expected.
@@ -134,7 +136,7 @@ impl PractRaConfig {
         if let Some(interval) = self.forecast_interval {
             positive("forecast_interval", interval)?;
         }
-        if let Evaluate::Tick(tick) = self.evaluate {
+        if let Some(tick) = self.tick {
             positive("tick", tick)?;
         }
         let initial = self.initial_rate.unwrap_or(self.rates.highest());

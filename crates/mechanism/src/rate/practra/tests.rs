@@ -13,7 +13,7 @@ fn at(millis: u64) -> Instant {
 /// 1..n Mb/s, starting at `initial` Mb/s, the newest sample alone as forecast.
 fn config(n: u64, initial: u64) -> PractRaConfig {
     let rates = RateSet::from_range(M(1), M(n), M(1)).unwrap();
-    PractRaConfig { forecast_weight: 1.0, initial_rate: Some(M(initial)), ..PractRaConfig::new(rates) }
+    PractRaConfig { forecast_weight: 1.0, initial_rate: Some(M(initial)), ..PractRaConfig::intertwining_2012(rates) }
 }
 
 struct Script {
@@ -31,9 +31,9 @@ impl Script {
         self
     }
 
-    fn send(&mut self, event: RateEvent) -> Option<u64> {
+    fn send(&mut self, event: LinkEvent) -> Option<u64> {
         self.machine.handle(self.now, event);
-        self.machine.poll_action().map(|RateAction::SetRate { rate, pause }| {
+        self.machine.poll_action().and_then(LinkAction::new_rate).map(|(rate, pause)| {
             assert_eq!(pause, self.machine.transition);
             rate.as_bps() / 1_000_000
         })
@@ -41,27 +41,29 @@ impl Script {
 
     /// A packet of `size` bytes is accepted, `waiting` bytes wait after it; the new rate in Mb/s if it changes.
     fn arrives(&mut self, size: u64, waiting: u64) -> Option<u64> {
-        self.send(RateEvent::Arrival {
+        self.send(LinkEvent::Arrival {
             size: Bytes::new(size),
             admission: Admission::Accepted,
             queue: view(waiting, 1500),
+            segment: None,
         })
     }
 
     fn dropped(&mut self, size: u64, waiting: u64) -> Option<u64> {
-        self.send(RateEvent::Arrival {
+        self.send(LinkEvent::Arrival {
             size: Bytes::new(size),
             admission: Admission::Dropped,
             queue: view(waiting, 1500),
+            segment: None,
         })
     }
 
     fn departs(&mut self, waiting: u64, in_service: u64) -> Option<u64> {
-        self.send(RateEvent::Departure { queue: view(waiting, in_service) })
+        self.send(LinkEvent::Departure { queue: view(waiting, in_service) })
     }
 
     fn timeout(&mut self, waiting: u64) -> Option<u64> {
-        self.send(RateEvent::Timeout { queue: view(waiting, 0) })
+        self.send(LinkEvent::Timeout { queue: view(waiting, 0) })
     }
 
     fn wake(&self) -> Option<Instant> {
@@ -131,7 +133,7 @@ fn where_the_rates_are_close_the_silence_alone_calls_for_more() {
     // From 1000 to 1010 kb/s: (d - delta) r_2 = 38 380 bit is less than d r_1 = 40 000 bit. 4797 B = 38 376 bit is not
     // over it, 4798 B = 38 384 bit is, though it would wait only 38.384 ms at r_1.
     let rates = RateSet::from_list(&[BitRate::from_bps(1_000_000), BitRate::from_bps(1_010_000)]).unwrap();
-    let config = PractRaConfig { initial_rate: Some(M(1)), ..PractRaConfig::new(rates) };
+    let config = PractRaConfig { initial_rate: Some(M(1)), ..PractRaConfig::intertwining_2012(rates) };
     assert_eq!(Script::new(&config).at(at(1)).arrives(0, 4797), None);
     assert!(Script::new(&config).at(at(1)).arrives(0, 4798).is_some());
 }
@@ -265,7 +267,7 @@ fn reading_drops_count_as_arrivals_or_not() {
 #[test]
 fn reading_on_a_tick_the_rules_wait_for_it() {
     // Ticks at 10, 20, 30 ms. The queue is too long at 3 ms: asked at 10 ms; mRCI ends at 26 ms: asked again at 30 ms.
-    let mut script = Script::new(&PractRaConfig { evaluate: Evaluate::Tick(MS(10)), ..config(3, 1) });
+    let mut script = Script::new(&PractRaConfig { tick: Some(MS(10)), ..config(3, 1) });
     assert_eq!(script.at(at(3)).arrives(0, 60_000), None);
     assert_eq!(script.wake(), Some(at(10)));
     assert_eq!(script.at(at(5)).timeout(60_000), None, "off the grid");
@@ -278,7 +280,7 @@ fn reading_on_a_tick_the_rules_wait_for_it() {
 
 #[test]
 fn reading_on_a_tick_a_queue_that_came_and_went_is_not_seen() {
-    let mut script = Script::new(&PractRaConfig { evaluate: Evaluate::Tick(MS(10)), ..config(2, 1) });
+    let mut script = Script::new(&PractRaConfig { tick: Some(MS(10)), ..config(2, 1) });
     script.at(at(3)).arrives(0, 60_000);
     assert_eq!(script.wake(), Some(at(10)));
     script.at(at(9)).departs(0, 1500);
@@ -288,7 +290,7 @@ fn reading_on_a_tick_a_queue_that_came_and_went_is_not_seen() {
 #[test]
 fn reading_a_tick_served_late_is_still_served() {
     // The driver comes at 12 ms for the tick at 10 ms, after another packet event.
-    let mut script = Script::new(&PractRaConfig { evaluate: Evaluate::Tick(MS(10)), ..config(2, 1) });
+    let mut script = Script::new(&PractRaConfig { tick: Some(MS(10)), ..config(2, 1) });
     script.at(at(3)).arrives(0, 60_000);
     assert_eq!(script.at(at(11)).departs(60_000, 1500), None);
     assert_eq!(script.wake(), Some(at(11)), "due at once");
@@ -352,7 +354,7 @@ fn what_is_wrong_is_named() {
         why(PractRaConfig { forecast_interval: Some(Duration::ZERO), ..good.clone() })
             .starts_with("forecast_interval is 0 s")
     );
-    assert!(why(PractRaConfig { evaluate: Evaluate::Tick(Duration::ZERO), ..good }).starts_with("tick is 0 s"));
+    assert!(why(PractRaConfig { tick: Some(Duration::ZERO), ..good }).starts_with("tick is 0 s"));
 }
 
 #[test]

@@ -32,10 +32,11 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
 use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
 use netlull_network::outcome::StationOutcome;
+use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
 use netlull_tcp::Flags;
-use netlull_units::{Bytes, Duration, Instant};
-use station::{Air, Due, Frame, Heard, Intent};
+use netlull_units::{Bytes, Instant};
+use station::{Due, Frame, Heard};
 use std::collections::VecDeque;
 use summary::outcome;
 
@@ -213,7 +214,7 @@ impl Stations {
     /// The state of a station's counters now; of a packet that is on the air to it what has come so far.
     fn snapshot(&self, id: StationId, net: &Net) -> Snapshot {
         let station = &self.each[id.index()];
-        station.snapshot(net.now, coming_since(station, net))
+        station.snapshot(net.now, coming(station, net))
     }
 }
 
@@ -267,7 +268,7 @@ impl Turn<'_> {
     pub fn next_demand(&mut self) -> Option<Demand> {
         while let Some(action) = self.station.machine.poll_action() {
             match action {
-                StationAction::Sleep => self.station.air.intend(Intent::Sleep),
+                StationAction::Sleep => self.station.radio.wants_sleep(self.net.now),
                 StationAction::Wake => self.wake_radio(),
                 StationAction::SetWindow(bytes) => return Some(Demand::Window(bytes)),
                 StationAction::Acknowledge { connection } => {
@@ -283,7 +284,7 @@ impl Turn<'_> {
 
     /// Wakes the radio for what its host sends, if it sleeps.
     pub fn wake_to_send(&mut self) {
-        if self.station.air == Air::Asleep {
+        if self.station.radio.is_asleep() {
             self.wake_radio();
         }
     }
@@ -295,13 +296,11 @@ impl Turn<'_> {
 
     /// A frame for the radio to send: at once, or when it is awake.
     fn hand_to_radio(&mut self, frame: Frame) {
-        match self.station.air {
-            Air::Awake { .. } => self.transmit(frame),
-            Air::Waking { .. } => self.station.waiting.push_back(frame),
-            Air::Asleep => {
-                self.station.waiting.push_back(frame);
-                self.wake_radio();
-            }
+        if self.station.radio.is_awake() {
+            self.transmit(frame);
+        } else {
+            self.station.waiting.push_back(frame);
+            self.wake_to_send();
         }
         self.arm();
     }
@@ -319,7 +318,7 @@ impl Turn<'_> {
                     _ if given.is_lost() => None,
                     _ => return,
                 };
-                let times = self.on_air(packet.size, ends);
+                let times = self.station.radio.transmits(now, packet.size, ends);
                 self.record(|| AirRow::packet(name, times, &view));
             }
             Frame::Poll => {
@@ -357,52 +356,32 @@ impl Turn<'_> {
     fn frame_on_air(&mut self, size: u32) -> (Instant, Instant) {
         self.station.counters.frames += 1;
         self.station.counters.frame_bytes += u64::from(size);
-        self.on_air(size, None)
-    }
-
-    /// The radio transmits `size` bytes, behind what it transmits already: from when to when. `ends` is when a link has sent them.
-    fn on_air(&mut self, size: u32, ends: Option<Instant>) -> (Instant, Instant) {
-        let station = &mut *self.station;
-        let from = station.sends_until.max(self.net.now);
-        let to = ends.map_or(from, |ends| ends.max(from)).max(from + station.time_up(size));
-        station.sends_until = to;
-        station.meter.transmits(from, to);
-        (from, to)
+        self.station.radio.transmits(self.net.now, size, None)
     }
 
     /// The radio begins to wake, if it sleeps; it stays awake.
     fn wake_radio(&mut self) {
-        let (now, station) = (self.net.now, &mut *self.station);
-        match station.air {
-            Air::Asleep => {
-                station.meter.wake(now);
-                station.air = Air::Waking { until: now + station.wake, then: Intent::Stay };
-                self.record_radio("waking");
-                if self.station.wake.is_zero() {
-                    self.radio_awake();
-                }
+        let now = self.net.now;
+        if self.station.radio.wake(now) {
+            self.record_radio("waking");
+            if self.station.radio.wakes_at() == Some(now) {
+                self.radio_awake();
             }
-            Air::Waking { .. } | Air::Awake { .. } => station.air.intend(Intent::Stay),
         }
     }
 
-    /// The radio is awake, and sends what has waited for it.
+    /// The radio is awake, and sends the frames that have waited for it.
     fn radio_awake(&mut self) {
-        let (now, station) = (self.net.now, &mut *self.station);
-        let Air::Waking { then, .. } = station.air else { return };
-        station.meter.awake(now);
-        station.air = Air::Awake { since: now, then };
-        station.sends_until = station.sends_until.max(now);
+        self.station.radio.awake(self.net.now);
         self.record_radio("awake");
         while let Some(frame) = self.station.waiting.pop_front() {
             self.transmit(frame);
         }
     }
 
-    /// The radio falls asleep: it has sent what it was given.
+    /// The radio falls asleep: it has sent all its frames.
     fn radio_sleeps(&mut self) {
-        self.station.meter.sleep(self.net.now);
-        self.station.air = Air::Asleep;
+        self.station.radio.sleep(self.net.now);
         self.station.heard = None;
         self.record_radio("asleep");
     }
@@ -483,19 +462,18 @@ impl Turn<'_> {
     /// A beacon goes out: heard by a radio that is awake from its first bit on.
     fn beacon(&mut self, buffered: bool) {
         let (now, station) = (self.net.now, &mut *self.station);
-        if let Air::Awake { .. } = station.air {
+        if station.radio.is_awake() {
             station.heard = Some(Heard { from: now, until: now + station.beacon_time, buffered });
         }
     }
 
     /// A beacon's last bit is on the air.
     fn hear_beacon(&mut self, heard: Heard) -> StationEvent {
-        // Receptions are told one after the other: what has come so far of a packet is told now, the rest when it has.
-        let coming = coming_since(self.station, self.net).filter(|&from| self.station.hears_from(from));
+        let coming = coming(self.station, self.net);
         let station = &mut *self.station;
         station.heard = None;
         station.counters.counts.beacons += 1;
-        station.meter.received(coming.map_or(heard.from, |from| from.min(heard.from)), heard.until);
+        station.radio.hears(heard.from, heard.until, coming);
         self.record(|| AirRow::frame("beacon", (heard.from, heard.until), 0));
         StationEvent::Beacon { buffered: heard.buffered }
     }
@@ -504,8 +482,8 @@ impl Turn<'_> {
     pub fn hear(&mut self, view: &PacketView) -> Hearing {
         let (now, station) = (self.net.now, &mut *self.station);
         let more = station.more.pop_front().unwrap_or(false);
-        let from = began(now, station.time_down(view.size));
-        if !station.hears_from(from) {
+        let from = station.radio.began(now, view.size);
+        if !station.radio.hears(from, now, None) {
             station.counters.counts.missed_packets += 1;
             station.counters.counts.missed_bytes += u64::from(view.size);
             self.record(|| AirRow::packet("missed", (from, now), view));
@@ -515,7 +493,6 @@ impl Turn<'_> {
         }
         station.counters.counts.received_packets += 1;
         station.counters.received_bytes += u64::from(view.size);
-        station.meter.received(from, now);
         self.record(|| AirRow::packet("data", (from, now), view));
         Hearing::Heard { more }
     }
@@ -547,10 +524,9 @@ fn arm(id: StationId, station: &Station, net: &mut Net) {
     net.set_event(net.order.station(id), next);
 }
 
-/// Since when a packet has been coming over the air to a station, if one is.
-fn coming_since(station: &Station, net: &Net) -> Option<Instant> {
-    let head = net.links[station.down].head_arrives();
-    head.map(|(arrives, size)| began(arrives, station.time_down(size))).filter(|&from| from < net.now)
+/// The packet that is on the air to a station, if one is.
+fn coming(station: &Station, net: &Net) -> Option<Coming> {
+    net.links[station.down].head_arrives().map(|(arrives, size)| Coming { arrives, size })
 }
 
 /// A packet as one of its ends reads it; `shift` is that of its window.
@@ -573,9 +549,4 @@ pub(super) fn view(packet: &Packet, shift: u8) -> PacketView {
         timestamps,
     };
     PacketView { size: packet.size, segment: Some(tcp) }
-}
-
-/// When the first bit of a packet is on the air whose last bit is at `ends`, `took` later.
-fn began(ends: Instant, took: Duration) -> Instant {
-    Instant::ZERO + (ends - Instant::ZERO).saturating_sub(took)
 }

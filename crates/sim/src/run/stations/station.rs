@@ -7,9 +7,9 @@ use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
     AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
 };
+use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
-use netlull_power::RadioMeter;
-use netlull_units::{BitRate, Duration, Instant, Serialiser};
+use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
 
 /// What lets a station's radio sleep.
@@ -76,41 +76,6 @@ impl Dozer {
         match self {
             Self::Shaper(shaper) => Some(shaper),
             _ => None,
-        }
-    }
-}
-
-/// What a radio that does not sleep does next of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Intent {
-    /// It stays awake.
-    Stay,
-    /// It sleeps once it has sent what it was given.
-    Sleep,
-}
-
-/// A radio.
-///
-/// ```text
-///            wake            after the wake time
-///   Asleep --------> Waking ---------------------> Awake
-///      ^                                             |
-///      +---------------------------------------------+
-///              told to sleep, and has sent all
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Air {
-    Asleep,
-    Waking { until: Instant, then: Intent },
-    Awake { since: Instant, then: Intent },
-}
-
-impl Air {
-    /// Says what a radio that does not sleep does next.
-    pub fn intend(&mut self, next: Intent) {
-        match self {
-            Self::Asleep => {}
-            Self::Waking { then, .. } | Self::Awake { then, .. } => *then = next,
         }
     }
 }
@@ -184,18 +149,12 @@ pub(in crate::run) struct Station {
     pub access_node: NodeId,
     pub down: LinkId,
     pub up: LinkId,
-    pub wake: Duration,
-    /// The air to it and from it, bit/s.
-    rates: [BitRate; 2],
     pub(super) beacon_time: Duration,
     pub(super) poll_time: Duration,
     pub(super) machine: Dozer,
     /// Its access point, if that buffers.
     pub(super) access: Option<AccessPoint>,
-    pub(super) air: Air,
-    pub meter: RadioMeter,
-    /// When the last frame that the radio was given is sent.
-    pub(super) sends_until: Instant,
+    pub radio: Radio,
     /// Frames that wait for the radio to be awake.
     pub(super) waiting: VecDeque<Frame>,
     /// Packets that the access point holds.
@@ -229,15 +188,11 @@ impl Station {
             access_node: NodeId::new(spec.access),
             down: LinkId::new(spec.down),
             up: LinkId::new(spec.up),
-            wake: spec.wake,
-            rates: [spec.down, spec.up].map(|link| scenario.links[link].rate),
             beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
             machine: Dozer::new(&spec.mechanism),
             access: access.and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok()),
-            air: Air::Awake { since: Instant::ZERO, then: Intent::Stay },
-            meter: RadioMeter::new(Instant::ZERO),
-            sends_until: Instant::ZERO,
+            radio: Radio::new(Instant::ZERO, spec.wake, [spec.down, spec.up].map(|link| scenario.links[link].rate)),
             waiting: VecDeque::new(),
             held: VecDeque::new(),
             leaving: VecDeque::new(),
@@ -258,20 +213,10 @@ impl Station {
         }
     }
 
-    /// How long `size` bytes are on the air to it, rounded down to a nanosecond.
-    pub(super) fn time_down(&self, size: u32) -> Duration {
-        Serialiser::new(self.rates[0]).next(size)
-    }
-
-    /// How long `size` bytes are on the air from it, rounded down to a nanosecond.
-    pub(super) fn time_up(&self, size: u32) -> Duration {
-        Serialiser::new(self.rates[1]).next(size)
-    }
-
     /// What is due first at `now`, if anything is.
     pub(super) fn due(&self, now: Instant) -> Option<Due> {
         let is = |at: Option<Instant>| at.is_some_and(|at| at <= now);
-        if matches!(self.air, Air::Waking { until, .. } if until <= now) {
+        if is(self.radio.wakes_at()) {
             return Some(Due::Awake);
         }
         if is(self.machine.next_timeout()) {
@@ -297,12 +242,8 @@ impl Station {
 
     /// When something is due next.
     pub(super) fn next(&self, now: Instant) -> Instant {
-        let waking = match self.air {
-            Air::Waking { until, .. } => Some(until),
-            Air::Asleep | Air::Awake { .. } => None,
-        };
         let times = [
-            waking,
+            self.radio.wakes_at(),
             self.machine.next_timeout(),
             self.access.as_ref().and_then(Machine::next_timeout),
             self.heard.map(|heard| heard.until),
@@ -316,11 +257,8 @@ impl Station {
 
     /// When it falls asleep: it has sent what it was given, and nothing is under way to it that its access point had begun to send.
     fn sleeps_at(&self, now: Instant) -> Option<Instant> {
-        let drained = self.more.is_empty() && self.leaving.is_empty();
-        match self.air {
-            Air::Awake { then: Intent::Sleep, .. } if drained => Some(self.sends_until.max(now)),
-            _ => None,
-        }
+        let is_drained = self.more.is_empty() && self.leaving.is_empty();
+        self.radio.sleeps_at().filter(|_| is_drained).map(|at| at.max(now))
     }
 
     /// The burst that the shaper has judged over since the last look.
@@ -332,22 +270,16 @@ impl Station {
         let burst = *shaper.last_burst()?;
         self.counters.counts.bursts = shaper.bursts();
         self.counters.detection += burst.ended.saturating_since(burst.last);
-        if let Air::Awake { since, .. } = self.air {
+        if let Some(since) = self.radio.awake_since() {
             self.counters.early += burst.first.saturating_since(since.max(burst.opened));
         }
         Some(burst)
     }
 
-    /// Whether the radio has been awake since then.
-    pub(super) fn hears_from(&self, from: Instant) -> bool {
-        matches!(self.air, Air::Awake { since, .. } if since <= from)
-    }
-
-    /// What is so now, what has come so far of a packet that began to come at `receives_from` included.
-    pub fn snapshot(&self, now: Instant, receives_from: Option<Instant>) -> Snapshot {
-        let mut meter = self.meter.clone();
-        receives_from.into_iter().filter(|&from| self.hears_from(from)).for_each(|from| meter.received(from, now));
-        Snapshot { at: now, times: meter.times(now), missed_packets: self.counters.counts.missed_packets }
+    /// The counters now, with the part that has come of a packet that is on the air.
+    pub fn snapshot(&self, now: Instant, coming: Option<Coming>) -> Snapshot {
+        let times = self.radio.times(now, coming);
+        Snapshot { at: now, times, missed_packets: self.counters.counts.missed_packets }
     }
 
     pub(super) fn download_begins(&mut self, snapshot: Snapshot) {

@@ -91,7 +91,7 @@ impl World {
                 pools: &self.requests.pools,
                 first_connection: self.requests.first_connection,
             };
-            gateways.sample(now, &ends, |link| self.controllers.gateway(link));
+            gateways.sample(now, &ends, |link| self.controllers.estimates(link));
         }
         for place in 0..self.observers.flows.len() {
             let flow = self.observers.flows[place];

@@ -89,7 +89,7 @@ impl World {
                 Owner::Departure(place) => self.depart(self.net.scheduled_links[place]),
                 Owner::Timer(agent) => self.timer(agent),
                 Owner::RequestTimer(agent) => self.request_timer(agent),
-                Owner::Controller(id) => self.controllers.wake(id, &mut self.net, &mut self.observers),
+                Owner::Controller(id) => self.controllers.wake(id, &mut self.net),
                 Owner::Redraw(id) => self.capacities.change(id, &mut self.net),
                 Owner::Reroute => self.reroute(),
                 Owner::Station(id) => self.station(id),
@@ -194,7 +194,7 @@ impl World {
     #[inline]
     fn hold(&mut self, link: LinkId, packet: &Packet) {
         if let Some(controller) = self.net.links[link].controller {
-            self.controllers.took(controller, link, packet, &mut self.net, &mut self.observers);
+            self.controllers.took(controller, packet, &mut self.net, &mut self.observers);
         }
     }
 
@@ -246,7 +246,7 @@ impl World {
             }
         }
         if let (Departure::Packet { .. }, Some(controller)) = (departure, self.net.links[link].controller) {
-            self.controllers.let_go(controller, link, &mut self.net, &mut self.observers);
+            self.controllers.let_go(controller, &mut self.net);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Requests: connections that come and go.
 
-use super::tcp::TcpDocument;
+use super::TcpDocument;
 use netlull_units::{BitRate, Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

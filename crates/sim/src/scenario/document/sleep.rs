@@ -104,10 +104,13 @@ pub struct SleepDocument {
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum PlanDocument {
     /// ESTOP: by betweenness, as long as the algebraic connectivity holds.
+    #[schemars(extend("x-source" = "Cuomo et al., Computer Networks 56(10), 2012; greened-network-2012 section II"))]
     Estop(ThresholdDocument),
     /// ESACON: by what the algebraic connectivity loses.
+    #[schemars(extend("x-source" = "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings"))]
     Esacon(ThresholdDocument),
     /// The least loaded first, as long as no link is loaded more than a bound allows.
+    #[schemars(extend("x-source" = "netlull's own"))]
     LoadAware(LoadAwareDocument),
 }
 
@@ -117,9 +120,11 @@ pub enum PlanDocument {
 pub struct ThresholdDocument {
     /// The share of the algebraic connectivity that must be left, in [0, 1].
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
     /// The nodes that it knows, with the links between them; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
     pub nodes: Option<Vec<String>>,
 }
 
@@ -129,16 +134,20 @@ pub struct ThresholdDocument {
 pub struct LoadAwareDocument {
     /// The largest load of a link, as a share of its rate, in (0, 1].
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-unit" = "0 < bound <= 1", "x-source" = "own"))]
     pub bound: f64,
     /// The share of the algebraic connectivity that must be left, in [0, 1]; 0, the default, asks for a connected network only.
     #[serde(default)]
     #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
     pub threshold: f64,
     /// What each TCP flow counts for; default nothing.
     #[serde(default)]
+    #[schemars(extend("x-source" = "own"))]
     pub tcp_rate: BitRate,
     /// The nodes that it knows, with the links between them; default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
     pub nodes: Option<Vec<String>>,
 }
 

@@ -16,7 +16,7 @@ mod sleep;
 mod sleep_plan;
 mod station;
 
-use super::document::{Document, InService, Verify};
+use super::document::{Document, InService, ProbeDocument, Verify};
 use super::error::ScenarioError;
 use super::quantity::TransferSize;
 use crate::net::buffer::Buffer;
@@ -25,8 +25,8 @@ use crate::net::noise::NoiseModel;
 use crate::net::queue::QueueModel;
 use crate::net::routing::{Edge, Routes};
 pub use crate::traffic::{ArrivalPattern, DatagramFlow, FlowPath, RequestFlow};
-use netlull_mechanism::gateway::GatewayConfig;
-use netlull_mechanism::rate::{EarthConfig, PractRaConfig};
+use netlull_mechanism::link::LinkContext;
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
@@ -130,34 +130,13 @@ pub struct LinkSpec {
     pub noise: Option<NoiseModel>,
 }
 
-/// What controls a link, with its parameters.
-#[derive(Clone, Debug)]
-pub enum Mechanism {
-    /// practRA.
-    PractRa(PractRaConfig),
-    /// EARTH.
-    Earth(EarthConfig),
-    /// AWM or the G-Router.
-    Gateway(Box<GatewayConfig>),
-}
-
-impl Mechanism {
-    /// The rate at which the link starts, if that is not its own.
-    #[must_use]
-    pub fn initial_rate(&self) -> Option<BitRate> {
-        match self {
-            Self::PractRa(config) => config.initial_rate,
-            Self::Earth(config) => config.initial_rate,
-            Self::Gateway(config) => config.c_earth.as_ref().and_then(|c_earth| c_earth.initial),
-        }
-    }
-}
-
 /// A controller and the link's readings of it.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// What it is.
-    pub mechanism: Mechanism,
+    /// The controller with its parameters.
+    pub mechanism: LinkMechanism,
+    /// The link that it is built for.
+    pub link: LinkContext,
     /// The link, by index, that brings a gateway its acknowledgements.
     pub acknowledgements: Option<usize>,
     /// The packet being sent when the rate changes.
@@ -300,7 +279,7 @@ impl Scenario {
                 link.loss = losses::loss(wire, crossing)?;
             }
         }
-        let probe = probe(document, &links, &flows)?;
+        let probe = probe(&document.probe, document.duration, &links, flows.paths())?;
         check_positions(document, &nodes)?;
         let network = sleep_plan::Network { document, nodes: &nodes, wires: &wiring, flows: &flows, routes: &routes };
         let sleep = sleep::sleep(network, &links)?;
@@ -365,8 +344,13 @@ fn check_frame(document: &Document) -> Result<()> {
     if !(SMALLEST_MTU..=LARGEST_MTU).contains(&mtu.as_u64()) {
         return refuse("mtu", format!("is {} B; expected {SMALLEST_MTU} to {LARGEST_MTU} B", mtu.as_u64()));
     }
-    if i64::try_from(document.seed).is_err() {
-        return refuse("seed", format!("is {}; expected 0 to {}", document.seed, i64::MAX));
+    check_seed(document.seed)
+}
+
+/// A seed fits into the signed whole numbers of TOML.
+pub(super) fn check_seed(seed: u64) -> Result<()> {
+    if i64::try_from(seed).is_err() {
+        return refuse("seed", format!("is {seed}; expected 0 to {}", i64::MAX));
     }
     Ok(())
 }
@@ -453,10 +437,15 @@ fn unique_names(links: &[LinkSpec], flows: &flows::Flows) -> Result<()> {
     twice(flows.paths().map(|path| path.name.as_str()).collect(), "flow")
 }
 
-fn probe(document: &Document, links: &[LinkSpec], flows: &flows::Flows) -> Result<ProbeSpec> {
-    let wanted = &document.probe;
+/// A probe whose links and flows are resolved.
+pub(super) fn probe<'a>(
+    wanted: &ProbeDocument,
+    duration: Duration,
+    links: &[LinkSpec],
+    flows: impl Iterator<Item = &'a FlowPath>,
+) -> Result<ProbeSpec> {
     if let Some(interval) = wanted.interval
-        && (interval.is_zero() || document.duration.as_nanos() / interval.as_nanos() > MOST_BINS)
+        && (interval.is_zero() || duration.as_nanos() / interval.as_nanos() > MOST_BINS)
     {
         let message = format!("is {interval}; expected more than 0 s and at most {MOST_BINS} intervals in the run");
         return refuse("probe.interval", message);
@@ -480,6 +469,6 @@ fn probe(document: &Document, links: &[LinkSpec], flows: &flows::Flows) -> Resul
         arrivals: pick("probe.arrivals", &wanted.arrivals, links.iter().map(|link| link.name.as_str()).collect())?,
         nameless: false,
         links: pick("probe.links", &wanted.links, links.iter().map(|link| link.name.as_str()).collect())?,
-        flows: pick("probe.flows", &wanted.flows, flows.paths().map(|path| path.name.as_str()).collect())?,
+        flows: pick("probe.flows", &wanted.flows, flows.map(|path| path.name.as_str()).collect())?,
     })
 }

@@ -323,7 +323,7 @@ fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<Shap
 /// The same of a station that listens to beacons: some of its parameters are the access point's, or the radio's.
 fn refused_listening(field: &str, error: &ConfigError) -> ScenarioError {
     let own = field.strip_suffix(".mechanism").unwrap_or(field);
-    let path = match error.field {
+    let path = match error.field.as_str() {
         "wake" => format!("{own}.wake_time"),
         "patience" | "beacon_period" | "first_beacon" | "poll" => format!("{field}.access_point.{}", error.field),
         other => format!("{field}.{other}"),

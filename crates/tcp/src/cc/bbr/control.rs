@@ -5,6 +5,7 @@ use super::{
     PROBE_RTT_CWND_GAIN, Phase, RecoveryPhase, STARTUP_PACING_GAIN, State,
 };
 use crate::delivery::DeliveryRate;
+use crate::number::{float, whole};
 use netlull_units::Duration;
 
 impl Bbr {
@@ -20,11 +21,10 @@ impl Bbr {
     }
 
     /// InitPacingRate (section 5.6.2).
-    #[allow(clippy::cast_precision_loss)]
     pub(super) fn init_pacing_rate(&mut self, rtt: Option<Duration>) {
         let rtt = rtt.filter(|rtt| !rtt.is_zero());
         self.has_rtt = rtt.is_some();
-        let nominal = self.initial_cwnd as f64 / rtt.unwrap_or(ASSUMED_RTT).as_secs_f64();
+        let nominal = float(self.initial_cwnd) / rtt.unwrap_or(ASSUMED_RTT).as_secs_f64();
         self.pacing_rate = STARTUP_PACING_GAIN * nominal;
     }
 
@@ -37,9 +37,8 @@ impl Bbr {
     }
 
     /// SetSendQuantum (section 5.6.3): what is sent in a millisecond.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     pub(super) fn set_send_quantum(&mut self) {
-        self.send_quantum = ((self.pacing_rate * 1e-3) as u64).min(LARGEST_QUANTUM).max(2 * self.smss);
+        self.send_quantum = whole(self.pacing_rate * 1e-3).min(LARGEST_QUANTUM).max(2 * self.smss);
     }
 
     /// SetCwnd (section 5.6.4.6).
@@ -74,11 +73,10 @@ impl Bbr {
         self.bdp_multiple(self.bw, 1.0)
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn bdp_multiple(&self, bw: f64, gain: f64) -> u64 {
         match self.min_rtt {
             None => self.initial_cwnd,
-            Some(min_rtt) => (gain * bw * min_rtt.as_secs_f64()) as u64,
+            Some(min_rtt) => whole(gain * bw * min_rtt.as_secs_f64()),
         }
     }
 

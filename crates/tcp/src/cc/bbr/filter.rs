@@ -1,5 +1,7 @@
 //! Windowed maxima (draft-ietf-ccwg-bbr-06 sections 5.5.3 and 5.5.9), and numbers that look random.
 
+use crate::number::place;
+
 /// BBR.ExtraAckedFilterLen: rounds that the maximum of aggregation reaches back.
 pub(super) const EXTRA_ACKED_ROUNDS: usize = 10;
 
@@ -69,9 +71,8 @@ impl MaxOverRounds {
     }
 }
 
-#[allow(clippy::cast_possible_truncation)]
 fn slot(round: u64) -> usize {
-    (round % EXTRA_ACKED_ROUNDS as u64) as usize
+    place(round % EXTRA_ACKED_ROUNDS as u64)
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers for the same seed, on every platform.
@@ -91,9 +92,8 @@ impl Random {
     }
 
     /// 0 to `bound` - 1.
-    #[allow(clippy::cast_possible_truncation)]
     pub fn below(&mut self, bound: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
+        u64::try_from((u128::from(self.next()) * u128::from(bound)) >> 64).unwrap_or(0)
     }
 }
 

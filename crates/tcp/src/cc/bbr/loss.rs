@@ -1,9 +1,10 @@
-//! What losses change (draft-ietf-ccwg-bbr-06 section 5.5.10).
+//! The response to losses (draft-ietf-ccwg-bbr-06 section 5.5.10).
 
 use super::{
     BETA, Bbr, Delivery, INFINITE, LOSS_THRESHOLD, Latest, Phase, RecoveryPhase, STARTUP_FULL_LOSS_COUNT, State,
 };
 use crate::delivery::{DeliveryRate, LostSegment};
+use crate::number::{float, whole};
 use netlull_units::Instant;
 
 /// Losses over a flight: RS.lost and RS.tx_in_flight of the draft.
@@ -16,9 +17,8 @@ pub(super) struct FlightLoss {
 
 impl FlightLoss {
     /// IsInflightTooHigh: more than 2 % of the flight were lost.
-    #[allow(clippy::cast_precision_loss)]
     fn is_too_high(&self) -> bool {
-        self.lost as f64 > self.tx_in_flight as f64 * LOSS_THRESHOLD
+        float(self.lost) > float(self.tx_in_flight) * LOSS_THRESHOLD
     }
 }
 
@@ -69,13 +69,12 @@ impl Bbr {
     }
 
     /// HandleInflightTooHigh (section 5.5.10.2).
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     fn handle_inflight_too_high(&mut self, now: Instant, flight: &FlightLoss, rate: &DeliveryRate) {
         self.last_probe.too_high = true;
         // React once per probe.
         self.is_bw_probe_sample = false;
         if !flight.is_app_limited {
-            let least = (self.target_inflight() as f64 * BETA) as u64;
+            let least = whole(float(self.target_inflight()) * BETA);
             self.inflight_longterm = flight.tx_in_flight.max(least);
         }
         if self.state == State::ProbeBw(Phase::Up) {
@@ -139,7 +138,6 @@ impl Bbr {
     }
 
     /// AdaptLowerBoundsFromCongestion (section 5.5.10.3): once per round trip, unless a probe is under way.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     fn adapt_lower_bounds(&mut self) {
         if self.state.is_probing() || !self.latest.loss_in_round {
             return;
@@ -151,7 +149,7 @@ impl Bbr {
             self.inflight_shortterm = self.cwnd;
         }
         self.bw_shortterm = self.latest.bandwidth.max(BETA * self.bw_shortterm);
-        self.inflight_shortterm = self.latest.inflight.max((BETA * self.inflight_shortterm as f64) as u64);
+        self.inflight_shortterm = self.latest.inflight.max(whole(BETA * float(self.inflight_shortterm)));
     }
 
     /// ResetShortTermModel (section 5.5.10.3).
@@ -163,11 +161,10 @@ impl Bbr {
 
 /// InflightAtLoss (section 5.5.10.2): the volume in flight at which losses crossed the threshold, within a segment of
 /// `size` bytes.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 pub(super) fn inflight_at_loss(flight: &FlightLoss, size: u64) -> u64 {
-    let inflight_prev = flight.tx_in_flight.saturating_sub(size) as f64;
-    let lost_prev = flight.lost.saturating_sub(size) as f64;
+    let inflight_prev = float(flight.tx_in_flight.saturating_sub(size));
+    let lost_prev = float(flight.lost.saturating_sub(size));
     let lost_prefix = (LOSS_THRESHOLD * inflight_prev - lost_prev) / (1.0 - LOSS_THRESHOLD);
     // More was lost before than is allowed: at the start of this segment, at the latest (Linux stops there too).
-    (inflight_prev + lost_prefix.max(0.0)) as u64
+    whole(inflight_prev + lost_prefix.max(0.0))
 }

@@ -24,6 +24,7 @@ use crate::catalogue::{AlgorithmInfo, KnownWith};
 use crate::config::Algorithm;
 use crate::config::Config;
 use crate::delivery::{DeliveryRate, LostSegment};
+use crate::number::whole;
 use crate::recovery::RecoveryPhase;
 use filter::{EXTRA_ACKED_ROUNDS, MaxBandwidth, MaxOverRounds, Random};
 use netlull_units::{BitRate, Duration, Instant};
@@ -101,7 +102,7 @@ const PROBE_RTT_DURATION: Duration = Duration::from_millis(200);
 const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 /// The least wall-clock time between probes; up to a second is added (section 5.3.3.8.2: T_bbr).
 const PROBE_WAIT: Duration = Duration::from_secs(2);
-/// What is added at most, in nanoseconds.
+/// The largest random addition, in nanoseconds.
 const PROBE_WAIT_SPREAD: u64 = 1_000_000_000;
 /// Rounds between probes that coexistence with Reno allows at most (section 5.3.3.8.2: T_reno_bound).
 const RENO_ROUNDS: u64 = 63;
@@ -169,7 +170,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// What came of the last bandwidth probe (section 5.3.3.6).
+/// The result of the last bandwidth probe (section 5.3.3.6).
 #[derive(Clone, Copy, Debug, Default)]
 struct LastProbe {
     /// BBR.prev_probe_too_high.
@@ -189,7 +190,7 @@ struct FullBandwidth {
     now: bool,
 }
 
-/// What the last round trip delivered, and what it lost (section 5.5.10.3).
+/// Deliveries and losses of the last round trip (section 5.5.10.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Latest {
     /// BBR.bw_latest.
@@ -355,10 +356,9 @@ impl Bbr {
     }
 
     /// UpdateACKAggregation (section 5.5.9).
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn update_ack_aggregation(&mut self, ack: &Delivery) {
         let interval = ack.now.saturating_since(self.extra_acked_start);
-        let mut expected = (self.bw * interval.as_secs_f64()) as u64;
+        let mut expected = whole(self.bw * interval.as_secs_f64());
         if self.extra_acked_delivered <= expected {
             self.extra_acked_delivered = 0;
             self.extra_acked_start = ack.now;
@@ -495,10 +495,9 @@ impl CongestionControl for Bbr {
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn pacing_rate(&self) -> Option<BitRate> {
         // A rate of zero would never send again.
-        Some(BitRate::from_bps(((self.pacing_rate * 8.0) as u64).max(1)))
+        Some(BitRate::from_bps(whole(self.pacing_rate * 8.0).max(1)))
     }
 
     #[inline]

@@ -5,9 +5,10 @@ use super::{
     State,
 };
 use crate::delivery::DeliveryRate;
+use crate::number::{float, whole};
 use netlull_units::{Duration, Instant};
 
-/// Whether a transition has been decided.
+/// The decision about a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decided {
     Yes,
@@ -139,12 +140,11 @@ impl Bbr {
     }
 
     /// InflightWithHeadroom (section 5.3.3.9).
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         if self.inflight_longterm == INFINITE {
             return INFINITE;
         }
-        let headroom = ((HEADROOM * self.inflight_longterm as f64) as u64).max(self.smss);
+        let headroom = whole(HEADROOM * float(self.inflight_longterm)).max(self.smss);
         self.inflight_longterm.saturating_sub(headroom).max(self.min_pipe_cwnd())
     }
 

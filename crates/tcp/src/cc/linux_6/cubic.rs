@@ -35,7 +35,7 @@ struct Epoch {
     k: u64,
     /// Segments acknowledged that the Reno window has not grown for yet.
     friendly_acks: u64,
-    /// What Reno's window would be in its TCP-friendly region.
+    /// Reno's window, for the TCP-friendly region.
     friendly_window: u64,
 }
 

@@ -15,7 +15,7 @@ const ACK_DELAY: Duration = Duration::from_millis(1);
 /// `HYSTART_MIN_SAMPLES`: round trips that are looked at before one is judged.
 const SAMPLES: u32 = 8;
 
-/// What the acknowledgements of a round trip say.
+/// The verdict of a round trip's acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Continue,

@@ -20,12 +20,13 @@
 
 use crate::cc::{Ack, CongestionControl, Loss, Recovered, Start, TimeoutKind, Transmission};
 use crate::config::{Config, VegasBounds};
+use crate::number::{float, whole};
 use crate::recovery::RecoveryPhase;
 use netlull_units::{Bytes, Duration, Instant};
 
 /// `v_slowstart_`: the window after a timeout, and the least there is otherwise.
 const LEAST_WINDOW: f64 = 2.0;
-/// What is left of the window when a round trip's slow start finds a queue: 7/8 (section 3.3).
+/// The divisor of the cut when slow start finds a queue; 7/8 of the window stay (section 3.3).
 const SLOW_START_CUT: f64 = 8.0;
 /// No window can be advertised beyond 2^30 bytes (RFC 7323 section 2.3).
 const LARGEST_WINDOW: u64 = 1 << 30;
@@ -61,24 +62,20 @@ pub struct VegasNs2 {
     opened: bool,
 }
 
-/// What is in flight, in segments, the last possibly short.
-#[allow(clippy::cast_precision_loss)]
+/// Bytes in segments, the last possibly short.
 fn segments(bytes: u64, smss: u64) -> f64 {
-    bytes.div_ceil(smss) as f64
+    float(bytes.div_ceil(smss))
 }
 
 impl VegasNs2 {
     /// Vegas with the options of `config`, before the handshake.
     #[must_use]
-    #[allow(clippy::cast_precision_loss)]
     pub fn new(config: &Config) -> Self {
         let smss = u64::from(config.mss);
         Self {
             cwnd: 1.0,
             bytes: smss,
-            ssthresh: config
-                .initial_ssthresh
-                .map_or(f64::INFINITY, |ssthresh: Bytes| (ssthresh.as_u64() / smss) as f64),
+            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |ssthresh: Bytes| float(ssthresh.as_u64() / smss)),
             increment: 0.0,
             may_grow: true,
             base_rtt: None,
@@ -96,14 +93,13 @@ impl VegasNs2 {
     }
 
     #[inline]
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
     fn set_cwnd(&mut self, segments: f64) {
         self.cwnd = segments;
         // A fraction of a segment must not be rounded up to one.
-        let fraction = ((segments.fract() * self.smss as f64) as u64).min(self.smss - 1);
-        let bytes = segments as u64 * self.smss + fraction;
+        let fraction = whole(segments.fract() * float(self.smss)).min(self.smss - 1);
+        let bytes = whole(segments) * self.smss + fraction;
         if bytes > LARGEST_WINDOW {
-            self.cwnd = (LARGEST_WINDOW / self.smss) as f64;
+            self.cwnd = float(LARGEST_WINDOW / self.smss);
             self.bytes = LARGEST_WINDOW / self.smss * self.smss;
         } else {
             self.bytes = bytes;
@@ -137,9 +133,8 @@ impl VegasNs2 {
         self.set_cwnd(self.initial_window());
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn initial_window(&self) -> f64 {
-        (self.initial_window / self.smss).max(1) as f64
+        float((self.initial_window / self.smss).max(1))
     }
 
     /// Section 3.2 and 3.3, once per round trip: from the round trip that ended, how the next one grows.
@@ -195,11 +190,10 @@ impl VegasNs2 {
         }
     }
 
-    /// What this acknowledgement adds, if the window is (nearly) full.
+    /// Opens the window by this acknowledgement, if it is (nearly) full.
     #[inline]
-    #[allow(clippy::float_cmp)]
     fn grow(&mut self, ack: &Ack) {
-        if self.increment == 1.0 && self.cwnd >= self.ssthresh {
+        if self.increment >= 1.0 && self.cwnd >= self.ssthresh {
             self.increment = 0.0;
         }
         if self.increment > 0.0 && self.cwnd - self.in_transit(ack) <= 2.0 {
@@ -219,18 +213,16 @@ impl VegasNs2 {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn nanos(span: Duration) -> f64 {
-    span.as_nanos() as f64
+    float(span.as_nanos())
 }
 
 fn before(now: Instant, span: Duration) -> Instant {
     Instant::from_nanos(now.as_nanos().saturating_sub(span.as_nanos()))
 }
 
-#[allow(clippy::cast_precision_loss)]
 fn mean(sum: u64, count: u32) -> f64 {
-    sum as f64 / f64::from(count)
+    float(sum) / f64::from(count)
 }
 
 impl CongestionControl for VegasNs2 {
@@ -239,16 +231,14 @@ impl CongestionControl for VegasNs2 {
         self.bytes
     }
 
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     fn ssthresh(&self) -> u64 {
         // Saturates at infinity.
-        (self.ssthresh as u64).saturating_mul(self.smss)
+        whole(self.ssthresh).saturating_mul(self.smss)
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_established(&mut self, start: &Start) {
         let smss = u64::from(start.smss).max(1);
-        self.ssthresh = (self.ssthresh * self.smss as f64 / smss as f64).floor();
+        self.ssthresh = (self.ssthresh * float(self.smss) / float(smss)).floor();
         self.smss = smss;
         self.initial_window = start.initial_window;
         self.begin_time = start.now;
@@ -279,7 +269,6 @@ impl CongestionControl for VegasNs2 {
         self.on_segment_lost(loss, &Transmission { at: loss.now, count: 1 });
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_segment_lost(&mut self, loss: &Loss, sent: &Transmission) {
         // The window has been reduced since: that was for this loss as well.
         if self.reduced_at >= sent.at {
@@ -292,22 +281,20 @@ impl CongestionControl for VegasNs2 {
             _ if sent.count > 1 => window / 2,
             _ => window - window / 4,
         };
-        self.set_cwnd(window as f64);
+        self.set_cwnd(float(window));
         self.after_loss = self.cwnd;
         self.reduced_at = loss.now;
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_timeout(&mut self, loss: &Loss, _kind: TimeoutKind) {
-        self.ssthresh = ((loss.window / 2 / self.smss) as f64).max(LEAST_WINDOW);
+        self.ssthresh = float(loss.window / 2 / self.smss).max(LEAST_WINDOW);
         self.set_cwnd(LEAST_WINDOW);
         self.after_loss = 0.0;
         self.reduced_at = loss.now;
     }
 
-    #[allow(clippy::cast_precision_loss)]
     fn on_recovered(&mut self, recovered: &Recovered) {
-        let window = recovered.window as f64 / self.smss as f64;
+        let window = float(recovered.window) / float(self.smss);
         if window <= self.after_loss {
             self.ssthresh = LEAST_WINDOW;
         }
@@ -373,9 +360,7 @@ mod tests {
         {
             let mut cc = open(40.0, 2);
             end(&mut cc, 40, rtt);
-            #[allow(clippy::float_cmp)]
-            let same = cc.cwnd == expected && cc.increment == increment;
-            assert!(same, "{rtt}: {} {}", cc.cwnd, cc.increment);
+            assert_eq!((cc.cwnd, cc.increment), (expected, increment), "{rtt}");
         }
     }
 

@@ -1,0 +1,248 @@
+//! The parameters of gateways: of AWM, of C-EARTH, and of both together.
+
+use super::flow_count::FlowCountConfig;
+use super::round_trip::RoundTripConfig;
+use crate::ConfigError;
+use crate::rate::{QueueCount, QueueLength};
+use netlull_describe::read_parts;
+use netlull_units::{BitRate, Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The largest window that TCP can advertise, in bytes: 65,535 x 2^14 (RFC 7323 section 2.2).
+pub(super) const LARGEST_WINDOW: f64 = 1_073_725_440.0;
+
+/// Writes smaller windows into acknowledgements, so that the queue of a link stays at its target.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(extend("x-source" = "g-router section 2.1 (Barbera et al., ICC 2007)"))]
+pub struct AwmConfig {
+    /// The queue to keep.
+    #[serde(flatten)]
+    pub held: HeldQueue,
+    /// The windows.
+    #[serde(flatten)]
+    pub windows: WindowRule,
+}
+
+/// Follows the queue with the rate of the link; windows pass as they are.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(extend("x-source" = "g-router section 2.2"))]
+pub struct CEarthConfig {
+    /// The queue that AWM would keep.
+    #[serde(flatten)]
+    pub held: HeldQueue,
+    /// The rate.
+    #[serde(flatten)]
+    pub rate: RateRule,
+}
+
+/// AWM keeps the queue at its target; C-EARTH follows the queue with the rate of the link.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(extend("x-source" = "g-router section 2"))]
+pub struct GRouterConfig {
+    /// The queue to keep.
+    #[serde(flatten)]
+    pub held: HeldQueue,
+    /// The windows.
+    #[serde(flatten)]
+    pub windows: WindowRule,
+    /// The rate.
+    #[serde(flatten)]
+    pub rate: RateRule,
+}
+
+read_parts!(AwmConfig { held, windows });
+read_parts!(CEarthConfig { held, rate });
+read_parts!(GRouterConfig { held, windows, rate });
+
+/// The queue that a gateway keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HeldQueue {
+    /// T: the queue to keep, in data or packets of one MTU; C-EARTH's own target is gamma T.
+    #[schemars(extend("x-unit" = "packets or data", "x-source" = "g-router uses half of the buffer"))]
+    pub target: QueueLength,
+    /// What q counts.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub queue: QueueCount,
+}
+
+/// AWM's rule for windows (equations 1 and 2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WindowRule {
+    /// beta: how fast a queue off its target is corrected, at the link's rate at the start.
+    #[serde(default = "default_beta")]
+    #[schemars(extend("x-source" = "g-router section 3"))]
+    pub beta: BitRate,
+    /// The least window; default the scenario's MTU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the MTU", "x-source" = "g-router equation (1)"))]
+    pub floor: Option<Bytes>,
+    /// The window suggested at the start.
+    #[serde(default = "default_initial_window")]
+    #[schemars(extend("x-source" = "reading"))]
+    pub initial_window: Bytes,
+    /// Where N, the number of flows, comes from.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "g-router section 2.3; reading"))]
+    pub flows: FlowCountConfig,
+}
+
+/// C-EARTH's rule for the rate (equations 3 and 4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateRule {
+    /// Where RTT comes from; C-EARTH alone has no `printed`, which is computed from AWM's window.
+    #[schemars(extend("x-source" = "g-router section 2.4; reading"))]
+    pub round_trip: RoundTripConfig,
+    /// C_min; C_max is the link's rate.
+    #[schemars(extend("x-source" = "reading"))]
+    pub min_rate: BitRate,
+    /// C at the start; default the link's rate, which is C_max.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-default" = "the link's", "x-source" = "reading"))]
+    pub initial_rate: Option<BitRate>,
+    /// gamma: C-EARTH's target is gamma T.
+    #[serde(default = "default_gamma")]
+    #[schemars(extend("x-unit" = "0 < gamma < 1", "x-source" = "g-router section 3"))]
+    pub gamma: f64,
+    /// How often the rate is computed.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub pace: Pace,
+    /// C is set in whole multiples of this.
+    #[serde(default = "default_granularity")]
+    #[schemars(extend("x-source" = "reading"))]
+    pub granularity: BitRate,
+    /// Nothing is sent for this long after a change.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub transition: Duration,
+}
+
+/// How often C-EARTH computes its rate: the paper's formula says at every event, its prose "averaged along a round-trip time".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Once per round-trip time.
+    #[default]
+    RoundTrip,
+    /// At every arrival and departure.
+    Event,
+}
+
+fn default_beta() -> BitRate {
+    BitRate::from_bps(10_000)
+}
+
+fn default_initial_window() -> Bytes {
+    Bytes::new(65_535)
+}
+
+fn default_gamma() -> f64 {
+    0.95
+}
+
+fn default_granularity() -> BitRate {
+    BitRate::from_bps(1000)
+}
+
+impl HeldQueue {
+    /// A target, with what waits counted.
+    #[must_use]
+    pub fn new(target: QueueLength) -> Self {
+        Self { target, queue: QueueCount::default() }
+    }
+
+    /// T in bytes.
+    pub(super) fn bytes(&self, mtu: Bytes) -> Result<Bytes, ConfigError> {
+        match self.target.bytes(mtu) {
+            Bytes::ZERO => Err(ConfigError::new("target", Bytes::ZERO, "more than nothing")),
+            target => Ok(target),
+        }
+    }
+}
+
+impl Default for WindowRule {
+    fn default() -> Self {
+        Self {
+            beta: default_beta(),
+            floor: None,
+            initial_window: default_initial_window(),
+            flows: FlowCountConfig::default(),
+        }
+    }
+}
+
+impl WindowRule {
+    /// The least window in bytes.
+    pub(super) fn floor(&self, mtu: Bytes) -> Bytes {
+        self.floor.unwrap_or(mtu)
+    }
+
+    pub(super) fn check(&self, mtu: Bytes) -> Result<(), ConfigError> {
+        let floor = self.floor(mtu);
+        if self.beta.is_zero() {
+            return Err(ConfigError::new("beta", self.beta, "a rate above zero"));
+        }
+        if floor == Bytes::ZERO {
+            return Err(ConfigError::new("floor", floor, "at least one byte"));
+        }
+        if floor.as_f64() > LARGEST_WINDOW {
+            return Err(ConfigError::new("floor", floor, "at most the largest window of TCP (1073725440 B)"));
+        }
+        if self.initial_window < floor {
+            return Err(ConfigError::new("initial_window", self.initial_window, format!("at least floor ({floor})")));
+        }
+        self.flows.check()
+    }
+}
+
+impl RateRule {
+    /// The default parameters above a lowest rate.
+    #[must_use]
+    pub fn new(min_rate: BitRate, round_trip: RoundTripConfig) -> Self {
+        Self {
+            round_trip,
+            min_rate,
+            initial_rate: None,
+            gamma: default_gamma(),
+            pace: Pace::default(),
+            granularity: default_granularity(),
+            transition: Duration::ZERO,
+        }
+    }
+
+    /// C at the start.
+    pub(super) fn initial(&self, max: BitRate) -> BitRate {
+        self.initial_rate.unwrap_or(max)
+    }
+
+    pub(super) fn check(&self, max: BitRate) -> Result<(), ConfigError> {
+        let min = self.min_rate;
+        if min.is_zero() {
+            return Err(ConfigError::new("min_rate", min, "a rate above zero"));
+        }
+        if max < min {
+            return Err(ConfigError::new("min_rate", min, format!("at most the highest rate ({max})")));
+        }
+        if !(self.gamma > 0.0 && self.gamma < 1.0) {
+            return Err(ConfigError::new("gamma", self.gamma, "a number between 0 and 1"));
+        }
+        if self.granularity.is_zero() {
+            return Err(ConfigError::new("granularity", self.granularity, "a rate above zero"));
+        }
+        let span = BitRate::from_bps(max.as_bps() - min.as_bps());
+        if self.granularity > span && !span.is_zero() {
+            let expected = format!("at most the distance between the lowest and the highest rate ({span})");
+            return Err(ConfigError::new("granularity", self.granularity, expected));
+        }
+        let initial = self.initial(max);
+        if initial < min || initial > max {
+            return Err(ConfigError::new("initial_rate", initial, format!("a rate from min ({min}) to max ({max})")));
+        }
+        self.round_trip.check()
+    }
+}

@@ -1,0 +1,209 @@
+//! The list of link controllers: [`LinkMechanism`] is a controller's kind with its parameters, [`LinkMachine`] the running machine.
+//!
+//! A new controller is one file and one line at the end of this one.
+
+use crate::gateway::{AwmConfig, CEarthConfig, GRouterConfig, Gateway};
+use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
+use crate::{ConfigError, Machine};
+use netlull_units::{BitRate, Instant};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A kind of controller, as documents name it.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkKind {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it changes the link's rate.
+    pub changes_rate: bool,
+    /// Whether it reads segments and acknowledgements.
+    pub reads_segments: bool,
+    /// Its parameters' names.
+    pub fields: fn() -> Vec<String>,
+    /// The JSON Schema of its parameters, a table.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    read: fn(&Value) -> Result<LinkMechanism, netlull_describe::ReadError>,
+}
+
+macro_rules! link_mechanisms {
+    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+) => {
+        /// A link controller with its parameters, as a document gives them.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(tag = "kind")]
+        pub enum LinkMechanism {
+            $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
+            /// A controller from outside.
+            #[serde(skip)]
+            Foreign(ForeignLink),
+        }
+
+        /// A running link controller.
+        #[derive(Debug)]
+        pub enum LinkMachine {
+            $(#[doc = concat!("`", $name, "`.")] $variant($machine),)+
+            /// A controller from outside.
+            Foreign(Box<dyn LinkController>),
+        }
+
+        netlull_describe::read_by_kind!(LinkMechanism: $($name => $variant($config)),+);
+
+        impl LinkMechanism {
+            /// Every kind, in the order of the documentation.
+            pub const KINDS: &'static [LinkKind] = &[$(LinkKind {
+                name: $name,
+                changes_rate: <$config as LinkConfig>::CHANGES_RATE,
+                reads_segments: <$config as LinkConfig>::READS_SEGMENTS,
+                fields: || netlull_describe::parameters::<$config>().into_iter().map(|each| each.name).collect(),
+                schema: <$config>::json_schema,
+                read: |fields| netlull_describe::read::<$config>(fields).map(LinkMechanism::$variant),
+            }),+];
+
+            /// The kind's name.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                    Self::Foreign(foreign) => foreign.0.name(),
+                }
+            }
+
+            /// Checks every value, and those that must fit the link.
+            ///
+            /// # Errors
+            /// Names the first field that is out of range, its value and what was expected.
+            pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
+                match self {
+                    $(Self::$variant(config) => config.check(link),)+
+                    Self::Foreign(foreign) => foreign.0.build(link, Instant::ZERO).map(|_| ()),
+                }
+            }
+
+            /// The machine of a link whose run begins at `start`.
+            ///
+            /// # Errors
+            /// As [`LinkMechanism::check`].
+            pub fn build(&self, link: LinkContext, start: Instant) -> Result<LinkMachine, ConfigError> {
+                Ok(match self {
+                    $(Self::$variant(config) => LinkMachine::$variant(config.build(link, start)?.into()),)+
+                    Self::Foreign(foreign) => LinkMachine::Foreign(foreign.0.build(link, start)?),
+                })
+            }
+
+            /// Whether the controller reads segments and acknowledgements.
+            #[must_use]
+            pub fn reads_segments(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
+                    Self::Foreign(foreign) => foreign.0.reads_segments(),
+                }
+            }
+
+            /// The lowest rate that the controller may choose, and the parameter's name; `None` if it leaves the rate alone.
+            #[must_use]
+            pub fn lowest_rate(&self) -> Option<(&'static str, BitRate)> {
+                match self {
+                    $(Self::$variant(config) => config.lowest_rate(),)+
+                    Self::Foreign(_) => None,
+                }
+            }
+
+            /// The rate at the start; `None` for the link's.
+            #[must_use]
+            pub fn initial_rate(&self) -> Option<BitRate> {
+                match self {
+                    $(Self::$variant(config) => config.initial_rate(),)+
+                    Self::Foreign(foreign) => foreign.0.initial_rate(),
+                }
+            }
+        }
+
+        impl Machine for LinkMachine {
+            type Event = LinkEvent;
+            type Action = LinkAction;
+
+            #[inline(always)]
+            fn handle(&mut self, now: Instant, event: LinkEvent) {
+                match self {
+                    $(Self::$variant(machine) => machine.handle(now, event),)+
+                    Self::Foreign(machine) => machine.handle(now, event),
+                }
+            }
+
+            #[inline(always)]
+            fn poll_action(&mut self) -> Option<LinkAction> {
+                match self {
+                    $(Self::$variant(machine) => machine.poll_action(),)+
+                    Self::Foreign(machine) => machine.poll_action(),
+                }
+            }
+
+            #[inline(always)]
+            fn next_timeout(&self) -> Option<Instant> {
+                match self {
+                    $(Self::$variant(machine) => machine.next_timeout(),)+
+                    Self::Foreign(machine) => machine.next_timeout(),
+                }
+            }
+        }
+
+        impl LinkController for LinkMachine {
+            fn rate(&self) -> BitRate {
+                match self {
+                    $(Self::$variant(machine) => machine.rate(),)+
+                    Self::Foreign(machine) => machine.rate(),
+                }
+            }
+
+            fn changes(&self) -> u64 {
+                match self {
+                    $(Self::$variant(machine) => machine.changes(),)+
+                    Self::Foreign(machine) => machine.changes(),
+                }
+            }
+
+            #[inline(always)]
+            fn reads_segments(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
+                    Self::Foreign(machine) => machine.reads_segments(),
+                }
+            }
+
+            #[inline(always)]
+            fn estimates(&self) -> Estimates {
+                match self {
+                    $(Self::$variant(machine) => machine.estimates(),)+
+                    Self::Foreign(machine) => machine.estimates(),
+                }
+            }
+        }
+    };
+}
+
+impl LinkMechanism {
+    /// The kind of that name.
+    #[must_use]
+    pub fn kind(name: &str) -> Option<&'static LinkKind> {
+        Self::KINDS.iter().find(|kind| kind.name == name)
+    }
+}
+
+impl LinkKind {
+    /// Reads the parameters of a controller of this kind from a table.
+    ///
+    /// # Errors
+    /// Names the field by its path, its value and the expectation.
+    pub fn read(&self, fields: &Value) -> Result<LinkMechanism, netlull_describe::ReadError> {
+        (self.read)(fields)
+    }
+}
+
+link_mechanisms! {
+    "practra" => PractRa(PractRaConfig) -> PractRa;
+    "earth" => Earth(EarthConfig) -> Earth;
+    "awm" => Awm(AwmConfig) -> Box<Gateway>;
+    "c_earth" => CEarth(CEarthConfig) -> Box<Gateway>;
+    "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
+}

@@ -1,0 +1,139 @@
+//! A scenario that is read and checked once, and everything that is done with it.
+
+use crate::monitor::{Monitor, Watcher};
+use crate::{RawResult, errors};
+use netlull_sim::emulation::{Head, Outcome, check_format, emulated, plan};
+use netlull_sim::probe::{CaptureWriter, Table};
+use netlull_sim::run::{RunOutcome, run};
+use netlull_sim::scenario::document::Document;
+use netlull_sim::scenario::{RunOptions, Scenario, read_document};
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// A scenario that has been checked whole. Its runs share it, whatever their seeds and threads.
+#[pyclass(frozen, module = "netlull._core")]
+pub(crate) struct Checked {
+    document: Document,
+    scenario: Scenario,
+}
+
+#[pymethods]
+impl Checked {
+    #[new]
+    fn new(scenario_json: &str) -> PyResult<Self> {
+        let document = read_document(scenario_json).map_err(errors::scenario)?;
+        let scenario = Scenario::from_document(&document).map_err(errors::scenario)?;
+        Ok(Self { document, scenario })
+    }
+
+    /// The scenario as JSON with every default filled in.
+    fn canonical(&self) -> PyResult<String> {
+        serde_json::to_string(&self.document).map_err(errors::internal)
+    }
+
+    /// Doubts about values that are allowed: a sentence each.
+    fn warnings(&self) -> Vec<String> {
+        self.scenario.warnings()
+    }
+
+    /// The expected number of packet-hops of a run.
+    fn expected_hops(&self) -> f64 {
+        self.scenario.expected_hops()
+    }
+
+    /// The same scenario with other options of a run; `probe` is a table in JSON.
+    #[pyo3(signature = (seed=None, probe=None, verify=None))]
+    fn with_options(&self, seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> PyResult<Self> {
+        let options = RunOptions::read(seed, probe, verify).map_err(errors::scenario)?;
+        let scenario = self.scenario.with_options(&options).map_err(errors::scenario)?;
+        Ok(Self { document: self.document.with_options(&options), scenario })
+    }
+
+    /// Runs it without the GIL, with options as of `with_options`.
+    #[pyo3(signature = (seed=None, probe=None, verify=None, monitor=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        seed: Option<u64>,
+        probe: Option<&str>,
+        verify: Option<&str>,
+        monitor: Option<PyRef<'_, Monitor>>,
+    ) -> PyResult<RawResult> {
+        self.with_options(seed, probe, verify)?.execute(py, monitor, None)
+    }
+
+    /// Runs it and writes the packets seen at `links` to `path` as pcapng.
+    #[pyo3(signature = (links, path, monitor=None))]
+    fn trace(
+        &self,
+        py: Python<'_>,
+        links: Vec<String>,
+        path: PathBuf,
+        monitor: Option<PyRef<'_, Monitor>>,
+    ) -> PyResult<RawResult> {
+        let capture = CaptureWriter::of(&self.scenario, &links, &path).map_err(errors::capture)?;
+        self.execute(py, monitor, Some(capture))
+    }
+
+    /// Runs it without the GIL; the summary as JSON, without the times at each rate and without tables.
+    fn measure(&self, py: Python<'_>, seed: u64, monitor: PyRef<'_, Monitor>) -> PyResult<String> {
+        let scenario = Scenario { seed, ..self.scenario.clone() };
+        let mut summary = simulate(py, &scenario, Some(monitor), None)?.summary;
+        summary.links.iter_mut().for_each(|link| link.residency.clear());
+        py.detach(|| serde_json::to_string(&summary)).map_err(errors::internal)
+    }
+
+    /// The plan of its emulation, as `netlulld emulate` reads it.
+    fn emulation_plan(&self, py: Python<'_>) -> PyResult<String> {
+        let plan = py.detach(|| plan(&self.scenario)).map_err(errors::scenario)?;
+        serde_json::to_string(&plan).map_err(errors::internal)
+    }
+
+    /// The counts of an emulation, as the result of a run.
+    fn emulation_result(&self, py: Python<'_>, outcome_json: &str) -> PyResult<RawResult> {
+        let head: Head = serde_json::from_str(outcome_json).map_err(errors::request)?;
+        check_format(head).map_err(errors::scenario)?;
+        let outcome: Outcome = py.detach(|| serde_json::from_str(outcome_json)).map_err(errors::request)?;
+        let run = emulated(&self.scenario, &outcome).map_err(errors::scenario)?;
+        self.result(&run.summary, run.tables)
+    }
+
+    /// Copies and pickles by its JSON; the other process reads it once.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (String,))> {
+        Ok((py.get_type::<Self>(), (self.canonical()?,)))
+    }
+}
+
+impl Checked {
+    fn execute(
+        &self,
+        py: Python<'_>,
+        monitor: Option<PyRef<'_, Monitor>>,
+        capture: Option<CaptureWriter>,
+    ) -> PyResult<RawResult> {
+        let RunOutcome { summary, tables } = simulate(py, &self.scenario, monitor, capture)?;
+        self.result(&summary, tables)
+    }
+
+    fn result(&self, summary: &impl Serialize, tables: Vec<Table>) -> PyResult<RawResult> {
+        let summary = serde_json::to_string(summary).map_err(errors::internal)?;
+        Ok(RawResult { scenario: self.canonical()?, summary, tables })
+    }
+}
+
+/// Runs a scenario without the GIL.
+fn simulate(
+    py: Python<'_>,
+    scenario: &Scenario,
+    monitor: Option<PyRef<'_, Monitor>>,
+    capture: Option<CaptureWriter>,
+) -> PyResult<RunOutcome> {
+    let mut watcher = Watcher::new(py, monitor.map(|monitor| monitor.shared()))?;
+    let outcome = py.detach(|| run(scenario, &mut watcher, capture));
+    if let Some(interrupt) = watcher.interrupt {
+        return Err(interrupt);
+    }
+    outcome.map_err(errors::run)
+}

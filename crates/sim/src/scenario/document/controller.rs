@@ -1,0 +1,109 @@
+//! A link's controller: a mechanism, and the link's own options for it.
+
+use super::InService;
+use netlull_describe::{Fields, Tagged, tagged, unknown_kind};
+use netlull_mechanism::machines::LinkMechanism;
+use netlull_power::TransitionPower;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ControllerDocument {
+    /// The controller with its parameters.
+    #[serde(flatten)]
+    pub mechanism: LinkMechanism,
+    /// The link's options if the controller changes its rate.
+    #[serde(flatten)]
+    pub rate: Option<RateOptions>,
+    /// The link's options if the controller reads segments.
+    #[serde(flatten)]
+    pub segments: Option<SegmentOptions>,
+}
+
+/// The options of a link whose rate a controller changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateOptions {
+    /// The fate of the packet being sent when the rate changes.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub in_service: InService,
+    /// The rate whose power is charged while the link pauses for a change.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "reading"))]
+    pub transition_power: TransitionPower,
+}
+
+/// The options of a link whose controller reads segments.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentOptions {
+    /// The link that brings the acknowledgements; default the way back, from this link's end to its beginning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "link", "x-default" = "the way back", "x-source" = "-"))]
+    pub acknowledgements: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for ControllerDocument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let kinds = LinkMechanism::KINDS.iter().map(|kind| format!("\"{}\"", kind.name));
+        let expected = kinds.collect::<Vec<_>>().join(" ");
+        let Tagged { kind: name, fields } = tagged(deserializer, &expected)?;
+        let kind = LinkMechanism::kind(&name).ok_or_else(|| unknown_kind::<D::Error>(&name, &expected))?;
+        let mut fields = Fields::new(fields);
+        let rate = kind.changes_rate.then(|| fields.part::<_, D::Error>()).transpose()?;
+        let segments = kind.reads_segments.then(|| fields.part::<_, D::Error>()).transpose()?;
+        let parameters = fields.rest::<D::Error>(&(kind.fields)())?;
+        let mechanism = kind.read(&parameters).map_err(|error| error.custom::<D::Error>())?;
+        Ok(Self { mechanism, rate, segments })
+    }
+}
+
+impl JsonSchema for ControllerDocument {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("ControllerDocument")
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let kinds: Vec<Value> = LinkMechanism::KINDS
+            .iter()
+            .map(|kind| {
+                let mut options = Vec::new();
+                if kind.changes_rate {
+                    options.push(RateOptions::json_schema(generator));
+                }
+                if kind.reads_segments {
+                    options.push(SegmentOptions::json_schema(generator));
+                }
+                of_kind(kind.name, (kind.schema)(generator), options)
+            })
+            .collect();
+        let description =
+            "A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.";
+        json_schema!({ "description": description, "oneOf": kinds })
+    }
+}
+
+/// The schema of a table of one kind: the kind's parameters, then the options.
+fn of_kind(name: &str, parameters: Schema, options: Vec<Schema>) -> Value {
+    let parameters = parameters.to_value();
+    let mut properties = Map::new();
+    properties.insert("kind".to_owned(), serde_json::json!({ "type": "string", "const": name }));
+    for part in std::iter::once(&parameters).chain(options.iter().map(Schema::as_value)) {
+        let fields = part.get("properties").and_then(Value::as_object).cloned();
+        properties.extend(fields.unwrap_or_default());
+    }
+    let given = parameters.get("required").and_then(Value::as_array).into_iter().flatten().cloned();
+    let required: Vec<Value> = std::iter::once(Value::from("kind")).chain(given).collect();
+    serde_json::json!({
+        "type": "object",
+        "description": parameters["description"],
+        "x-source": parameters["x-source"],
+        "properties": properties,
+        "additionalProperties": false,
+        "required": required,
+    })
+}

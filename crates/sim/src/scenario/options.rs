@@ -1,0 +1,72 @@
+//! Options of one run: the fields that may differ between runs of one scenario.
+
+use super::document::{Document, ProbeDocument, Verify};
+use super::error::ScenarioError;
+use super::read::read_value;
+use super::resolve::{Scenario, check_seed, probe};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// The options of one run; the scenario's own where they are `None`.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunOptions {
+    /// The seed of every random stream.
+    pub seed: Option<u64>,
+    /// The time series to record.
+    pub probe: Option<ProbeDocument>,
+    /// The verifier.
+    pub verify: Option<Verify>,
+}
+
+impl RunOptions {
+    /// Reads options; `probe` is a table in JSON.
+    ///
+    /// # Errors
+    /// Names the field, its value and what was expected, as [`read_document`](super::read_document) does.
+    pub fn read(seed: Option<u64>, probe: Option<&str>, verify: Option<&str>) -> Result<Self, ScenarioError> {
+        let mut fields = Map::new();
+        if let Some(probe) = probe {
+            let table = serde_json::from_str(probe);
+            let table = table.map_err(|error| ScenarioError::new("probe", format!("is not JSON: {error}")))?;
+            fields.insert("probe".to_owned(), table);
+        }
+        if let Some(verify) = verify {
+            fields.insert("verify".to_owned(), verify.into());
+        }
+        Ok(Self { seed, ..read_value(&Value::Object(fields))? })
+    }
+}
+
+impl Document {
+    /// The document with the options in place of its own fields.
+    #[must_use]
+    pub fn with_options(&self, options: &RunOptions) -> Self {
+        let RunOptions { seed, probe, verify } = options.clone();
+        Self {
+            seed: seed.unwrap_or(self.seed),
+            probe: probe.unwrap_or_else(|| self.probe.clone()),
+            verify: verify.unwrap_or(self.verify),
+            ..self.clone()
+        }
+    }
+}
+
+impl Scenario {
+    /// The scenario with the options in place of its own; the rest is not checked again.
+    ///
+    /// # Errors
+    /// Names the option, its value and what was expected.
+    pub fn with_options(&self, options: &RunOptions) -> Result<Self, ScenarioError> {
+        let mut changed = self.clone();
+        if let Some(seed) = options.seed {
+            check_seed(seed)?;
+            changed.seed = seed;
+        }
+        if let Some(wanted) = &options.probe {
+            changed.probe = probe(wanted, self.duration, &self.links, self.flow_paths())?;
+        }
+        changed.verify = options.verify.unwrap_or(self.verify);
+        Ok(changed)
+    }
+}

@@ -1,0 +1,393 @@
+//! TCP options as scenarios have them: each may be left out, and overrides those of a preset.
+
+use crate::config::{
+    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, Ecn, Growth, InitialWindow, LossRecovery, PartialAckTimer,
+    RttClock, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
+    WindowUpdate,
+};
+use netlull_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
+const NS2_WINDOW: u32 = 10_000;
+
+/// Declares [`TcpOptions`], an option a line. `name: Type => field;` is an option that sets a field of [`Config`];
+/// [`TcpOptions::config`] says what the others do.
+macro_rules! tcp_options {
+    ($($(#[$attribute:meta])* $name:ident: $type:ty $(=> $field:ident)?;)*) => {
+        /// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        #[schemars(rename = "TcpDocument")]
+        pub struct TcpOptions {
+            $(
+                $(#[$attribute])*
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )*
+        }
+
+        impl TcpOptions {
+            /// These options, and for those left out the options of `base`.
+            #[must_use]
+            pub fn over(&self, base: &Self) -> Self {
+                Self { $($name: self.$name.clone().or_else(|| base.$name.clone()),)* }
+            }
+
+            /// The options that spell `config` out, without `preset` and `mss`.
+            #[must_use]
+            pub fn of(config: &Config) -> Self {
+                let mut options = Self::default();
+                $($(options.$name = config.$field.as_option();)?)*
+                options.name_the_rest(config);
+                options
+            }
+
+            /// Sets the fields of options that have one of their own.
+            fn set_fields(&self, config: &mut Config) {
+                $($(
+                    if let Some(value) = self.$name {
+                        config.$field = value.into();
+                    }
+                )?)*
+            }
+        }
+    };
+}
+
+tcp_options! {
+    /// Where unnamed options come from; default `rfc`.
+    preset: Preset;
+    /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
+    /// is known with.
+    congestion_control: String;
+    /// How losses are found and repaired; default the congestion control's own.
+    loss_recovery: LossRecovery => loss_recovery;
+    /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
+    sack_detection: SackDetection => sack_detection;
+    /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
+    window_reduction: WindowReduction => window_reduction;
+    /// Explicit congestion notification; default off, but for DCTCP.
+    ecn: Ecn => ecn;
+    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6. Default
+    /// true.
+    #[schemars(extend("x-source" = "RFC 9406"))]
+    hystart: bool => hystart;
+    /// What the windows of RFC 5681 and of `cubic` are counted in, and so whose rules they grow by; default bytes, with the preset
+    /// `linux-6` segments.
+    cwnd_unit: CwndUnit => cwnd_unit;
+    /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
+    #[schemars(extend("x-unit" = "segments", "x-source" = "Brakmo, Peterson 1995"))]
+    vegas: VegasBounds => vegas;
+    /// Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent.
+    vegas_flavour: VegasFlavour => vegas_flavour;
+    /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
+    /// MTU less 40 B of headers.
+    #[schemars(extend("x-source" = "RFC 6691"))]
+    mss: Bytes;
+    /// Initial window in segments (RFC 6928: 10).
+    #[schemars(extend("x-unit" = "segments", "x-source" = "RFC 6928"))]
+    initial_window: u32 => initial_window;
+    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
+    #[schemars(extend("x-source" = "RFC 5681 section 3.1"))]
+    initial_ssthresh: Bytes => initial_ssthresh;
+    /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
+    #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
+    delayed_ack: bool;
+    /// Longest delay of an acknowledgement.
+    #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
+    delayed_ack_timeout: Duration;
+    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
+    /// while the kernel's window grows, by `receive_buffer`.
+    #[schemars(extend("x-unit" = "acknowledgements"))]
+    quick_acks: u16 => quick_acks;
+    /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
+    sack_compression: SackCompression => sack_compression;
+    /// RFC 7323 timestamps.
+    #[schemars(extend("x-source" = "RFC 7323 section 3"))]
+    timestamps: bool => timestamps;
+    /// RFC 7323 window scaling.
+    #[schemars(extend("x-source" = "RFC 7323 section 2"))]
+    window_scaling: bool => window_scaling;
+    /// Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
+    send_buffer: Bytes => send_buffer;
+    /// Receive buffer, the largest window that is advertised.
+    receive_buffer: Bytes => receive_buffer;
+    /// RFC 3042 limited transmit.
+    #[schemars(extend("x-source" = "RFC 3042"))]
+    limited_transmit: bool => limited_transmit;
+    /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
+    #[schemars(extend("x-source" = "RFC 6582 section 4"))]
+    partial_ack_timer: PartialAckTimer => partial_ack_timer;
+    /// Retransmission timeout before the first sample (RFC 6298: 1 s).
+    #[schemars(extend("x-source" = "RFC 6298 section 2.1"))]
+    initial_rto: Duration => initial_rto;
+    /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    #[schemars(extend("x-source" = "RFC 6298 section 2.4"))]
+    min_rto: Duration => min_rto;
+    /// Largest retransmission timeout (at least 60 s).
+    #[schemars(extend("x-source" = "RFC 6298 section 2.5"))]
+    max_rto: Duration => max_rto;
+    /// Granularity G of the retransmission clock (ns-2: 10 ms).
+    #[schemars(extend("x-source" = "RFC 6298 section 2"))]
+    rto_granularity: Duration;
+    /// What halving starts from after a loss.
+    ssthresh_from: SsthreshFrom => ssthresh_from;
+    /// Whether a congestion window grows that nothing fills; window of RFC 5681 only.
+    growth: Growth => growth;
+    /// What becomes of data in flight when the peer's window closes over it.
+    shrunk_window: ShrunkWindow => shrunk_window;
+    /// Which windows are taken from acknowledgements that repeat their number.
+    window_update: WindowUpdate => window_update;
+}
+
+/// A named set of TCP options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "TcpPreset")]
+pub enum Preset {
+    /// The RFCs' defaults.
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6298, RFC 6928, RFC 7323"))]
+    #[default]
+    Rfc,
+    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
+    /// 10,000 segments instead of 20.
+    #[schemars(extend("x-source" = "ns-2.35"))]
+    Ns2,
+    /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
+    #[serde(rename = "freebsd-4.5")]
+    #[schemars(extend("x-source" = "FreeBSD 4.5; client-centered-2004 section IV"))]
+    FreeBsd45,
+    /// Linux 6 (6.18), for comparison with emulations.
+    #[serde(rename = "linux-6")]
+    #[schemars(extend("x-source" = "Linux 6.18; RFC 8985, RFC 6937"))]
+    Linux6,
+}
+
+impl Preset {
+    /// The preset's configuration, for segments of `mss` bytes.
+    #[must_use]
+    pub fn config(self, mss: u16) -> Config {
+        match self {
+            Self::Rfc => Config { mss, ..Config::default() },
+            Self::Ns2 => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
+            Self::FreeBsd45 => Config { mss, ..Config::freebsd_4_5() },
+            Self::Linux6 => Config { mss, ..Config::linux_6() },
+        }
+    }
+
+    /// Chooses an algorithm as the preset's system has it.
+    fn with_algorithm(self, config: Config, algorithm: Algorithm) -> Config {
+        match self {
+            Self::Rfc | Self::FreeBsd45 => config.with_algorithm(algorithm),
+            Self::Ns2 => config.with_ns2_agent(algorithm),
+            Self::Linux6 => config.with_linux_6_algorithm(algorithm),
+        }
+    }
+}
+
+/// A field of [`Config`] as an option; `None` if no option says the same.
+trait AsOption<T> {
+    fn as_option(&self) -> Option<T>;
+}
+
+impl<T: Clone> AsOption<T> for T {
+    fn as_option(&self) -> Option<T> {
+        Some(self.clone())
+    }
+}
+
+impl<T: Clone> AsOption<T> for Option<T> {
+    fn as_option(&self) -> Option<T> {
+        self.clone()
+    }
+}
+
+impl AsOption<u32> for InitialWindow {
+    fn as_option(&self) -> Option<u32> {
+        match *self {
+            Self::Rfc6928 => None,
+            Self::Segments(segments) => Some(segments),
+        }
+    }
+}
+
+impl TcpOptions {
+    /// The preset with these options, for segments of `mss` bytes.
+    ///
+    /// # Errors
+    /// Names the first option that is wrong, its value and the expectation.
+    pub fn config(&self, mss: u16) -> Result<Config, ConfigError> {
+        let preset = self.preset.unwrap_or_default();
+        let mut config = preset.config(mss);
+        if let Some(name) = &self.congestion_control {
+            let algorithm = Algorithm::by_name(name).ok_or_else(|| ConfigError::unknown_algorithm(name))?;
+            config = preset.with_algorithm(config, algorithm);
+        }
+        self.set_fields(&mut config);
+        config.delayed_ack = self.delayed_ack(config.delayed_ack);
+        config.rtt_clock = self.rtt_clock(config.rtt_clock);
+        if preset == Preset::Linux6 && self.quick_acks.is_none() {
+            // They depend on the receive buffer and the segment size.
+            config = config.with_linux_6_quick_acks();
+        }
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// `delayed_ack` switches, `delayed_ack_timeout` sets the time; alone, the time switches on as well.
+    fn delayed_ack(&self, preset: DelayedAck) -> DelayedAck {
+        let timeout = self.delayed_ack_timeout;
+        match (self.delayed_ack, timeout, preset) {
+            (Some(false), ..) => DelayedAck::Off,
+            (_, Some(timeout), _) => DelayedAck::EverySecond { timeout },
+            (Some(true), None, DelayedAck::Off) => Config::default().delayed_ack,
+            (_, None, preset) => preset,
+        }
+    }
+
+    /// The options that have no field of their own.
+    fn name_the_rest(&mut self, config: &Config) {
+        self.congestion_control = Some(config.congestion_control.name().to_owned());
+        self.delayed_ack = Some(config.delayed_ack != DelayedAck::Off);
+        self.delayed_ack_timeout = match config.delayed_ack {
+            DelayedAck::Off => None,
+            DelayedAck::EverySecond { timeout } => Some(timeout),
+        };
+        self.rto_granularity = Some(match config.rtt_clock {
+            RttClock::Fine { granularity } => granularity,
+            RttClock::Ticks { tick } => tick,
+        });
+    }
+
+    fn rtt_clock(&self, preset: RttClock) -> RttClock {
+        match (preset, self.rto_granularity) {
+            (clock, None) => clock,
+            (RttClock::Fine { .. }, Some(granularity)) => RttClock::Fine { granularity },
+            (RttClock::Ticks { .. }, Some(tick)) => RttClock::Ticks { tick },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(json: &str) -> TcpOptions {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn options_left_out_come_from_below_and_from_the_preset() {
+        let scenario = options(r#"{ "preset": "ns2", "initial_window": 4, "min_rto": "300 ms" }"#);
+        let flow = options(r#"{ "initial_window": 3, "send_buffer": "32 KiB" }"#);
+        let config = flow.over(&scenario).config(1000).unwrap();
+        let ns2 = Config::ns2().with_ns2_window(10_000);
+        let expected = Config {
+            initial_window: 3.into(),
+            min_rto: Duration::from_millis(300),
+            send_buffer: Some(Bytes::new(32 << 10)),
+            ..ns2
+        };
+        assert_eq!(config, expected);
+    }
+
+    #[test]
+    fn every_option_with_a_field_sets_it() {
+        // Values that no preset of the RFCs has.
+        let set = options(
+            r#"{ "loss_recovery": "reno", "sack_detection": "forward", "window_reduction": "immediate", "ecn": "classic",
+                 "hystart": false, "cwnd_unit": "segments", "vegas": { "alpha": 5, "beta": 6, "gamma": 7 },
+                 "vegas_flavour": "ns2", "initial_window": 9, "initial_ssthresh": "9 kB", "quick_acks": 8,
+                 "sack_compression": "linux_6", "timestamps": false, "window_scaling": false, "send_buffer": "90 kB",
+                 "receive_buffer": "91 kB", "limited_transmit": false, "partial_ack_timer": "slow_but_steady",
+                 "initial_rto": "2 s", "min_rto": "3 s", "max_rto": "70 s", "rto_granularity": "4 ms",
+                 "ssthresh_from": "window", "growth": "when_limited", "shrunk_window": "pull_back",
+                 "window_update": "larger", "delayed_ack_timeout": "5 ms" }"#,
+        );
+        let given = serde_json::to_value(&set).unwrap();
+        let expected = Config {
+            loss_recovery: LossRecovery::Reno,
+            sack_detection: SackDetection::Forward,
+            window_reduction: WindowReduction::Immediate,
+            ecn: Ecn::Classic,
+            hystart: false,
+            cwnd_unit: CwndUnit::Segments,
+            vegas: VegasBounds { alpha: 5, beta: 6, gamma: 7 },
+            vegas_flavour: VegasFlavour::Ns2,
+            initial_window: 9.into(),
+            initial_ssthresh: Some(Bytes::new(9000)),
+            quick_acks: 8,
+            sack_compression: SackCompression::Linux6,
+            timestamps: false,
+            window_scaling: false,
+            send_buffer: Some(Bytes::new(90_000)),
+            receive_buffer: Bytes::new(91_000),
+            limited_transmit: false,
+            partial_ack_timer: PartialAckTimer::SlowButSteady,
+            initial_rto: Duration::from_secs(2),
+            min_rto: Duration::from_secs(3),
+            max_rto: Duration::from_secs(70),
+            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(4) },
+            ssthresh_from: SsthreshFrom::Window,
+            growth: Growth::WhenLimited,
+            shrunk_window: ShrunkWindow::PullBack,
+            window_update: WindowUpdate::Larger,
+            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(5) },
+            ..Config::default()
+        };
+        assert_eq!(set.config(1460).unwrap(), expected);
+        // All options but the four below are above.
+        let schema = schemars::schema_for!(TcpOptions).to_value();
+        let names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
+        let others: Vec<_> = names.iter().filter(|name| given.get(name).is_none()).collect();
+        assert_eq!(others, ["preset", "congestion_control", "mss", "delayed_ack"]);
+    }
+
+    #[test]
+    fn a_preset_spelt_out_is_the_same() {
+        for preset in [Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] {
+            let config = preset.config(1460);
+            let spelt_out = TcpOptions { preset: Some(preset), ..TcpOptions::of(&config) };
+            assert_eq!(spelt_out.config(1460).unwrap(), config);
+        }
+    }
+
+    #[test]
+    fn acknowledgements_are_delayed_by_a_switch_or_a_time() {
+        let timeout = |json: &str| match options(json).config(1000).unwrap().delayed_ack {
+            DelayedAck::Off => 0,
+            DelayedAck::EverySecond { timeout } => timeout.as_nanos() / 1_000_000,
+        };
+        assert_eq!(timeout(r#"{ "preset": "ns2" }"#), 0);
+        assert_eq!(timeout(r#"{ "preset": "ns2", "delayed_ack": true }"#), 200);
+        assert_eq!(timeout(r#"{ "preset": "ns2", "delayed_ack_timeout": "70 ms" }"#), 70);
+        assert_eq!(timeout(r#"{ "delayed_ack": false, "delayed_ack_timeout": "70 ms" }"#), 0);
+        assert_eq!(timeout(r#"{ "preset": "freebsd-4.5", "delayed_ack": true }"#), 100);
+    }
+
+    #[test]
+    fn an_algorithm_comes_as_the_presets_system_has_it() {
+        let recovery = |json: &str| {
+            let config = options(json).config(1000).unwrap();
+            (config.loss_recovery, config.sack_detection)
+        };
+        use {LossRecovery as L, SackDetection as S};
+        assert_eq!(recovery(r#"{ "congestion_control": "vegas" }"#), (L::Sack, S::Forward));
+        assert_eq!(recovery(r#"{ "preset": "ns2", "congestion_control": "vegas" }"#), (L::Vegas, S::Forward));
+        assert_eq!(recovery(r#"{ "preset": "ns2", "congestion_control": "sack" }"#), (L::Sack, S::Counting));
+        assert_eq!(recovery(r#"{ "preset": "linux-6", "congestion_control": "vegas" }"#), (L::Rack, S::Rfc6675));
+        let unknown = options(r#"{ "congestion_control": "westwood" }"#).config(1000).unwrap_err();
+        assert_eq!(unknown.field(), "congestion_control");
+        assert!(unknown.message().starts_with("\"westwood\" is unknown; expected one of bbr, bic, "), "{unknown}");
+    }
+
+    #[test]
+    fn quick_acknowledgements_of_linux_depend_on_the_receive_buffer() {
+        let quick = |json: &str| options(json).config(1460).unwrap().quick_acks;
+        assert_eq!(quick(r#"{ "preset": "linux-6", "receive_buffer": "64 KiB" }"#), 16);
+        assert!(quick(r#"{ "preset": "linux-6", "receive_buffer": "2 MiB" }"#) > 16);
+        assert_eq!(quick(r#"{ "preset": "linux-6", "receive_buffer": "2 MiB", "quick_acks": 3 }"#), 3);
+    }
+}

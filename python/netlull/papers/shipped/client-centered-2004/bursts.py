@@ -1,1 +1,0 @@
-../../../../../papers/client-centered-2004/bursts.py

@@ -1,1 +1,0 @@
-../../../../../papers/g-router/figures.py

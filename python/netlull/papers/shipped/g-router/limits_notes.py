@@ -1,1 +1,0 @@
-../../../../../papers/g-router/limits_notes.py

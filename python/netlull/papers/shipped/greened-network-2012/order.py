@@ -1,1 +1,0 @@
-../../../../../papers/greened-network-2012/order.py

@@ -1,1 +1,0 @@
-../../../../../papers/intertwining-2012/climb.py

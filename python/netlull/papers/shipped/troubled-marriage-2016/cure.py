@@ -1,1 +1,0 @@
-../../../../../papers/troubled-marriage-2016/cure.py

@@ -1,0 +1,359 @@
+"""The paper's Figs. 1 and 5 to 7, where time and energy go, and what decides: the window, and the rate of the air."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Drawn, Evidence, Tabled, number
+from netlull.plot import COLOURS, Curve, Panel, figure, legend_above, panel_grid, styled
+
+from . import bursts, measures, medians
+from .measures import AIR, FAST_AIR, LOSSES, NOISES, ROUND_TRIPS, SHAPES, SITES, WAYS, WINDOWS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from netlull.stats import Interval
+
+    from .measures import Case
+
+PRINTED_SITES = {"stanford": 1.2, "jriver": 0.36}
+PRINTED_MEAN_SITES, PRINTED_MEAN_EMULATED, PRINTED_BEST_EMULATED = 0.81, 0.46, 0.27
+PRINTED_STANFORD = {AIR: 1.2, FAST_AIR: 0.89}
+ONE = "baseline TCP = 1"
+PRODUCT = f"Energy x delay, {ONE}"
+ROUND_TRIP = "Base round trip (ms)"
+PRODUCT_TO = 4.0
+"""End of the axes of products."""
+PART_COLOURS = ("#56B4E9", "#009E73", "#E69F00", "#D55E00", "#bbbbbb", "#0072B2", "#AA4499")
+"""Of `measures.PARTS`."""
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """All figures, the paper's first, in order."""
+    yield Drawn(
+        "fig5",
+        "Fig. 5. Seven Internet sites",
+        "Energy x delay over that of baseline TCP at each site, in the order of round trips: means over seeds with "
+        "95 % intervals; the paper's way, the run with the median transfer time of three (seeds 1 to 3), with a grey "
+        "line over what nine in ten other triples of seeds give; and what the paper's text prints (the others of its "
+        "bars have no numbers).",
+        at_sites(evidence),
+    )
+    yield Drawn(
+        "fig6",
+        "Fig. 6. Emulated paths",
+        "The same for emulated paths: at each round trip, losses of 0, 0.1, 0.25, 0.5 and 1 % from left to right. The "
+        "paper's text has the mean and the lowest of its bars. Means are what was registered; the lowest of the "
+        "medians of three is half of the paper's.",
+        emulated(evidence),
+    )
+    yield Drawn(
+        "fig7",
+        "Fig. 7. Against power-saving mode",
+        "No loss, four round trips. The paper's PSM is ideal: one poll for each burst, no time and no energy for "
+        "waking. Beyond the paper: 802.11's, with a poll for each packet, and bounded slowdown (BSD, 50 %), which "
+        "never sleeps here. Baseline TCP acknowledges eagerly; PSM and BSD do not, and that is all that BSD is above "
+        "1: TCP without eager acknowledgements and without any sleep takes as long (readings.toml, `baseline`).",
+        against_psm(evidence),
+    )
+    yield Drawn(
+        "bursts",
+        "Fig. 1, as it happens. Standard TCP and bursts",
+        bursts.CAPTION,
+        bursts.drawn(evidence.series),
+    )
+    yield Drawn(
+        "breakdown",
+        "Where the time of a download goes",
+        "Seconds of a download at each site, baseline TCP and the technique, means over seeds. Idle "
+        "early: awake before the first packet of a burst. Idle at the end of a burst: waiting whether another comes. "
+        "Idle else: between packets of bursts, in recovery, at the start, and after giving up.",
+        breakdown(evidence),
+        "energy",
+    )
+    yield Drawn(
+        "times",
+        "Time and energy apart",
+        "(a) Transfer time and (b) energy, both over baseline TCP's, against loss; bands are 95 % intervals. Below 1 "
+        "in (a) the technique is faster than TCP (C11).",
+        times(evidence),
+        "energy",
+    )
+    yield Drawn(
+        "air",
+        "Faster air",
+        "Energy x delay at each site with air of 20 and 108 Mb/s, and the paper's prediction for stanford. Faster air "
+        "makes uiuc and intel worse: uiuc's 64 KiB are less than 90 % of 108 Mb/s x 21 ms, so its connection is no "
+        "longer saturated and the technique goes on; at intel, with 91 ms the noisiest, no queue before the air "
+        "hides the gaps of more than 3 ms that noise opens, and 118 packets of a download are missed.",
+        faster_air(evidence),
+        "why",
+    )
+    if "noise" in evidence.grid.experiments:
+        yield Drawn(
+            "noise",
+            "The noise decides",
+            "(a) Energy x delay and (b) packets missed, against the mean of the noise, at 60 ms without loss, for "
+            "gamma distributions from long-tailed (shape 0.5) to narrow (8). A burst is judged over after 3 ms of "
+            "silence at least; noise of that size, drawn for each packet, tears bursts apart.",
+            noise(evidence),
+            "why",
+        )
+    if "windows" in evidence.grid.experiments:
+        yield Drawn(
+            "windows",
+            "The window decides",
+            "Energy x delay against the round trip for four windows, without loss. The time of a window on the air, "
+            "0.6 ms for each packet, is what closed acknowledgements add to each round trip.",
+            windows(evidence),
+            "why",
+        )
+
+
+def bars(axes: Axes, places: Sequence[float], found: Sequence[Interval], label: str, colour: int, width: float) -> None:
+    """Means with their intervals; what is beyond the axis has its number written into it."""
+    heights = [value.mean for value in found]
+    spread = [[value.mean - value.low for value in found], [value.high - value.mean for value in found]]
+    axes.bar(places, heights, width, color=COLOURS[colour % len(COLOURS)], label=label)
+    high_low = np.nan_to_num(spread)
+    axes.errorbar(places, heights, yerr=high_low, fmt="none", ecolor="#222222", elinewidth=0.8, capsize=1.5)
+    for place, height in zip(places, heights, strict=True):
+        if height > PRODUCT_TO:
+            number_in = axes.text(place, PRODUCT_TO * 0.97, f"{height:.1f}", ha="center", va="top", fontsize=6)
+            number_in.set(rotation=90, color="white")
+
+
+def crosses(axes: Axes, places: Sequence[float], values: Sequence[float], label: str = "paper") -> None:
+    """What the paper prints."""
+    axes.plot(places, values, "x", markersize=6, markeredgewidth=1.5, color="#000000", zorder=5, label=label)
+
+
+def draw_medians(axes: Axes, places: Sequence[float], values: Sequence[float], others: Sequence[Interval]) -> None:
+    """The paper's way to a number, and beside it what nine in ten other triples of seeds give."""
+    beside = [place + 0.03 for place in places]
+    low, high = ([getattr(value, end) for value in others] for end in ("low", "high"))
+    axes.vlines(beside, low, high, color="#777777", linewidth=1.6, zorder=3, label="any three")
+    axes.plot(
+        places, values, "D", markersize=3, color="white", markeredgecolor="#222222", zorder=4, label="median of three"
+    )
+
+
+def _products(axes: Axes, highest: float) -> None:
+    axes.axhline(1, color="#222222", linewidth=0.8)
+    axes.set_ylabel(PRODUCT)
+    axes.set_ylim(0, min(PRODUCT_TO, 1.12 * max(highest, 1.2)))
+
+
+def _all(evidence: Evidence, cases: Sequence[Case]) -> tuple[list[Interval], list[float], list[Interval]]:
+    return (
+        [measures.product(evidence, case) for case in cases],
+        [measures.median_of_three(evidence, case) for case in cases],
+        [medians.of_any_three(evidence, case) for case in cases],
+    )
+
+
+def _highest(*found: Sequence[Interval]) -> float:
+    return max(value.high if np.isfinite(value.high) else value.mean for values in found for value in values)
+
+
+def at_sites(evidence: Evidence) -> Figure:
+    """Fig. 5."""
+    found, three, others = _all(evidence, [measures.site(name) for name in SITES])
+    with styled():
+        drawn = figure(height=3.2)
+        axes = drawn.subplots()
+        places = list(range(len(SITES)))
+        bars(axes, places, found, "netlull", 0, 0.6)
+        draw_medians(axes, places, three, others)
+        crosses(axes, [places[list(SITES).index(name)] for name in PRINTED_SITES], list(PRINTED_SITES.values()))
+        mean = measures.over(evidence, [measures.site(name) for name in SITES]).mean
+        axes.axhline(mean, color=COLOURS[0], linestyle=":", linewidth=1, label=f"netlull, mean {mean:.2f}")
+        axes.axhline(PRINTED_MEAN_SITES, color="#000000", linestyle="--", linewidth=0.9, label="paper, mean 0.81")
+        axes.set_xticks(places, list(SITES))
+        _products(axes, _highest(found))
+        legend_above(drawn, [axes])
+    return drawn
+
+
+def emulated(evidence: Evidence) -> Figure:
+    """Fig. 6."""
+    with styled():
+        drawn = figure(height=3.4)
+        axes = drawn.subplots()
+        width, highest = 0.16, 0.0
+        for place, loss in enumerate(LOSSES):
+            found, three, others = _all(evidence, [measures.emulated(rtt, loss) for rtt in ROUND_TRIPS])
+            at = [group + (place - 2) * width for group in range(len(ROUND_TRIPS))]
+            bars(axes, at, found, f"{loss:g} %", place, width * 0.92)
+            draw_medians(axes, at, three, others)
+            highest = max(highest, _highest(found))
+        for value, what in ((PRINTED_MEAN_EMULATED, "mean"), (PRINTED_BEST_EMULATED, "lowest")):
+            style = "--" if what == "mean" else ":"
+            axes.axhline(value, color="#000000", linestyle=style, linewidth=0.9, label=f"paper, {what} {value:g}")
+        axes.set_xticks(range(len(ROUND_TRIPS)), [f"{rtt} ms" for rtt in ROUND_TRIPS])
+        _products(axes, highest)
+        legend_above(drawn, [axes], columns=4)
+    return drawn
+
+
+def against_psm(evidence: Evidence) -> Figure:
+    """Fig. 7."""
+    with styled():
+        drawn = figure(height=3.4)
+        axes = drawn.subplots()
+        width, highest = 0.16, 0.0
+        for place, way in enumerate(WAYS):
+            found = [measures.product(evidence, measures.way(rtt, way)) for rtt in ROUND_TRIPS]
+            at = [group + (place - 2) * width for group in range(len(ROUND_TRIPS))]
+            bars(axes, at, found, way, place, width * 0.92)
+            highest = max(highest, _highest(found))
+        axes.set_xticks(range(len(ROUND_TRIPS)), [f"{rtt} ms" for rtt in ROUND_TRIPS])
+        _products(axes, highest)
+        legend_above(drawn, [axes])
+    return drawn
+
+
+def breakdown(evidence: Evidence) -> Figure:
+    """Stacked seconds."""
+    with styled():
+        drawn = figure(height=4.0)
+        axes = drawn.subplots()
+        for row, name in enumerate(SITES):
+            case = measures.site(name)
+            for offset, cell in ((-0.19, case.baseline), (0.19, case.cell)):
+                left = 0.0
+                spent = measures.breakdown(evidence, cell).items()
+                for colour, (part, seconds) in zip(PART_COLOURS, spent, strict=True):
+                    axes.barh(row + offset, seconds, 0.34, left=left, color=colour, label=part)
+                    left += seconds
+        rows = [row + offset for row in range(len(SITES)) for offset in (-0.19, 0.19)]
+        axes.set_yticks(rows, [f"{name}, {what}" for name in SITES for what in ("baseline", "technique")], fontsize=7)
+        axes.invert_yaxis()
+        axes.set_xlabel("Time of the download (s)")
+        legend_above(drawn, [axes], columns=4)
+    return drawn
+
+
+def times(evidence: Evidence) -> Figure:
+    """Slowdown and energy against loss."""
+    panels = []
+    for letter, name, ratio in (("a", "Transfer time", measures.slowdown), ("b", "Energy", measures.energy)):
+        curves = [
+            Curve(
+                f"{rtt} ms",
+                LOSSES,
+                [_positive(ratio(evidence, measures.emulated(rtt, loss))) for loss in LOSSES],
+                colour,
+            )
+            for colour, rtt in enumerate(ROUND_TRIPS)
+        ]
+        panels.append(Panel(f"({letter})", "Loss (%)", f"{name}, {ONE}", curves, log_x=False, y_from=0))
+    return panel_grid(panels)
+
+
+def _positive(value: Interval) -> Interval:
+    """Ratios are above zero, whatever Student's t says of a few of them."""
+    return type(value)(value.mean, max(value.low, 0.0), value.high, value.n)
+
+
+def faster_air(evidence: Evidence) -> Figure:
+    """Sites at two rates of the air."""
+    with styled():
+        drawn = figure(height=3.2)
+        axes = drawn.subplots()
+        highest = 0.0
+        for place, air in enumerate((AIR, FAST_AIR)):
+            found = [measures.product(evidence, measures.site(name, air)) for name in SITES]
+            at = [group + (place - 0.5) * 0.36 for group in range(len(SITES))]
+            bars(axes, at, found, f"netlull, {air} Mb/s", place, 0.33)
+            highest = max(highest, _highest(found))
+            crosses(axes, [at[list(SITES).index("stanford")]], [PRINTED_STANFORD[air]])
+        axes.set_xticks(range(len(SITES)), list(SITES))
+        _products(axes, highest)
+        legend_above(drawn, [axes])
+    return drawn
+
+
+def windows(evidence: Evidence) -> Figure:
+    """Products and times for windows."""
+    panels = []
+    for letter, name, ratio in (("a", PRODUCT, measures.product), ("b", f"Transfer time, {ONE}", measures.slowdown)):
+        curves = [
+            Curve(
+                f"{kib} KiB", ROUND_TRIPS, [ratio(evidence, measures.window(rtt, kib)) for rtt in ROUND_TRIPS], colour
+            )
+            for colour, kib in enumerate(WINDOWS)
+        ]
+        panels.append(Panel(f"({letter})", ROUND_TRIP, name, curves, log_x=False, y_from=0))
+    return panel_grid(panels)
+
+
+def noise(evidence: Evidence) -> Figure:
+    """Products and missed packets for means and shapes of the noise."""
+    products, missed = [], []
+    for colour, shape in enumerate(SHAPES):
+        cases = [measures.noisy(mean, shape) for mean in NOISES]
+        name = f"shape {shape:g}"
+        products.append(Curve(name, NOISES, [measures.product(evidence, case) for case in cases], colour))
+        counts = [evidence.grid.interval(case.cell, "missed") for case in cases]
+        missed.append(Curve(name, NOISES, counts, colour))
+    return panel_grid(
+        [
+            Panel("(a)", "Mean of the noise (ms)", PRODUCT, products, log_x=False, y_from=0),
+            Panel("(b)", "Mean of the noise (ms)", "Packets missed in a download", missed, log_x=False, y_from=0),
+        ]
+    )
+
+
+SECTIONS = {"figures": "Figures and tables", "energy": "Where time and energy go", "why": "What decides"}
+"""The report's sections, in order."""
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """Every bar in numbers."""
+    ratios = [
+        "energy x delay",
+        "median over seeds (95 %)",
+        "median of three",
+        "any three (5th to 95th percentile)",
+        "energy",
+        "missed packets",
+        "bursts",
+    ]
+    header = ["case", "baseline (s)", "shaper (s)", *ratios]
+    sites = [_row(evidence, name, measures.site(name)) for name in SITES]
+    yield Tabled("figures", "Fig. 5 in numbers", header, sites)
+    paths = [
+        _row(evidence, f"{rtt} ms, {loss:g} %", measures.emulated(rtt, loss)) for rtt in ROUND_TRIPS for loss in LOSSES
+    ]
+    yield Tabled("figures", "Fig. 6 in numbers", header, paths)
+    ways = [
+        _row(evidence, f"{rtt} ms, {way}", measures.way(rtt, way))
+        for rtt in ROUND_TRIPS
+        for way in WAYS
+        if way != measures.BASELINE
+    ]
+    named = ["case", "baseline (s)", "this (s)", *ratios]
+    yield Tabled("figures", "Fig. 7 in numbers", named, ways)
+
+
+def _row(evidence: Evidence, name: str, case: Case) -> list[str]:
+    grid = evidence.grid
+    return [
+        name,
+        number(grid.interval(case.baseline, "seconds"), digits=2),
+        number(grid.interval(case.cell, "seconds"), digits=2),
+        number(measures.product(evidence, case), digits=2),
+        medians.told(medians.over_seeds(evidence, case)),
+        f"{measures.median_of_three(evidence, case):.2f}",
+        medians.told(medians.of_any_three(evidence, case)),
+        number(measures.energy(evidence, case), digits=2),
+        number(grid.interval(case.cell, "missed")),
+        number(grid.interval(case.cell, "bursts")),
+    ]

@@ -1,0 +1,168 @@
+"""What the sweep measured, in the paper's terms: products, times, the median of three, where a download's time went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Cell
+from netlull.stats import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from netlull.papers import Evidence, Recorded
+    from netlull.stats import Interval
+
+BASELINE, SHAPER, IDEAL_PSM = "baseline TCP", "shaper", "PSM, ideal"
+WAYS = (BASELINE, SHAPER, IDEAL_PSM, "PSM, 802.11", "BSD")
+"""The axis `way`; `client` has the first two."""
+SITES = ("uiuc", "sun", "freebsd", "stanford", "washington", "jriver", "intel")
+"""The axis `site`, in the order of Fig. 4."""
+ROUND_TRIPS = (30, 60, 90, 120)
+"""In ms."""
+LOSSES = (0, 0.1, 0.25, 0.5, 1)
+"""In percent."""
+WINDOWS = (8, 16, 32, 64)
+"""In KiB."""
+NOISES = (0, 0.6, 1.2, 1.8, 2.4, 3, 4.5, 6)
+"""Means, in ms."""
+SHAPES = (0.5, 1, 2, 8)
+AIR, FAST_AIR = 20, 108
+"""In Mb/s."""
+THREE = (1, 2, 3)
+"""The seeds that stand for the paper's three runs of each case."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One bar: a cell of the sweep and the baseline's that it is normalised to."""
+
+    cell: Cell
+    baseline: Cell
+
+
+def emulated(rtt: float, loss: float) -> Case:
+    """A case of Fig. 6."""
+    cells = (Cell.of("emulated", rtt=rtt, loss=loss, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def site(name: str, air: float = AIR) -> Case:
+    """A case of Fig. 5, at the paper's rate of the air or another."""
+    cells = (Cell.of("sites", site=name, air=air, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def way(rtt: float, name: str) -> Case:
+    """A case of Fig. 7."""
+    return Case(*(Cell.of("psm", rtt=rtt, way=value) for value in (name, BASELINE)))
+
+
+def window(rtt: float, kib: float) -> Case:
+    """A case of the windows beyond the paper."""
+    cells = (Cell.of("windows", rtt=rtt, window=kib, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def noisy(mean: float, shape: float) -> Case:
+    """A case of the noises beyond the paper."""
+    cells = (Cell.of("noise", noise=mean, shape=shape, client=client) for client in (SHAPER, BASELINE))
+    return Case(*cells)
+
+
+def product(evidence: Evidence, case: Case) -> Interval:
+    """Energy x delay over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "product_js")
+
+
+def ratios(evidence: Evidence, case: Case, metric: str) -> dict[int, float]:
+    """A metric over that of baseline TCP, by seed."""
+    ours, theirs = (evidence.grid.samples(cell, metric) for cell in (case.cell, case.baseline))
+    return {seed: value / theirs[seed] for seed, value in ours.items() if theirs.get(seed)}
+
+
+def difference(evidence: Evidence, one: Case, other: Case) -> Interval:
+    """The product of one less that of another, seed by seed."""
+    left, right = (ratios(evidence, case, "product_js") for case in (one, other))
+    return mean_interval([value - right[seed] for seed, value in left.items() if seed in right])
+
+
+def slowdown(evidence: Evidence, case: Case) -> Interval:
+    """Transfer time over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "seconds")
+
+
+def energy(evidence: Evidence, case: Case) -> Interval:
+    """Energy over that of baseline TCP, mean over seeds."""
+    return evidence.grid.ratio(case.cell, case.baseline, "energy_j")
+
+
+def median_of_three(evidence: Evidence, case: Case) -> float:
+    """The paper's number: of three runs each, those with the median transfer time, one over the other."""
+    ours, theirs = (_product_of_the_median(evidence, cell) for cell in (case.cell, case.baseline))
+    return ours / theirs
+
+
+def _product_of_the_median(evidence: Evidence, cell: Cell) -> float:
+    seconds = evidence.grid.samples(cell, "seconds")
+    ran = sorted((seed for seed in THREE if seed in seconds), key=lambda seed: seconds[seed])
+    return evidence.grid.samples(cell, "product_js")[ran[len(ran) // 2]]
+
+
+def mean(values: Sequence[float]) -> float:
+    """Of the bars of a figure."""
+    return float(np.mean(values))
+
+
+PARTS = ("asleep", "waking", "idle, early", "idle, end of burst", "idle, else", "receiving", "transmitting")
+"""Where the time of a download goes.
+
+`idle, else` is between the packets of bursts, in recovery, at the start and after giving up.
+"""
+
+
+def breakdown(evidence: Evidence, cell: Cell) -> dict[str, float]:
+    """Seconds in each of `PARTS`, means over seeds."""
+    grid = evidence.grid
+
+    def seconds(metric: str) -> float:
+        return float(np.nan_to_num(grid.interval(cell, metric).mean))
+
+    wakes, each = grid.samples(cell, "wakes"), grid.samples(cell, "wake_time_s")
+    found = {
+        "asleep": seconds("asleep_s"),
+        "waking": mean([wakes[seed] * each[seed] for seed in wakes]),
+        "idle, early": seconds("early_s"),
+        "idle, end of burst": seconds("detection_s"),
+        "receiving": seconds("receiving_s"),
+        "transmitting": seconds("transmitting_s"),
+    }
+    found["idle, else"] = seconds("seconds") - sum(found.values())
+    return {part: found[part] for part in PARTS}
+
+
+def in_bursts(run: Recorded) -> float:
+    """Seconds from first to last packet of bursts, summed: how much closed acknowledgements delay the stream."""
+    table = run.series("burst")
+    return float(np.sum(table["last_s"].to_numpy() - table["first_s"].to_numpy()))
+
+
+def saturated(run: Recorded) -> bool:
+    """Whether the download went back to standard TCP in its first half, because its bursts filled the air."""
+    station = run.summary["stations"][0]
+    if station["fallback"] != "saturated":
+        return False
+    download, ended = station["download"], run.series("burst")["ended_s"].to_pylist()
+    return bool(ended[-1] < download["start_s"] + download["seconds"] / 2)
+
+
+def over(evidence: Evidence, cases: Sequence[Case]) -> Interval:
+    """The mean product of several cases by seed: its mean and interval over seeds."""
+    by_seed: dict[int, list[float]] = {}
+    for case in cases:
+        for seed, ratio in ratios(evidence, case, "product_js").items():
+            by_seed.setdefault(seed, []).append(ratio)
+    return mean_interval([mean(values) for values in by_seed.values() if len(values) == len(cases)])

@@ -1,0 +1,316 @@
+"""The paper's Figs. 2 and 3, what the gateway estimates, and what the readings that decide do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, shade, styled
+
+from . import claims, series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from netlull.papers import Recorded
+
+END_S = 750.0
+TARGET, BUFFER = 50.0, 100.0
+"""Packets."""
+BOTTLENECK = ((0.0, 100.0), (300.0, 15.0), (600.0, 100.0))
+"""The Internet node's capacity in case study 2: from a time (s) on, Mb/s."""
+RATES_TO, DEMAND, SERVICE, CAPACITY, QUEUE, AIM, GREY = 35.0, 0, 1, 2, 3, 5, 6
+"""The rate axis's end in Mb/s, and places in the palette."""
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """All figures, the paper's first."""
+    yield Drawn(
+        "fig2",
+        "Fig. 2. Case study 1: the demand is the limit",
+        "(a, c) Service rate of the G-Router (each second) and what the sources achieve over-provisioned (5 s). "
+        "(b, d) Its queue (each second), the target of 50 packets and the buffer of 100. Left: estimators as printed. "
+        "Right: estimators that measure; swings of half a second show by their spread only. One run.",
+        case1(evidence),
+    )
+    for name, way in (("fig3", "printed"), ("fig3-working", "working")):
+        yield Drawn(
+            name,
+            f"Fig. 3. Case study 2: the Internet node is a bottleneck from 300 to 600 s; estimators {claims.WAYS[way]}",
+            "(a) Service rate of the G-Router (each second), what the sources achieve over-provisioned without the "
+            "bottleneck (bins of 5 s), and the Internet node's capacity. (b) The G-Router's queue. (c) The Internet "
+            "node's queue, with the G-Router. (d) The same, not controlled. One run.",
+            case2(evidence, way),
+        )
+    yield Drawn(
+        "estimates",
+        "What the G-Router suggests and estimates in case study 1",
+        "(a) Suggested window. (b) Number of flows. (c) Round-trip time. As printed, RTT is a constant and N follows "
+        "C / swnd. One run, each second.",
+        estimates(evidence),
+        "readings",
+    )
+    if evidence.grid.cells("gain"):
+        yield from _decides(evidence)
+
+
+def case1(evidence: Evidence) -> Figure:
+    """Fig. 2 with both kinds of estimators."""
+    over = evidence.series["case1-over"]
+    with styled():
+        drawn = figure(height=4.6)
+        grid = drawn.subplots(2, 2, sharex=True, sharey="row")
+        for column, (way, name) in enumerate(claims.WAYS.items()):
+            run = evidence.series[f"case1-{way}"]
+            rates, queue = grid[0][column], grid[1][column]
+            traces = [_service(run), _demand(over)]
+            draw_traces(rates, traces, f"({'ac'[column]}) Rates, {name}", "Rate (Mb/s)", (0, END_S))
+            rates.set_ylim(0, RATES_TO)
+            _queue(queue, run, series.ROUTER, f"({'bd'[column]}) G-Router's queue, {name}", target=True)
+        used = [axes for row in grid for axes in row]
+        _finish(drawn, used)
+    return drawn
+
+
+def case2(evidence: Evidence, way: str) -> Figure:
+    """Fig. 3."""
+    run, none = evidence.series[f"case2-{way}"], evidence.series["case2-none"]
+    with styled():
+        drawn = figure(height=4.8)
+        grid = drawn.subplots(2, 2, sharex=True)
+        used = [axes for row in grid for axes in row]
+        rates, queue, node, plain = used
+        capacity = Trace(
+            "capacity of the Internet node",
+            np.array([at for at, _ in BOTTLENECK] + [END_S]),
+            np.array([rate for _, rate in BOTTLENECK] + [BOTTLENECK[-1][1]]),
+            colour=CAPACITY,
+            steps=True,
+            width=1.6,
+            dashed=True,
+        )
+        traces = [_service(run), _demand(evidence.series["case1-over"]), capacity]
+        draw_traces(rates, traces, "(a) Rates", "Rate (Mb/s)", (0, END_S))
+        rates.set_ylim(0, RATES_TO)
+        _queue(queue, run, series.ROUTER, "(b) G-Router's queue", target=True)
+        _queue(node, run, series.NODE, "(c) Internet node's queue, G-Router")
+        _queue(plain, none, series.NODE, "(d) Internet node's queue, not controlled")
+        for axes in used:
+            shade(axes, BOTTLENECK[1][0], BOTTLENECK[2][0], "Internet node is the bottleneck")
+        _finish(drawn, used)
+        queue.set_ylabel("Queue (packets)")  # beside another quantity
+        queue.tick_params(labelleft=True)
+    return drawn
+
+
+def _demand(run: Recorded) -> Trace:
+    time, rate = series.throughput(run, series.ROUTER)
+    return Trace("throughput over-provisioned", time, rate / 1e6, colour=DEMAND, width=1.6)
+
+
+def _service(run: Recorded) -> Trace:
+    time, rate = series.service(run)
+    return Trace("service rate", time, rate / 1e6, colour=SERVICE, width=0.8)
+
+
+def _queue(axes: Axes, run: Recorded, link: str, title: str, *, target: bool = False) -> None:
+    time, packets = series.queue(run, link)
+    ends = np.array([0.0, END_S])
+    traces = [Trace("queue", time, packets, colour=QUEUE, width=0.7)]
+    if target:
+        traces.append(Trace("target T", ends, np.full(2, TARGET), colour=AIM, width=1.4, dashed=True))
+    traces.append(Trace("buffer", ends, np.full(2, BUFFER), colour=GREY, width=1.0))
+    draw_traces(axes, traces, title, "Queue (packets)", (0, END_S))
+    axes.set_ylim(0, BUFFER * 1.08)
+
+
+def _finish(drawn: Figure, used: list[Axes]) -> None:
+    for axes in used:
+        axes.set_xlabel("Time (s)")
+        axes.label_outer(remove_inner_ticks=False)
+    legend_above(drawn, used)
+
+
+def estimates(evidence: Evidence) -> Figure:
+    """Suggested window, flows and round trip over time."""
+    panels = (
+        ("window_bytes", 1e-3, "(a) Suggested window", "Window (kB)"),
+        ("flows", 1.0, "(b) Flows", "Flows"),
+        ("round_trip_s", 1e3, "(c) Round-trip time", "RTT (ms)"),
+    )
+    with styled():
+        drawn = figure(height=2.6)
+        used = list(drawn.subplots(1, 3, sharex=True))
+        for axes, (name, scale, title, label) in zip(used, panels, strict=True):
+            traces = []
+            for colour, (way, words) in enumerate(claims.WAYS.items()):
+                time, values = series.suggested(evidence.series[f"case1-{way}"], name)
+                traces.append(Trace(words, time, values * scale, colour=(SERVICE, CAPACITY)[colour], width=0.9))
+            draw_traces(axes, traces, title, label, (0, END_S))
+            axes.set_ylim(bottom=0)
+            axes.set_xlabel("Time (s)")
+        legend_above(drawn, used)
+    return drawn
+
+
+def _decides(evidence: Evidence) -> Iterator[Drawn]:
+    yield Drawn(
+        "gain",
+        "C-EARTH's gain: RTT a constant, flows counted",
+        "Case study 1 over the constant that stands for RTT in C-EARTH (equation 4). (a) Goodput against "
+        "over-provisioned. (b) Dropped at the G-Router. (c) Utilisation. Printed estimators freeze it at 1049 ms. "
+        f"{_BANDS}",
+        _against(evidence, [("gain", "rtt", "RTT a constant", 0)], "RTT in C-EARTH (ms)", log_x=True),
+        "readings",
+    )
+    yield Drawn(
+        "windows",
+        "The first suggested window, estimators as printed",
+        "Case study 1 over swnd at the start, with N at the start such that RTT stays at 1.05 s. AWM raises a sum of "
+        "windows that is too small by at most beta = 10 kb/s: the rate follows the windows instead of the demand. "
+        f"{_BANDS}",
+        _against(evidence, [("windows", "window", "as printed", SERVICE)], "swnd at the start (kB)"),
+        "readings",
+    )
+    yield Drawn(
+        "beta",
+        "AWM's beta",
+        f"Case study 1 over beta. {_BANDS}",
+        _against(
+            evidence,
+            [("beta-printed", "beta", "as printed", SERVICE), ("beta-working", "beta", "working", CAPACITY)],
+            "beta (kb/s)",
+            log_x=True,
+        ),
+        "readings",
+    )
+    yield Drawn(
+        "capacity",
+        "The Internet node's capacity in case study 2",
+        "(a) Packets lost there, against not controlled. (b) Mean service rate from 330 to 600 s. (c) Goodput then. "
+        f"{_BANDS}",
+        _capacities(evidence),
+        "readings",
+    )
+
+
+_BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
+
+
+def _against(
+    evidence: Evidence, lines: list[tuple[str, str, str, int]], x_label: str, *, log_x: bool = False
+) -> Figure:
+    """Goodput, losses and utilisation over an axis."""
+    goodput, drops, use = [], [], []
+    for experiment, axis, label, colour in lines:
+        values = evidence.grid.values(experiment, axis)
+        cells = [Cell.of(experiment, **{axis: value}) for value in values]
+        kept = [evidence.grid.ratio(cell, claims.OVER, "goodput_bps", 100) for cell in cells]
+        goodput.append(Curve(label, values, kept, colour))
+        drops.append(
+            Curve(label, values, [evidence.grid.interval(cell, "drop_fraction", 100) for cell in cells], colour)
+        )
+        use.append(Curve(label, values, [evidence.grid.interval(cell, "utilisation", 100) for cell in cells], colour))
+    return panel_grid(
+        [
+            Panel("(a) Goodput", x_label, "Of over-provisioned (%)", goodput, log_x=log_x, y_to=102),
+            Panel("(b) Losses at the G-Router", x_label, "Dropped packets (%)", drops, log_x=log_x, y_from=0),
+            Panel("(c) Utilisation", x_label, "Utilisation (%)", use, log_x=log_x, y_from=80, y_to=101),
+        ],
+        columns=3,
+        row_height=2.6,
+    )
+
+
+def _capacities(evidence: Evidence) -> Figure:
+    grid = evidence.grid
+    values = grid.values("capacity-none", "capacity")
+    none = [Cell.of("capacity-none", capacity=value) for value in values]
+    fewer, rates, goodput = [], [], [_curve(evidence, "not controlled", none, values, "squeezed_goodput_bps", GREY)]
+    for way, colour in (("printed", SERVICE), ("working", CAPACITY)):
+        cells = [Cell.of(f"capacity-{way}", capacity=value) for value in values]
+        reduced = [grid.reduction(cell, plain, "node_drops", 100) for cell, plain in zip(cells, none, strict=True)]
+        fewer.append(Curve(claims.WAYS[way], values, reduced, colour))
+        rates.append(_curve(evidence, claims.WAYS[way], cells, values, "squeezed_rate_bps", colour))
+        goodput.append(_curve(evidence, claims.WAYS[way], cells, values, "squeezed_goodput_bps", colour))
+    label = "Capacity (Mb/s)"
+    return panel_grid(
+        [
+            Panel("(a) Fewer losses", label, "Fewer packets lost (%)", fewer, log_x=False, y_to=100),
+            Panel("(b) Service rate", label, "Rate (Mb/s)", rates, log_x=False, y_from=0),
+            Panel("(c) Goodput", label, "Goodput (Mb/s)", goodput, log_x=False, y_from=0),
+        ],
+        columns=3,
+        row_height=2.6,
+    )
+
+
+def _curve(evidence: Evidence, label: str, cells: list[Cell], x: list[float], metric: str, colour: int) -> Curve:
+    return Curve(label, x, [evidence.grid.interval(cell, metric, 1e-6) for cell in cells], colour)
+
+
+SECTIONS = {
+    "figures": "Figures",
+    "readings": "What decides: estimates, gain, first window, beta, capacity",
+    "energy": "Energy",
+}
+"""The report's sections, in order."""
+
+EXPERIMENTS = {
+    "case1-over": "1, over-provisioned",
+    "case1-printed": "1, as printed",
+    "case1-working": "1, working",
+    "case1-printed-rtt": "1, as printed, once per RTT",
+    "case1-working-rtt": "1, working, once per RTT",
+    "case2-none": "2, not controlled",
+    "case2-printed": "2, as printed",
+    "case2-working": "2, working",
+    "case2-printed-rtt": "2, as printed, once per RTT",
+    "case2-working-rtt": "2, working, once per RTT",
+}
+"""Rows of the table of runs."""
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """The case studies in numbers."""
+    grid = evidence.grid
+    present = [(Cell.of(name), label) for name, label in EXPERIMENTS.items() if grid.cells(name)]
+    rows = [
+        [
+            label,
+            number(grid.interval(cell, "goodput_bps", 1e-6), digits=2),
+            number(grid.interval(cell, "mean_rate_bps", 1e-6), digits=2),
+            number(grid.interval(cell, "utilisation", 100), digits=2),
+            number(grid.interval(cell, "queue_packets"), digits=1),
+            number(grid.interval(cell, "drops"), digits=0),
+            number(grid.interval(cell, "node_drops"), digits=0),
+            number(grid.interval(cell, "rate_changes", 1e-3), digits=0),
+        ]
+        for cell, label in present
+    ]
+    header = [
+        "Case study",
+        "goodput (Mb/s)",
+        "mean rate (Mb/s)",
+        "utilisation (%)",
+        "queue (packets)",
+        "dropped",
+        "dropped at the Internet node",
+        "rate changes (thousands)",
+    ]
+    yield Tabled("figures", "The case studies, 10 to 750 s", header, rows)
+    models = {"saving_fs": "ideal FS", "saving_dvs": "ideal DVS", "saving_ncs_55a1_24h": "measured: NCS-55A1-24H"}
+    saved = [
+        [label, *(number(grid.interval(cell, metric, 100), digits=2) for metric in models)] for cell, label in present
+    ]
+    yield Tabled(
+        "energy",
+        "Energy that the access link saves against 100 Mb/s all the time (%)",
+        ["Case study", *models.values()],
+        saved,
+    )

@@ -1,0 +1,264 @@
+"""The paper's Figs. 1 to 4 and Tables IV and V, energy under other models, and what becomes of Vegas."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import COLOURS, Curve, Panel, Trace, draw_traces, figure, legend_above, panel_grid, shade, styled
+from netlull.stats import Interval
+from netlull.topology import sleep_plan
+
+from . import claims, network, printed, series, vegas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PLANNED = (50, 60, 70, 80, 90)
+LIKE = {50: 50, 60: 70, 70: 70, 80: 70, 90: 90}
+"""Thresholds whose links are the same as those of a state that was run."""
+POWER_MODELS = {
+    "cards_saving": "line cards",
+    "ideal_saving": "ideal: power follows the rate",
+    "nexus_saving": "measured: Nexus 9336-FX2",
+    "cisco8201_saving": "measured: 8201-32FH",
+    "ncs_saving": "measured: NCS-55A1-24H",
+}
+"""Metric and name."""
+THRESHOLD = "Connectivity threshold (%)"
+END_S, WINDOW_TO = 60.0, 260.0
+"""Ends of Fig. 2's axes, in seconds and segments."""
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """All figures, the paper's first, in order."""
+    yield from network.drawings(evidence)
+    yield Drawn(
+        "fig2",
+        "Fig. 2. Congestion windows at 70 %",
+        "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. Spikes "
+        "above the saw teeth of Reno, NewReno and Vegas are fast recovery, which adds a segment for each duplicate; "
+        "axes end at 260 segments.",
+        windows(evidence),
+    )
+    yield Drawn(
+        "fig3",
+        "Fig. 3. Throughput lost",
+        "Loss of throughput against the 30 s before, ours (means over seeds; bands are 95 % intervals) and the "
+        "paper's "
+        "(dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same links to "
+        "sleep as at 70 %.",
+        throughput_lost(evidence),
+    )
+    yield Drawn(
+        "fig4",
+        "Fig. 4. Throughput lost by Vegas",
+        "Every seed (beside its threshold, 50, 70 or 90 %), and the paper's (orange). (a) ns-2's Vegas, which is the "
+        "paper's. (b) Linux' Vegas.",
+        vegas.lost(evidence),
+    )
+    yield Drawn(
+        "table4",
+        "Table IV, seed by seed",
+        "Throughput of every seed (dots; with headers), the same case in ns-2.35 (bars: mean, least and most of 10 "
+        "seeds) and the "
+        "paper's cell (crosses). Awake: from 30 to 60 s without ESTOP, which is what the loss should be counted from.",
+        cells(evidence),
+    )
+    yield from vegas.drawings(evidence)
+    yield Drawn(
+        "energy",
+        "Energy saved, and what it costs TCP",
+        "(a) Energy that the network's links save from 30 to 60 s under five power models, with CUBIC. (b) Throughput "
+        "that TCP loses meanwhile; Vegas is left out. Bands are 95 % intervals over seeds.",
+        energy(evidence),
+        "energy",
+    )
+
+
+def windows(evidence: Evidence) -> Figure:
+    """Fig. 2: a panel for each version."""
+    with styled():
+        drawn = figure(height=5.0)
+        panels = [axes for row in drawn.subplots(3, 2, sharex=True, sharey=True) for axes in row]
+        for axes, letter, version in zip(panels, "abcdef", claims.VERSIONS, strict=True):
+            time, cwnd = series.window(claims.windows_of(evidence, version)[0])
+            trace = Trace("congestion window", time, cwnd, colour=0, width=0.7)
+            draw_traces(axes, [trace], f"({letter}) {version}", "Segments", (0, END_S))
+        for axes in panels:
+            axes.set_ylim(0, WINDOW_TO)
+            shade(axes, series.SWITCH_S, END_S, "LOW energy: three links asleep")
+            axes.label_outer()
+        legend_above(drawn, panels)
+    return drawn
+
+
+def throughput_lost(evidence: Evidence) -> Figure:
+    """Fig. 3: our losses and the paper's."""
+    panels = []
+    for letter, versions in zip("ab", (claims.AIMD, claims.LINUX), strict=True):
+        curves = []
+        for version in versions:
+            colour = claims.VERSIONS.index(version)
+            ours = [claims.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED]
+            curves.append(Curve(version, PLANNED, ours, colour))
+            paper = [_exactly(printed.loss_percent(version, state)) for state in claims.STATES]
+            curves.append(Curve(f"{version}, paper", claims.STATES, paper, colour, dashed=True))
+        panels.append(Panel(f"({letter})", THRESHOLD, "Throughput lost (%)", curves, log_x=False, y_from=0, y_to=45))
+    return panel_grid(panels)
+
+
+def _exactly(value: float) -> Interval:
+    return Interval(value, value, value, 1)
+
+
+def cells(evidence: Evidence) -> Figure:
+    """Table IV with the spread over seeds."""
+    states: tuple[printed.State, ...] = ("before", *claims.STATES)
+    with styled():
+        drawn = figure(height=4.6)
+        panels = [axes for row in drawn.subplots(2, 3, sharex=True) for axes in row]
+        for axes, version in zip(panels, claims.VERSIONS, strict=True):
+            for place, state in enumerate(states):
+                _ns2(axes, place, printed.NS2[version][state])
+                dots(axes, place, seeds_of(evidence, version, state), "netlull, a seed")
+                _cross(axes, place, printed.TABLE_IV[version][state])
+            awake = [
+                value * printed.WIRE_MBPS
+                for value in evidence.grid.samples(claims.awake(version), "after_bps").values()
+            ]
+            dots(axes, len(states), awake, "netlull, a seed")
+            axes.set_title(version, loc="left")
+            axes.set_ylabel("Throughput (Mb/s)")
+            axes.set_ylim(0, 31)
+            axes.set_xticks(range(len(states) + 1), ["before", *(f"{state} %" for state in claims.STATES), "awake"])
+            axes.tick_params(axis="x", labelsize=6.5)
+            axes.label_outer()
+        legend_above(drawn, panels)
+    return drawn
+
+
+def seeds_of(evidence: Evidence, version: str, state: str | int) -> list[float]:
+    """A cell of Table IV, by seed, in Mb/s."""
+    cell = claims.asleep(version, claims.STATES[0] if isinstance(state, str) else state)
+    metric = "before_bps" if isinstance(state, str) else "after_bps"
+    return [value * printed.WIRE_MBPS for value in evidence.grid.samples(cell, metric).values()]
+
+
+def dots(axes: Axes, place: float, values: Sequence[float], label: str, colour: int = 0) -> None:
+    """The seeds, side by side."""
+    spread = np.linspace(-0.16, 0.16, len(values)) if len(values) > 1 else [0.0]
+    axes.plot([place + offset for offset in spread], values, "o", markersize=2.6, color=COLOURS[colour], label=label)
+
+
+def _ns2(axes: Axes, place: float, found: tuple[float, float, float]) -> None:
+    mean, least, most = found
+    axes.errorbar(
+        [place + 0.3],
+        [mean],
+        yerr=[[mean - least], [most - mean]],
+        fmt="s",
+        markersize=2.6,
+        linewidth=0.9,
+        color="#777777",
+        label="ns-2.35: mean, least, most",
+    )
+
+
+def _cross(axes: Axes, place: float, value: float) -> None:
+    axes.plot([place], [value], "x", markersize=5, markeredgewidth=1.3, color=COLOURS[1], zorder=5, label="paper")
+
+
+def saved_by(evidence: Evidence, threshold: int, metric: str) -> Interval:
+    """Energy saved under a power model (%), with CUBIC's traffic."""
+    return evidence.grid.interval(claims.asleep("CUBIC", LIKE[threshold]), metric, 100)
+
+
+def energy(evidence: Evidence) -> Figure:
+    """Energy under each power model, beside the loss of throughput."""
+    saved = [
+        Curve(
+            name,
+            PLANNED,
+            [saved_by(evidence, threshold, metric) for threshold in PLANNED],
+            colour,
+            dashed=metric == "ideal_saving",
+        )
+        for colour, (metric, name) in enumerate(POWER_MODELS.items())
+    ]
+    lost = [
+        Curve(version, PLANNED, [claims.loss(evidence, version, LIKE[threshold], 100) for threshold in PLANNED], colour)
+        for colour, version in enumerate(claims.LOSS_BASED)
+    ]
+    return panel_grid(
+        [
+            Panel("(a) Energy saved", THRESHOLD, "Energy saved (%)", saved, log_x=False, y_from=0),
+            Panel("(b) Throughput lost", THRESHOLD, "Throughput lost (%)", lost, log_x=False, y_from=0),
+        ]
+    )
+
+
+SECTIONS = {"figures": "Figures and tables", "vegas": "Why Vegas collapses", "energy": "Energy"}
+"""The report's sections, in order."""
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """Tables IV and V, our values and the paper's."""
+    yield _table_iv(evidence)
+    yield _table_v(evidence)
+    yield _energy_table(evidence)
+
+
+def _table_iv(evidence: Evidence) -> Tabled:
+    rows = []
+    for version, paper in printed.TABLE_IV.items():
+        row = [version]
+        for state, value in paper.items():
+            found = claims.throughput(evidence, version, state)
+            ns2 = printed.NS2[version][state][0]
+            row += [
+                f"{value:g}",
+                f"{found.mean:.2f} ({found.mean / value - 1:+.0%})",
+                f"{ns2:.2f} ({ns2 / value - 1:+.0%})",
+            ]
+        rows.append(row)
+    names = ("before", *(f"{state} %" for state in claims.STATES))
+    header = ["Mb/s", *(f"{name}, {whose}" for name in names for whose in ("paper", "ours", "ns-2.35"))]
+    return Tabled("figures", "Table IV: throughput before and after, and the distance from the paper's", header, rows)
+
+
+def _table_v(evidence: Evidence) -> Tabled:
+    rows = []
+    whole = network.topology(evidence)
+    for threshold in PLANNED:
+        cell = Cell.of("plan", asked=threshold)
+        found = ", ".join(printed.off(evidence, threshold))
+        paper = ", ".join(printed.TABLE_V[threshold])
+        plan = sleep_plan(whole, "estop", threshold=threshold / 100)
+        left = f"{plan.steps[-1].connectivity / plan.initial_connectivity:.3f}"
+        saved = number(evidence.grid.interval(cell, "cards_saving", 100))
+        watts = f"{claims.watts(evidence, threshold):,.0f}"
+        rows.append([f"{threshold} %", paper, found, left, f"{printed.ENERGY_PERCENT[threshold]:g}", saved, watts])
+    header = [
+        *("threshold", "asleep, paper", "asleep, ours", "connectivity left"),
+        *("energy saved, paper (%)", "ours (%)", "ours (W, one end)"),
+    ]
+    return Tabled("figures", "Table V: links that sleep, in order, and the energy of their line cards", header, rows)
+
+
+def _energy_table(evidence: Evidence) -> Tabled:
+    rows = []
+    for threshold in PLANNED:
+        saved = [f"{saved_by(evidence, threshold, metric).mean:.1f}" for metric in POWER_MODELS]
+        rows.append([f"{threshold} %", *saved])
+    return Tabled(
+        "energy",
+        "Energy saved from 30 to 60 s",
+        ["threshold", *(f"{name} (%)" for name in POWER_MODELS.values())],
+        rows,
+    )

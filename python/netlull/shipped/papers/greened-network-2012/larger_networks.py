@@ -1,0 +1,192 @@
+"""Bigger networks: how many links ESTOP, ESACON and the load-aware plan put to sleep, and what is left for traffic."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+from netlull.papers import Cell, Drawn, Evidence, Tabled, number
+from netlull.plot import Curve, Panel, panel_grid
+from netlull.stats import Interval, mean_interval
+
+from .studies import BANDS, changed, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from matplotlib.figure import Figure
+
+KINDS = ("ESTOP", "ESACON", "load-aware", "load-aware, TCP counted")
+AWAKE = "awake"
+"""The plan without sleep; the others are a kind with its threshold or bound: `load-aware 80 %, TCP counted`."""
+
+
+def cell(experiment: str, network: str, plan: str, load: float) -> Cell:
+    """A point of the sweep."""
+    return Cell.of(experiment, network=network, plan=plan, load=load)
+
+
+def plans(evidence: Evidence, kind: str) -> dict[str, int]:
+    """The plans of a kind that ran with their thresholds or bounds (%), ascending."""
+    parts = {plan: re.fullmatch(r"(.+?) (\d+) %(.*)", plan) for plan in evidence.grid.labels("tcp", "plan")}
+    found = {plan: int(part[2]) for plan, part in parts.items() if part and part[1] + part[3] == kind}
+    return dict(sorted(found.items(), key=lambda entry: entry[1]))
+
+
+def stretch(evidence: Evidence, network: str, plan: str, load: float) -> Interval:
+    """How many links a datagram crosses, in percent of awake: what links carry over what arrives, without TCP."""
+    grid = evidence.grid
+
+    def hops(which: str) -> dict[int, float]:
+        point = cell("datagrams", network, which, load)
+        carried, arrived = grid.samples(point, "carried_bps"), grid.samples(point, "traffic_bps")
+        return {seed: carried[seed] / arrived[seed] for seed in carried}
+
+    now, awake = hops(plan), hops(AWAKE)
+    return mean_interval([100 * now[seed] / awake[seed] for seed in now])
+
+
+def figures(evidence: Evidence) -> Iterator[Drawn]:
+    """What each plan saves against how full links become and what TCP gets."""
+    loads = evidence.grid.values("tcp", "load")
+    load = max(loads)
+    grid = evidence.grid
+
+    def fullest(network: str, plan: str) -> Interval:
+        return grid.interval(cell("datagrams", network, plan, load), "fullest", 100)
+
+    def longer(network: str, plan: str) -> Interval:
+        return stretch(evidence, network, plan, load) - 100
+
+    def goodput(network: str, plan: str) -> Interval:
+        return grid.interval(cell("tcp", network, plan, load), "tcp_bps", 1e-6)
+
+    for name, title, label, value, caption in (
+        (
+            "larger-networks-fullest",
+            "How full the fullest link becomes",
+            "Utilisation (%)",
+            fullest,
+            "Datagrams alone.",
+        ),
+        (
+            "larger-networks-stretch",
+            "Longer ways",
+            "Links more (%)",
+            longer,
+            "Links that a datagram crosses, more than awake.",
+        ),
+        (
+            "larger-networks-tcp",
+            "What five TCP flows get",
+            "Goodput each (Mb/s)",
+            goodput,
+            "SACK CUBIC beside the datagrams, 12 to 23 s.",
+        ),
+    ):
+        yield Drawn(
+            name,
+            title,
+            f"{caption} Each point is a plan at one threshold or bound; further right it saves more (ideal scaling: "
+            f"the share of links asleep). Background: {load:g} % of the links on average while all are awake. {BANDS}",
+            _over_saving(evidence, load, label, value),
+        )
+    yield Drawn(
+        "larger-networks-energy",
+        "Energy saved",
+        f"By the power model, for every plan; background {load:g} %. Ports that sleep on the measured device keep "
+        "their share of the box and feed their transceivers.",
+        _energy(evidence, load),
+    )
+
+
+def _over_saving(evidence: Evidence, load: float, label: str, value: Callable[[str, str], Interval]) -> Figure:
+    panels = []
+    for letter, network in zip("abc", evidence.grid.labels("tcp", "network"), strict=False):
+        curves = []
+        for colour, kind in enumerate(KINDS):
+            if not plans(evidence, kind):
+                continue
+            points = sorted(
+                (evidence.grid.interval(cell("tcp", network, plan, load), "saving_ideal", 100).mean, plan)
+                for plan in plans(evidence, kind)
+            )
+            curves.append(Curve(kind, [x for x, _ in points], [value(network, plan) for _, plan in points], colour))
+        ends = [min(min(curve.x) for curve in curves), max(max(curve.x) for curve in curves)]
+        awake = mean_interval([value(network, AWAKE).mean])
+        curves.append(Curve("all links awake", ends, [awake, awake], 6, dashed=True, marked=False))
+        panels.append(Panel(f"({letter}) {network}", "Links asleep (%)", label, curves, log_x=False, y_from=0))
+    drawn = panel_grid(panels, columns=3, row_height=2.4)
+    for axes in drawn.axes:
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.xaxis.set_major_formatter(ScalarFormatter())
+    return drawn
+
+
+def _energy(evidence: Evidence, load: float) -> Figure:
+    models = {
+        "saving_ideal": "ideal scaling",
+        "saving_cards": "line cards",
+        "saving_measured": "Nexus 9336-FX2, measured",
+    }
+    panels = []
+    for letter, network in zip("abc", evidence.grid.labels("tcp", "network"), strict=False):
+        ran = plans(evidence, "ESTOP")
+        curves = [
+            Curve(
+                title,
+                list(ran.values()),
+                [evidence.grid.interval(cell("tcp", network, plan, load), metric, 100) for plan in ran],
+                colour,
+                dashed=colour == 1,
+            )
+            for colour, (metric, title) in enumerate(models.items())
+        ]
+        panels.append(
+            Panel(f"({letter}) {network}", "ESTOP's threshold (%)", "Saved (%)", curves, log_x=False, y_from=0)
+        )
+    return panel_grid(panels, columns=3, row_height=2.3)
+
+
+def tables(evidence: Evidence) -> Iterator[Tabled]:
+    """All plans in numbers, a table for each network."""
+    grid = evidence.grid
+    for network in grid.labels("tcp", "network"):
+        rows = []
+        for load in grid.values("tcp", "load"):
+            for plan in (AWAKE, *(plan for kind in KINDS for plan in plans(evidence, kind))):
+                point, alone, awake = (
+                    cell("tcp", network, plan, load),
+                    cell("datagrams", network, plan, load),
+                    cell("tcp", network, AWAKE, load),
+                )
+                rows.append(
+                    [
+                        f"{load:g}",
+                        plan,
+                        *(
+                            number(grid.interval(point, metric, 100))
+                            for metric in ("saving_ideal", "saving_cards", "saving_measured")
+                        ),
+                        number(grid.interval(alone, "fullest", 100)),
+                        number(stretch(evidence, network, plan, load)),
+                        number(grid.interval(point, "tcp_bps", 1e-6)),
+                        signed(changed(evidence, point, awake, "tcp_bps")),
+                        number(grid.interval(point, "least_tcp_bps", 1e-6)),
+                    ]
+                )
+        header = [
+            "load (%)",
+            "plan",
+            "saved (%): ideal",
+            "line cards",
+            "Nexus",
+            "fullest link, datagrams alone (%)",
+            "links crossed, of awake (%)",
+            "TCP, mean (Mb/s)",
+            "change (%)",
+            "least (Mb/s)",
+        ]
+        yield Tabled("figures", network, header, rows)

@@ -1,0 +1,32 @@
+"""Plain values as TOML text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+__all__ = ["toml_key", "toml_value"]
+
+
+def toml_key(key: str) -> str:
+    """A key, in quotes where TOML asks for them."""
+    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else toml_value(key)
+
+
+def toml_value(value: Any) -> str:
+    """A value on one line.
+
+    Raises:
+        TypeError: the value is no text, number, list or table.
+    """
+    if isinstance(value, dict):
+        inner = ", ".join(f"{toml_key(key)} = {toml_value(item)}" for key, item in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    if isinstance(value, float):
+        return float.__repr__(value)
+    if isinstance(value, str | bool | int):
+        # JSON's texts are TOML's but for DEL, which TOML escapes.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    raise TypeError(f"{value!r} cannot be written as TOML")

@@ -1,0 +1,41 @@
+"""Files that are derived from the core are those that `make generate` writes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import Literal, get_type_hints
+
+import pytest
+
+from conftest import ROOT
+from netlull import AccessPoint, Practra, Psm, Tcp, catalogue
+
+GENERATE = ROOT / "tools" / "generate.py"
+
+
+def test_no_derived_file_is_stale() -> None:
+    check = subprocess.run([sys.executable, GENERATE, "--check"], capture_output=True, text=True, check=False)
+    assert (check.returncode, check.stdout, check.stderr) == (0, "", "")
+
+
+def test_every_mechanism_has_its_table_of_parameters() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "models").rglob("*.md"))
+    tables = re.findall(r"<!-- parameters: (\w+) -->", pages)
+    assert sorted(tables) == sorted(entry["name"] for entry in catalogue()["mechanisms"])
+
+
+def test_choices_are_literals() -> None:
+    assert get_type_hints(Practra)["steps"] == Literal["adjacent", "any"] | None
+
+
+def test_names_that_python_keeps_end_in_an_underscore() -> None:
+    assert Tcp("flow", from_="a", to="b").from_ == "a"
+
+
+def test_a_field_of_the_access_point_is_told_where_it_belongs() -> None:
+    assert Psm(access_point=AccessPoint(poll="one")).access_point == AccessPoint(poll="one")
+    expected = r"Psm: poll is a field of its access point; expected Psm\(access_point=AccessPoint\(poll='one'\)\)"
+    with pytest.raises(TypeError, match=expected):
+        Psm(poll="one")  # type: ignore[call-arg]  # on purpose

@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+"""Writes the files that are derived from the core: `make generate`.
+
+    tools/generate.py [--check]
+
+- scenarios/scenario.schema.json, as `netlull schema` prints it,
+- python/netlull/builders.py, a class for each table of that schema, and their names in python/netlull/__init__.py,
+- the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`.
+
+With --check it writes nothing, prints the files that are stale, and exits 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from netlull import catalogue, schema
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "netlull"
+Table = dict[str, Any]
+"""A table of the JSON Schema, or a field of it."""
+
+NAMES = {
+    "components": "LognormalComponent",
+    "drops": "ScriptedDrops",
+    "mechanism": "Doze",
+    "rates": "RateSteps",
+    "tcp": "TcpOptions",
+    "vegas": "VegasBounds",
+}
+"""Classes that are not called as the field that holds them. Kinds are called as their `kind`."""
+
+MAPPINGS = {"flows", "round_trip", "steps", "topology"}
+"""Fields whose tables have no class: mappings in Python."""
+
+POSITIONAL = {
+    "Bursts": "name from to rate",
+    "CEarth": "target min_rate round_trip",
+    "Codel": "target interval",
+    "EmpiricalSize": "cdf file",
+    "GRouter": "target min_rate round_trip",
+    "GilbertElliott": "to_bad to_good loss_bad loss_good",
+    "Link": "from to rate delay buffer",
+    "LognormalSize": "components min max",
+    "ParetoSize": "mean shape max",
+    "Probe": "interval",
+    "Red": "min_threshold max_threshold",
+    "Tcp": "name from to size",
+    "WebSearchSize": "mean",
+}
+"""Positional fields of classes where these are not the required fields in the schema's order. Others are keywords."""
+
+PRIMITIVES = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+WIDTH = 120
+
+
+# Classes.
+
+
+@dataclass
+class Field:
+    """A field of a class."""
+
+    name: str
+    type: str
+    description: str
+    keyword_only_from_here: bool = False
+
+
+@dataclass
+class Class:
+    """A table of the schema as a class; `table` is the field with a table of its own, if there is one."""
+
+    name: str
+    kind: str | None
+    description: str
+    fields: list[Field]
+    table: Field | None = None
+
+
+@dataclass
+class Union:
+    """The classes of a family."""
+
+    name: str
+    members: list[str]
+    description: str
+
+
+class Builders:
+    """The classes for a schema, from its links and flows down. A class is called as the field that holds it."""
+
+    def __init__(self, whole: Table) -> None:
+        self.definitions: Table = whole["$defs"]
+        self.classes: dict[str, Class] = {}
+        self.unions: dict[str, Union] = {}
+        self.kinds: dict[str, Table] = {}
+        """The table of each kind."""
+        for key, field in whole["properties"].items():
+            self._type(key, field)
+
+    def module(self) -> str:
+        """The text of the module."""
+        template = jinja2.Template((ROOT / "tools" / "builders.py.jinja").read_text(encoding="utf-8"))
+        # A class comes behind its table.
+        classes = sorted(self.classes.values(), key=lambda each: (each.table is not None, each.name))
+        unions = [self.unions[name] for name in sorted(self.unions)]
+        return formatted(template.render(classes=classes, unions=unions, exported=sorted(self.classes)) + "\n")
+
+    def _type(self, key: str, field: Table) -> str:
+        """The Python type of a field, and its class where it has one."""
+        if "$ref" in field:
+            return self._of_definition(key, definition_of(field, self.definitions))
+        if "anyOf" in field:
+            parts = [self._type(key, each) for each in field["anyOf"] if each != {"type": "null"}]
+            return " | ".join(dict.fromkeys(" | ".join(parts).split(" | ")))
+        if "enum" in field:
+            return literal(field["enum"])
+        (kind,) = {field["type"]} if isinstance(field["type"], str) else set(field["type"]) - {"null"}
+        if kind == "array" and "prefixItems" in field:
+            return f"tuple[{', '.join(self._type(key, each) for each in field['prefixItems'])}]"
+        if kind == "array":
+            return f"Sequence[{self._type(key, field['items'])}]"
+        return PRIMITIVES.get(kind, "Mapping[str, object]")
+
+    def _of_definition(self, key: str, definition: Table) -> str:
+        variants = [merged(each, self.definitions) for each in definition.get("oneOf", [])]
+        if variants and "const" in variants[0]:
+            return literal([each["const"] for each in variants])
+        if not variants and "properties" not in definition:
+            return self._type(key, definition)
+        if key in MAPPINGS:
+            return "Mapping[str, object]"
+        name = NAMES.get(key, camel_case(key))
+        if variants:
+            self._add_union(name, definition, variants)
+        else:
+            self._add(name, definition)
+        return f"{name} | Mapping[str, object]"
+
+    def _add_union(self, name: str, definition: Table, variants: list[Table]) -> None:
+        if name in self.unions:
+            return
+        union = self.unions[name] = Union(name, [], docstring(definition["description"], indent=0))
+        for table in variants:
+            kind = table["properties"]["kind"]["const"]
+            union.members.append(camel_case(kind) + ("Size" if name == "Size" else ""))
+            self.kinds[kind] = table
+            self._add(union.members[-1], table)
+
+    def _add(self, name: str, table: Table) -> None:
+        if name in self.classes:
+            return
+        fields: Table = {key: field for key, field in table["properties"].items() if key != "kind"}
+        kind = table["properties"].get("kind", {}).get("const")
+        required = [key for key in fields if key in table.get("required", [])]
+        positional = POSITIONAL[name].split() if name in POSITIONAL else required
+        made = self.classes[name] = Class(name, kind, docstring(table["description"]), [])
+        for key in [*positional, *sorted(set(fields) - set(positional), key=list(fields).index)]:
+            made.fields.append(self._field(key, fields[key], is_required=key in required))
+            made.fields[-1].keyword_only_from_here = len(made.fields) == len(positional) + 1
+            if self._is_own_table(fields[key]):
+                made.table = made.fields[-1]
+
+    def _is_own_table(self, field: Table) -> bool:
+        """Whether a field is a table with a default, which belongs to the class as its other fields do."""
+        return isinstance(field.get("default"), dict) and "properties" in definition_of(field, self.definitions)
+
+    def _field(self, key: str, field: Table, *, is_required: bool) -> Field:
+        name = f"{key}_" if keyword.iskeyword(key) else key
+        optional = "" if is_required else " | None = None"
+        texts = [field["description"], self._quantity(field), default_text(field)]
+        return Field(name, self._type(key, field) + optional, docstring(*texts))
+
+    def _quantity(self, field: Table) -> str:
+        """An example of a quantity, from its definition: `A time, such as "40 ms"`."""
+        definition = definition_of(field, self.definitions)
+        if definition.get("type") != "string":
+            return ""
+        text = re.sub(r" with a unit \(.*?\)", "", definition["description"])
+        return text[0].upper() + text[1:]
+
+
+def camel_case(words: str) -> str:
+    """`access_point` as the name of a class."""
+    return "".join(word.capitalize() for word in words.split("_"))
+
+
+def definition_of(field: Table, definitions: Table) -> Table:
+    """The definition to which a field refers, also where the field may be null; empty if there is none."""
+    names = [each["$ref"].rpartition("/")[2] for each in (field, *field.get("anyOf", [])) if "$ref" in each]
+    return definitions[names[0]] if names else {}
+
+
+def merged(table: Table, definitions: Table) -> Table:
+    """A table with the fields of the definitions to which it refers."""
+    for part in [definition_of(table, definitions), *table.get("allOf", [])]:
+        inner = merged(part, definitions) if part else {}
+        properties = table.get("properties", {}) | inner.get("properties", {})
+        required = [*table.get("required", []), *inner.get("required", [])]
+        table = inner | table | {"properties": properties, "required": required}
+    return table
+
+
+def literal(values: list[str]) -> str:
+    """The type of some words."""
+    return f"Literal[{', '.join(json.dumps(value) for value in values)}]"
+
+
+def default_text(field: Table) -> str:
+    """The default of a field as a sentence."""
+    default = field.get("default")
+    if default is None or isinstance(default, dict | list) or "efault" in field["description"]:
+        return ""
+    return f"Default {json.dumps(default, ensure_ascii=False)}"
+
+
+def docstring(*texts: str, indent: int = 4) -> str:
+    """A docstring of sentences: the first line is the first sentence, or as much of it as fits."""
+    sentences = [
+        each if each.endswith(".") else f"{each}." for each in (" ".join(text.split()) for text in texts) if each
+    ]
+    room = WIDTH - indent
+    whole = " ".join(sentences)
+    if len(whole) + 6 <= room:
+        return f'"""{whole}"""'
+    first, rest = split_summary(whole, room - 3)
+    lines = textwrap.wrap(rest, room, break_on_hyphens=False)
+    margin = " " * indent
+    return "\n".join([f'"""{first}', "", *(margin + line for line in lines), f'{margin}"""'])
+
+
+def split_summary(text: str, room: int) -> tuple[str, str]:
+    """The first line of a docstring, which ends with a full stop, and the other sentences."""
+    first, _, rest = text.partition(". ")
+    if rest and len(first) < room:
+        return f"{first}.", rest
+    for mark in (": ", "; ", ", "):
+        head, found, tail = text[:room].rpartition(mark)
+        if found:
+            return f"{head}.", (tail[0].upper() + tail[1:] if tail else "") + text[room:]
+    raise ValueError(f"no first line of {room} characters: {text}")
+
+
+def formatted(code: str) -> str:
+    """Python code as ruff formats it."""
+    command = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", "python/netlull/builders.py", "-"]
+    return subprocess.run(command, input=code, capture_output=True, text=True, check=True, cwd=ROOT).stdout  # noqa: S603
+
+
+def with_names(package: str, names: Iterable[str]) -> str:
+    """The text of the package with the names of the classes."""
+    listed = "".join(f'    "{name}",\n' for name in sorted(names))
+    begin, end = "# builders: written by tools/generate.py\n", "# end\n"
+    return re.sub(f"{begin}.*?{end}", f"{begin}__all__ += [\n{listed}]\n{end}", package, flags=re.DOTALL)
+
+
+# Tables of parameters.
+
+MARKED = re.compile(r"(<!-- parameters: (\w+) -->\n).*?(<!-- end -->)", flags=re.DOTALL)
+HEADING = "| parameter | unit or choices | default | meaning | source |\n|---|---|---|---|---|\n"
+QUANTITIES = {
+    "Time": "time",
+    "Rate": "bit rate",
+    "Data": "data",
+    "Power": "power",
+    "BufferSize": "packets, data or BDP",
+}
+
+
+class Parameters:
+    """The parameters of every kind in the schema, as tables in Markdown.
+
+    The schema's keys `x-unit`, `x-default` and `x-source` come first, then the entries of the catalogue.
+    """
+
+    def __init__(self, builders: Builders) -> None:
+        self._definitions, self._kinds = builders.definitions, builders.kinds
+        entries = catalogue()["mechanisms"]
+        self._listed = {entry["name"]: {each["name"]: each for each in entry["parameters"]} for entry in entries}
+
+    def page(self, text: str) -> str:
+        """A page with its tables renewed."""
+        return MARKED.sub(lambda found: f"{found[1]}\n{self._table(found[2])}\n{found[3]}", text)
+
+    def _table(self, kind: str) -> str:
+        return HEADING + "".join(self._rows(self._kinds[kind], self._listed.get(kind, {})))
+
+    def _rows(self, table: Table, listed: Table, prefix: str = "") -> Iterator[str]:
+        for key, field in table["properties"].items():
+            name, inner = prefix + key, definition_of(field, self._definitions)
+            if "properties" in inner and isinstance(field.get("default"), dict):
+                yield from self._rows(inner, listed, f"{name}.")
+            elif key != "kind":
+                own = listed.get(name, {})
+                is_required = key in table.get("required", [])
+                default = "must be given" if is_required else field.get("x-default", own.get("default") or plain(field))
+                cells = [
+                    f"`{name}`",
+                    choices(field.get("x-unit", own.get("unit") or self._unit(field))),
+                    default,
+                    " ".join(field["description"].split()),
+                    field.get("x-source", own.get("source", "")),
+                ]
+                yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |\n"
+
+    def _unit(self, field: Table) -> str:
+        """The unit or the choices that a field's type tells."""
+        parts = [each for each in field.get("anyOf", [field]) if each != {"type": "null"}]
+        for name in (each["$ref"].rpartition("/")[2] for each in parts if "$ref" in each):
+            known = self._definitions[name].get("oneOf", [])
+            words = [each.get("const") or each["properties"]["kind"]["const"] for each in known]
+            return QUANTITIES.get(name) or " | ".join(words) or self._unit(self._definitions[name])
+        kinds = field["type"] if isinstance(field["type"], list) else [field["type"]]
+        return "true | false" if "boolean" in kinds else next(kind for kind in kinds if kind != "null")
+
+
+def choices(unit: str) -> str:
+    """A unit, or choices in backticks."""
+    return ", ".join(f"`{choice}`" for choice in unit.split(" | ")) if " | " in unit else unit
+
+
+def plain(field: Table) -> str:
+    """The default of a field as a document has it."""
+    default = field.get("default")
+    if isinstance(default, dict):
+        return str(default.get("kind", ""))
+    return "none" if default is None else default if isinstance(default, str) else json.dumps(default)
+
+
+# Files.
+
+
+def derived() -> Iterator[tuple[Path, str]]:
+    """Every derived file and its text."""
+    whole = schema()
+    yield ROOT / "scenarios" / "scenario.schema.json", json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    builders = Builders(whole)
+    yield PACKAGE / "builders.py", builders.module()
+    yield PACKAGE / "__init__.py", with_names((PACKAGE / "__init__.py").read_text(encoding="utf-8"), builders.classes)
+    parameters = Parameters(builders)
+    for path in sorted((ROOT / "docs" / "models").rglob("*.md")):
+        yield path, parameters.page(path.read_text(encoding="utf-8"))
+
+
+def main(arguments: list[str]) -> int:
+    """Writes or checks; returns the exit code."""
+    stale = [(path, text) for path, text in derived() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    for path, text in stale:
+        if "--check" in arguments:
+            print(f"{path.relative_to(ROOT)} is stale: run `make generate`")
+        else:
+            path.write_text(text, encoding="utf-8")
+            print(f"written: {path.relative_to(ROOT)}")
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
