@@ -215,7 +215,13 @@ impl Requests {
     ) -> bool {
         let place = self.place(end);
         if !place.end(end.role()).poll_transmit_into(net.now, &mut packet.segment) {
-            self.settle(end, net, observers);
+            let over = settle(place, end, net, observers);
+            if over.completed {
+                self.complete(end, net.now);
+            }
+            if over.connection {
+                self.pools[end.pool as usize].retire(end.place as usize);
+            }
             return false;
         }
         place.on_way += 1;
@@ -224,28 +230,6 @@ impl Requests {
             observers.timed(net.now, end.agent.flow(), &packet.segment, &place.sender, keys);
         }
         true
-    }
-
-    /// An end has sent all that it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
-    /// one more packet on its way, which this takes off.
-    #[inline(always)]
-    fn settle(&mut self, end: End, net: &mut Net, observers: &mut Observers) {
-        let place = self.place(end);
-        place.on_way -= 1;
-        if let Some(gateways) = &mut observers.gateways
-            && end.agent.is_sender()
-        {
-            gateways.turned(net.now, end.agent.flow(), &place.sender);
-        }
-        // Lazy: an event that fires too early re-arms itself.
-        net.schedule.set_if_earlier(net.order.request_timer(end.agent), place.end(end.role()).next_timeout());
-        let is_over = place.is_over();
-        if end.agent.is_sender() && place.has_completed() {
-            self.complete(end, net.now);
-        }
-        if is_over {
-            self.pools[end.pool as usize].retire(end.place as usize);
-        }
     }
 
     /// All data of a request has been acknowledged.
@@ -303,6 +287,29 @@ impl Requests {
         rows.iter().for_each(|row| table.push(row));
         Some(table.into_table())
     }
+}
+
+/// The end of a request, and that of its connection.
+struct Over {
+    /// All data of the request is acknowledged, which has not been noted.
+    completed: bool,
+    /// Nothing can happen to the connection any more.
+    connection: bool,
+}
+
+/// An end has sent all that it had to send: sets its timer. Whoever made it send has counted one more packet on its way, which this takes
+/// off.
+#[inline(always)]
+fn settle(place: &mut Place, end: End, net: &mut Net, observers: &mut Observers) -> Over {
+    place.on_way -= 1;
+    if let Some(gateways) = &mut observers.gateways
+        && end.agent.is_sender()
+    {
+        gateways.turned(net.now, end.agent.flow(), &place.sender);
+    }
+    // Lazy: an event that fires too early re-arms itself.
+    net.schedule.set_if_earlier(net.order.request_timer(end.agent), place.end(end.role()).next_timeout());
+    Over { completed: end.agent.is_sender() && place.has_completed(), connection: place.is_over() }
 }
 
 fn row(place: &Place, flow: u32, completion: Option<Duration>) -> RequestRow {
