@@ -128,6 +128,13 @@ impl AgentId {
         Self(self.0 ^ 1)
     }
 
+    /// The same end of another flow.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(self, flow: FlowId) -> Self {
+        Self(2 * flow.0 + self.0 % 2)
+    }
+
     /// The flow whose end it is.
     #[inline(always)]
     #[must_use]
@@ -246,6 +253,7 @@ mod tests {
         assert_eq!((sender.index(), receiver.index()), (6, 7));
         assert_eq!((sender.peer(), receiver.peer()), (receiver, sender));
         assert_eq!((sender.flow(), receiver.flow()), (flow, flow));
+        assert_eq!([sender, receiver].map(|end| end.of(FlowId::new(5)).index()), [10, 11]);
         assert!(sender.is_sender() && !receiver.is_sender());
     }
 }

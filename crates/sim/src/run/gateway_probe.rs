@@ -93,7 +93,7 @@ impl GatewayProbe {
             }
             for pool in pools.iter().map(|&pool| &ends.pools[pool]) {
                 for (index, place) in pool.places.iter().enumerate() {
-                    let connection = ends.first_connection.index() + pool.first_place + index;
+                    let connection = ends.first_connection.index() + pool.first_place as usize + index;
                     sums.add(load(&place.sender), timed.get(connection));
                 }
             }

@@ -116,7 +116,7 @@ pub(super) struct Pool {
     pub name: String,
     pub source: RequestSource,
     /// Number of its first place among those of all pools.
-    pub first_place: usize,
+    pub first_place: u32,
     pub places: Vec<Place>,
     /// Free places, the one freed last at the end.
     free: Vec<usize>,
@@ -137,7 +137,7 @@ pub(super) struct Pool {
 
 impl Pool {
     /// The pool of `flow`, empty; the initial sequence numbers of its first connection are `origins`.
-    pub fn new(flow: &RequestFlow, seed: u64, first_place: usize, origins: [SeqNr; 2]) -> Self {
+    pub fn new(flow: &RequestFlow, seed: u64, first_place: u32, origins: [SeqNr; 2]) -> Self {
         Self {
             name: flow.path.name.clone(),
             source: RequestSource::new(flow, seed),

@@ -37,12 +37,14 @@ pub(super) struct Requests {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct End {
     pool: u32,
-    place: usize,
-    role: Role,
-    /// Its number among all agents.
+    place: u32,
     agent: AgentId,
-    /// The agent with which it counts: its flow's.
-    pub counts_as: AgentId,
+}
+
+impl End {
+    fn role(self) -> Role {
+        if self.agent.is_sender() { Role::Sender } else { Role::Receiver }
+    }
 }
 
 impl Requests {
@@ -54,7 +56,7 @@ impl Requests {
             let mut stream = Stream::new(scenario.seed, &format!("iss.{}", flow.path.name));
             let mut origin = || SeqNr::new(0).advanced_by(stream.between(0, 1 << 32));
             pools.push(Pool::new(flow, scenario.seed, first_place, [origin(), origin()]));
-            first_place += flow.most_open as usize;
+            first_place += flow.most_open;
         }
         let flows = scenario.flow_paths().count();
         let first_flow = FlowId::new(flows - pools.len());
@@ -89,43 +91,38 @@ impl Requests {
 
     /// The place of an agent among those of all pools, if it is an end of a connection.
     #[inline]
-    fn place_of(&self, agent: AgentId) -> Option<usize> {
-        agent.flow().index().checked_sub(self.first_connection.index())
+    fn place_of(&self, agent: AgentId) -> Option<u32> {
+        agent.flow().number().checked_sub(self.first_connection.number())
     }
 
     /// The end of a connection that an agent is.
     #[inline]
     pub fn end(&self, agent: AgentId) -> End {
-        self.end_at(agent.flow().index() - self.first_connection.index(), agent)
+        self.end_at(agent.flow().number() - self.first_connection.number(), agent)
     }
 
     #[inline]
-    fn end_at(&self, place: usize, agent: AgentId) -> End {
+    fn end_at(&self, place: u32, agent: AgentId) -> End {
         let mut pool = 0;
         while self.pools.get(pool as usize + 1).is_some_and(|next| next.first_place <= place) {
             pool += 1;
         }
-        let (role, counts_as) = if agent.is_sender() {
-            (Role::Sender, AgentId::sender(self.flow_of(pool)))
-        } else {
-            (Role::Receiver, AgentId::receiver(self.flow_of(pool)))
-        };
-        End { pool, place: place - self.pools[pool as usize].first_place, role, agent, counts_as }
+        End { pool, place: place - self.pools[pool as usize].first_place, agent }
     }
 
     /// The agent with which an agent counts: its flow's.
     pub fn flow_agent(&self, agent: AgentId) -> AgentId {
         match self.place_of(agent) {
             None => agent,
-            Some(place) => self.end_at(place, agent).counts_as,
+            Some(place) => self.counts_as(self.end_at(place, agent)),
         }
     }
 
     /// The shift of the windows that an end of a connection advertises.
     pub fn window_shift(&self, agent: AgentId) -> u8 {
         let end = self.end(agent);
-        let place = &self.pools[end.pool as usize].places[end.place];
-        match end.role {
+        let place = &self.pools[end.pool as usize].places[end.place as usize];
+        match end.role() {
             Role::Sender => place.sender.window_shift(),
             Role::Receiver => place.receiver.window_shift(),
         }
@@ -133,13 +130,20 @@ impl Requests {
 
     /// Whether a packet belongs to a connection of this pool.
     pub fn owns(&self, pool: &Pool, agent: AgentId) -> bool {
-        let places = pool.first_place..pool.first_place + pool.places.len();
-        self.place_of(agent).is_some_and(|place| places.contains(&place))
+        let first = pool.first_place as usize;
+        let places = first..first + pool.places.len();
+        self.place_of(agent).is_some_and(|place| places.contains(&(place as usize)))
     }
 
+    /// The agent with which an end counts: its flow's.
     #[inline]
+    pub fn counts_as(&self, end: End) -> AgentId {
+        end.agent.of(self.flow_of(end.pool))
+    }
+
+    #[inline(always)]
     fn place(&mut self, end: End) -> &mut Place {
-        &mut self.pools[end.pool as usize].places[end.place]
+        &mut self.pools[end.pool as usize].places[end.place as usize]
     }
 
     /// A request of a pool comes: a connection opens. Its sender has something to send, unless too many connections are open.
@@ -150,7 +154,7 @@ impl Requests {
         net.schedule.set(slot, opening.source.next());
         match opened {
             Ok(place) => {
-                let connection = FlowId::new(self.first_connection.index() + opening.first_place + place);
+                let connection = FlowId::new(self.first_connection.index() + opening.first_place as usize + place);
                 keys.opened(connection, opening.opened().0);
                 opening.places[place].on_way += 1;
                 Some(AgentId::sender(connection))
@@ -166,9 +170,9 @@ impl Requests {
 
     /// A packet has reached an end of a connection. It counts as on its way until all that it leads to is sent: the place is not freed
     /// under its feet.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, now: Instant, end: End, packet: &Packet) {
-        let endpoint = self.place(end).end(end.role);
+        let endpoint = self.place(end).end(end.role());
         endpoint.handle_segment(now, &packet.segment);
         // The receiving application has nothing to say: it closes when the sender has.
         if endpoint.state() == State::CloseWait {
@@ -185,7 +189,7 @@ impl Requests {
             net.events -= 1;
             return None;
         }
-        let endpoint = place.end(end.role);
+        let endpoint = place.end(end.role());
         let due = endpoint.next_timeout();
         if due > net.now {
             // It came too early, and re-arms itself.
@@ -200,7 +204,7 @@ impl Requests {
 
     /// The next packet that an end has to send, which then is on its way. False if there is none: then the end is settled. Gateways'
     /// observers see what is sent.
-    #[inline]
+    #[inline(always)]
     pub fn next_packet(
         &mut self,
         end: End,
@@ -210,38 +214,22 @@ impl Requests {
         keys: &FlowKeys,
     ) -> bool {
         let place = self.place(end);
-        if !place.end(end.role).poll_transmit_into(net.now, &mut packet.segment) {
-            self.settle(end, net, observers);
+        if !place.end(end.role()).poll_transmit_into(net.now, &mut packet.segment) {
+            let over = settle(place, end, net, observers);
+            if over.completed {
+                self.complete(end, net.now);
+            }
+            if over.connection {
+                self.pools[end.pool as usize].retire(end.place as usize);
+            }
             return false;
         }
         place.on_way += 1;
         packet.size = packet.segment.wire_len();
-        if observers.follows && end.role == Role::Sender {
+        if observers.follows && end.agent.is_sender() {
             observers.timed(net.now, end.agent.flow(), &packet.segment, &place.sender, keys);
         }
         true
-    }
-
-    /// An end has sent all that it had to send: looks after its timer and after the end of the connection. Whoever made it send has counted
-    /// one more packet on its way, which this takes off.
-    #[inline]
-    fn settle(&mut self, end: End, net: &mut Net, observers: &mut Observers) {
-        let place = self.place(end);
-        place.on_way -= 1;
-        if let Some(gateways) = &mut observers.gateways
-            && end.role == Role::Sender
-        {
-            gateways.turned(net.now, end.agent.flow(), &place.sender);
-        }
-        // Lazy: an event that fires too early re-arms itself.
-        net.schedule.set_if_earlier(net.order.request_timer(end.agent), place.end(end.role).next_timeout());
-        let is_over = place.is_over();
-        if end.role == Role::Sender && place.has_completed() {
-            self.complete(end, net.now);
-        }
-        if is_over {
-            self.pools[end.pool as usize].retire(end.place);
-        }
     }
 
     /// All data of a request has been acknowledged.
@@ -249,11 +237,11 @@ impl Requests {
     fn complete(&mut self, end: End, now: Instant) {
         let flow = self.flow_of(end.pool);
         let pool = &mut self.pools[end.pool as usize];
-        pool.complete(end.place, now);
+        pool.complete(end.place as usize, now);
         if let Some((table, chosen)) = &mut self.table
             && chosen[end.pool as usize]
         {
-            let place = &pool.places[end.place];
+            let place = &pool.places[end.place as usize];
             table.push(&row(place, flow.number(), Some(now - place.opened)));
         }
     }
@@ -278,10 +266,10 @@ impl Requests {
             self.dropped.pop();
             let end = self.end(agent);
             let pool = &mut self.pools[end.pool as usize];
-            let place = &mut pool.places[end.place];
+            let place = &mut pool.places[end.place as usize];
             place.on_way -= 1;
             if place.is_over() {
-                pool.retire(end.place);
+                pool.retire(end.place as usize);
             }
         }
     }
@@ -299,6 +287,29 @@ impl Requests {
         rows.iter().for_each(|row| table.push(row));
         Some(table.into_table())
     }
+}
+
+/// The end of a request, and that of its connection.
+struct Over {
+    /// All data of the request is acknowledged, which has not been noted.
+    completed: bool,
+    /// Nothing can happen to the connection any more.
+    connection: bool,
+}
+
+/// An end has sent all that it had to send: sets its timer. Whoever made it send has counted one more packet on its way, which this takes
+/// off.
+#[inline(always)]
+fn settle(place: &mut Place, end: End, net: &mut Net, observers: &mut Observers) -> Over {
+    place.on_way -= 1;
+    if let Some(gateways) = &mut observers.gateways
+        && end.agent.is_sender()
+    {
+        gateways.turned(net.now, end.agent.flow(), &place.sender);
+    }
+    // Lazy: an event that fires too early re-arms itself.
+    net.schedule.set_if_earlier(net.order.request_timer(end.agent), place.end(end.role()).next_timeout());
+    Over { completed: end.agent.is_sender() && place.has_completed(), connection: place.is_over() }
 }
 
 fn row(place: &Place, flow: u32, completion: Option<Duration>) -> RequestRow {

@@ -125,10 +125,10 @@ impl World {
     }
 
     /// A packet has reached an end of a request's connection.
-    #[inline]
+    #[inline(never)]
     pub(super) fn receive_request(&mut self, packet: &Packet) {
         let end = self.requests.end(packet.agent);
-        self.hosts.agents[end.counts_as.index()].counters.receive(packet);
+        self.hosts.agents[self.requests.counts_as(end).index()].counters.receive(packet);
         self.requests.receive(self.net.now, end, packet);
         self.pump_request(packet.agent, end);
     }
@@ -142,7 +142,7 @@ impl World {
 
     /// Sends what an end of a request's connection has to send.
     fn pump_request(&mut self, agent: AgentId, end: End) {
-        let from = end.counts_as.index();
+        let from = self.requests.counts_as(end).index();
         let Agent { node, out, peer_node, .. } = self.hosts.agents[from];
         // Written where it stays until a link takes it, as in `pump`.
         let mut packet = Packet { destination: peer_node, agent: agent.peer(), ..Packet::default() };
