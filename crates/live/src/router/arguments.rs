@@ -167,6 +167,12 @@ impl RunArguments {
     }
 }
 
+/// Accepts the names of the mechanisms, each with hyphens or as scenarios have it.
+fn mechanism_names() -> PossibleValuesParser {
+    let names = document::names().into_iter();
+    PossibleValuesParser::new(names.map(|name| PossibleValue::new(name.replace('_', "-")).alias(name)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,10 +186,4 @@ mod tests {
             assert!(device_name(name).is_err(), "{name}");
         }
     }
-}
-
-/// Accepts the names of the mechanisms, each with hyphens or as scenarios have it.
-fn mechanism_names() -> PossibleValuesParser {
-    let names = document::names().into_iter();
-    PossibleValuesParser::new(names.map(|name| PossibleValue::new(name.replace('_', "-")).alias(name)))
 }
