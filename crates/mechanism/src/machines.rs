@@ -27,6 +27,15 @@ pub struct LinkKind {
     read: fn(&Value) -> Result<LinkMechanism, netlull_describe::ReadError>,
 }
 
+/// Code that runs on a controller of whatever type: one look at the kind serves all that it does.
+pub trait LinkVisitor {
+    /// Its result.
+    type Output;
+
+    /// Runs on a controller.
+    fn visit<M: LinkController>(self, machine: &mut M) -> Self::Output;
+}
+
 macro_rules! link_mechanisms {
     ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+) => {
         /// A link controller with its parameters, as a document gives them.
@@ -119,11 +128,22 @@ macro_rules! link_mechanisms {
             }
         }
 
+        impl LinkMachine {
+            /// Runs a visitor on the controller.
+            #[inline(always)]
+            pub fn visit<V: LinkVisitor>(&mut self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$variant(machine) => visitor.visit(machine),)+
+                    Self::Foreign(machine) => visitor.visit(machine),
+                }
+            }
+        }
+
         impl Machine for LinkMachine {
             type Event = LinkEvent;
             type Action = LinkAction;
 
-            #[inline(always)]
+            #[inline]
             fn handle(&mut self, now: Instant, event: LinkEvent) {
                 match self {
                     $(Self::$variant(machine) => machine.handle(now, event),)+
@@ -131,7 +151,7 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn poll_action(&mut self) -> Option<LinkAction> {
                 match self {
                     $(Self::$variant(machine) => machine.poll_action(),)+
@@ -139,7 +159,7 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn next_timeout(&self) -> Option<Instant> {
                 match self {
                     $(Self::$variant(machine) => machine.next_timeout(),)+
@@ -171,7 +191,7 @@ macro_rules! link_mechanisms {
                 }
             }
 
-            #[inline(always)]
+            #[inline]
             fn estimates(&self) -> Estimates {
                 match self {
                     $(Self::$variant(machine) => machine.estimates(),)+

@@ -253,7 +253,7 @@ impl Machine for PractRa {
     type Event = LinkEvent;
     type Action = LinkAction;
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, now: Instant, event: LinkEvent) {
         debug_assert!(now >= self.last, "time went back: {now} after {}", self.last);
         debug_assert!(self.action.is_none(), "an action was left when the next event came");

@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, SegmentView, Timestamps};
 use netlull_mechanism::link::{Estimates, LinkAction, LinkController, LinkEvent};
-use netlull_mechanism::machines::LinkMachine;
+use netlull_mechanism::machines::{LinkMachine, LinkVisitor};
 use netlull_mechanism::rate::Admission;
 use netlull_network::gateway_summary::{Account, GatewaySummary};
 use netlull_tcp::{Flags, Segment};
@@ -48,6 +48,26 @@ impl Controlled {
             net.change_rate(self.link, RateChange { rate, pause, in_service: self.in_service });
         }
         net.set_event(net.order.controller(id), wish.wake.unwrap_or(Instant::NEVER));
+    }
+}
+
+/// An event for a controller of whatever type.
+struct Told<'a> {
+    now: Instant,
+    event: LinkEvent,
+    account: Option<&'a mut Account>,
+}
+
+impl LinkVisitor for Told<'_> {
+    type Output = Wish;
+
+    #[inline(always)]
+    fn visit<M: LinkController>(self, machine: &mut M) -> Wish {
+        if let Some(account) = self.account {
+            account.settle(self.now, machine);
+        }
+        let change = handled(machine, self.now, self.event).and_then(LinkAction::new_rate);
+        Wish { change, wake: machine.next_timeout() }
     }
 }
 
@@ -162,9 +182,9 @@ impl Controllers {
         net: &mut Net,
         observers: &mut Observers,
     ) {
-        let Controlled { link, machine, .. } = &self.each[id.index()];
+        let Controlled { link, account, .. } = &self.each[id.index()];
         let (queue, size) = (net.links[*link].queue_view(), Bytes::new(u64::from(packet.size)));
-        let segment = if machine.reads_segments() {
+        let segment = if account.is_some() {
             if let Some(gateways) = &mut observers.gateways {
                 gateways.offered(*link, packet, &self.flow_keys);
             }
@@ -180,11 +200,8 @@ impl Controllers {
     #[inline(always)]
     fn tell(&mut self, id: ControllerId, event: LinkEvent, net: &mut Net) {
         let controlled = &mut self.each[id.index()];
-        if let Some(account) = &mut controlled.account {
-            account.settle(net.now, &controlled.machine);
-        }
-        let change = handled(&mut controlled.machine, net.now, event).and_then(LinkAction::new_rate);
-        let wish = Wish { change, wake: controlled.machine.next_timeout() };
+        let told = Told { now: net.now, event, account: controlled.account.as_deref_mut() };
+        let wish = controlled.machine.visit(told);
         controlled.obey(id, &wish, net);
     }
 
