@@ -10,6 +10,7 @@ use crate::scenario::{
     StationSpec, TcpFlow, TransferSize,
 };
 use crate::traffic::{DatagramSource, RequestSource};
+use netlull_mechanism::machines::LinkMechanism;
 use netlull_network::plan::{
     AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
     Traffic,
@@ -33,6 +34,12 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     if hosts.len() > MOST_HOSTS {
         let message = format!("has {} hosts with traffic; expected at most {MOST_HOSTS}", hosts.len());
         return refuse("flow", message);
+    }
+    for LinkSpec { name, control, .. } in &scenario.links {
+        if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
+            let message = format!("is \"{}\", a controller of this program alone", foreign.0.name());
+            return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
+        }
     }
     let tcp = scenario.tcp_flows.iter().map(|flow| tcp_flow(scenario, flow));
     let datagrams = scenario.datagram_flows.iter().map(|flow| Ok(datagram_flow(scenario, flow)));

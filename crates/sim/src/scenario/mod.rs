@@ -4,6 +4,7 @@ mod components;
 pub mod document;
 mod error;
 mod estimate;
+mod foreign;
 mod options;
 mod quantity;
 mod read;

@@ -1,0 +1,68 @@
+//! Controllers and congestion controls from outside netlull, put into a checked scenario.
+
+use super::error::ScenarioError;
+use super::resolve::{Control, Scenario};
+use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};
+use netlull_mechanism::machines::LinkMechanism;
+use netlull_network::plan::InService;
+use netlull_power::TransitionPower;
+use netlull_tcp::cc::ControllerFactory;
+use netlull_units::Bytes;
+use std::sync::Arc;
+
+impl Scenario {
+    /// Puts a controller from outside on a link, in place of any other.
+    ///
+    /// A controller that reads segments gets the acknowledgements of the link that leads back.
+    ///
+    /// # Errors
+    /// If there is no such link, its rate must stay as it is, it has no way back, or the controller refuses it.
+    pub fn set_controller(&mut self, link: &str, factory: Arc<dyn LinkFactory>) -> Result<(), ScenarioError> {
+        let field = format!("link.{link}.controller");
+        let refuse = |message: String| Err(ScenarioError::new(field.clone(), message));
+        let Some(index) = self.links.iter().position(|spec| spec.name == link) else {
+            return refuse("is on no link of the scenario; expected the name of one".to_owned());
+        };
+        let spec = &self.links[index];
+        if spec.capacity.is_some() {
+            return refuse("stands beside a capacity; expected one or the other".to_owned());
+        }
+        if self.stations.iter().any(|station| station.down == index || station.up == index) {
+            return refuse("is on the air of a station; expected an air of fixed rate".to_owned());
+        }
+        let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
+        if let Err(error) = factory.build(context, netlull_units::Instant::ZERO) {
+            return Err(ScenarioError::new(format!("{field}.{}", error.field), error.reason()));
+        }
+        let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
+        if factory.reads_segments() && back.is_none() {
+            return refuse("reads acknowledgements, and there is no link back".to_owned());
+        }
+        let acknowledgements = back.filter(|_| factory.reads_segments());
+        self.links[index].control = Some(Control {
+            mechanism: LinkMechanism::Foreign(ForeignLink(factory)),
+            link: context,
+            acknowledgements,
+            in_service: InService::default(),
+            transition_power: TransitionPower::default(),
+        });
+        Ok(())
+    }
+
+    /// Gives a TCP flow a congestion control from outside; the flow's other TCP options stay.
+    ///
+    /// # Errors
+    /// If there is no such flow.
+    pub fn set_congestion_control(
+        &mut self,
+        flow: &str,
+        factory: Arc<dyn ControllerFactory>,
+    ) -> Result<(), ScenarioError> {
+        let Some(found) = self.tcp_flows.iter_mut().find(|other| other.path.name == flow) else {
+            let message = "is of no TCP flow of the scenario; expected the name of one";
+            return Err(ScenarioError::new(format!("flow.{flow}.tcp.congestion_control"), message));
+        };
+        found.config = found.config.clone().with_congestion_control(factory);
+        Ok(())
+    }
+}

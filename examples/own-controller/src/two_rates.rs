@@ -1,0 +1,72 @@
+//! A controller with two rates: half of the link's while its queue is short, the whole above.
+
+use netlull_mechanism::link::{LinkAction, LinkContext, LinkController, LinkEvent, LinkFactory};
+use netlull_mechanism::{ConfigError, Machine};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+
+/// The controller of one link.
+#[derive(Debug)]
+pub struct TwoRates {
+    full: BitRate,
+    half: BitRate,
+    /// The queue from which the link runs at its full rate.
+    threshold: Bytes,
+    rate: BitRate,
+    changes: u64,
+    action: Option<LinkAction>,
+}
+
+impl Machine for TwoRates {
+    type Event = LinkEvent;
+    type Action = LinkAction;
+
+    fn handle(&mut self, _now: Instant, event: LinkEvent) {
+        let Some(queue) = event.queue() else { return };
+        let rate = if queue.waiting >= self.threshold { self.full } else { self.half };
+        if rate != self.rate {
+            self.rate = rate;
+            self.changes += 1;
+            self.action = Some(LinkAction::SetRate { rate, pause: Duration::ZERO });
+        }
+    }
+
+    fn poll_action(&mut self) -> Option<LinkAction> {
+        self.action.take()
+    }
+
+    fn next_timeout(&self) -> Option<Instant> {
+        None
+    }
+}
+
+impl LinkController for TwoRates {
+    fn rate(&self) -> BitRate {
+        self.rate
+    }
+
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+}
+
+/// The parameters, from which a controller is made for each link that has one.
+#[derive(Debug)]
+pub struct TwoRatesFactory {
+    /// The queue, in packets of one MTU, from which the link runs at its full rate.
+    pub queue_packets: u64,
+}
+
+impl LinkFactory for TwoRatesFactory {
+    fn name(&self) -> &'static str {
+        "two_rates"
+    }
+
+    fn build(&self, link: LinkContext, _start: Instant) -> Result<Box<dyn LinkController>, ConfigError> {
+        if self.queue_packets == 0 {
+            return Err(ConfigError::new("queue_packets", 0, "at least 1 packet"));
+        }
+        let half = BitRate::from_bps(link.rate.as_bps() / 2);
+        let threshold = Bytes::new(self.queue_packets * link.mtu.as_u64());
+        Ok(Box::new(TwoRates { full: link.rate, half, threshold, rate: link.rate, changes: 0, action: None }))
+    }
+}

@@ -1,0 +1,53 @@
+//! A congestion control whose window never changes.
+
+use netlull_tcp::Config;
+use netlull_tcp::cc::{Ack, CongestionControl, ControllerFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind};
+use netlull_units::Instant;
+
+/// A window of so many segments.
+#[derive(Clone, Debug)]
+pub struct FixedWindow {
+    segments: u64,
+    smss: u64,
+}
+
+impl CongestionControl for FixedWindow {
+    fn cwnd(&self) -> u64 {
+        self.segments * self.smss
+    }
+
+    fn ssthresh(&self) -> u64 {
+        self.cwnd()
+    }
+
+    fn on_established(&mut self, start: &Start) {
+        self.smss = u64::from(start.smss);
+    }
+
+    fn on_ack(&mut self, _ack: &Ack) {}
+
+    fn on_loss(&mut self, _loss: &Loss) {}
+
+    fn on_timeout(&mut self, _loss: &Loss, _kind: TimeoutKind) {}
+
+    fn on_recovered(&mut self, _recovered: &Recovered) {}
+
+    fn on_idle_restart(&mut self, _now: Instant) {}
+}
+
+/// The parameter, from which a window is made for each connection.
+#[derive(Debug)]
+pub struct FixedWindowFactory {
+    /// The window in segments.
+    pub segments: u64,
+}
+
+impl ControllerFactory for FixedWindowFactory {
+    fn name(&self) -> &'static str {
+        "fixed_window"
+    }
+
+    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
+        Box::new(FixedWindow { segments: self.segments, smss: u64::from(config.mss) })
+    }
+}

@@ -1,0 +1,40 @@
+//! The controller and the congestion control decide in the simulator, and the verifier holds the run to its rules.
+
+use netlull_example_own_controller::{SCENARIO, TwoRatesFactory, with_own};
+use netlull_sim::scenario::{Scenario, read_document};
+use std::sync::Arc;
+
+#[test]
+fn a_small_window_leaves_the_link_at_half_of_its_rate() {
+    // Every second segment is acknowledged, so ten segments of 1460 B take 50 ms and the sending of two at 5 Mb/s, 4.8 ms:
+    // 10 x 1460 x 8 / 54.8 ms = 2.13 Mb/s, less the handshake.
+    let summary = with_own(10).expect("runs").summary;
+    let (flow, link) = (&summary.flows[0], &summary.links[0]);
+    assert!((2.05e6..2.15e6).contains(&flow.goodput_bps), "{}", flow.goodput_bps);
+    assert!(link.mean_rate_bps < 5.2e6, "{}", link.mean_rate_bps);
+}
+
+#[test]
+fn a_large_window_fills_the_queue_and_gets_the_full_rate() {
+    // 60 segments: 70 kB of 87.6 kB wait beyond the 31 kB that 5 Mb/s carry in 50 ms, above 5 packets; so 10 Mb/s.
+    let summary = with_own(60).expect("runs").summary;
+    let (flow, link) = (&summary.flows[0], &summary.links[0]);
+    assert!(flow.goodput_bps > 9e6, "{}", flow.goodput_bps);
+    assert!(link.mean_rate_bps > 9.5e6 && link.rate_changes >= 2, "{} {}", link.mean_rate_bps, link.rate_changes);
+}
+
+#[test]
+fn errors_name_the_field() {
+    let mut scenario = Scenario::from_document(&read_document(SCENARIO).expect("reads")).expect("is valid");
+    let factory = |queue_packets| Arc::new(TwoRatesFactory { queue_packets });
+    let refused = scenario.set_controller("a-b", factory(0)).expect_err("nothing to wait for").to_string();
+    assert_eq!(refused, "link.a-b.controller.queue_packets: is 0; expected at least 1 packet");
+    let unknown = scenario.set_controller("a-c", factory(1)).expect_err("no such link").to_string();
+    assert_eq!(unknown, "link.a-c.controller: is on no link of the scenario; expected the name of one");
+    scenario.set_controller("a-b", factory(1)).expect("fits");
+    let emulated = netlull_sim::emulation::plan(&scenario).expect_err("lives in this process").to_string();
+    assert!(
+        emulated.starts_with("link.a-b.controller: is \"two_rates\", a controller of this program alone"),
+        "{emulated}"
+    );
+}
