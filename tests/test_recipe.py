@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RECIPE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Recipe: add a link controller")[1]
 CRATES = ("units", "describe", "power", "mechanism", "tcp", "network", "sim")
-# The lowest rate while nothing waits: a datagram of 1000 B every 8 ms never does, so the link stays at 1 of its 10 Mb/s.
+# A datagram of 1000 B every 8 ms never waits, so the link stays at 1 of its 10 Mb/s.
 SCENARIO = {
     "name": "toy",
     "duration": "2 s",
@@ -63,7 +63,13 @@ def test_a_link_controller_is_one_file_and_one_line(copy: Path) -> None:
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     settings = {"CARGO_TARGET_DIR": f"{target}/recipe", "CARGO_PROFILE_DEV_DEBUG": "none", "CARGO_INCREMENTAL": "0"}
     ran = subprocess.run(
-        command, cwd=copy, env=os.environ | settings, input=json.dumps(SCENARIO), capture_output=True, text=True, check=False
+        command,
+        cwd=copy,
+        env=os.environ | settings,
+        input=json.dumps(SCENARIO),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
     summary, _ = json.JSONDecoder().raw_decode(ran.stdout)

@@ -148,7 +148,7 @@ def test_the_ledger_says_what_it_averages_over() -> None:
 
 def test_a_store_without_its_table_or_with_a_damaged_one_is_refused(store: Path, refused: Callable[..., str]) -> None:
     (store / "energy.parquet").write_bytes(b"x")
-    assert "energy.parquet: is truncated or damaged; run the sweep again" in refused("report", store)
+    assert "energy.parquet: is truncated or damaged: it has 1 bytes, sweep.json says" in refused("report", store)
     (store / "results.parquet").unlink()
     assert "results.parquet: is missing" in refused("report", store)
     assert "expected a name that ends in .html" in refused("report", store, "--out", "x.pdf")
