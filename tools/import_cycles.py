@@ -21,7 +21,7 @@ from pathlib import Path
 MOST = 2
 
 # Circles of crates that have not been opened yet: how many files they have, at most.
-KNOWN: dict[str, int] = {"power": 4, "tcp": 5}
+KNOWN: dict[str, int] = {"tcp": 5}
 
 # The folders of a crate in the order in which they may be imported: each by those behind it.
 FOLDERS: dict[str, tuple[str, ...]] = {

@@ -11,7 +11,7 @@
 //! - the port runs at its slowest speed that meets that demand;
 //! - every bit and every packet of the link stands for F/M of them.
 
-use crate::{ModelError, Residency, Traffic, TransitionPower};
+use crate::{ConfigError, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Joules, Watts};
 
 /// A measured device.
@@ -126,9 +126,9 @@ impl DeviceModel {
     ///
     /// # Errors
     /// If `ports` is zero or more than the device has.
-    pub fn with_loaded_ports(self, ports: u32) -> Result<Self, ModelError> {
+    pub fn with_loaded_ports(self, ports: u32) -> Result<Self, ConfigError> {
         if ports == 0 || ports > self.device.ports {
-            return Err(ModelError::new("ports", ports, "at least 1 and at most the device's ports"));
+            return Err(ConfigError::new("ports", ports, "at least 1 and at most the device's ports"));
         }
         Ok(Self { loaded_ports: ports, ..self })
     }

@@ -1,6 +1,6 @@
 //! Ideal rate scaling: power as a function of utilisation of the clock, nothing else.
 
-use crate::{ModelError, TransitionPower};
+use crate::{ConfigError, TransitionPower};
 use netlull_units::Watts;
 
 /// P(u) = P_s + (1 - P_s) g(u), normalised so that P(1) = 1, times the power at full rate (intertwining-2012 section 2).
@@ -55,11 +55,11 @@ impl IdealModel {
     ///
     /// # Errors
     /// If `static_fraction` is outside [0, 1) or phi is not a finite number above 1.
-    pub fn new(static_fraction: f64, scaling: Scaling) -> Result<Self, ModelError> {
+    pub fn new(static_fraction: f64, scaling: Scaling) -> Result<Self, ConfigError> {
         if let Scaling::Voltage { phi, .. } = scaling
             && !(phi > 1.0 && phi.is_finite())
         {
-            return Err(ModelError::new("phi", phi, "a finite number above 1"));
+            return Err(ConfigError::new("phi", phi, "a finite number above 1"));
         }
         Self::PLAIN.with_scaling(scaling).with_static_fraction(static_fraction)
     }
@@ -68,9 +68,9 @@ impl IdealModel {
     ///
     /// # Errors
     /// If it is outside [0, 1).
-    pub fn with_static_fraction(self, static_fraction: f64) -> Result<Self, ModelError> {
+    pub fn with_static_fraction(self, static_fraction: f64) -> Result<Self, ConfigError> {
         if !(0.0..1.0).contains(&static_fraction) {
-            return Err(ModelError::new("static_fraction", static_fraction, "a number from 0 to below 1"));
+            return Err(ConfigError::new("static_fraction", static_fraction, "a number from 0 to below 1"));
         }
         Ok(Self { static_fraction, ..self })
     }
@@ -79,9 +79,9 @@ impl IdealModel {
     ///
     /// # Errors
     /// If it is not a finite number above zero.
-    pub fn with_max_power(self, max_power: Watts) -> Result<Self, ModelError> {
+    pub fn with_max_power(self, max_power: Watts) -> Result<Self, ConfigError> {
         if !(max_power.as_f64() > 0.0 && max_power.as_f64().is_finite()) {
-            return Err(ModelError::new("max_power", max_power, "a finite power above 0 W"));
+            return Err(ConfigError::new("max_power", max_power, "a finite power above 0 W"));
         }
         Ok(Self { max_power, ..self })
     }

@@ -1,6 +1,6 @@
 //! Links made of line cards: each is on or off, whatever it carries.
 
-use crate::{ModelError, TransitionPower};
+use crate::{ConfigError, TransitionPower};
 use netlull_units::{BitRate, Watts};
 
 /// One end of a link: `cards` cards of equal rate, of which as many are on as the service rate needs.
@@ -23,12 +23,12 @@ impl LineCards {
     ///
     /// # Errors
     /// If there is no card, or its power is not a finite number above zero.
-    pub fn new(cards: u32, card_power: Watts) -> Result<Self, ModelError> {
+    pub fn new(cards: u32, card_power: Watts) -> Result<Self, ConfigError> {
         if cards == 0 {
-            return Err(ModelError::new("cards", cards, "at least 1"));
+            return Err(ConfigError::new("cards", cards, "at least 1"));
         }
         if !(card_power.as_f64() > 0.0 && card_power.as_f64().is_finite()) {
-            return Err(ModelError::new("card_power", card_power, "a finite power above 0 W"));
+            return Err(ConfigError::new("card_power", card_power, "a finite power above 0 W"));
         }
         Ok(Self { cards, card_power, transition_power: TransitionPower::Higher })
     }

@@ -1,9 +1,7 @@
 //! Any power model, and energy from a residency.
 
-use crate::{DeviceModel, EnergyLedger, IdealModel, LineCards, Residency, Traffic};
+use crate::{DeviceModel, EnergyLedger, IdealModel, LineCards, Residency, Traffic, TransitionPower};
 use netlull_units::{BitRate, Duration, Joules, Watts};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// How a link's power follows its rate and its traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,29 +12,6 @@ pub enum PowerModel {
     Device(DeviceModel),
     /// Line cards that are on or off.
     LineCards(LineCards),
-}
-
-/// The power charged in a transition; the papers are silent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TransitionPower {
-    /// The higher of the two rates' powers: hardware that changes over is not asleep.
-    #[default]
-    Higher,
-    /// The new rate's power.
-    New,
-    /// The old rate's power.
-    Old,
-}
-
-impl TransitionPower {
-    pub(crate) fn of(self, old: BitRate, new: BitRate) -> BitRate {
-        match self {
-            Self::Old => old,
-            Self::New => new,
-            Self::Higher => old.max(new),
-        }
-    }
 }
 
 impl PowerModel {

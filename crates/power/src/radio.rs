@@ -1,6 +1,6 @@
 //! What a wireless interface draws in each of its states, and how long it was in each.
 
-use crate::ModelError;
+use crate::ConfigError;
 use netlull_units::{Duration, Instant, Joules, Watts};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -68,7 +68,7 @@ impl RadioPower {
     ///
     /// # Errors
     /// A power that is negative, infinite or no number.
-    pub fn checked(self) -> Result<Self, ModelError> {
+    pub fn checked(self) -> Result<Self, ConfigError> {
         let powers = [
             ("asleep", self.asleep),
             ("idle", self.idle),
@@ -78,7 +78,7 @@ impl RadioPower {
         ];
         for (field, power) in powers {
             if !(power.as_f64().is_finite() && power.as_f64() >= 0.0) {
-                return Err(ModelError::new(field, power, "a finite power of at least 0 W"));
+                return Err(ConfigError::new(field, power, "a finite power of at least 0 W"));
             }
         }
         Ok(self)

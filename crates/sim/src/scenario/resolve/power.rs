@@ -31,7 +31,7 @@ pub(super) fn named_power(index: usize, document: &PowerDocument) -> Result<Name
 }
 
 fn ideal_with(field: &str, model: IdealModel, share: Option<f64>, phi: Option<f64>) -> Result<IdealModel> {
-    let refused = |error: netlull_power::ModelError| {
+    let refused = |error: netlull_power::ConfigError| {
         ScenarioError::new(
             format!("{field}.{}", error.field),
             format!("is {}; expected {}", error.value, error.expected),

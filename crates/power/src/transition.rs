@@ -1,0 +1,28 @@
+//! The power of a link that changes its rate.
+
+use netlull_units::BitRate;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The power charged in a transition; the papers are silent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TransitionPower {
+    /// The higher of the two rates' powers: hardware that changes over is not asleep.
+    #[default]
+    Higher,
+    /// The new rate's power.
+    New,
+    /// The old rate's power.
+    Old,
+}
+
+impl TransitionPower {
+    pub(crate) fn of(self, old: BitRate, new: BitRate) -> BitRate {
+        match self {
+            Self::Old => old,
+            Self::New => new,
+            Self::Higher => old.max(new),
+        }
+    }
+}
