@@ -10,14 +10,14 @@ use netlull_live::system::{Awake, open_tun};
 use netlull_live::tape::replay;
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
 use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkMechanism;
-use netlull_mechanism::radio::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::radio::{RepairAcks, RttFrom, ShaperConfig};
 use netlull_mechanism::rate::{PractRaConfig, QueueLength, RateSet};
+use netlull_mechanism::station::StationContext;
 use netlull_network::buffer::Buffer;
 use netlull_network::outcome::Outcome;
 use netlull_network::plan::{
-    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
-    Traffic,
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic,
 };
 use netlull_network::queue::QueueModel;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
@@ -329,15 +329,15 @@ fn a_client_that_shapes_real_senders_misses_nothing_and_sleeps() {
         plan.links.iter_mut().for_each(|link| link.buffer = Buffer::Packets(1000));
         let Traffic::Tcp { size, tcp, .. } = &mut plan.flows[0].traffic else { unreachable!() };
         (*size, tcp.receive_buffer) = (Some(2_000_000), Bytes::new(65_536));
-        let wake = MS(2);
-        let mechanism = StationMechanismPlan::ClientShaper(ShaperConfig {
+        let context = StationContext { air_rate: BitRate::from_mbps(20), wake: MS(2), mtu: Bytes::new(1500) };
+        let mechanism = StationMechanism::ClientShaper(ShaperConfig {
             margin: MS(1),
             rtt_from: RttFrom::OpenAck,
             repair: RepairAcks::AsTheyAre,
-            paced: Some(PacedGuard { share: 0.5, stretch: 2.0, bursts: 3, from: PacedFrom::Bursts }),
-            ..ShaperConfig::new(BitRate::from_mbps(20), wake)
+            paced_share: Some(0.5),
+            ..ShaperConfig::default()
         });
-        plan.stations = vec![StationPlan { node: 2, access: 1, down: 1, up: 2, wake, mechanism, access_point: None }];
+        plan.stations = vec![StationPlan { node: 2, access: 1, down: 1, up: 2, context, mechanism: Some(mechanism) }];
         let tapes = folder.file("tapes");
         in_one_of_five(|| {
             let outcome = folder.emulate(&plan, &["--tapes", tapes.to_str().unwrap()]);

@@ -3,14 +3,18 @@
 //! Time and events go in, actions come out. The same object is driven by the simulator, by emulation and by real
 //! packets, so nothing here reads a clock, a socket or a random generator, and this crate depends on units alone.
 //!
-//! [`Machine`] holds the contract that every mechanism and every driver keeps; [`rate`] holds the controllers that
-//! choose a link's service rate; [`radio`] lets a station's radio doze; [`topology`] says which links may sleep; [`link`] has the events and actions of link controllers, [`machines`] their list.
+//! - [`Machine`] is the contract that every mechanism and every driver keeps.
+//! - [`link`] has the events and actions of link controllers, [`rate`] and [`gateway`] the controllers.
+//! - [`station`] has the events and actions of a station's machine, [`radio`] the machines.
+//! - [`machines`] has the lists of both.
+//! - [`topology`] chooses the links that may sleep.
 
 pub mod gateway;
 pub mod link;
 pub mod machines;
 pub mod radio;
 pub mod rate;
+pub mod station;
 pub mod topology;
 mod view;
 

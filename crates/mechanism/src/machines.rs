@@ -1,15 +1,21 @@
-//! The list of link controllers: [`LinkMechanism`] is a controller's kind with its parameters, [`LinkMachine`] the running machine.
+//! The lists of machines: link controllers and machines of stations.
 //!
-//! A new controller is one file and one line at the end of this one.
+//! [`LinkMechanism`] and [`StationMechanism`] are a kind with its parameters, as documents give them. [`LinkMachine`] and
+//! [`StationMachine`] are the running machines. A new one is one file and one line at the end of this one.
 
 use crate::gateway::{AwmConfig, CEarthConfig, GRouterConfig, Gateway};
 use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, LinkController, LinkEvent};
+use crate::radio::{AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper, ShaperConfig};
 use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
+use crate::station::{
+    ForeignStation, Serves, StationAction, StationConfig, StationContext, StationController, StationEvent,
+};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Instant};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// A kind of controller, as documents name it.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +40,40 @@ pub trait LinkVisitor {
 
     /// Runs on a controller.
     fn visit<M: LinkController>(self, machine: &mut M) -> Self::Output;
+}
+
+/// `Machine` for an enum of machines.
+macro_rules! machine_of_kinds {
+    ($machine:ident, $event:ty, $action:ty: $($variant:ident),+) => {
+        impl Machine for $machine {
+            type Event = $event;
+            type Action = $action;
+
+            #[inline]
+            fn handle(&mut self, now: Instant, event: $event) {
+                match self {
+                    $(Self::$variant(machine) => machine.handle(now, event),)+
+                    Self::Foreign(machine) => machine.handle(now, event),
+                }
+            }
+
+            #[inline]
+            fn poll_action(&mut self) -> Option<$action> {
+                match self {
+                    $(Self::$variant(machine) => machine.poll_action(),)+
+                    Self::Foreign(machine) => machine.poll_action(),
+                }
+            }
+
+            #[inline]
+            fn next_timeout(&self) -> Option<Instant> {
+                match self {
+                    $(Self::$variant(machine) => machine.next_timeout(),)+
+                    Self::Foreign(machine) => machine.next_timeout(),
+                }
+            }
+        }
+    };
 }
 
 macro_rules! link_mechanisms {
@@ -139,34 +179,7 @@ macro_rules! link_mechanisms {
             }
         }
 
-        impl Machine for LinkMachine {
-            type Event = LinkEvent;
-            type Action = LinkAction;
-
-            #[inline]
-            fn handle(&mut self, now: Instant, event: LinkEvent) {
-                match self {
-                    $(Self::$variant(machine) => machine.handle(now, event),)+
-                    Self::Foreign(machine) => machine.handle(now, event),
-                }
-            }
-
-            #[inline]
-            fn poll_action(&mut self) -> Option<LinkAction> {
-                match self {
-                    $(Self::$variant(machine) => machine.poll_action(),)+
-                    Self::Foreign(machine) => machine.poll_action(),
-                }
-            }
-
-            #[inline]
-            fn next_timeout(&self) -> Option<Instant> {
-                match self {
-                    $(Self::$variant(machine) => machine.next_timeout(),)+
-                    Self::Foreign(machine) => machine.next_timeout(),
-                }
-            }
-        }
+        machine_of_kinds!(LinkMachine, LinkEvent, LinkAction: $($variant),+);
 
         impl LinkController for LinkMachine {
             fn rate(&self) -> BitRate {
@@ -202,6 +215,98 @@ macro_rules! link_mechanisms {
     };
 }
 
+macro_rules! station_mechanisms {
+    ($($name:literal => $variant:ident($config:ty) -> $machine:ty;)+) => {
+        /// A machine that lets a station's radio sleep, or acknowledges eagerly, with its parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(tag = "kind")]
+        pub enum StationMechanism {
+            $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
+            /// A machine from outside.
+            #[serde(skip)]
+            Foreign(ForeignStation),
+        }
+
+        /// A running machine of a station.
+        #[derive(Debug)]
+        pub enum StationMachine {
+            $(#[doc = concat!("`", $name, "`.")] $variant($machine),)+
+            /// A machine from outside.
+            Foreign(Box<dyn StationController>),
+        }
+
+        netlull_describe::read_by_kind!(StationMechanism: $($name => $variant($config)),+);
+
+        impl JsonSchema for StationMechanism {
+            fn schema_name() -> Cow<'static, str> {
+                Cow::Borrowed("StationMechanism")
+            }
+
+            fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                let kinds = [$(netlull_describe::schema_of_kind($name, <$config>::json_schema(generator), &[])),+];
+                json_schema!({
+                    "description": "A machine that lets a station's radio sleep, or acknowledges eagerly.",
+                    "oneOf": kinds,
+                })
+            }
+        }
+
+        impl StationMechanism {
+            /// The names of all kinds, in the order of the documentation.
+            pub const NAMES: &'static [&'static str] = &[$($name),+];
+
+            /// The kind's name.
+            #[must_use]
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Self::$variant(_) => $name,)+
+                    Self::Foreign(foreign) => foreign.0.name(),
+                }
+            }
+
+            /// The traffic that one machine can serve.
+            #[must_use]
+            pub fn serves(&self) -> Serves {
+                match self {
+                    $(Self::$variant(_) => <$config as StationConfig>::SERVES,)+
+                    Self::Foreign(foreign) => foreign.0.serves(),
+                }
+            }
+
+            /// The parameters of the access point, if the machine needs one that buffers.
+            #[must_use]
+            pub fn access_point(&self) -> Option<&AccessPointConfig> {
+                match self {
+                    $(Self::$variant(config) => config.access_point(),)+
+                    Self::Foreign(foreign) => foreign.0.access_point(),
+                }
+            }
+
+            /// The machine of a station whose run begins at `start`.
+            ///
+            /// # Errors
+            /// Names the first field that is out of range or does not fit the station, its value and the expectation.
+            pub fn build(&self, station: StationContext, start: Instant) -> Result<StationMachine, ConfigError> {
+                Ok(match self {
+                    $(Self::$variant(config) => StationMachine::$variant(config.build(station, start)?),)+
+                    Self::Foreign(foreign) => StationMachine::Foreign(foreign.0.build(station, start)?),
+                })
+            }
+        }
+
+        machine_of_kinds!(StationMachine, StationEvent, StationAction: $($variant),+);
+
+        impl StationController for StationMachine {
+            fn shaper(&self) -> Option<&Shaper> {
+                match self {
+                    $(Self::$variant(machine) => machine.shaper(),)+
+                    Self::Foreign(machine) => machine.shaper(),
+                }
+            }
+        }
+    };
+}
+
 impl LinkMechanism {
     /// The kind of that name.
     #[must_use]
@@ -226,4 +331,11 @@ link_mechanisms! {
     "awm" => Awm(AwmConfig) -> Box<Gateway>;
     "c_earth" => CEarth(CEarthConfig) -> Box<Gateway>;
     "g_router" => GRouter(GRouterConfig) -> Box<Gateway>;
+}
+
+station_mechanisms! {
+    "client_shaper" => ClientShaper(ShaperConfig) -> Box<Shaper>;
+    "eager" => Eager(EagerConfig) -> Eager;
+    "psm" => Psm(PsmConfig) -> Psm;
+    "bsd" => Bsd(BsdConfig) -> Bsd;
 }

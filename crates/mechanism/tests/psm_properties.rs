@@ -2,15 +2,23 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::radio::{
-    AccessAction, AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, PacketView, Polling, PowerMode, Psm,
-    PsmConfig, Requests, StationAction, StationEvent,
+    AccessAction, AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, Polling, Psm, PsmConfig, Requests,
 };
-use netlull_units::{Duration, Instant};
+use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationContext, StationEvent};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
 const PERIOD: Duration = Duration::from_millis(100);
 const WAKE: Duration = Duration::from_millis(2);
+/// Its air is so fast that any patience is long enough.
+const STATION: StationContext =
+    StationContext { air_rate: BitRate::from_mbps(1_000_000), wake: WAKE, mtu: Bytes::new(1500) };
+
+fn access_point(poll: Polling, patience: Duration) -> AccessPointConfig {
+    let (patience, poll_time) = (Some(patience), Duration::ZERO);
+    AccessPointConfig { poll, patience, poll_time, ..AccessPointConfig::default() }
+}
 const PACKET: PacketView = PacketView { size: 1500, segment: None };
 
 #[derive(Clone, Copy, Debug)]
@@ -267,8 +275,8 @@ proptest! {
     ) {
         let patience = patience(air, &loses);
         prop_assume!(patience < PERIOD);
-        let config = PsmConfig { poll, listen_interval, wake: WAKE, patience, ..PsmConfig::default() };
-        let mut cell = Cell::new(Psm::new(&config, Instant::ZERO).unwrap(), poll, air, loses);
+        let config = PsmConfig { access_point: access_point(poll, patience), listen_interval };
+        let mut cell = Cell::new(Psm::new(&config, STATION, Instant::ZERO).unwrap(), poll, air, loses);
         play(&mut cell, &outside);
         cell.run(cell.now + Duration::from_secs(20));
         check(&cell)?;
@@ -288,8 +296,8 @@ proptest! {
     ) {
         let patience = patience(air, &loses);
         prop_assume!(patience < PERIOD);
-        let config = BsdConfig { poll, slowdown, wake: WAKE, patience, ..BsdConfig::default() };
-        let mut cell = Cell::new(Bsd::new(&config, Instant::ZERO).unwrap(), poll, air, loses);
+        let config = BsdConfig { access_point: access_point(poll, patience), slowdown, ..BsdConfig::default() };
+        let mut cell = Cell::new(Bsd::new(&config, STATION, Instant::ZERO).unwrap(), poll, air, loses);
         play(&mut cell, &outside);
         cell.run(cell.now + Duration::from_secs(60));
         check(&cell)?;
@@ -303,10 +311,11 @@ proptest! {
     /// A driver that delivers anything at any time breaks nothing: no panic, no timeout in the past, no action without end.
     #[test]
     fn nothing_breaks_a_station(events in prop::collection::vec((0_u64..200_000_000, 0_u8..6), 0..200), bsd in any::<bool>()) {
-        let config = PsmConfig { poll: Polling::One, ..PsmConfig::default() };
-        let mut psm = Psm::new(&config, Instant::ZERO).unwrap();
+        let access_point = AccessPointConfig { poll: Polling::One, ..AccessPointConfig::default() };
+        let config = PsmConfig { access_point, ..PsmConfig::default() };
+        let mut psm = Psm::new(&config, STATION, Instant::ZERO).unwrap();
         let config = BsdConfig { request: Requests::DataOnly, ..BsdConfig::default() };
-        let mut other = Bsd::new(&config, Instant::ZERO).unwrap();
+        let mut other = Bsd::new(&config, STATION, Instant::ZERO).unwrap();
         let mut now = Instant::ZERO;
         for (gap, kind) in events {
             now += Duration::from_nanos(gap);

@@ -1,29 +1,21 @@
 //! What holds for the shaper whatever the path loses and delays, and whatever it is configured to.
 
-use crate::download::{Download, Probe, Setting, readings};
+use crate::download::{Download, Probe, Setting, readings, station};
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
-use netlull_mechanism::radio::{
-    Eager, EagerConfig, PacedFrom, PacedGuard, PacketView, Shaper, ShaperConfig, ShaperState, StationAction,
-    StationEvent, TcpView,
-};
+use netlull_mechanism::radio::{Eager, EagerConfig, PacedFrom, Shaper, ShaperConfig, ShaperState};
+use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use proptest::prelude::*;
 
 fn configs() -> impl Strategy<Value = ShaperConfig> {
     let from = prop_oneof![Just(PacedFrom::Bursts), Just(PacedFrom::SlowStart)];
-    let guard = (0.1_f64..1.0, 1.0_f64..3.0, 1_u32..4, from).prop_map(|(share, stretch, bursts, from)| PacedGuard {
-        share,
-        stretch,
-        bursts,
-        from,
-    });
-    let guard = prop::option::of(guard);
+    let guard = prop::option::of((0.1_f64..1.0, 1.0_f64..3.0, 1_u32..4, from));
     let counts = (1_u32..6, 0.3_f64..50.0, 1_u32..5);
-    (1_u64..100, 0_u64..20, 1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(
-        |(rate, wake, least, growth, (patience, saturation, saturated_bursts), bits, paced)| {
+    (1_u64..10, 1.0_f64..2.0, counts, any::<u8>(), guard).prop_map(
+        |(least, growth, (patience, saturation, saturated_bursts), bits, guard)| {
             let (rtt_from, repair, eager) = readings(bits);
-            ShaperConfig {
+            let config = ShaperConfig {
                 least_wait: Duration::from_millis(least),
                 growth,
                 patience,
@@ -32,11 +24,16 @@ fn configs() -> impl Strategy<Value = ShaperConfig> {
                 eager,
                 rtt_from,
                 repair,
-                paced,
-                ..ShaperConfig::new(BitRate::from_mbps(rate), Duration::from_millis(wake))
-            }
+                ..ShaperConfig::default()
+            };
+            let Some((share, paced_stretch, paced_bursts, paced_from)) = guard else { return config };
+            ShaperConfig { paced_share: Some(share), paced_stretch, paced_bursts, paced_from, ..config }
         },
     )
+}
+
+fn stations() -> impl Strategy<Value = StationContext> {
+    (1_u64..100, 0_u64..20).prop_map(|(mbps, wake)| station(mbps, wake))
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
@@ -44,11 +41,20 @@ fn settings() -> impl Strategy<Value = Setting> {
     let path = (0_u64..150, prop_oneof![Just(0_u64), 0_u64..40], any::<bool>(), 500_u64..40_000);
     let stream = (1_u64..300_000, 500_u64..1461, prop_oneof![any::<u32>(), (u32::MAX - 100_000)..u32::MAX]);
     let rest = (prop_oneof![Just(1_u64), Just(10), Just(100)], any::<bool>(), prop::option::of(1_u64..9));
-    (configs(), any::<u64>(), path, stream, loss(), loss(), rest).prop_map(
-        |(config, seed, path, (size, mss, initial_sequence), data_loss, ack_loss, (tick, byte, uncalled))| {
+    ((configs(), stations()), any::<u64>(), path, stream, loss(), loss(), rest).prop_map(
+        |(
+            (config, station),
+            seed,
+            path,
+            (size, mss, initial_sequence),
+            data_loss,
+            ack_loss,
+            (tick, byte, uncalled),
+        )| {
             let (delay, jitter, reorders, kbps) = path;
             Setting {
                 config,
+                station,
                 seed,
                 size,
                 mss,
@@ -108,8 +114,12 @@ fn events() -> impl Strategy<Value = Vec<(u64, StationEvent)>> {
     prop::collection::vec((gap, event), 1..300)
 }
 
-fn replay(config: &ShaperConfig, events: &[(Instant, StationEvent)]) -> Vec<Vec<StationAction>> {
-    let mut shaper = Shaper::new(config, Instant::ZERO).unwrap();
+fn replay(
+    config: &ShaperConfig,
+    station: StationContext,
+    events: &[(Instant, StationEvent)],
+) -> Vec<Vec<StationAction>> {
+    let mut shaper = Shaper::new(config, station, Instant::ZERO).unwrap();
     let actions = |&(now, event): &(Instant, StationEvent)| {
         shaper.handle(now, event);
         std::iter::from_fn(|| shaper.poll_action()).collect()
@@ -136,7 +146,7 @@ proptest! {
         let outcome = Download::run(&setting);
         let events: Vec<_> = outcome.log.iter().map(|&(now, event, _)| (now, event)).collect();
         let actions: Vec<_> = outcome.log.into_iter().map(|(.., actions)| actions).collect();
-        prop_assert_eq!(replay(&setting.config, &events), actions);
+        prop_assert_eq!(replay(&setting.config, setting.station, &events), actions);
     }
 
     /// Where sequence numbers and timestamps begin changes nothing.
@@ -149,8 +159,8 @@ proptest! {
     /// Whatever comes, in whatever order: no panic, no timeout in the past, no window changed in a state that leaves them alone or in what
     /// is no bare acknowledgement, no sleep but in Saving, the same actions again.
     #[test]
-    fn whatever_comes(config in configs(), events in events()) {
-        let mut shaper = Shaper::new(&config, Instant::ZERO).unwrap();
+    fn whatever_comes(config in configs(), station in stations(), events in events()) {
+        let mut shaper = Shaper::new(&config, station, Instant::ZERO).unwrap();
         let (mut now, mut log, mut found) = (Instant::ZERO, Vec::new(), Vec::new());
         for (gap, event) in events {
             now += Duration::from_nanos(gap);
@@ -176,7 +186,7 @@ proptest! {
             log.push((now, event));
             found.push(actions);
         }
-        prop_assert_eq!(replay(&config, &log), found);
+        prop_assert_eq!(replay(&config, station, &log), found);
     }
 }
 

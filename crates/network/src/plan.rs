@@ -7,14 +7,14 @@ use crate::loss::LossModel;
 use crate::noise::NoiseModel;
 use crate::queue::QueueModel;
 use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkMechanism;
-use netlull_mechanism::radio::{AccessPointConfig, BsdConfig, EagerConfig, PsmConfig, ShaperConfig};
+use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::station::StationContext;
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The version of this form; an emulation refuses any other.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 /// What is read of a plan or an outcome before the rest, which another format may have otherwise.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -259,40 +259,10 @@ pub struct StationPlan {
     pub down: u32,
     /// The link to there.
     pub up: u32,
-    /// How long its radio takes to wake.
-    pub wake: Duration,
-    /// What lets its radio sleep.
-    pub mechanism: StationMechanismPlan,
-    /// Its access point, if that buffers.
-    pub access_point: Option<AccessPlan>,
-}
-
-/// What lets a station's radio sleep.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StationMechanismPlan {
-    /// Nothing.
-    AlwaysOn,
-    /// Nothing, but acknowledgements are eager.
-    Eager(EagerConfig),
-    /// The client's shaper.
-    ClientShaper(ShaperConfig),
-    /// 802.11 power saving.
-    Psm(PsmConfig),
-    /// Bounded slowdown.
-    Bsd(BsdConfig),
-}
-
-/// An access point that buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AccessPlan {
-    /// What it does.
-    pub config: AccessPointConfig,
-    /// How long a beacon is on the air.
-    pub beacon_time: Duration,
-    /// From a poll to the packet that it asks for.
-    pub poll_time: Duration,
+    /// Its air and its radio's wake time.
+    pub context: StationContext,
+    /// The machine that lets its radio sleep; `None` for a radio that is always on.
+    pub mechanism: Option<StationMechanism>,
 }
 
 /// What to record.

@@ -7,7 +7,7 @@ use netlull_describe::{Description, kinds};
 #[must_use]
 pub fn mechanisms() -> Vec<(String, Description)> {
     let schema = crate::scenario::json_schema();
-    let documents = ["ControllerDocument", "StationMechanismDocument", "PlanDocument"];
+    let documents = ["ControllerDocument", "StationMechanism", "PlanDocument"];
     let mut all: Vec<_> = documents.iter().flat_map(|document| kinds(&schema, document)).collect();
     all.sort_by(|one, other| one.0.cmp(&other.0));
     all

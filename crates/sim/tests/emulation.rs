@@ -95,7 +95,7 @@ fn a_stations_energy_is_made_from_the_times_of_its_radio() {
     let summary = emulated(&scenario, &counted(&scenario)).expect("an outcome of this scenario").summary;
     let station = &summary.stations[0];
     assert_eq!(
-        (station.name.as_str(), station.mechanism, station.counts.missed_packets),
+        (station.name.as_str(), station.mechanism.as_str(), station.counts.missed_packets),
         ("client", "client_shaper", 3)
     );
     assert_eq!((station.state, station.fallback), (Some("standard"), Some("paced")));

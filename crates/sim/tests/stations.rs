@@ -2,9 +2,15 @@
 //! packet, and again by its ledger alone.
 
 use crate::common::{close, floats, flow, outcome, scenario, table, words};
-use netlull_sim::run::{RunOutcome, StationSummary};
+use netlull_mechanism::ConfigError;
+use netlull_mechanism::radio::{AccessPointConfig, PsmConfig};
+use netlull_mechanism::station::{StationConfig, StationContext, StationController, StationFactory};
+use netlull_sim::emulation::plan;
+use netlull_sim::run::{RunOutcome, StationSummary, Unwatched, run};
+use netlull_units::Instant;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const WAVELAN: &str = "wavelan-dsss";
 
@@ -373,4 +379,41 @@ proptest! {
         prop_assert!(station(&outcome).download.is_some(), "not over: {}", serde_json::to_string(station(&outcome)).expect("json"));
         prop_assert_eq!(outcome.summary.flows[0].delivered_bytes, 300_000);
     }
+}
+
+/// netlull's own PSM, as a machine from outside.
+#[derive(Debug)]
+struct Borrowed(PsmConfig);
+
+impl StationFactory for Borrowed {
+    fn name(&self) -> &'static str {
+        "borrowed"
+    }
+
+    fn access_point(&self) -> Option<&AccessPointConfig> {
+        self.0.access_point()
+    }
+
+    fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError> {
+        Ok(Box::new(self.0.build(station, start)?))
+    }
+}
+
+#[test]
+fn a_machine_from_outside_does_as_the_same_machine_from_inside() {
+    let own = outcome(download(&json!({ "kind": "psm" })));
+    let mut foreign = scenario(&download(&json!({ "kind": "eager" }))).expect("a scenario");
+    foreign.set_station_machine("client", Arc::new(Borrowed(PsmConfig::default()))).expect("fits");
+    let told = run(&foreign, &mut Unwatched, None).expect("every rule holds");
+    assert_eq!(station(&told).mechanism, "borrowed");
+    assert_eq!(station(&told).counts, station(&own).counts);
+    assert_eq!(energy(&told).to_bits(), energy(&own).to_bits());
+
+    let refused = plan(&foreign).expect_err("of this program alone").to_string();
+    assert!(refused.starts_with("station.client.mechanism: is \"borrowed\""), "{refused}");
+    let deaf = PsmConfig { listen_interval: 0, ..PsmConfig::default() };
+    let refused = foreign.set_station_machine("client", Arc::new(Borrowed(deaf))).expect_err("no beacon").to_string();
+    assert_eq!(refused, "station.client.mechanism.listen_interval: is 0; expected at least 1 beacon");
+    let unknown = foreign.set_station_machine("ap", Arc::new(Borrowed(PsmConfig::default()))).expect_err("no station");
+    assert!(unknown.to_string().contains("expected the name of its node"), "{unknown}");
 }

@@ -15,9 +15,6 @@ use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::VecDeque;
 use std::path::Path;
 
-/// How long a beacon is on the air, as in scenarios.
-const BEACON_TIME: Duration = Duration::from_millis(1);
-
 /// A packet that the access point may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Held {
@@ -57,6 +54,8 @@ enum Next {
 pub(super) struct Access {
     proxy: Proxy<Held>,
     rate: BitRate,
+    /// The transmission time of a beacon.
+    beacon_time: Duration,
     on_air: Option<OnAir>,
     beacon: Option<Beacon>,
     /// What the station has told it, and from when on it knows.
@@ -66,13 +65,21 @@ pub(super) struct Access {
 }
 
 impl Access {
-    /// With the air to the station at that rate; recorded in `tape`, if there is one.
+    /// An access point with an air of that rate to its station; recorded in `tape`, if there is one.
     ///
     /// # Errors
-    /// If the file cannot be written.
-    pub(super) fn new(rate: BitRate, start: Instant, tape: Option<&Path>) -> Result<Self> {
-        let proxy = Proxy::new(&AccessPointConfig::default(), start, tape)?;
-        Ok(Self { proxy, rate, on_air: None, beacon: None, told: Vec::new(), fates: VecDeque::new() })
+    /// If a value of `config` is out of range, or the file cannot be written.
+    pub(super) fn new(config: &AccessPointConfig, rate: BitRate, start: Instant, tape: Option<&Path>) -> Result<Self> {
+        let proxy = Proxy::new(config, start, tape)?;
+        Ok(Self {
+            proxy,
+            rate,
+            beacon_time: config.beacon_time(),
+            on_air: None,
+            beacon: None,
+            told: Vec::new(),
+            fates: VecDeque::new(),
+        })
     }
 
     /// A packet for the station has come, after all that happens before `now`.
@@ -141,7 +148,7 @@ impl Access {
         while let Some(output) = self.proxy.poll_output() {
             match output {
                 ProxyOutput::Beacon { buffered } => {
-                    self.beacon = Some(Beacon { from: at, until: at + BEACON_TIME, buffered });
+                    self.beacon = Some(Beacon { from: at, until: at + self.beacon_time, buffered });
                 }
                 ProxyOutput::Refused(packet) => self.fates.push_back((packet.id, Verdict::Missed)),
             }
@@ -186,7 +193,8 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::station::{StationConfig, StationMechanism};
+    use crate::station::StationConfig;
+    use netlull_mechanism::machines::StationMechanism;
     use netlull_mechanism::radio::PsmConfig;
 
     fn at(micros: u64) -> Instant {
@@ -198,10 +206,10 @@ mod tests {
     #[test]
     fn packets_wait_for_the_beacon_and_come_one_by_one() {
         let air = BitRate::from_mbps(8);
-        let config = PsmConfig { wake: Duration::from_millis(2), ..PsmConfig::default() };
-        let config = StationConfig::new(StationMechanism::Psm(config), config.wake, [air; 2]);
+        let psm = StationMechanism::Psm(PsmConfig::default());
+        let config = StationConfig::new(Some(psm), Duration::from_millis(2), [air; 2]);
         let mut station = LiveStation::new(config, at(0), None).unwrap();
-        let mut access = Access::new(air, at(0), None).unwrap();
+        let mut access = Access::new(&AccessPointConfig::default(), air, at(0), None).unwrap();
         let mut outputs = VecDeque::new();
         for id in [1, 2] {
             let packet = Held { id, bytes: vec![0; 1000], checksum: Checksum::Unknown };
@@ -230,10 +238,10 @@ mod tests {
     #[test]
     fn what_has_no_room_is_lost() {
         let air = BitRate::from_mbps(8);
-        let config =
-            StationConfig::new(StationMechanism::Psm(PsmConfig::default()), Duration::from_millis(2), [air; 2]);
+        let psm = StationMechanism::Psm(PsmConfig::default());
+        let config = StationConfig::new(Some(psm), Duration::from_millis(2), [air; 2]);
         let mut station = LiveStation::new(config, at(0), None).unwrap();
-        let mut access = Access::new(air, at(0), None).unwrap();
+        let mut access = Access::new(&AccessPointConfig::default(), air, at(0), None).unwrap();
         let mut outputs = VecDeque::new();
         for id in 0..1002 {
             let packet = Held { id, bytes: vec![0; 100], checksum: Checksum::Unknown };

@@ -1,12 +1,14 @@
 //! What `netlulld client` is told.
 
 use crate::error::{LiveError, Result};
-use crate::station::{Asleep, StationConfig, StationMechanism};
-use clap::{Args, Subcommand, ValueEnum};
-use netlull_mechanism::radio::{BsdConfig, EagerConfig, PsmConfig};
+use crate::station::{Asleep, StationConfig, live_shaper};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use netlull_mechanism::machines::StationMechanism;
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
 use netlull_units::{BitRate, Duration};
+use serde_json::json;
 use std::path::PathBuf;
 
 /// The client that dozes: this host's downloads shaped into bursts, and the radio that could sleep between them modelled.
@@ -36,27 +38,31 @@ pub(super) struct Device {
     pub(super) dev: String,
 }
 
-/// What lets the radio sleep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Mechanism {
-    /// Closed and open acknowledgements make bursts; the radio sleeps between them.
-    ClientShaper,
-    /// Data is acknowledged eagerly, nothing sleeps: what the paper compares with.
-    Eager,
-    /// Nothing; what passes is metered.
-    AlwaysOn,
-    /// Power-saving mode of IEEE 802.11, with an access point in this process that holds what comes: what the paper compares with.
-    Psm,
-    /// Bounded slowdown, with such an access point.
-    Bsd,
+/// The name of a radio that is always on.
+const ALWAYS_ON: &str = "always-on";
+/// The name of the mechanism whose parameters this daemon sets for real senders.
+const SHAPER: &str = "client-shaper";
+
+/// The machine that lets the radio sleep; `None` for a radio that is always on. (clap takes a plain `Option` for an optional argument.)
+type Mechanism = Option<StationMechanism>;
+
+/// Reads the name of a mechanism; its parameters are the defaults, except the shaper's.
+fn mechanism() -> impl TypedValueParser<Value = Mechanism> {
+    let kinds = StationMechanism::NAMES.iter().map(|name| name.replace('_', "-"));
+    let names: Vec<String> = kinds.chain([ALWAYS_ON.to_owned()]).collect();
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        ALWAYS_ON => Ok(None),
+        SHAPER => Ok(Some(StationMechanism::ClientShaper(live_shaper()))),
+        _ => serde_json::from_value(json!({ "kind": name.replace('-', "_") })).map(Some),
+    })
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]
     pub(super) device: Device,
-    /// What lets the radio sleep.
-    #[arg(long, value_enum, default_value = "client-shaper")]
+    /// The machine that lets the radio sleep. psm and bsd have an access point in this process, which buffers packets.
+    #[arg(long, value_parser = mechanism(), default_value = SHAPER)]
     pub(super) mechanism: Mechanism,
     /// The power model of the radio; several may be given. [default: wavelan-dsss]
     #[arg(long)]
@@ -94,11 +100,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// Whether an access point is to hold what comes.
-    pub(super) fn is_held_for(&self) -> bool {
-        matches!(self.mechanism, Mechanism::Psm | Mechanism::Bsd)
-    }
-
     /// The station that is asked for.
     ///
     /// # Errors
@@ -108,14 +109,8 @@ impl Run {
         let radios: Vec<_> = names.into_iter().map(named).collect::<Result<_>>()?;
         let first = radios.first().map_or(Duration::ZERO, |radio| radio.power.wake);
         let wake = self.wake.unwrap_or(first);
-        let mut mechanism = match self.mechanism {
-            Mechanism::ClientShaper => StationMechanism::live_shaper(self.air_rate, wake),
-            Mechanism::Eager => StationMechanism::Eager(EagerConfig::default()),
-            Mechanism::AlwaysOn => StationMechanism::AlwaysOn,
-            Mechanism::Psm => StationMechanism::Psm(PsmConfig { wake, ..PsmConfig::default() }),
-            Mechanism::Bsd => StationMechanism::Bsd(BsdConfig { wake, ..BsdConfig::default() }),
-        };
-        if let StationMechanism::ClientShaper(shaper) = &mut mechanism {
+        let mut mechanism = self.mechanism.clone();
+        if let Some(StationMechanism::ClientShaper(shaper)) = &mut mechanism {
             shaper.margin = self.margin;
         }
         let asleep = if self.drop_asleep { Asleep::Drop } else { Asleep::Deliver };

@@ -30,6 +30,7 @@ use crate::system::{run_in_real_time, take_signals, unblock_signals};
 use access::Access;
 use arguments::{Command, Device, Run};
 use daemon::{BEAT, Datapath, Woken};
+use netlull_mechanism::radio::AccessPointConfig;
 use netlull_units::{Duration, Instant};
 use nix::net::if_::if_nametoindex;
 use nix::sys::signal::Signal;
@@ -187,9 +188,9 @@ fn run(run: &Run) -> Result<ExitCode> {
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGCHLD])?;
     let clock = Clock::start();
     let start = clock.now();
+    let access = config.access_point().map(|access| access_point(access, run, start)).transpose()?;
     let station = LiveStation::new(config, start, run.record.as_deref())?;
     let queue = first_queue(index);
-    let access = run.is_held_for().then(|| access_point(run, start)).transpose()?;
     let queues = [
         Queue::bind(queue, run.queue, Copied::AsNeeded { verified: 0 })?,
         Queue::bind(queue + 1, run.queue, Copied::Whole)?,
@@ -228,13 +229,13 @@ impl Guarded for Changed {
 }
 
 /// The access point of a radio that needs one.
-fn access_point(run: &Run, start: Instant) -> Result<Access> {
+fn access_point(config: &AccessPointConfig, run: &Run, start: Instant) -> Result<Access> {
     let tape = run.record.as_ref().map(|file| {
         let mut name = file.as_os_str().to_owned();
         name.push(".access-point");
         PathBuf::from(name)
     });
-    Access::new(run.air_rate, start, tape.as_deref())
+    Access::new(config, run.air_rate, start, tape.as_deref())
 }
 
 impl Running<'_> {

@@ -13,11 +13,10 @@ use super::net::Net;
 use super::timetable::Due;
 use crate::error::Result;
 use crate::station::{
-    Asleep, Beacon, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig, StationMechanism,
-    Verdict,
+    Asleep, Beacon, LiveStation, Output, Proxy, ProxyOutput, SendVerdict, Sent, StationConfig, Verdict,
 };
 use netlull_network::outcome::StationOutcome;
-use netlull_network::plan::{AccessPlan, Plan, StationMechanismPlan};
+use netlull_network::plan::Plan;
 use netlull_network::radio::Coming;
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
@@ -56,29 +55,19 @@ pub struct Member {
 impl Member {
     fn new(plan: &Plan, id: StationId, tapes: Option<&Path>) -> Result<Self> {
         let spec = &plan.stations[id.index()];
-        let mechanism = match spec.mechanism {
-            StationMechanismPlan::AlwaysOn => StationMechanism::AlwaysOn,
-            StationMechanismPlan::Eager(config) => StationMechanism::Eager(config),
-            StationMechanismPlan::ClientShaper(config) => StationMechanism::ClientShaper(config),
-            StationMechanismPlan::Psm(config) => StationMechanism::Psm(config),
-            StationMechanismPlan::Bsd(config) => StationMechanism::Bsd(config),
-        };
         let rates = [spec.down, spec.up].map(|link| plan.links[link as usize].rate);
-        let mut config = StationConfig::new(mechanism, spec.wake, rates);
-        // As in the simulator: what comes while the radio sleeps is lost, and nothing but the machine keeps it awake.
+        let mut config = StationConfig::new(spec.mechanism.clone(), spec.context.wake, rates);
+        config.mtu = spec.context.mtu;
+        // As in the simulator: the radio misses packets while it sleeps, and nothing but the machine keeps it awake.
         (config.asleep, config.quiet) = (Asleep::Drop, Duration::ZERO);
-        let AccessPlan { config: access, beacon_time, poll_time } = match spec.access_point {
-            Some(access) => access,
-            None => AccessPlan { config: Default::default(), beacon_time: Duration::ZERO, poll_time: Duration::ZERO },
-        };
-        config.poll_time = poll_time;
+        let access = config.access_point().copied();
         let name = &plan.nodes[spec.node as usize];
         let file = |what: &str| tapes.map(|folder| folder.join(format!("{name}{what}.tape")));
         let mut station = LiveStation::new(config, Instant::ZERO, file("").as_deref())?;
         if plan.probe.stations {
             station.watch();
         }
-        let proxy = spec.access_point.map(|_| Proxy::new(&access, Instant::ZERO, file(".access-point").as_deref()));
+        let proxy = access.map(|access| Proxy::new(&access, Instant::ZERO, file(".access-point").as_deref()));
         Ok(Self {
             id,
             node: NodeId::numbered(spec.node),
@@ -86,7 +75,7 @@ impl Member {
             up: LinkId::numbered(spec.up),
             station,
             proxy: proxy.transpose()?,
-            beacon_time,
+            beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time()),
             waiting: VecDeque::new(),
             outputs: Vec::new(),
             more: VecDeque::new(),

@@ -7,16 +7,16 @@ use super::ids::{ConnectionId, FlowId, LinkId, NodeId, StationId};
 use super::world::{Remains, Step, World};
 use netlull_mechanism::gateway::{AwmConfig, FlowCountConfig, HeldQueue, WindowRule};
 use netlull_mechanism::link::LinkContext;
-use netlull_mechanism::machines::LinkMechanism;
+use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::radio::ShaperConfig;
 use netlull_mechanism::rate::QueueLength;
+use netlull_mechanism::station::StationContext;
 use netlull_network::buffer::Buffer;
 use netlull_network::loss::LossModel;
 use netlull_network::noise::NoiseModel;
 use netlull_network::outcome::ShaperOutcome;
 use netlull_network::plan::{
-    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
-    Traffic,
+    ControlPlan, FORMAT, FlowPlan, InService, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic,
 };
 use netlull_network::probe::Column;
 use netlull_network::queue::QueueModel;
@@ -349,12 +349,16 @@ fn what_gateways_estimate_stands_beside_what_the_packets_tell() {
     assert!(flows.iter().all(|flows| (flows - 3.0).abs() < f64::EPSILON), "as it was told, whatever is true");
 }
 
+fn shaped_station() -> StationPlan {
+    let context = StationContext { air_rate: BitRate::from_mbps(10), wake: MS(2), mtu: Bytes::new(1500) };
+    let mechanism = Some(StationMechanism::ClientShaper(ShaperConfig::default()));
+    StationPlan { node: 2, access: 1, down: 1, up: 2, context, mechanism }
+}
+
 #[test]
 fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_senders_syn() {
     let mut plan = plan();
-    let shaper = ShaperConfig::new(BitRate::from_mbps(10), MS(2));
-    let mechanism = StationMechanismPlan::ClientShaper(shaper);
-    plan.stations.push(StationPlan { node: 2, access: 1, down: 1, up: 2, wake: MS(2), mechanism, access_point: None });
+    plan.stations.push(shaped_station());
     plan.marks = vec![at(150_000), at(1_000_000)];
     plan.probe.stations = true;
     let mut world = world(plan);
@@ -387,8 +391,7 @@ fn stations_are_measured_from_the_end_of_the_warm_up_and_a_download_from_its_sen
 #[test]
 fn a_shaper_without_data_is_there_all_the_same() {
     let mut plan = plan();
-    let mechanism = StationMechanismPlan::ClientShaper(ShaperConfig::new(BitRate::from_mbps(10), MS(2)));
-    plan.stations.push(StationPlan { node: 2, access: 1, down: 1, up: 2, wake: MS(2), mechanism, access_point: None });
+    plan.stations.push(shaped_station());
     let mut world = world(plan);
     let _ = arrivals(&mut world);
     let mut remains = world.remains();

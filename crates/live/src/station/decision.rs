@@ -1,6 +1,6 @@
 //! Decisions of a station on packets, and its own packets and frames.
 
-use netlull_mechanism::radio::PowerMode;
+use netlull_mechanism::station::PowerMode;
 use netlull_units::Instant;
 
 /// The decision on a packet that has come over the air.

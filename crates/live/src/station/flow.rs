@@ -2,7 +2,7 @@
 
 use super::reassembly::Received;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps};
-use netlull_mechanism::radio::{PacketView, TcpView};
+use netlull_mechanism::station::{PacketView, TcpView};
 use netlull_units::{Bytes, Duration, Instant};
 use netlull_wire::{AckTemplate, Connection, Flags, TcpPacket, seq_le, seq_lt};
 

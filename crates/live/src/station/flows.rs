@@ -1,8 +1,11 @@
 //! The connections that a station knows: a bounded table.
 
-use super::dozer::Dozer;
 use super::flow::{Flow, Side};
-use netlull_mechanism::radio::{Burst, PacketView, Shaper, ShaperState};
+use crate::tape::OnTape;
+use netlull_mechanism::Machine;
+use netlull_mechanism::machines::StationMachine;
+use netlull_mechanism::radio::{Burst, Shaper, ShaperState};
+use netlull_mechanism::station::{PacketView, StationController};
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 use netlull_wire::{Connection, Packet, parse};
@@ -12,9 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) flow: Flow,
-    /// Its shaper, where there is one for each.
-    pub(super) shaper: Option<Dozer>,
-    /// Its shaper has asked for sleep and not yet to wake.
+    /// Its machine, where each connection has one of its own.
+    pub(super) machine: Option<OnTape<StationMachine>>,
+    /// Its machine has asked for sleep and not yet to wake.
     pub(super) consents: bool,
     /// Of data that came.
     pub(super) bytes: u64,
@@ -26,7 +29,7 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn shaper(&self) -> Option<&Shaper> {
-        self.shaper.as_ref().and_then(Dozer::shaper)
+        self.machine.as_ref()?.machine().shaper()
     }
 
     /// True if the last window that its sender has seen may be a closed one.
@@ -129,7 +132,7 @@ impl Flows {
 
     /// The timer of a connection's shaper is set to what that wants.
     pub(super) fn arm(&mut self, number: u32) {
-        let next = self.entries.get(&number).and_then(|entry| entry.shaper.as_ref()?.next_timeout());
+        let next = self.entries.get(&number).and_then(|entry| entry.machine.as_ref()?.next_timeout());
         let before = self.armed.get(&number).copied();
         if next == before {
             return;

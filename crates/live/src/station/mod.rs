@@ -22,7 +22,6 @@
 
 mod config;
 mod decision;
-mod dozer;
 mod flow;
 mod flows;
 mod outcome;
@@ -35,16 +34,19 @@ mod summary;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Asleep, StationConfig, StationMechanism};
+pub use config::{Asleep, StationConfig, live_shaper};
 pub use decision::{Beacon, Checksum, Output, SendVerdict, Sent, Verdict};
 pub use proxy::{Proxy, ProxyOutput};
 pub use report::{DownloadReport, ShaperReport, StationReport};
 
 use crate::error::{LiveError, Result};
-use dozer::Dozer;
+use crate::tape::{OnTape, StationSetup, Taped};
 use flow::{Brings, Side};
 use flows::{Entry, Flows};
-use netlull_mechanism::radio::{Burst, PacketView, PowerMode, Shaper, StationAction, StationEvent};
+use netlull_mechanism::Machine;
+use netlull_mechanism::machines::StationMachine;
+use netlull_mechanism::radio::{Burst, Shaper};
+use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationEvent};
 use netlull_network::probe::CLOSED;
 use netlull_network::radio::Coming;
 use netlull_network::station::{Snapshot, StationCounts};
@@ -91,8 +93,8 @@ pub struct LiveStation {
     config: StationConfig,
     start: Instant,
     tape: Option<PathBuf>,
-    /// The machine of all connections; shapers are with theirs.
-    dozer: Dozer,
+    /// The machine of all connections; machines of one connection are with theirs.
+    machine: Option<OnTape<StationMachine>>,
     flows: Flows,
     radio: PunctualRadio,
     /// The last packet of no known connection.
@@ -122,18 +124,15 @@ impl LiveStation {
         if config.connections == 0 {
             return Err(LiveError::new("connections: is 0; expected 1 or more"));
         }
-        // Shapers are made with their connections; what is wrong with their configuration shows now.
-        let dozer = match config.mechanism {
-            StationMechanism::ClientShaper(_) => {
-                Dozer::new(&config.mechanism, start, None)?;
-                Dozer::AlwaysOn
-            }
-            _ => Dozer::new(&config.mechanism, start, tape)?,
+        // Machines of connections are built with these; errors in their parameters show now.
+        let machine = match config.has_machines_of_connections() {
+            true => built(&config, start, None).map(|_| None)?,
+            false => built(&config, start, tape)?,
         };
         Ok(Self {
             start,
             tape: tape.map(Path::to_owned),
-            dozer,
+            machine,
             flows: Flows::new(config.connections),
             radio: PunctualRadio::new(start, config.wake, config.rates),
             others: None,
@@ -220,7 +219,7 @@ impl LiveStation {
     /// Something that belongs to no connection that is known.
     fn sees_other(&mut self, now: Instant) {
         self.others = Some(now);
-        if matches!(self.config.mechanism, StationMechanism::ClientShaper(_)) && !self.config.quiet.is_zero() {
+        if self.config.has_machines_of_connections() && !self.config.quiet.is_zero() {
             self.radio.stay();
         }
     }
@@ -279,7 +278,7 @@ impl LiveStation {
         };
         entry.flow.sent(now, tcp);
         entry.consents &= !slept;
-        if !entry.consents && entry.shaper.is_some() {
+        if !entry.consents && entry.machine.is_some() {
             self.radio.stay();
         }
         let (number, packet, shift) = (entry.flow.number, entry.flow.view(Side::Host, tcp), entry.flow.host_shift());
@@ -378,9 +377,8 @@ impl LiveStation {
     /// # Errors
     /// If one could not be written.
     pub fn finish(&mut self) -> Result<()> {
-        let shapers = self.flows.entries_mut().filter_map(|entry| entry.shaper.as_mut()).map(Dozer::finish);
-        shapers.collect::<Result<Vec<()>>>()?;
-        self.dozer.finish()
+        let machines = self.flows.entries_mut().filter_map(|entry| entry.machine.as_mut());
+        machines.chain(&mut self.machine).try_for_each(OnTape::finish)
     }
 
     /// The radio's times and the packets missed.
@@ -389,7 +387,7 @@ impl LiveStation {
     }
 
     fn next_machine(&self) -> Option<(Instant, Who)> {
-        let all = self.dozer.next_timeout().map(|due| (due, Who::All));
+        let all = self.machine.as_ref().and_then(Machine::next_timeout).map(|due| (due, Who::All));
         let one = self.flows.next_timeout().map(|(due, number)| (due, Who::Connection(number)));
         [one, all].into_iter().flatten().min_by_key(|(due, _)| *due)
     }
@@ -403,10 +401,7 @@ impl LiveStation {
     }
 
     fn machine_of(&self, number: u32) -> Who {
-        match self.config.mechanism {
-            StationMechanism::ClientShaper(_) => Who::Connection(number),
-            _ => Who::All,
-        }
+        if self.config.has_machines_of_connections() { Who::Connection(number) } else { Who::All }
     }
 
     /// A connection may begin with this segment.
@@ -424,18 +419,17 @@ impl LiveStation {
             self.flows.forgotten += 1;
             self.forget(now, oldest);
         }
-        let shaper = match self.config.mechanism {
-            StationMechanism::ClientShaper(_) => {
-                let file = self.tape.as_ref().filter(|_| (number as usize) < LISTED).map(|tape| numbered(tape, number));
-                // A recording that cannot be begun is no reason not to shape.
-                let recorded = Dozer::new(&self.config.mechanism, now, file.as_deref());
-                recorded.or_else(|_| Dozer::new(&self.config.mechanism, now, None)).ok()
-            }
-            _ => None,
+        let machine = if self.config.has_machines_of_connections() {
+            let file = self.tape.as_ref().filter(|_| (number as usize) < LISTED).map(|tape| numbered(tape, number));
+            // A failed recording must not keep the machine from its work.
+            let recorded = built(&self.config, now, file.as_deref());
+            recorded.or_else(|_| built(&self.config, now, None)).ok().flatten()
+        } else {
+            None
         };
         let begun = self.snapshot(now);
         self.begun.get_or_insert(begun);
-        self.flows.insert(Entry { flow, shaper, consents: false, bytes: 0, bursts: 0, begun, over: None });
+        self.flows.insert(Entry { flow, machine, consents: false, bytes: 0, bursts: 0, begun, over: None });
     }
 
     /// All of a connection's data has come.
@@ -457,9 +451,9 @@ impl LiveStation {
         }
         let Some(mut entry) = self.flows.remove(number) else { return };
         self.counters.resent_opens += entry.shaper().map_or(0, |shaper| shaper.resent_opens());
-        if let Some(shaper) = &mut entry.shaper {
+        if let Some(machine) = &mut entry.machine {
             // A recording that fails does so again when the last is finished.
-            let _ = shaper.finish();
+            let _ = machine.finish();
         }
         if entry.bytes > 0 {
             let over = entry.over.unwrap_or_else(|| self.snapshot(now));
@@ -481,7 +475,7 @@ impl LiveStation {
         let mut next = Some(event);
         while let Some(event) = next.take() {
             self.machine(who)?.handle(at, event);
-            while let Some(action) = self.machine(who).and_then(Dozer::poll_action) {
+            while let Some(action) = self.machine(who).and_then(Machine::poll_action) {
                 match action {
                     StationAction::Sleep => self.wants_sleep(at, who),
                     StationAction::Wake => self.wants_wake(at, who),
@@ -505,10 +499,10 @@ impl LiveStation {
         window
     }
 
-    fn machine(&mut self, who: Who) -> Option<&mut Dozer> {
+    fn machine(&mut self, who: Who) -> Option<&mut OnTape<StationMachine>> {
         match who {
-            Who::All => Some(&mut self.dozer),
-            Who::Connection(number) => self.flows.get(number)?.shaper.as_mut(),
+            Who::All => self.machine.as_mut(),
+            Who::Connection(number) => self.flows.get(number)?.machine.as_mut(),
         }
     }
 
@@ -557,10 +551,11 @@ impl LiveStation {
     }
 
     fn polls(&mut self, now: Instant) {
+        let Some(poll_time) = self.config.access_point().map(|access| access.poll_time) else { return };
         let (from, to) = self.radio.transmits(now, POLL_BYTES);
         self.counters.counts.polls += 1;
         self.records.frame("poll", (from, to), POLL_BYTES);
-        self.outputs.push_back(Output { at: (from + self.config.poll_time).max(to), what: Sent::Poll });
+        self.outputs.push_back(Output { at: (from + poll_time).max(to), what: Sent::Poll });
     }
 
     fn announces(&mut self, now: Instant, mode: PowerMode) {
@@ -581,6 +576,18 @@ impl LiveStation {
             self.counters.early += first.saturating_since(since.max(opened));
         }
     }
+}
+
+/// The machine of a configuration, recorded in `tape` if there is one; `None` without a mechanism.
+fn built(config: &StationConfig, start: Instant, tape: Option<&Path>) -> Result<Option<OnTape<StationMachine>>> {
+    let Some(mechanism) = config.mechanism.clone() else { return Ok(None) };
+    let setup = StationSetup { mechanism, station: config.context() };
+    let kind = StationMachine::kind(&setup);
+    let machine = match tape {
+        Some(file) => OnTape::recorded(&setup, start, kind, file)?,
+        None => OnTape::blank(&setup, start).map_err(|error| LiveError::system(kind, error))?,
+    };
+    Ok(Some(machine))
 }
 
 /// The file of a connection's recording.

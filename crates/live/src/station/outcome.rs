@@ -1,7 +1,7 @@
 //! A station as the outcome and the tables of an emulation have it.
 
+use super::LiveStation;
 use super::flows::Entry;
-use super::{LiveStation, StationMechanism};
 use netlull_network::outcome::{ShaperOutcome, StationOutcome};
 use netlull_network::probe::StationProbe;
 use netlull_network::radio::Coming;
@@ -41,14 +41,11 @@ impl LiveStation {
         StationOutcome {
             radio: self.radio.times(now, coming).since(&since.times),
             counts: counters.counts.since(&base.counts),
-            shaper: match self.config.mechanism {
-                StationMechanism::ClientShaper(_) => Some(
-                    largest
-                        .and_then(Entry::shaper)
-                        .map_or_else(ShaperOutcome::initial, |shaper| ShaperOutcome::of(shaper, early, detection)),
-                ),
-                _ => None,
-            },
+            shaper: self.config.has_machines_of_connections().then(|| {
+                largest
+                    .and_then(Entry::shaper)
+                    .map_or_else(ShaperOutcome::initial, |shaper| ShaperOutcome::of(shaper, early, detection))
+            }),
             download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
         }
     }

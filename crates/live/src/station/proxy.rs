@@ -3,7 +3,8 @@
 use crate::error::{LiveError, Result};
 use crate::tape::{OnTape, Taped};
 use netlull_mechanism::Machine;
-use netlull_mechanism::radio::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig, PowerMode};
+use netlull_mechanism::radio::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig};
+use netlull_mechanism::station::PowerMode;
 use netlull_units::Instant;
 use std::collections::VecDeque;
 use std::path::Path;

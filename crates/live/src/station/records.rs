@@ -1,6 +1,7 @@
 //! The records of a station that is watched: what tables `air` and `burst` are made from.
 
-use netlull_mechanism::radio::{Burst, PacketView};
+use netlull_mechanism::radio::Burst;
+use netlull_mechanism::station::PacketView;
 use netlull_network::probe::{AirRow, StationProbe};
 use netlull_units::Instant;
 use std::collections::VecDeque;

@@ -12,8 +12,8 @@ use std::net::IpAddr;
 /// A station since its start.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationReport {
-    /// What lets its radio sleep: always_on, eager, client_shaper, psm or bsd.
-    pub mechanism: &'static str,
+    /// The kind of its machine; `always_on` without one.
+    pub mechanism: String,
     /// How long its radio takes to wake.
     pub wake_time_s: f64,
     /// How long all of it took.

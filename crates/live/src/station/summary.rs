@@ -1,7 +1,7 @@
 //! The report of a station.
 
 use super::flows::Entry;
-use super::{DownloadReport, LiveStation, StationMechanism, StationReport};
+use super::{DownloadReport, LiveStation, StationReport};
 use netlull_network::station::{DownloadSummary, RadioSummary};
 use netlull_units::Instant;
 
@@ -10,7 +10,7 @@ impl LiveStation {
     #[must_use]
     pub fn summary(&self, now: Instant) -> StationReport {
         let (times, counters) = (self.radio.times(now, None), &self.counters);
-        let shapes = matches!(self.config.mechanism, StationMechanism::ClientShaper(_));
+        let shapes = self.config.has_machines_of_connections();
         let known = self.flows.entries().filter(|entry| entry.bytes > 0);
         let all_over = known.clone().all(|entry| entry.over.is_some());
         let download = |entry: &Entry| {
@@ -21,7 +21,7 @@ impl LiveStation {
         let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
         let resent: u64 = self.flows.entries().filter_map(Entry::shaper).map(|shaper| shaper.resent_opens()).sum();
         StationReport {
-            mechanism: self.config.mechanism.kind(),
+            mechanism: self.config.kind().to_owned(),
             wake_time_s: self.config.wake.as_secs_f64(),
             seconds: now.saturating_since(self.start).as_secs_f64(),
             radio: (&times).into(),

@@ -1,7 +1,8 @@
 //! Stations on packets that a small sender and a small host exchange, and on packets that nobody should send.
 
 use super::*;
-use netlull_mechanism::radio::{AccessPointConfig, EagerConfig, PsmConfig};
+use netlull_mechanism::machines::StationMechanism;
+use netlull_mechanism::radio::{AccessPointConfig, EagerConfig, PsmConfig, ShaperConfig};
 use netlull_units::BitRate;
 use netlull_wire::{Connection, Endpoint, Flags, TcpOption, TcpSpec, build_tcp, seq_le, seq_lt, verify_checksums};
 use proptest::prelude::*;
@@ -28,11 +29,11 @@ fn ends(port: u16) -> Connection {
 
 fn shaped() -> StationConfig {
     let air = BitRate::from_mbps(20);
-    StationConfig::new(StationMechanism::live_shaper(air, ms(2)), ms(2), [air, air])
+    StationConfig::new(Some(StationMechanism::ClientShaper(live_shaper())), ms(2), [air, air])
 }
 
 fn eager() -> StationConfig {
-    let mechanism = StationMechanism::Eager(EagerConfig::default());
+    let mechanism = Some(StationMechanism::Eager(EagerConfig::default()));
     StationConfig { mechanism, ..shaped() }
 }
 
@@ -278,7 +279,7 @@ fn a_reset_and_the_end_of_the_data_stop_all_sending() {
 
 #[test]
 fn a_station_with_psm_and_its_proxy() {
-    let config = StationConfig { mechanism: StationMechanism::Psm(PsmConfig::default()), ..shaped() };
+    let config = StationConfig { mechanism: Some(StationMechanism::Psm(PsmConfig::default())), ..shaped() };
     let mut station = LiveStation::new(config, at(0), None).unwrap();
     let mut proxy = Proxy::new(&AccessPointConfig::default(), at(0), None).unwrap();
     station.handle_timeout(at(0));
@@ -322,9 +323,9 @@ fn what_cannot_work_is_refused() {
     assert_eq!(error(StationConfig { connections: 0, ..shaped() }), "connections: is 0; expected 1 or more");
     let none = BitRate::from_bps(0);
     assert!(error(StationConfig { rates: [none, none], ..shaped() }).contains("air rate"));
-    assert!(
-        error(StationConfig { mechanism: StationMechanism::live_shaper(none, ms(2)), ..shaped() }).contains("air_rate")
-    );
+    let growth = ShaperConfig { growth: 3.0, ..live_shaper() };
+    let mechanism = Some(StationMechanism::ClientShaper(growth));
+    assert!(error(StationConfig { mechanism, ..shaped() }).contains("growth"));
 }
 
 /// What happens to a station that anybody may send anything to.

@@ -1,12 +1,10 @@
 //! The machines that can be recorded, and what they are made from.
 
 use netlull_mechanism::link::{LinkContext, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
-use netlull_mechanism::radio::{
-    AccessEvent, AccessPoint, AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper,
-    ShaperConfig, StationEvent,
-};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
+use netlull_mechanism::radio::{AccessEvent, AccessPoint, AccessPointConfig};
 use netlull_mechanism::rate::QueueView;
+use netlull_mechanism::station::{StationContext, StationEvent};
 use netlull_mechanism::{ConfigError, Machine};
 use netlull_units::Instant;
 use serde::de::DeserializeOwned;
@@ -63,31 +61,44 @@ impl Taped for LinkMachine {
     }
 }
 
-macro_rules! taped {
-    ($($machine:ty, $kind:literal, $config:ty, $nothing:expr, $make:expr;)*) => {$(
-        impl Taped for $machine {
-            type Config = $config;
-
-            fn kind(_: &$config) -> &str {
-                $kind
-            }
-
-            fn build(config: &$config, start: Instant) -> Result<Self, ConfigError> {
-                let make: fn(&$config, Instant) -> Result<Self, ConfigError> = $make;
-                make(config, start)
-            }
-
-            fn nothing() -> Self::Event {
-                $nothing
-            }
-        }
-    )*};
+/// A station's machine with the station that it is built for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationSetup {
+    /// The machine with its parameters.
+    pub mechanism: StationMechanism,
+    /// The station.
+    pub station: StationContext,
 }
 
-taped! {
-    Eager, "eager", EagerConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
-    Shaper, "client_shaper", ShaperConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
-    Psm, "psm", PsmConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
-    Bsd, "bsd", BsdConfig, StationEvent::Timeout, |config, start| Self::new(config, start);
-    AccessPoint, "access_point", AccessPointConfig, AccessEvent::Timeout, |config, start| Self::new(config, start);
+impl Taped for StationMachine {
+    type Config = StationSetup;
+
+    fn kind(config: &StationSetup) -> &str {
+        config.mechanism.name()
+    }
+
+    fn build(config: &StationSetup, start: Instant) -> Result<Self, ConfigError> {
+        config.mechanism.build(config.station, start)
+    }
+
+    fn nothing() -> StationEvent {
+        StationEvent::Timeout
+    }
+}
+
+impl Taped for AccessPoint {
+    type Config = AccessPointConfig;
+
+    fn kind(_: &AccessPointConfig) -> &str {
+        "access_point"
+    }
+
+    fn build(config: &AccessPointConfig, start: Instant) -> Result<Self, ConfigError> {
+        Self::new(config, start)
+    }
+
+    fn nothing() -> AccessEvent {
+        AccessEvent::Timeout
+    }
 }

@@ -1,7 +1,7 @@
 //! Recordings of a machine: the list of (instant, event) with what it did, and the same list through the same machine again.
 //!
 //! A tape is text, a JSON value a line. The first says which machine it was and how it was made:
-//! `{"netlull":"tape","format":2,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
+//! `{"netlull":"tape","format":3,"kind":"practra","name":"N1-N2","start":0,"config":{...}}`; every other is an event, with what the
 //! machine asked for and when it wants to be woken: `{"at":1200,"event":{...},"actions":[...],"next":2000}`. Times are nanoseconds.
 
 mod kinds;
@@ -10,7 +10,7 @@ mod replay;
 mod tests;
 mod writer;
 
-pub use kinds::{LinkSetup, Taped};
+pub use kinds::{LinkSetup, StationSetup, Taped};
 pub use replay::{Difference, Replayed, replay, replay_command};
 pub use writer::TapeWriter;
 
@@ -93,7 +93,7 @@ impl<M: Taped> OnTape<M> {
     }
 }
 
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 impl<M: Taped> Machine for OnTape<M> {
     type Event = M::Event;

@@ -2,8 +2,8 @@
 
 use super::{FORMAT, Header, Line, Taped};
 use crate::error::{LiveError, Result, tell};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
-use netlull_mechanism::radio::{AccessPoint, Bsd, Eager, Psm, Shaper};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
+use netlull_mechanism::radio::AccessPoint;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,10 +51,7 @@ pub fn replay(file: &Path) -> Result<Replayed> {
     }
     let of = match header.kind.as_str() {
         link if LinkMechanism::kind(link).is_some() => through::<LinkMachine>,
-        "eager" => through::<Eager>,
-        "client_shaper" => through::<Shaper>,
-        "psm" => through::<Psm>,
-        "bsd" => through::<Bsd>,
+        station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
         "access_point" => through::<AccessPoint>,
         other => {
             return Err(LiveError::new(format!("{}: \"{other}\" is no machine that can be replayed", file.display())));

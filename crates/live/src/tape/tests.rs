@@ -1,11 +1,12 @@
 //! A tape is what the machine did, and says so again.
 
-use super::{LinkSetup, OnTape, Taped, replay};
+use super::{LinkSetup, OnTape, StationSetup, Taped, replay};
 use netlull_mechanism::Machine;
 use netlull_mechanism::link::{LinkContext, LinkEvent};
-use netlull_mechanism::machines::{LinkMachine, LinkMechanism};
-use netlull_mechanism::radio::{PacedFrom, PacedGuard};
+use netlull_mechanism::machines::{LinkMachine, LinkMechanism, StationMachine, StationMechanism};
+use netlull_mechanism::radio::PsmConfig;
 use netlull_mechanism::rate::{Admission, EarthConfig, PractRaConfig, QueueLength, QueueView, RateSet};
+use netlull_mechanism::station::{StationContext, StationEvent};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::path::PathBuf;
 
@@ -86,7 +87,7 @@ fn what_is_no_tape_is_refused_and_a_cut_one_is_read_as_far_as_it_goes() {
     for (content, message) in [
         ("", "is no tape"),
         ("{\"name\":1}\n", "is no tape"),
-        (&text.replacen("\"format\":2", "\"format\":9", 1), "expected a tape of format 2"),
+        (&text.replacen("\"format\":3", "\"format\":9", 1), "expected a tape of format 3"),
         (&text.replacen("practra", "practrb", 1), "no machine that can be replayed"),
         (&text.replacen("\"at\":0", "\"at\":-1", 1), "line 2"),
         (&text.replacen("\"waiting\":\"0 B\"", "\"waiting\":x", 1), "line 2"),
@@ -112,7 +113,26 @@ fn observing_changes_nothing() {
 }
 
 #[test]
-fn a_guard_of_a_tape_from_before_its_later_readings_is_what_it_was() {
-    let guard: PacedGuard = serde_json::from_str(r#"{"share":0.5,"bursts":3}"#).unwrap();
-    assert_eq!(guard, PacedGuard { share: 0.5, stretch: PacedGuard::STRETCH, bursts: 3, from: PacedFrom::Bursts });
+fn a_stations_machine_replays_byte_for_byte() {
+    let path = file("psm");
+    let (air_rate, wake, mtu) = (BitRate::from_mbps(11), Duration::from_millis(2), Bytes::new(1500));
+    let mechanism = StationMechanism::Psm(PsmConfig::default());
+    let setup = StationSetup { mechanism, station: StationContext { air_rate, wake, mtu } };
+    let mut machine = OnTape::<StationMachine>::recorded(&setup, Instant::ZERO, "client", &path).unwrap();
+    for beacon in 1..=50_u64 {
+        while let Some(due) = machine.next_timeout().filter(|due| *due < Instant::ZERO + BEACONS * beacon) {
+            machine.handle(due, StationEvent::Timeout);
+            while machine.poll_action().is_some() {}
+        }
+        machine.handle(Instant::ZERO + BEACONS * beacon, StationEvent::Beacon { buffered: false });
+        while machine.poll_action().is_some() {}
+    }
+    machine.finish().unwrap();
+    let replayed = replay(&path).unwrap();
+    assert_eq!((replayed.kind.as_str(), replayed.difference), ("psm", None));
+    // It announces that it dozes, and sleeps; then it wakes for each beacon and sleeps again.
+    assert_eq!((replayed.events, replayed.actions), (101, 102));
+    std::fs::remove_file(path).unwrap();
 }
+
+const BEACONS: Duration = Duration::from_millis(100);

@@ -26,6 +26,11 @@ impl Beacons {
         Err(ConfigError::new(field, time, format!("less than the beacon period of {}", self.period)))
     }
 
+    /// The first beacon at `start` or after it.
+    pub(super) fn first_from(&self, start: Instant) -> Instant {
+        if start <= self.first { self.first } else { self.after(start) }
+    }
+
     /// The first beacon after `now`.
     pub(super) fn after(&self, now: Instant) -> Instant {
         self.every_after(1, now)

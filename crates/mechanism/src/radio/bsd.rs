@@ -1,58 +1,77 @@
 //! Bounded slowdown (Krashinsky and Balakrishnan, Minimizing energy for wireless web access with bounded slowdown, MobiCom 2002).
 
-use super::beacons::Beacons;
+use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
-use super::{PacketView, Polling, PowerMode, StationAction, StationEvent};
 use crate::gateway::SegmentKind;
+use crate::station::{
+    PacketView, PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent,
+};
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which of the packets that its host sends [`Bsd`] takes for requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The packets of the host that [`Bsd`] counts as requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Requests {
-    /// All of them: the link layer does not look into packets, so that every acknowledgement counts (client-centered-2004 section II).
+    /// Every packet, acknowledgements included: the link layer does not look into packets (client-centered-2004 section II).
     #[default]
     EveryPacket,
-    /// Those that ask for an answer: data, SYNs, and what is not TCP (reading).
+    /// Packets that ask for an answer: data, SYNs, and everything that is not TCP.
     DataOnly,
 }
 
-/// Parameters of [`Bsd`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The bounded-slowdown protocol (docs/models/radio.md).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "Krashinsky and Balakrishnan, MobiCom 2002; client-centered-2004 section II"))]
 pub struct BsdConfig {
-    /// p: by how much of itself a round trip may be lengthened, more than 0. Default 0.5, the example of client-centered-2004 section II.
+    /// The parameters of the access point.
+    #[serde(default)]
+    pub access_point: AccessPointConfig,
+    /// p: the RTT grows by at most this share.
+    #[serde(default = "default_slowdown")]
+    #[schemars(extend("x-unit" = "a number above 0", "x-source" = "client-centered-2004 section II"))]
     pub slowdown: f64,
-    /// The time from one beacon of the access point to the next. Default 100 ms.
-    pub beacon_period: Duration,
-    /// When the access point sends its first beacon. Default one period after the start of the run (reading).
-    pub first_beacon: Instant,
-    /// How long the radio takes to wake, less than a beacon period. Default 2 ms (client-centered-2004 section IV-A).
-    pub wake: Duration,
-    /// The longest time from one beacon heard to the next. Default 0.9 s (from memory of the 2002 paper, not checked against it).
+    /// The longest time from one beacon heard to the next.
+    #[serde(default = "default_longest_listen")]
+    #[schemars(extend("x-source" = "reading (the 2002 paper, from memory)"))]
     pub longest_listen: Duration,
-    /// What a request is. Default [`Requests::EveryPacket`].
+    /// The packets that count as requests.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "client-centered-2004 section II; data_only: reading"))]
     pub request: Requests,
-    /// What the access point answers a poll by. Default [`Polling::All`].
-    pub poll: Polling,
-    /// As [`PsmConfig::patience`](super::PsmConfig::patience).
-    pub patience: Duration,
+}
+
+const fn default_slowdown() -> f64 {
+    0.5
+}
+
+const fn default_longest_listen() -> Duration {
+    Duration::from_millis(900)
 }
 
 impl Default for BsdConfig {
     fn default() -> Self {
-        let psm = super::PsmConfig::default();
         Self {
-            slowdown: 0.5,
-            beacon_period: psm.beacon_period,
-            first_beacon: psm.first_beacon,
-            wake: psm.wake,
-            longest_listen: Duration::from_millis(900),
-            request: Requests::EveryPacket,
-            poll: psm.poll,
-            patience: psm.patience,
+            access_point: AccessPointConfig::default(),
+            slowdown: default_slowdown(),
+            longest_listen: default_longest_listen(),
+            request: Requests::default(),
         }
+    }
+}
+
+impl StationConfig for BsdConfig {
+    type Machine = Bsd;
+
+    fn access_point(&self) -> Option<&AccessPointConfig> {
+        Some(&self.access_point)
+    }
+
+    fn build(&self, station: StationContext, start: Instant) -> Result<Bsd, ConfigError> {
+        Bsd::new(self, station, start)
     }
 }
 
@@ -102,10 +121,9 @@ impl Bsd {
     /// A station that begins to doze at `start`, having asked for nothing.
     ///
     /// # Errors
-    /// If a value of `config` is out of range or contradicts another.
-    pub fn new(config: &BsdConfig, start: Instant) -> Result<Self, ConfigError> {
-        let beacons = Beacons::new(config.first_beacon, config.beacon_period)?;
-        let rules = Rules { beacons, wake: config.wake, poll: config.poll, patience: config.patience }.checked()?;
+    /// If a value of `config` is out of range, contradicts another or does not fit the station.
+    pub fn new(config: &BsdConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+        let rules = Rules::new(&config.access_point, station)?;
         Ok(Self {
             rules,
             slowdown: config.slowdown,
@@ -172,7 +190,7 @@ impl Bsd {
 
 /// T = B / p.
 fn awake_for(config: &BsdConfig) -> Result<Duration, ConfigError> {
-    let time = config.beacon_period.as_secs_f64() / config.slowdown;
+    let time = config.access_point.beacon_period.as_secs_f64() / config.slowdown;
     let time = (config.slowdown > 0.0 && config.slowdown.is_finite()).then(|| Duration::from_secs_f64(time)).flatten();
     time.ok_or_else(|| ConfigError::new("slowdown", config.slowdown, "a number above 0, and not next to nothing"))
 }
@@ -212,14 +230,18 @@ impl Machine for Bsd {
     }
 }
 
+impl StationController for Bsd {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::TcpView;
+    use crate::station::TcpView;
     use StationAction::{Announce, Poll, Sleep, Wake};
     use StationEvent::{Beacon, Received, Sending, Timeout};
-    use netlull_units::Bytes;
+    use netlull_units::{BitRate, Bytes};
 
+    const STATION: StationContext =
+        StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
     const PACKET: PacketView = PacketView { size: 1500, segment: None };
     const LAST: StationEvent = Received { packet: PACKET, more: false };
     const SENDING: StationEvent = Sending { packet: PACKET };
@@ -247,7 +269,7 @@ mod tests {
     }
 
     fn dozing(config: BsdConfig) -> Bsd {
-        let mut bsd = Bsd::new(&config, at(0)).unwrap();
+        let mut bsd = Bsd::new(&config, STATION, at(0)).unwrap();
         script(&mut bsd, &[(0, Timeout, &DOZES)]);
         bsd
     }
@@ -339,10 +361,11 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused() {
-        let error = |config| Bsd::new(&config, at(0)).unwrap_err().field;
+        let error = |config| Bsd::new(&config, STATION, at(0)).unwrap_err().field;
         for slowdown in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
             assert_eq!(error(BsdConfig { slowdown, ..BsdConfig::default() }), "slowdown", "{slowdown}");
         }
-        assert_eq!(error(BsdConfig { wake: Duration::from_secs(1), ..BsdConfig::default() }), "wake");
+        let slow = StationContext { wake: Duration::from_secs(1), ..STATION };
+        assert_eq!(Bsd::new(&BsdConfig::default(), slow, at(0)).unwrap_err().field, "wake_time");
     }
 }

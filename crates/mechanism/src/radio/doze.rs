@@ -1,8 +1,9 @@
 //! Sleeping between beacons: what PSM and BSD have in common.
 
 use super::beacons::Beacons;
-use super::{Polling, StationAction, StationEvent};
+use super::{AccessPointConfig, Polling};
 use crate::ConfigError;
+use crate::station::{StationAction, StationContext, StationEvent};
 use netlull_units::{Duration, Instant};
 
 /// How a station dozes.
@@ -65,12 +66,15 @@ pub(super) enum Then {
 }
 
 impl Rules {
+    /// The rules of a station at an access point.
+    ///
     /// # Errors
-    /// A wake time, or a patience, that no beacon period has room for.
-    pub(super) fn checked(self) -> Result<Self, ConfigError> {
-        self.beacons.outlast("wake", self.wake)?;
-        self.beacons.outlast("patience", self.patience)?;
-        Ok(self)
+    /// If a value of `access` is out of range, or a beacon period is too short for the wake time.
+    pub(super) fn new(access: &AccessPointConfig, station: StationContext) -> Result<Self, ConfigError> {
+        access.check(station).map_err(|error| error.within("access_point"))?;
+        let beacons = access.beacons()?;
+        beacons.outlast("wake_time", station.wake)?;
+        Ok(Self { beacons, wake: station.wake, poll: access.poll, patience: access.patience(station) })
     }
 
     /// When to deliver a timeout.

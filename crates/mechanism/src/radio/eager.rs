@@ -1,31 +1,51 @@
 //! Eager acknowledgements alone: the paper's baseline (client-centered-2004 section III-B.4).
 
 use super::spacing::Spacing;
-use super::{PacketView, StationAction, StationEvent};
+use crate::station::{
+    PacketView, Serves, StationAction, StationConfig, StationContext, StationController, StationEvent,
+};
 use crate::{ConfigError, Machine};
 use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How long eager acknowledgements wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Eager acknowledgements without sleep: the 2004 paper's baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "client-centered-2004 section III-B.4, the paper's baseline"))]
 pub struct EagerConfig {
-    /// The least silence after which data is acknowledged. Default 3 ms: the paper's timer (section III-A.1).
+    /// The shortest silence after which data is acknowledged.
+    #[serde(default = "default_least_wait")]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
     pub least_wait: Duration,
-    /// The most; a longer time between two packets is no time within a burst either. Default 40 ms: after that the paper's host
-    /// acknowledges by itself (section III-B.4; reading).
+    /// The longest such silence. A longer gap between two packets does not count as a gap within a burst.
+    #[serde(default = "default_longest_wait")]
+    #[schemars(extend("x-source" = "reading: the delayed acknowledgement of Linux 2.4"))]
     pub longest_wait: Duration,
 }
 
-impl EagerConfig {
-    /// 3 ms, "the minimum reliable resolution for our timer" (section III-A.1).
-    pub const LEAST_WAIT: Duration = Duration::from_millis(3);
-    /// 40 ms, the delayed acknowledgement of Linux 2.4 (section III-B.4).
-    pub const LONGEST_WAIT: Duration = Duration::from_millis(40);
+/// 3 ms, "the minimum reliable resolution for our timer" (client-centered-2004 section III-A.1).
+pub(super) const fn default_least_wait() -> Duration {
+    Duration::from_millis(3)
+}
+
+/// 40 ms, the delayed acknowledgement of Linux 2.4 (client-centered-2004 section III-B.4).
+pub(super) const fn default_longest_wait() -> Duration {
+    Duration::from_millis(40)
 }
 
 impl Default for EagerConfig {
     fn default() -> Self {
-        Self { least_wait: Self::LEAST_WAIT, longest_wait: Self::LONGEST_WAIT }
+        Self { least_wait: default_least_wait(), longest_wait: default_longest_wait() }
+    }
+}
+
+impl StationConfig for EagerConfig {
+    type Machine = Eager;
+    const SERVES: Serves = Serves::LastingConnections;
+
+    fn build(&self, _: StationContext, start: Instant) -> Result<Eager, ConfigError> {
+        Eager::new(self, start)
     }
 }
 
@@ -131,11 +151,13 @@ impl Machine for Eager {
     }
 }
 
+impl StationController for Eager {}
+
 #[cfg(test)]
 mod tests {
-    use super::super::TcpView;
     use super::*;
     use crate::gateway::SegmentKind;
+    use crate::station::TcpView;
     use netlull_units::Bytes;
 
     fn at(micros: u64) -> Instant {

@@ -1,41 +1,47 @@
 //! The power-saving mode of IEEE 802.11: asleep but for beacons (section 11.2; client-centered-2004 section IV-C).
 
-use super::beacons::Beacons;
+use super::AccessPointConfig;
 use super::doze::{Actions, Doze, Rules};
-use super::{Polling, PowerMode, StationAction, StationEvent};
+use crate::station::{PowerMode, StationAction, StationConfig, StationContext, StationController, StationEvent};
 use crate::{ConfigError, Machine};
-use netlull_units::{Duration, Instant};
+use netlull_units::Instant;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of [`Psm`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// IEEE 802.11 power-saving mode, ideal or with a poll for each packet (docs/models/radio.md).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "client-centered-2004 section IV-C; IEEE 802.11 section 11.2"))]
 pub struct PsmConfig {
-    /// The time from one beacon of the access point to the next. Default 100 ms (client-centered-2004 section IV-C).
-    pub beacon_period: Duration,
-    /// When the access point sends its first beacon. Default one period after the start of the run (reading).
-    pub first_beacon: Instant,
-    /// How long the radio takes to wake, less than a beacon period. Default 2 ms (client-centered-2004 section IV-A).
-    pub wake: Duration,
-    /// Every how many-th beacon it wakes for, counted from the first, at least 1. Default 1, as in the paper.
+    /// The parameters of the access point.
+    #[serde(default)]
+    pub access_point: AccessPointConfig,
+    /// The station listens to every n-th beacon, counted from the first.
+    #[serde(default = "default_listen_interval")]
+    #[schemars(range(min = 1))]
+    #[schemars(extend("x-unit" = "beacons", "x-source" = "client-centered-2004"))]
     pub listen_interval: u32,
-    /// What the access point answers a poll by. Default [`Polling::All`], as in the paper.
-    pub poll: Polling,
-    /// How long after a poll, or after a packet with the More Data bit, the next packet of the burst may come; less than a beacon period. It
-    /// matters only if a beacon comes within that time. Default 20 ms: a packet of 1500 bytes takes 12 at 1 Mb/s (reading).
-    pub patience: Duration,
+}
+
+const fn default_listen_interval() -> u32 {
+    1
 }
 
 impl Default for PsmConfig {
     fn default() -> Self {
-        let beacon_period = Duration::from_millis(100);
-        Self {
-            beacon_period,
-            first_beacon: Instant::ZERO + beacon_period,
-            wake: Duration::from_millis(2),
-            listen_interval: 1,
-            poll: Polling::All,
-            patience: Duration::from_millis(20),
-        }
+        Self { access_point: AccessPointConfig::default(), listen_interval: default_listen_interval() }
+    }
+}
+
+impl StationConfig for PsmConfig {
+    type Machine = Psm;
+
+    fn access_point(&self) -> Option<&AccessPointConfig> {
+        Some(&self.access_point)
+    }
+
+    fn build(&self, station: StationContext, start: Instant) -> Result<Psm, ConfigError> {
+        Psm::new(self, station, start)
     }
 }
 
@@ -68,13 +74,12 @@ impl Psm {
     /// A station that begins to doze at `start`.
     ///
     /// # Errors
-    /// If a value of `config` is out of range or contradicts another.
-    pub fn new(config: &PsmConfig, start: Instant) -> Result<Self, ConfigError> {
+    /// If a value of `config` is out of range, contradicts another or does not fit the station.
+    pub fn new(config: &PsmConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
+        let rules = Rules::new(&config.access_point, station)?;
         if config.listen_interval == 0 {
             return Err(ConfigError::new("listen_interval", config.listen_interval, "at least 1 beacon"));
         }
-        let beacons = Beacons::new(config.first_beacon, config.beacon_period)?;
-        let rules = Rules { beacons, wake: config.wake, poll: config.poll, patience: config.patience }.checked()?;
         Ok(Self {
             rules,
             listen_interval: config.listen_interval,
@@ -115,13 +120,19 @@ impl Machine for Psm {
     }
 }
 
+impl StationController for Psm {}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::PacketView;
+    use crate::radio::Polling;
+    use crate::station::PacketView;
     use StationAction::{Announce, Poll, Sleep, Wake};
     use StationEvent::{Beacon, Received, Sending, Timeout};
+    use netlull_units::{BitRate, Bytes, Duration};
 
+    const STATION: StationContext =
+        StationContext { air_rate: BitRate::from_mbps(11), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
     const PACKET: PacketView = PacketView { size: 1500, segment: None };
     const MORE: StationEvent = Received { packet: PACKET, more: true };
     const LAST: StationEvent = Received { packet: PACKET, more: false };
@@ -135,7 +146,7 @@ mod tests {
 
     /// A station at 0 ms, its beacons at 100, 200 ... ms; it has begun to doze.
     fn dozing(config: PsmConfig) -> Psm {
-        let mut psm = Psm::new(&config, at(0)).unwrap();
+        let mut psm = Psm::new(&config, STATION, at(0)).unwrap();
         assert_eq!(psm.next_timeout(), Some(at(0)));
         script(&mut psm, &[(0, Timeout, &[Announce(PowerMode::Dozing), Sleep])]);
         psm
@@ -182,7 +193,10 @@ mod tests {
 
     #[test]
     fn in_802_11_each_packet_is_polled_for() {
-        let mut psm = dozing(PsmConfig { poll: Polling::One, ..PsmConfig::default() });
+        let mut psm = dozing(PsmConfig {
+            access_point: AccessPointConfig { poll: Polling::One, ..Default::default() },
+            ..PsmConfig::default()
+        });
         script(&mut psm, &[(98, Timeout, &[Wake]), (100, SOME, &[Poll]), (101, MORE, &[Poll]), (102, LAST, &[])]);
         script(&mut psm, &[(102, Timeout, &[Sleep])]);
     }
@@ -253,11 +267,17 @@ mod tests {
 
     #[test]
     fn what_cannot_work_is_refused() {
-        let error = |config| Psm::new(&config, at(0)).unwrap_err().field;
-        let default = PsmConfig::default();
-        assert_eq!(error(PsmConfig { listen_interval: 0, ..default }), "listen_interval");
-        assert_eq!(error(PsmConfig { beacon_period: Duration::ZERO, ..default }), "beacon_period");
-        assert_eq!(error(PsmConfig { wake: Duration::from_millis(100), ..default }), "wake");
-        assert_eq!(error(PsmConfig { patience: Duration::from_millis(100), ..default }), "patience");
+        let error = |config: PsmConfig| Psm::new(&config, STATION, at(0)).unwrap_err().field;
+        let beyond = |access_point| error(PsmConfig { access_point, ..PsmConfig::default() });
+        let (access, period) = (AccessPointConfig::default(), Duration::from_millis(100));
+        assert_eq!(error(PsmConfig { listen_interval: 0, ..PsmConfig::default() }), "listen_interval");
+        assert_eq!(beyond(AccessPointConfig { beacon_period: Duration::ZERO, ..access }), "access_point.beacon_period");
+        assert_eq!(beyond(AccessPointConfig { beacon_time: Some(period), ..access }), "access_point.beacon_time");
+        // 1500 B at 11 Mb/s take 1.091 ms behind a poll of 0.5 ms.
+        let patience = |micros| Some(Duration::from_micros(micros));
+        assert_eq!(beyond(AccessPointConfig { patience: patience(1590), ..access }), "access_point.patience");
+        assert_eq!(beyond(AccessPointConfig { patience: patience(100_000), ..access }), "access_point.beacon_period");
+        let slow = StationContext { wake: period, ..STATION };
+        assert_eq!(Psm::new(&PsmConfig::default(), slow, at(0)).unwrap_err().field, "wake_time");
     }
 }

@@ -2,9 +2,8 @@
 
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::{SegmentKind, Timestamps, spread};
-use netlull_mechanism::radio::{
-    Burst, PacketView, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState, StationAction, StationEvent, TcpView,
-};
+use netlull_mechanism::radio::{Burst, RepairAcks, RttFrom, Shaper, ShaperConfig, ShaperState};
+use netlull_mechanism::station::{PacketView, StationAction, StationContext, StationEvent, TcpView};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,10 +21,17 @@ pub enum Probe {
     Empty,
 }
 
+/// A station with an air of so many Mb/s, whose radio takes so many milliseconds to wake.
+pub fn station(mbps: u64, wake: u64) -> StationContext {
+    let (air_rate, wake) = (BitRate::from_mbps(mbps), Duration::from_millis(wake));
+    StationContext { air_rate, wake, mtu: Bytes::new(1500) }
+}
+
 /// One download.
 #[derive(Clone, Debug)]
 pub struct Setting {
     pub config: ShaperConfig,
+    pub station: StationContext,
     pub seed: u64,
     /// Bytes to fetch.
     pub size: u64,
@@ -51,7 +57,8 @@ impl Setting {
     /// 20 Mb/s, 60 ms, nothing lost.
     pub fn clean(size: u64) -> Self {
         Self {
-            config: ShaperConfig::new(BitRate::from_mbps(20), Duration::from_millis(2)),
+            config: ShaperConfig::default(),
+            station: station(20, 2),
             seed: 1,
             size,
             mss: 1460,
@@ -143,7 +150,7 @@ pub struct Download {
 impl Download {
     /// Runs to the end, or for two hours.
     pub fn run(setting: &Setting) -> Outcome {
-        let shaper = Shaper::new(&setting.config, Instant::ZERO).unwrap();
+        let shaper = Shaper::new(&setting.config, setting.station, Instant::ZERO).unwrap();
         let mut download = Self {
             sender: Sender {
                 una: 0,
@@ -469,7 +476,7 @@ impl Download {
                     assert!(self.hears(), "it heard the burst");
                     self.radio = Radio::Asleep { since: self.now };
                 }
-                StationAction::Wake => self.rouse(self.setting.config.wake),
+                StationAction::Wake => self.rouse(self.setting.station.wake),
                 StationAction::Acknowledge { connection } => {
                     assert_eq!(connection, 0);
                     let segment = self.host_view();

@@ -1,7 +1,8 @@
 //! What stations do: tables `radio`, `air` and `burst`.
 
 use super::tables::{Column, Table, Word};
-use netlull_mechanism::radio::{Burst, PacketView};
+use netlull_mechanism::radio::Burst;
+use netlull_mechanism::station::PacketView;
 use netlull_units::{Bytes, Duration, Instant};
 
 /// Something on the air for a station, or from it.

@@ -6,15 +6,12 @@ use crate::net::routing::NextHop;
 use crate::run::{edges, routing_plan};
 use crate::scenario::document::Verify;
 use crate::scenario::{
-    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationMechanism,
-    StationSpec, TcpFlow, TransferSize,
+    Capacity, Control, DatagramFlow, FlowPath, LinkSpec, RequestFlow, Scenario, ScenarioError, StationSpec, TcpFlow,
+    TransferSize,
 };
 use crate::traffic::{DatagramSource, RequestSource};
-use netlull_mechanism::machines::LinkMechanism;
-use netlull_network::plan::{
-    AccessPlan, ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationMechanismPlan, StationPlan, TcpPlan,
-    Traffic,
-};
+use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_network::plan::{ControlPlan, FORMAT, FlowPlan, LinkPlan, Plan, ProbePlan, StationPlan, TcpPlan, Traffic};
 use netlull_tcp::{Algorithm, Config, Ecn, InitialWindow, LossRecovery};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 
@@ -39,6 +36,13 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
             let message = format!("is \"{}\", a controller of this program alone", foreign.0.name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
+        }
+    }
+    for StationSpec { node, mechanism, .. } in &scenario.stations {
+        if let Some(StationMechanism::Foreign(foreign)) = mechanism {
+            let message = format!("is \"{}\", a machine of this program alone", foreign.0.name());
+            let field = format!("station.{}.mechanism", scenario.nodes[*node]);
+            return refuse(field, format!("{message}; expected one of netlull's own"));
         }
     }
     let tcp = scenario.tcp_flows.iter().map(|flow| tcp_flow(scenario, flow));
@@ -204,26 +208,13 @@ fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
 }
 
 fn station(spec: &StationSpec) -> StationPlan {
-    let mechanism = match &spec.mechanism {
-        StationMechanism::AlwaysOn => StationMechanismPlan::AlwaysOn,
-        StationMechanism::Eager(config) => StationMechanismPlan::Eager(*config),
-        StationMechanism::ClientShaper(config) => StationMechanismPlan::ClientShaper(*config),
-        StationMechanism::Psm(config, _) => StationMechanismPlan::Psm(*config),
-        StationMechanism::Bsd(config, _) => StationMechanismPlan::Bsd(*config),
-    };
-    let access = spec.mechanism.access();
     StationPlan {
         node: NodeId::new(spec.node).number(),
         access: NodeId::new(spec.access).number(),
         down: LinkId::new(spec.down).number(),
         up: LinkId::new(spec.up).number(),
-        wake: spec.wake,
-        mechanism,
-        access_point: access.map(|access| AccessPlan {
-            config: access.config,
-            beacon_time: access.beacon_time,
-            poll_time: access.poll_time,
-        }),
+        context: spec.context,
+        mechanism: spec.mechanism.clone(),
     }
 }
 

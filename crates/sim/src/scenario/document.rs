@@ -30,11 +30,7 @@ pub use sleep::{
     FloodingDocument, LoadAwareDocument, MetricReading, PlanDocument, RoutingDocument, SimultaneousDocument,
     SleepDocument, ThresholdDocument, UpdateDocument,
 };
-pub use station::{
-    AccessPointDocument, BsdDocument, ClientShaperDocument, EagerDocument, PacedFromReading, PollReading, PsmDocument,
-    RadioDocument, RadioPowersDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
-    StationMechanismDocument,
-};
+pub use station::{RadioDocument, RadioPowersDocument, StationDocument};
 
 use super::quantity::{BufferSize, TransferSize};
 use netlull_units::{BitRate, Bytes, Duration};

@@ -1,13 +1,14 @@
-//! Controllers and congestion controls from outside netlull, put into a checked scenario.
+//! Controllers, machines of stations and congestion controls from outside netlull, put into a checked scenario.
 
 use super::error::ScenarioError;
 use super::resolve::{Control, Scenario};
 use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};
-use netlull_mechanism::machines::LinkMechanism;
+use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
+use netlull_mechanism::station::{ForeignStation, StationFactory};
 use netlull_network::plan::InService;
 use netlull_power::TransitionPower;
 use netlull_tcp::cc::ControllerFactory;
-use netlull_units::Bytes;
+use netlull_units::{Bytes, Instant};
 use std::sync::Arc;
 
 impl Scenario {
@@ -31,7 +32,7 @@ impl Scenario {
             return refuse("is on the air of a station; expected an air of fixed rate".to_owned());
         }
         let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
-        if let Err(error) = factory.build(context, netlull_units::Instant::ZERO) {
+        if let Err(error) = factory.build(context, Instant::ZERO) {
             return Err(ScenarioError::new(format!("{field}.{}", error.field), error.reason()));
         }
         let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
@@ -46,6 +47,24 @@ impl Scenario {
             in_service: InService::default(),
             transition_power: TransitionPower::default(),
         });
+        Ok(())
+    }
+
+    /// Gives the station at a node a machine from outside, in place of any other.
+    ///
+    /// # Errors
+    /// If there is no station at the node, or the machine refuses it. The caller answers for the traffic that the machine can serve.
+    pub fn set_station_machine(&mut self, node: &str, factory: Arc<dyn StationFactory>) -> Result<(), ScenarioError> {
+        let field = format!("station.{node}.mechanism");
+        let index = self.nodes.iter().position(|name| name == node);
+        let Some(station) = self.stations.iter_mut().find(|station| Some(station.node) == index) else {
+            let message = "is of no station of the scenario; expected the name of its node";
+            return Err(ScenarioError::new(field, message));
+        };
+        if let Err(error) = factory.build(station.context, Instant::ZERO) {
+            return Err(ScenarioError::new(format!("{field}.{}", error.field), error.reason()));
+        }
+        station.mechanism = Some(StationMechanism::Foreign(ForeignStation(factory)));
         Ok(())
     }
 

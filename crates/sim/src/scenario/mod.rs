@@ -17,9 +17,8 @@ pub use options::RunOptions;
 pub use quantity::{BufferSize, TransferSize};
 pub use read::read_document;
 pub use resolve::{
-    AccessSpec, ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec,
-    ProbeSpec, Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationMechanism, StationSpec, TcpFlow,
-    Writes,
+    ArrivalPattern, Capacity, Control, DatagramFlow, FlowPath, LinkSpec, NamedPower, Nap, PhaseSpec, ProbeSpec,
+    Recording, RequestFlow, RoutingSpec, Scenario, SleepSpec, StationSpec, TcpFlow, Writes,
 };
 
 /// The JSON Schema of a scenario document, for editors.

@@ -1,12 +1,11 @@
 //! Reading a document so that an error names the field by the path that `--set` takes: `link.N1-N2.rate`.
 
 use super::document::{
-    BernoulliDocument, BsdDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
-    ClientShaperDocument, CodelDocument, Document, DropTailDocument, EagerDocument, EmpiricalSizeDocument,
-    ExponentialSizeDocument, FixedSizeDocument, FloodingDocument, FlowDocument, GilbertElliottDocument,
-    LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument, PsmDocument,
-    QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
-    SimultaneousDocument, SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument,
+    BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
+    DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, FloodingDocument,
+    FlowDocument, GilbertElliottDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument,
+    PlanDocument, QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument,
+    ScriptedDocument, SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, ThresholdDocument,
     UniformRedrawDocument, UpdateDocument, WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
@@ -88,13 +87,6 @@ read_by_kind!(
     "bernoulli" => Bernoulli(BernoulliDocument),
     "gilbert_elliott" => GilbertElliott(GilbertElliottDocument),
     "scripted" => Scripted(ScriptedDocument),
-);
-read_by_kind!(
-    StationMechanismDocument:
-    "client_shaper" => ClientShaper(ClientShaperDocument),
-    "eager" => Eager(EagerDocument),
-    "psm" => Psm(PsmDocument),
-    "bsd" => Bsd(BsdDocument),
 );
 read_by_kind!(
     FlowDocument:

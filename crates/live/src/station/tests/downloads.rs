@@ -150,7 +150,7 @@ impl Download {
 #[test]
 fn a_download_is_slept_through_and_nothing_is_missed() {
     let total = 5_000_000;
-    let mut plain = Download::new(StationConfig { mechanism: StationMechanism::AlwaysOn, ..shaped() }, total, 1);
+    let mut plain = Download::new(StationConfig { mechanism: None, ..shaped() }, total, 1);
     let plain_end = plain.run(at(60_000));
     let mut shaped_one = Download::new(StationConfig { asleep: Asleep::Drop, ..shaped() }, total, 1);
     let end = shaped_one.run(at(60_000));

@@ -1,133 +1,171 @@
-//! What the shaper can be told.
+//! The shaper's parameters.
 
+use super::Shaper;
 use crate::ConfigError;
-use netlull_units::{BitRate, Duration};
+use crate::radio::eager::default_least_wait;
+use crate::station::{Serves, StationConfig, StationContext};
+use netlull_units::{Duration, Instant};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which echoed timestamps say how long a round trip takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The echoed timestamps that give a round-trip time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RttFrom {
-    /// Those of all data (section III-A.2: "the minimum RTT over all samples").
+    /// Those of all data, as in the paper (section III-A.2: "the minimum RTT over all samples").
+    #[default]
     AnyEcho,
-    /// Beyond the paper: those of data that echoes an open ACK, or an acknowledgement after it. Only such data has gone the way that the
-    /// sleep is timed by. Where a sender's clock of timestamps is coarse, many acknowledgements of a smooth stream share one value, and data
-    /// that answers the first of them seems to have come too soon; the least of all samples keeps that for ever. Before the first open ACK
-    /// all data counts; the first sample after it replaces what was known. That is one sample a burst: on a path with noise the first of
-    /// them are too long, and the radio sleeps through packets until bursts in Recovery have shown shorter ones.
+    /// Those of data that echoes the last open acknowledgement, or a later one.
+    // Beyond the paper. Only such data has gone the way by which the sleep is timed. Where a sender's timestamp clock is coarse, many
+    // acknowledgements of a smooth stream share one value: data that answers the first of them seems to come too soon, and the minimum keeps
+    // that sample for ever. Before the first open ACK all data counts; the first sample after it replaces the earlier ones. With one
+    // sample a burst the first ones are too long on a noisy path, and the radio sleeps through packets until bursts in Recovery
+    // have shown shorter ones.
     OpenAck,
 }
 
-/// Which windows acknowledgements advertise while a packet is missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The shaper's acknowledgements while a packet is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RepairAcks {
-    /// None, as while nothing is (the paper knows no exception).
+    /// Closed as all others: the paper names no exception.
+    #[default]
     Closed,
-    /// Beyond the paper: the host's own, so that the sender can go on with its repair.
+    /// With the host's own windows: the sender can repair the loss at once.
     AsTheyAre,
 }
 
-/// Which packets say that a sender paces.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The packets that show the shaper that a sender paces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PacedFrom {
-    /// Those of the bursts that open ACKs have released.
+    /// The packets of bursts that open ACKs have released.
     #[default]
     Bursts,
-    /// Those of the rounds of slow start, and of bursts. A sender that does not pace answers each acknowledgement at once, so that a round of
-    /// slow start comes as fast as the slowest link lets it. One that paces holds back what it might send: while it doubles what it sends a
-    /// round, its packets come spread over more than half of the round trip. Then no window is ever closed.
+    /// Those of slow start's rounds as well. After enough spread rounds that grow, the shaper never closes a window.
+    // A sender that does not pace answers each acknowledgement at once, so that a round of slow start comes as fast as the slowest link
+    // allows. One that paces spreads its packets over more than half of the round trip while it doubles them each round.
     SlowStart,
 }
 
-/// Beyond the paper: gives up on a sender that paces, whose bursts are none.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PacedGuard {
-    /// A burst is spread if it takes longer than this part of the least round-trip time, and longer than `stretch` times what its bytes take
-    /// on the air; with [`PacedFrom::SlowStart`], on the slower of the air and the slowest link, as the fastest packets in a row show it.
-    pub share: f64,
-    /// Of bursts; for rounds of slow start it is [`PacedGuard::STRETCH`].
-    #[serde(default = "PacedGuard::stretch")]
-    pub stretch: f64,
-    /// After so many spread bursts in a row windows are left alone; after so many spread rounds of slow start, too, if these count. The
-    /// first of those has to have grown: what an application writes as slowly as that does not grow.
-    pub bursts: u32,
-    /// Whether rounds of slow start count.
+/// The stretch of slow start's rounds, and the default for bursts: twice the time on the air.
+pub(super) const STRETCH: f64 = 2.0;
+
+/// The client's shaper (client-centered-2004; docs/models/client-shaper.md). It serves one TCP connection, which the station receives.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "client-centered-2004 section III (Yan et al., 2004)"))]
+pub struct ShaperConfig {
+    /// The shortest silence that ends a burst.
+    #[serde(default = "default_least_wait")]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A.1"))]
+    pub least_wait: Duration,
+    /// The radio wakes earlier than the least RTT requires by this time.
     #[serde(default)]
-    pub from: PacedFrom,
+    #[schemars(extend("x-source" = "reading; the paper sleeps at the granularity of a millisecond"))]
+    pub margin: Duration,
+    /// Slow start ends when a round has fewer packets than this factor times those of the round before; at least 1.
+    #[serde(default = "default_growth")]
+    #[schemars(extend("x-unit" = "1 to 2", "x-source" = "reading; the paper: the packets received do not double"))]
+    pub growth: f64,
+    /// This number of consecutive bursts with a missing packet ends shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    #[schemars(extend("x-unit" = "bursts", "x-source" = "client-centered-2004 section III-B.1"))]
+    pub patience: u32,
+    /// A burst of at least this share of air rate x RTT saturates the air; above 0. Far above 1, no burst does.
+    #[serde(default = "default_saturation")]
+    #[schemars(extend("x-unit" = "above 0", "x-source" = "client-centered-2004 section III-B.2"))]
+    pub saturation: f64,
+    /// This number of consecutive saturating bursts ends shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    #[schemars(extend("x-unit" = "bursts", "x-source" = "client-centered-2004 section III-B.2"))]
+    pub saturated_bursts: u32,
+    /// Eager acknowledgements while it does not shape.
+    #[serde(default = "default_true")]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-B.4"))]
+    pub eager: bool,
+    /// The data that gives the RTT.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A.2; open_ack: own"))]
+    pub rtt_from: RttFrom,
+    /// The acknowledgements while a packet is missing.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "client-centered-2004 section III-A; as_they_are: own"))]
+    pub repair: RepairAcks,
+    /// Guard against senders that pace: a burst that takes longer than this share of the RTT is spread. The paper has no guard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-unit" = "above 0", "x-default" = "none: paced senders are not looked for", "x-source" = "own"))]
+    pub paced_share: Option<f64>,
+    /// A spread burst also takes longer than this factor times the transmission time of its bytes on the air; above 0.
+    #[serde(default = "default_stretch", skip_serializing_if = "is_default_stretch")]
+    #[schemars(extend("x-unit" = "above 0", "x-source" = "own"))]
+    pub paced_stretch: f64,
+    /// This number of consecutive spread bursts ends shaping.
+    #[serde(default = "default_three")]
+    #[schemars(range(min = 1))]
+    #[schemars(extend("x-unit" = "bursts", "x-source" = "own"))]
+    pub paced_bursts: u32,
+    /// The packets that show that a sender paces.
+    #[serde(default, skip_serializing_if = "PacedFrom::is_default")]
+    #[schemars(extend("x-source" = "own"))]
+    pub paced_from: PacedFrom,
 }
 
-impl PacedGuard {
-    /// Twice the time on the air.
-    pub const STRETCH: f64 = 2.0;
+const fn default_growth() -> f64 {
+    1.5
+}
 
-    fn stretch() -> f64 {
-        Self::STRETCH
+const fn default_three() -> u32 {
+    3
+}
+
+const fn default_saturation() -> f64 {
+    0.9
+}
+
+const fn default_true() -> bool {
+    true
+}
+
+const fn default_stretch() -> f64 {
+    STRETCH
+}
+
+fn is_default_stretch(stretch: &f64) -> bool {
+    stretch.to_bits() == STRETCH.to_bits()
+}
+
+impl PacedFrom {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 
-/// What the shaper needs to know, and the readings of its paper.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ShaperConfig {
-    /// The rate of the wireless link in bit/s, with which saturation is judged.
-    pub air_rate: BitRate,
-    /// What the radio takes from asleep to hearing.
-    pub wake: Duration,
-    /// The least silence that ends a burst. Default 3 ms (section III-A.1).
-    pub least_wait: Duration,
-    /// By how much earlier the radio wakes than the least round-trip time asks for. Default nothing: the paper names none, but sleeps "at the
-    /// granularity of a millisecond" (section III-C; reading).
-    pub margin: Duration,
-    /// Slow start is over when a round has fewer packets than this times those of the round before. Default 1.5 (reading): with delayed
-    /// acknowledgements a round of slow start is larger by half, while the paper's word is that the packets received "do not double".
-    pub growth: f64,
-    /// So many bursts in a row with a packet missing, and windows are left alone. Default 3 (section III-B.1).
-    pub patience: u32,
-    /// A burst of this part of air rate x least round-trip time saturates the wireless link. Default 0.9 (section III-B.2).
-    pub saturation: f64,
-    /// So many of those in a row, and windows are left alone. Default 3 (section III-B.2).
-    pub saturated_bursts: u32,
-    /// Whether data is acknowledged eagerly where windows are left alone too. Default true: the paper's baseline does so (section III-B.4).
-    pub eager: bool,
-    /// Default [`RttFrom::AnyEcho`] (section III-A.2).
-    pub rtt_from: RttFrom,
-    /// Default [`RepairAcks::Closed`] (section III-A).
-    pub repair: RepairAcks,
-    /// Default none: the paper's senders do not pace.
-    pub paced: Option<PacedGuard>,
+impl Default for ShaperConfig {
+    /// The paper's shaper.
+    fn default() -> Self {
+        Self {
+            least_wait: default_least_wait(),
+            margin: Duration::ZERO,
+            growth: default_growth(),
+            patience: default_three(),
+            saturation: default_saturation(),
+            saturated_bursts: default_three(),
+            eager: true,
+            rtt_from: RttFrom::default(),
+            repair: RepairAcks::default(),
+            paced_share: None,
+            paced_stretch: STRETCH,
+            paced_bursts: default_three(),
+            paced_from: PacedFrom::default(),
+        }
+    }
 }
 
 impl ShaperConfig {
-    /// The paper's shaper on a wireless link of this rate, with a radio that takes so long to wake.
-    #[must_use]
-    pub const fn new(air_rate: BitRate, wake: Duration) -> Self {
-        Self {
-            air_rate,
-            wake,
-            least_wait: Duration::from_millis(3),
-            margin: Duration::ZERO,
-            growth: 1.5,
-            patience: 3,
-            saturation: 0.9,
-            saturated_bursts: 3,
-            eager: true,
-            rtt_from: RttFrom::AnyEcho,
-            repair: RepairAcks::Closed,
-            paced: None,
-        }
-    }
-
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let some = |field, count: u32| {
-            if count == 0 { Err(ConfigError::new(field, count, "1 or more")) } else { Ok(()) }
-        };
-        let positive = |field, part: f64| {
-            if part.is_finite() && part > 0.0 { Ok(()) } else { Err(ConfigError::new(field, part, "more than 0")) }
-        };
-        if self.air_rate.is_zero() {
-            return Err(ConfigError::new("air_rate", self.air_rate, "a rate above zero"));
-        }
         if self.least_wait.is_zero() {
             return Err(ConfigError::new("least_wait", self.least_wait, "more than nothing"));
         }
@@ -137,11 +175,39 @@ impl ShaperConfig {
         some("patience", self.patience)?;
         positive("saturation", self.saturation)?;
         some("saturated_bursts", self.saturated_bursts)?;
-        if let Some(PacedGuard { share, stretch, bursts, .. }) = self.paced {
-            positive("paced_share", share)?;
-            positive("paced_stretch", stretch)?;
-            some("paced_bursts", bursts)?;
-        }
-        Ok(())
+        self.check_guard()
     }
+
+    /// Checks the guard's parameters; without `paced_share` nothing uses the others.
+    fn check_guard(&self) -> Result<(), ConfigError> {
+        let Some(share) = self.paced_share else {
+            if self.paced_from != PacedFrom::default() {
+                return Err(ConfigError::new("paced_from", "given without a guard", "it next to paced_share"));
+            }
+            if !is_default_stretch(&self.paced_stretch) {
+                return Err(ConfigError::new("paced_stretch", "given without a guard", "it next to paced_share"));
+            }
+            return Ok(());
+        };
+        positive("paced_share", share)?;
+        positive("paced_stretch", self.paced_stretch)?;
+        some("paced_bursts", self.paced_bursts)
+    }
+}
+
+impl StationConfig for ShaperConfig {
+    type Machine = Box<Shaper>;
+    const SERVES: Serves = Serves::OneDownload;
+
+    fn build(&self, station: StationContext, start: Instant) -> Result<Box<Shaper>, ConfigError> {
+        Shaper::new(self, station, start).map(Box::new)
+    }
+}
+
+fn some(field: &str, count: u32) -> Result<(), ConfigError> {
+    if count == 0 { Err(ConfigError::new(field, count, "1 or more")) } else { Ok(()) }
+}
+
+fn positive(field: &str, part: f64) -> Result<(), ConfigError> {
+    if part.is_finite() && part > 0.0 { Ok(()) } else { Err(ConfigError::new(field, part, "more than 0")) }
 }

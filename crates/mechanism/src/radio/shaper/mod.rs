@@ -12,12 +12,13 @@ mod state;
 mod tests;
 
 pub use burst::Burst;
-pub use config::{PacedFrom, PacedGuard, RepairAcks, RttFrom, ShaperConfig};
+pub use config::{PacedFrom, RepairAcks, RttFrom, ShaperConfig};
 pub use state::{Fallback, ShaperState};
 
+use super::eager::default_longest_wait;
 use super::spacing::Spacing;
-use super::{EagerConfig, PacketView, StationAction, StationEvent, TcpView};
 use crate::gateway::SegmentKind;
+use crate::station::{PacketView, StationAction, StationContext, StationController, StationEvent, TcpView};
 use crate::{ConfigError, Machine};
 use burst::{Arriving, Order, expected_after};
 use fastest::Fastest;
@@ -45,6 +46,7 @@ const ACTIONS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Shaper {
     config: ShaperConfig,
+    station: StationContext,
     now: Instant,
     stream: Stream,
     state: ShaperState,
@@ -86,11 +88,15 @@ impl Shaper {
     /// Nothing has been received yet, and the radio is awake.
     ///
     /// # Errors
-    /// If a value of `config` is out of range.
-    pub fn new(config: &ShaperConfig, start: Instant) -> Result<Self, ConfigError> {
+    /// If a value of `config` is out of range, or the station's air has no rate.
+    pub fn new(config: &ShaperConfig, station: StationContext, start: Instant) -> Result<Self, ConfigError> {
         config.check()?;
+        if station.air_rate.is_zero() {
+            return Err(ConfigError::new("air_rate", station.air_rate, "a rate above zero"));
+        }
         Ok(Self {
             config: *config,
+            station,
             now: start,
             stream: Stream::Awaited { connection: None, acknowledged: None },
             state: ShaperState::Initial,
@@ -175,20 +181,20 @@ impl Shaper {
     /// The round-trip time that timers run on: what the least may be at most, since a clock's tick is no reason to ask again, and what a
     /// sample of nothing would let run at once, for ever.
     fn round_trip(&self) -> Duration {
-        self.round_trip.most().unwrap_or(EagerConfig::LONGEST_WAIT).max(self.config.least_wait)
+        self.round_trip.most().unwrap_or(default_longest_wait()).max(self.config.least_wait)
     }
 
     /// From an open ACK until the radio has to wake. The last bit of the first packet comes when the least round-trip time is over (section
     /// III-A.2); the radio has to hear its first bit, too, so that it wakes earlier by what the largest packet takes on the air.
     fn sleep(&self) -> Duration {
-        let hears = self.config.air_rate.time_for(Bytes::new(u64::from(self.largest)));
-        let early = [self.config.wake, self.config.margin, hears];
+        let hears = self.station.air_rate.time_for(Bytes::new(u64::from(self.largest)));
+        let early = [self.station.wake, self.config.margin, hears];
         self.rtt().map_or(Duration::ZERO, |rtt| early.into_iter().fold(rtt, Duration::saturating_sub))
     }
 
     /// The upper bound of `T_d`, "the one-way trip time" (section III-A.1): half of the least round-trip time.
     fn longest_wait(&self) -> Duration {
-        self.rtt().map_or(EagerConfig::LONGEST_WAIT, |rtt| rtt / 2)
+        self.rtt().map_or(default_longest_wait(), |rtt| rtt / 2)
     }
 
     fn received(&mut self, now: Instant, packet: &PacketView) {
@@ -293,7 +299,7 @@ impl Shaper {
 
     /// Rounds of slow start that are spread. What an application writes as slowly is spread too, but does not grow.
     fn count_round(&mut self, round: &SlowStart) {
-        if self.config.paced.is_none_or(|guard| guard.from != PacedFrom::SlowStart) {
+        if self.config.paced_from != PacedFrom::SlowStart {
             return;
         }
         let (round, counts) = match round {
@@ -302,23 +308,23 @@ impl Shaper {
             SlowStart::Over(round) => (round, self.streaks.spread > 0),
         };
         // Not `stretch`: a round of a sender that does not pace has gaps, an open ACK releases a burst without any.
-        let spread = counts && self.is_spread(round, PacedGuard::STRETCH);
+        let spread = counts && self.is_spread(round, config::STRETCH);
         grow(&mut self.streaks.spread, spread);
     }
 
     /// Whether it took longer than the guard's part of the round trip.
     fn is_spread(&self, arriving: &Arriving, stretch: f64) -> bool {
-        let (Some(guard), Some(rtt)) = (self.config.paced, self.rtt()) else { return false };
-        let span = Duration::from_secs_f64(rtt.as_secs_f64() * guard.share).unwrap_or(Duration::MAX);
-        let least = match guard.from {
-            PacedFrom::Bursts => self.config.air_rate.time_for(Bytes::new(arriving.bytes)),
-            PacedFrom::SlowStart => self.fastest.time_for(arriving.bytes, self.config.air_rate),
+        let (Some(share), Some(rtt)) = (self.config.paced_share, self.rtt()) else { return false };
+        let span = Duration::from_secs_f64(rtt.as_secs_f64() * share).unwrap_or(Duration::MAX);
+        let least = match self.config.paced_from {
+            PacedFrom::Bursts => self.station.air_rate.time_for(Bytes::new(arriving.bytes)),
+            PacedFrom::SlowStart => self.fastest.time_for(arriving.bytes, self.station.air_rate),
         };
         arriving.is_spread(span, stretch, least)
     }
 
     fn spread_for_long(&self) -> bool {
-        self.config.paced.is_some_and(|guard| self.streaks.spread >= guard.bursts)
+        self.config.paced_share.is_some() && self.streaks.spread >= self.config.paced_bursts
     }
 
     /// The first data that an open ACK has released.
@@ -405,14 +411,14 @@ impl Shaper {
     }
 
     fn count(&mut self, burst: &Arriving, intact: bool) {
-        let rtt = self.rtt().unwrap_or(EagerConfig::LONGEST_WAIT);
+        let rtt = self.rtt().unwrap_or(default_longest_wait());
         grow(&mut self.streaks.bad, !intact);
         // W >= 90 % of air rate x RTT, W being what this burst has brought (section III-B.2; in bytes: reading).
-        let product = self.config.air_rate.as_f64() * rtt.as_secs_f64();
+        let product = self.station.air_rate.as_f64() * rtt.as_secs_f64();
         let bits = Bytes::new(burst.bytes).as_f64() * 8.0;
         grow(&mut self.streaks.saturated, bits >= self.config.saturation * product);
         // The first is what slow start left behind, as smooth as any stream.
-        let stretch = self.config.paced.map_or(PacedGuard::STRETCH, |guard| guard.stretch);
+        let stretch = self.config.paced_stretch;
         let spread = self.bursts > 1 && self.is_spread(burst, stretch);
         grow(&mut self.streaks.spread, spread);
     }
@@ -591,5 +597,11 @@ impl Machine for Shaper {
 
     fn next_timeout(&self) -> Option<Instant> {
         self.due().map(|due| due.max(self.now))
+    }
+}
+
+impl StationController for Shaper {
+    fn shaper(&self) -> Option<&Shaper> {
+        Some(self)
     }
 }

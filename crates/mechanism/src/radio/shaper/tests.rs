@@ -4,9 +4,10 @@
 
 mod paced;
 
-use super::super::{PacketView, StationAction as Act, StationEvent, TcpView};
 use super::*;
 use crate::gateway::Timestamps;
+use crate::station::StationAction as Act;
+use crate::station::{PacketView, StationEvent, TcpView};
 use netlull_units::BitRate;
 
 const CLOSE: Act = Act::SetWindow(Bytes::new(0));
@@ -15,8 +16,11 @@ const DATA: u32 = 1000;
 /// So that numbers wrap within the first flight.
 const FIRST: u32 = u32::MAX - 1499;
 
+const STATION: StationContext =
+    StationContext { air_rate: BitRate::from_mbps(20), wake: Duration::from_millis(2), mtu: Bytes::new(1500) };
+
 fn config() -> ShaperConfig {
-    ShaperConfig::new(BitRate::from_mbps(20), Duration::from_millis(2))
+    ShaperConfig::default()
 }
 
 fn us(micros: u64) -> Duration {
@@ -51,8 +55,12 @@ struct Script {
 
 impl Script {
     fn new(config: &ShaperConfig) -> Self {
-        let mut script =
-            Self { shaper: Shaper::new(config, Instant::ZERO).unwrap(), next: FIRST, rate: config.air_rate.as_bps() };
+        Self::at(STATION, config)
+    }
+
+    fn at(station: StationContext, config: &ShaperConfig) -> Self {
+        let shaper = Shaper::new(config, station, Instant::ZERO).unwrap();
+        let mut script = Self { shaper, next: FIRST, rate: station.air_rate.as_bps() };
         let handshake = TcpView { kind: SegmentKind::SynAck, ..segment(FIRST, 0, 0) };
         assert_eq!(script.sending(0, handshake), [], "a SYN is never closed");
         script
@@ -61,7 +69,11 @@ impl Script {
     /// In Saving with the first burst over: two flights of four packets in Initial, of which the second has not grown, and a third, whose
     /// open ACK was sent at 188 ms.
     fn saving(config: &ShaperConfig) -> Self {
-        let mut script = Self::new(config);
+        Self::saving_at(STATION, config)
+    }
+
+    fn saving_at(station: StationContext, config: &ShaperConfig) -> Self {
+        let mut script = Self::at(station, config);
         script.flight(60, 4, 0);
         script.flight(121, 4, 61);
         assert_eq!(script.shaper.state(), ShaperState::Initial);
@@ -191,8 +203,8 @@ fn it_counts_from_the_instant_at_which_the_open_ack_was_sent() {
 
 #[test]
 fn no_sleep_where_waking_takes_as_long() {
-    let slow = ShaperConfig { wake: us(60_000), ..config() };
-    let mut script = Script::new(&slow);
+    let slow = StationContext { wake: us(60_000), ..STATION };
+    let mut script = Script::at(slow, &config());
     script.flight(60, 4, 0);
     script.flight(121, 4, 61);
     script.flight(182, 4, 122);
@@ -376,8 +388,8 @@ fn an_intact_burst_between_bad_ones_starts_the_count_again() {
 #[test]
 fn a_saturated_wireless_link_is_left_alone() {
     // A burst of 4 x 1052 B is 33.7 kbit; 0.9 x 600 kb/s x 60 ms = 32.4 kbit.
-    let narrow = ShaperConfig { air_rate: BitRate::from_bps(600_000), ..config() };
-    let mut script = Script::saving(&narrow);
+    let narrow = StationContext { air_rate: BitRate::from_bps(600_000), ..STATION };
+    let mut script = Script::saving_at(narrow, &config());
     script.flight_after(188, 4);
     assert_eq!(script.timeout(254), [ACKNOWLEDGE, Act::Sleep]);
     script.opened(254);
@@ -385,8 +397,8 @@ fn a_saturated_wireless_link_is_left_alone() {
     assert_eq!(script.timeout(320), [ACKNOWLEDGE]);
     assert_eq!(script.shaper.state(), ShaperState::Standard(Fallback::Saturated));
     // 700 kb/s: 37.8 kbit.
-    let wide = ShaperConfig { air_rate: BitRate::from_bps(700_000), ..config() };
-    let mut script = Script::saving(&wide);
+    let wide = StationContext { air_rate: BitRate::from_bps(700_000), ..STATION };
+    let mut script = Script::saving_at(wide, &config());
     for opened in [188, 254, 320, 386] {
         script.flight_after(opened, 4);
         assert_eq!(script.timeout(opened + 66), [ACKNOWLEDGE, Act::Sleep]);
@@ -472,8 +484,8 @@ fn probes_and_copies_neither_begin_nor_prolong_a_burst() {
 
 #[test]
 fn a_straggler_is_of_the_burst_before() {
-    let awake = ShaperConfig { wake: us(60_000), ..config() };
-    let mut script = Script::new(&awake);
+    let awake = StationContext { wake: us(60_000), ..STATION };
+    let mut script = Script::at(awake, &config());
     script.flight(60, 4, 0);
     script.flight(121, 4, 61);
     script.flight(182, 4, 122);
@@ -540,8 +552,9 @@ fn other_connections_pass_untouched() {
 
 #[test]
 fn wrong_values_are_named() {
-    let field = |config: ShaperConfig| Shaper::new(&config, Instant::ZERO).unwrap_err().field;
-    assert_eq!(field(ShaperConfig { air_rate: BitRate::from_bps(0), ..config() }), "air_rate");
+    let field = |config: ShaperConfig| Shaper::new(&config, STATION, Instant::ZERO).unwrap_err().field;
+    let silent = StationContext { air_rate: BitRate::from_bps(0), ..STATION };
+    assert_eq!(Shaper::new(&config(), silent, Instant::ZERO).unwrap_err().field, "air_rate");
     assert_eq!(field(ShaperConfig { least_wait: Duration::ZERO, ..config() }), "least_wait");
     assert_eq!(field(ShaperConfig { growth: 0.9, ..config() }), "growth");
     assert_eq!(field(ShaperConfig { growth: f64::NAN, ..config() }), "growth");
@@ -549,10 +562,14 @@ fn wrong_values_are_named() {
     assert_eq!(field(ShaperConfig { saturation: 0.0, ..config() }), "saturation");
     assert_eq!(field(ShaperConfig { saturated_bursts: 0, ..config() }), "saturated_bursts");
     let paced = |share, stretch, bursts| ShaperConfig {
-        paced: Some(PacedGuard { share, stretch, bursts, from: PacedFrom::Bursts }),
+        paced_share: Some(share),
+        paced_stretch: stretch,
+        paced_bursts: bursts,
         ..config()
     };
     assert_eq!(field(paced(f64::INFINITY, 2.0, 1)), "paced_share");
     assert_eq!(field(paced(0.5, 0.0, 1)), "paced_stretch");
     assert_eq!(field(paced(0.5, 2.0, 0)), "paced_bursts");
+    assert_eq!(field(ShaperConfig { paced_share: None, ..paced(0.5, 1.5, 1) }), "paced_stretch");
+    assert_eq!(field(ShaperConfig { paced_from: PacedFrom::SlowStart, ..config() }), "paced_from");
 }

@@ -30,7 +30,8 @@ use crate::probe::AirRow;
 use crate::scenario::Scenario;
 use netlull_mechanism::Machine;
 use netlull_mechanism::gateway::SegmentKind;
-use netlull_mechanism::radio::{AccessAction, AccessEvent, PacketView, StationAction, StationEvent, TcpView};
+use netlull_mechanism::radio::{AccessAction, AccessEvent};
+use netlull_mechanism::station::{PacketView, StationAction, StationEvent, TcpView};
 use netlull_network::outcome::StationOutcome;
 use netlull_network::radio::Coming;
 use netlull_network::station::Snapshot;
@@ -160,11 +161,11 @@ impl Stations {
 
     /// Whether a packet is the acknowledgement that a station's machine has asked for: what it is called on the air.
     pub fn asked_for(&mut self, id: StationId, view: &PacketView) -> Option<&'static str> {
-        let Station { acknowledging, machine, .. } = &mut self.each[id.index()];
-        match acknowledging {
+        let station = &mut self.each[id.index()];
+        match &mut station.acknowledging {
             Some(shown) if shown.is_none() && view.is_acknowledgement() => {
                 *shown = Some(*view);
-                Some(machine.acknowledgement())
+                Some(station.acknowledgement())
             }
             _ => None,
         }
@@ -261,12 +262,14 @@ impl Turn<'_> {
 
     /// Tells the machine what happens. What it asks for follows by [`Self::next_demand`].
     pub fn tell(&mut self, event: StationEvent) {
-        self.station.machine.handle(self.net.now, event);
+        if let Some(machine) = &mut self.station.machine {
+            machine.handle(self.net.now, event);
+        }
     }
 
     /// Does what the machine asks for, up to something that it wants of its host. `None` when it asks for nothing more.
     pub fn next_demand(&mut self) -> Option<Demand> {
-        while let Some(action) = self.station.machine.poll_action() {
+        while let Some(action) = self.station.machine.as_mut().and_then(Machine::poll_action) {
             match action {
                 StationAction::Sleep => self.station.radio.wants_sleep(self.net.now),
                 StationAction::Wake => self.wake_radio(),

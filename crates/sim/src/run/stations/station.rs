@@ -2,83 +2,15 @@
 
 use crate::net::ids::{FlowId, LinkId, NodeId};
 use crate::net::packet::Packet;
-use crate::scenario::{Scenario, StationMechanism, StationSpec};
+use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
-use netlull_mechanism::radio::{
-    AccessPoint, Bsd, Burst, Eager, PacketView, PowerMode, Psm, Shaper, StationAction, StationEvent,
-};
+use netlull_mechanism::machines::{StationMachine, StationMechanism};
+use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst, Shaper};
+use netlull_mechanism::station::{PacketView, PowerMode, StationController};
 use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Duration, Instant};
 use std::collections::VecDeque;
-
-/// What lets a station's radio sleep.
-pub(in crate::run) enum Dozer {
-    AlwaysOn,
-    Eager(Eager),
-    Shaper(Box<Shaper>),
-    Psm(Psm),
-    Bsd(Bsd),
-}
-
-impl Dozer {
-    fn new(mechanism: &StationMechanism) -> Self {
-        let start = Instant::ZERO;
-        // The scenario has validated the configurations.
-        let made = match mechanism {
-            StationMechanism::AlwaysOn => None,
-            StationMechanism::Eager(config) => Eager::new(config, start).ok().map(Self::Eager),
-            StationMechanism::ClientShaper(config) => {
-                Shaper::new(config, start).ok().map(|shaper| Self::Shaper(Box::new(shaper)))
-            }
-            StationMechanism::Psm(config, _) => Psm::new(config, start).ok().map(Self::Psm),
-            StationMechanism::Bsd(config, _) => Bsd::new(config, start).ok().map(Self::Bsd),
-        };
-        made.unwrap_or(Self::AlwaysOn)
-    }
-
-    pub fn handle(&mut self, now: Instant, event: StationEvent) {
-        match self {
-            Self::AlwaysOn => {}
-            Self::Eager(machine) => machine.handle(now, event),
-            Self::Shaper(machine) => machine.handle(now, event),
-            Self::Psm(machine) => machine.handle(now, event),
-            Self::Bsd(machine) => machine.handle(now, event),
-        }
-    }
-
-    pub fn poll_action(&mut self) -> Option<StationAction> {
-        match self {
-            Self::AlwaysOn => None,
-            Self::Eager(machine) => machine.poll_action(),
-            Self::Shaper(machine) => machine.poll_action(),
-            Self::Psm(machine) => machine.poll_action(),
-            Self::Bsd(machine) => machine.poll_action(),
-        }
-    }
-
-    fn next_timeout(&self) -> Option<Instant> {
-        match self {
-            Self::AlwaysOn => None,
-            Self::Eager(machine) => machine.next_timeout(),
-            Self::Shaper(machine) => machine.next_timeout(),
-            Self::Psm(machine) => machine.next_timeout(),
-            Self::Bsd(machine) => machine.next_timeout(),
-        }
-    }
-
-    /// What table `air` calls the acknowledgement that it asks for.
-    pub fn acknowledgement(&self) -> &'static str {
-        if self.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" }
-    }
-
-    pub fn shaper(&self) -> Option<&Shaper> {
-        match self {
-            Self::Shaper(shaper) => Some(shaper),
-            _ => None,
-        }
-    }
-}
 
 /// What a radio is given to send.
 #[derive(Clone, Copy, Debug)]
@@ -151,7 +83,8 @@ pub(in crate::run) struct Station {
     pub up: LinkId,
     pub(super) beacon_time: Duration,
     pub(super) poll_time: Duration,
-    pub(super) machine: Dozer,
+    /// The machine of its radio; `None` for a radio that is always on.
+    pub(super) machine: Option<StationMachine>,
     /// Its access point, if that buffers.
     pub(super) access: Option<AccessPoint>,
     pub radio: Radio,
@@ -181,18 +114,24 @@ pub(in crate::run) struct Station {
 
 impl Station {
     pub fn new(spec: &StationSpec, scenario: &Scenario) -> Self {
-        let access = spec.mechanism.access();
+        // The scenario has checked the parameters.
+        let machine = spec.mechanism.as_ref().and_then(|mechanism| mechanism.build(spec.context, Instant::ZERO).ok());
+        let access = spec.mechanism.as_ref().and_then(StationMechanism::access_point);
         let to_it = |flow: &FlowId| scenario.tcp_flows[flow.index()].path.to == spec.node;
         Self {
             node: NodeId::new(spec.node),
             access_node: NodeId::new(spec.access),
             down: LinkId::new(spec.down),
             up: LinkId::new(spec.up),
-            beacon_time: access.map_or(Duration::ZERO, |access| access.beacon_time),
+            beacon_time: access.map_or(Duration::ZERO, AccessPointConfig::beacon_time),
             poll_time: access.map_or(Duration::ZERO, |access| access.poll_time),
-            machine: Dozer::new(&spec.mechanism),
-            access: access.and_then(|access| AccessPoint::new(&access.config, Instant::ZERO).ok()),
-            radio: Radio::new(Instant::ZERO, spec.wake, [spec.down, spec.up].map(|link| scenario.links[link].rate)),
+            machine,
+            access: access.and_then(|access| AccessPoint::new(access, Instant::ZERO).ok()),
+            radio: Radio::new(
+                Instant::ZERO,
+                spec.context.wake,
+                [spec.down, spec.up].map(|link| scenario.links[link].rate),
+            ),
             waiting: VecDeque::new(),
             held: VecDeque::new(),
             leaving: VecDeque::new(),
@@ -219,7 +158,7 @@ impl Station {
         if is(self.radio.wakes_at()) {
             return Some(Due::Awake);
         }
-        if is(self.machine.next_timeout()) {
+        if is(self.machine.as_ref().and_then(Machine::next_timeout)) {
             return Some(Due::Machine);
         }
         if is(self.access.as_ref().and_then(Machine::next_timeout)) {
@@ -244,7 +183,7 @@ impl Station {
     pub(super) fn next(&self, now: Instant) -> Instant {
         let times = [
             self.radio.wakes_at(),
-            self.machine.next_timeout(),
+            self.machine.as_ref().and_then(Machine::next_timeout),
             self.access.as_ref().and_then(Machine::next_timeout),
             self.heard.map(|heard| heard.until),
             self.polled_at.front().copied(),
@@ -261,9 +200,19 @@ impl Station {
         self.radio.sleeps_at().filter(|_| is_drained).map(|at| at.max(now))
     }
 
+    /// The shaper, if its machine is one.
+    pub fn shaper(&self) -> Option<&Shaper> {
+        self.machine.as_ref()?.shaper()
+    }
+
+    /// The name in table `air` of an acknowledgement that the machine asks for.
+    pub fn acknowledgement(&self) -> &'static str {
+        if self.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" }
+    }
+
     /// The burst that the shaper has judged over since the last look.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
-        let shaper = self.machine.shaper()?;
+        let shaper = self.shaper()?;
         if shaper.bursts() <= self.counters.counts.bursts {
             return None;
         }

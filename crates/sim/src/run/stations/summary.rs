@@ -16,8 +16,8 @@ pub struct StationSummary {
     pub name: String,
     /// Its access point's node.
     pub access_point: String,
-    /// What lets its radio sleep: always_on, eager, client_shaper, psm or bsd.
-    pub mechanism: &'static str,
+    /// The kind of its machine; `always_on` without one.
+    pub mechanism: String,
     /// How long its radio takes to wake.
     pub wake_time_s: f64,
     /// Where its radio's time went.
@@ -64,7 +64,7 @@ pub(in crate::run) fn outcome(station: &Station, now: Snapshot) -> StationOutcom
     StationOutcome {
         radio: now.times.since(&station.base_at.times),
         counts: counted.counts.since(&then.counts),
-        shaper: station.machine.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
+        shaper: station.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
         download: ends.map(|(begun, over)| over.since(begun)),
     }
 }
@@ -79,8 +79,8 @@ fn station_summary(
     StationSummary {
         name: scenario.nodes[spec.node].clone(),
         access_point: scenario.nodes[spec.access].clone(),
-        mechanism: spec.mechanism.kind(),
-        wake_time_s: spec.wake.as_secs_f64(),
+        mechanism: spec.kind().to_owned(),
+        wake_time_s: spec.context.wake.as_secs_f64(),
         radio: times.into(),
         counts: outcome.counts,
         resent_opens: shaper.map(|shaper| shaper.resent_opens),

@@ -7,7 +7,7 @@ use crate::net::packet::Packet;
 use crate::run::control::{header, window_field};
 use crate::run::stations::{Attended, Demand, Entry, Given, Hearing, Sent, Turn, view};
 use netlull_mechanism::gateway::SegmentKind;
-use netlull_mechanism::radio::{PacketView, StationEvent};
+use netlull_mechanism::station::{PacketView, StationEvent};
 use netlull_network::probe::CLOSED;
 use netlull_tcp::{Endpoint, State};
 use netlull_units::Bytes;

@@ -30,7 +30,7 @@ use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::{PowerModel, TransitionPower};
 use netlull_units::{BitRate, Duration, Instant};
 pub use sleep::{Nap, RoutingSpec, SleepSpec};
-pub use station::{AccessSpec, StationMechanism, StationSpec};
+pub use station::StationSpec;
 use std::collections::BTreeMap;
 
 type Result<T> = std::result::Result<T, ScenarioError>;

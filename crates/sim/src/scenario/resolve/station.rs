@@ -1,4 +1,4 @@
-//! Stations of the document: which links are theirs, what lets their radios sleep.
+//! Stations of the document: their links, radios and machines.
 
 use super::control::refused;
 use super::flows::Flows;
@@ -6,19 +6,13 @@ use super::links::Wire;
 use super::{LinkSpec, Nodes, Result, node, refuse};
 use crate::net::queue::QueueModel;
 use crate::scenario::ScenarioError;
-use crate::scenario::document::{
-    AccessPointDocument, BsdDocument, ClientShaperDocument, Document, EagerDocument, PacedFromReading, PollReading,
-    PsmDocument, RadioDocument, RepairReading, RequestReading, RttFromReading, StationDocument,
-    StationMechanismDocument,
-};
+use crate::scenario::document::{Document, RadioDocument, StationDocument};
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::radio::{
-    AccessPointConfig, BsdConfig, EagerConfig, PacedFrom, PacedGuard, Polling, PsmConfig, RepairAcks, Requests,
-    RttFrom, ShaperConfig,
-};
+use netlull_mechanism::machines::StationMechanism;
+use netlull_mechanism::station::{Serves, StationContext};
 use netlull_network::station::NamedRadio;
 use netlull_power::RadioPower;
-use netlull_units::{BitRate, Bytes, Duration, Instant};
+use netlull_units::Instant;
 
 /// A wireless station.
 #[derive(Clone, Debug)]
@@ -31,66 +25,23 @@ pub struct StationSpec {
     pub down: usize,
     /// The link, by index, to the access point.
     pub up: usize,
-    /// How long its radio takes to wake.
-    pub wake: Duration,
+    /// Its air and its radio's wake time.
+    pub context: StationContext,
     /// Power models under which its radio's energy is reported.
     pub radios: Vec<NamedRadio>,
-    /// What lets its radio sleep.
-    pub mechanism: StationMechanism,
+    /// The machine that lets its radio sleep; `None` for a radio that is always on.
+    pub mechanism: Option<StationMechanism>,
 }
 
-/// What lets a station's radio sleep, with its parameters.
-#[derive(Clone, Debug)]
-pub enum StationMechanism {
-    /// Nothing.
-    AlwaysOn,
-    /// Nothing, but acknowledgements are eager.
-    Eager(EagerConfig),
-    /// The client's shaper.
-    ClientShaper(ShaperConfig),
-    /// 802.11 power saving.
-    Psm(PsmConfig, AccessSpec),
-    /// Bounded slowdown.
-    Bsd(BsdConfig, AccessSpec),
-}
-
-/// An access point that buffers.
-#[derive(Clone, Copy, Debug)]
-pub struct AccessSpec {
-    /// What it does.
-    pub config: AccessPointConfig,
-    /// How long a beacon is on the air.
-    pub beacon_time: Duration,
-    /// From a poll to the packet that it asks for.
-    pub poll_time: Duration,
-    /// How long after a poll, or a packet, the next of a burst may come.
-    pub patience: Duration,
-}
-
-impl StationMechanism {
-    /// The kind as the document says it.
+impl StationSpec {
+    /// The kind of its mechanism as summaries have it: `always_on` without one.
     #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::AlwaysOn => "always_on",
-            Self::Eager(_) => "eager",
-            Self::ClientShaper(_) => "client_shaper",
-            Self::Psm(..) => "psm",
-            Self::Bsd(..) => "bsd",
-        }
-    }
-
-    /// Its access point, if that buffers.
-    #[must_use]
-    pub fn access(&self) -> Option<&AccessSpec> {
-        match self {
-            Self::Psm(_, access) | Self::Bsd(_, access) => Some(access),
-            Self::AlwaysOn | Self::Eager(_) | Self::ClientShaper(_) => None,
-        }
+    pub fn kind(&self) -> &str {
+        self.mechanism.as_ref().map_or("always_on", StationMechanism::name)
     }
 }
 
-/// What stations are resolved among.
+/// The parts of the document among which stations are resolved.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     pub document: &'a Document,
@@ -124,7 +75,8 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
                     format!("\"{name}\" is named twice; expected different nodes"),
                 );
             }
-            stations.push(station(around, (&field, document), (name, own), &radios)?);
+            let member = Member { field: &field, document, name, own, radios: &radios };
+            stations.push(station(around, member)?);
         }
     }
     let is_station = |node: usize| stations.iter().any(|other| other.node == node);
@@ -136,12 +88,17 @@ pub(super) fn stations(around: Around<'_>) -> Result<Vec<StationSpec>> {
     Ok(stations)
 }
 
-fn station(
-    around: Around<'_>,
-    (field, document): (&str, &StationDocument),
-    (name, own): (&str, usize),
-    radios: &[NamedRadio],
-) -> Result<StationSpec> {
+/// One node of a station's document.
+struct Member<'a> {
+    field: &'a str,
+    document: &'a StationDocument,
+    name: &'a str,
+    own: usize,
+    radios: &'a [NamedRadio],
+}
+
+fn station(around: Around<'_>, station: Member<'_>) -> Result<StationSpec> {
+    let Member { field, document, name, own, radios } = station;
     let nodes = format!("{field}.nodes");
     let only = |way: &str, mut found: Vec<usize>| match (found.pop(), found.is_empty()) {
         (Some(link), true) => Ok(link),
@@ -172,58 +129,47 @@ fn station(
             return refuse(nodes, format!("{message}; expected noise on the path before the air"));
         }
     }
-    let wake = document.wake_time.unwrap_or(radios[0].power.wake);
-    let air = Air { rate: around.links[down].rate, wake, mtu: around.document.mtu };
-    let field = format!("{field}.mechanism");
-    let mechanism = match &document.mechanism {
-        None => StationMechanism::AlwaysOn,
-        Some(StationMechanismDocument::Eager(document)) => {
-            no_requests(around.flows, (&nodes, name), own)?;
-            StationMechanism::Eager(eager(&field, document)?)
-        }
-        Some(StationMechanismDocument::ClientShaper(document)) => {
-            one_download(around.flows, (&nodes, name), own)?;
-            StationMechanism::ClientShaper(shaper(&field, document, air)?)
-        }
-        Some(StationMechanismDocument::Psm(document)) => {
-            let access = access_point(&field, &document.access_point, air)?;
-            StationMechanism::Psm(psm(&field, document, &access, air)?, access)
-        }
-        Some(StationMechanismDocument::Bsd(document)) => {
-            let access = access_point(&field, &document.access_point, air)?;
-            StationMechanism::Bsd(bsd(&field, document, &access, air)?, access)
-        }
+    let context = StationContext {
+        air_rate: around.links[down].rate,
+        wake: document.wake_time.unwrap_or(radios[0].power.wake),
+        mtu: around.document.mtu,
     };
-    Ok(StationSpec { node: own, access, down, up, wake, radios: radios.to_vec(), mechanism })
-}
-
-/// What a mechanism has to know of the air.
-#[derive(Clone, Copy)]
-struct Air {
-    rate: BitRate,
-    wake: Duration,
-    mtu: Bytes,
-}
-
-/// Acknowledgements are eager of flows, not of requests, whose connections come and go.
-fn no_requests(flows: &Flows, (field, name): (&str, &str), own: usize) -> Result<()> {
-    if flows.requests.iter().all(|flow| flow.path.to != own) {
-        return Ok(());
+    if let Some(mechanism) = &document.mechanism {
+        check_traffic(mechanism.serves(), around.flows, &station)?;
+        mechanism.build(context, Instant::ZERO).map_err(|error| refused_mechanism(station.field, &error))?;
     }
-    refuse(field, format!("\"{name}\" receives requests; expected TCP flows only where acknowledgements are eager"))
+    let mechanism = document.mechanism.clone();
+    Ok(StationSpec { node: own, access, down, up, context, radios: radios.to_vec(), mechanism })
 }
 
-/// A shaper knows one connection, the one that it receives.
-fn one_download(flows: &Flows, (field, name): (&str, &str), own: usize) -> Result<()> {
+/// The error of a mechanism, by the path of the field; the wake time is the station's own.
+fn refused_mechanism(field: &str, error: &ConfigError) -> ScenarioError {
+    if error.field == "wake_time" { refused(field, error) } else { refused(&format!("{field}.mechanism"), error) }
+}
+
+/// Checks that a machine can serve a station's traffic.
+fn check_traffic(serves: Serves, flows: &Flows, station: &Member<'_>) -> Result<()> {
+    let Member { field, name, own, .. } = *station;
+    let nodes = format!("{field}.nodes");
     let touches = |path: &super::FlowPath| path.from == own || path.to == own;
-    let tcp = flows.tcp.iter().filter(|flow| touches(&flow.path)).count();
-    let requests = flows.requests.iter().filter(|flow| touches(&flow.path)).count();
-    let received = flows.tcp.iter().any(|flow| flow.path.to == own);
-    if tcp == 1 && received && requests == 0 {
-        return Ok(());
+    match serves {
+        Serves::Everything => Ok(()),
+        Serves::LastingConnections if flows.requests.iter().all(|flow| flow.path.to != own) => Ok(()),
+        Serves::LastingConnections => {
+            let message = "receives requests; expected TCP flows only where acknowledgements are eager";
+            refuse(nodes, format!("\"{name}\" {message}"))
+        }
+        Serves::OneDownload => {
+            let tcp = flows.tcp.iter().filter(|flow| touches(&flow.path)).count();
+            let requests = flows.requests.iter().filter(|flow| touches(&flow.path)).count();
+            let received = flows.tcp.iter().any(|flow| flow.path.to == own);
+            if tcp == 1 && received && requests == 0 {
+                return Ok(());
+            }
+            let message = format!("\"{name}\" has {tcp} TCP flows and {requests} flows of requests");
+            refuse(nodes, format!("{message}; expected one TCP flow, to it, where its client shapes"))
+        }
     }
-    let message = format!("\"{name}\" has {tcp} TCP flows and {requests} flows of requests");
-    refuse(field, format!("{message}; expected one TCP flow, to it, where its client shapes"))
 }
 
 fn radios(field: &str, document: &StationDocument) -> Result<Vec<NamedRadio>> {
@@ -273,135 +219,4 @@ fn radio_model(field: &str, document: &RadioDocument) -> Result<NamedRadio> {
             Ok(NamedRadio { name: document.name.clone(), power })
         }
     }
-}
-
-fn eager(field: &str, document: &EagerDocument) -> Result<EagerConfig> {
-    let config = EagerConfig { least_wait: document.least_wait, longest_wait: document.longest_wait };
-    netlull_mechanism::radio::Eager::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
-    Ok(config)
-}
-
-fn shaper(field: &str, document: &ClientShaperDocument, air: Air) -> Result<ShaperConfig> {
-    if document.paced_share.is_none() {
-        let (from, stretch) = (document.paced_from, document.paced_stretch);
-        if from != PacedFromReading::Bursts || stretch.to_bits() != PacedGuard::STRETCH.to_bits() {
-            let option = if from == PacedFromReading::Bursts { "paced_stretch" } else { "paced_from" };
-            return refuse(format!("{field}.{option}"), "needs a guard; expected it beside paced_share");
-        }
-    }
-    let config = ShaperConfig {
-        least_wait: document.least_wait,
-        margin: document.margin,
-        growth: document.growth,
-        patience: document.patience,
-        saturation: document.saturation,
-        saturated_bursts: document.saturated_bursts,
-        eager: document.eager,
-        rtt_from: match document.rtt_from {
-            RttFromReading::AnyEcho => RttFrom::AnyEcho,
-            RttFromReading::OpenAck => RttFrom::OpenAck,
-        },
-        repair: match document.repair {
-            RepairReading::Closed => RepairAcks::Closed,
-            RepairReading::AsTheyAre => RepairAcks::AsTheyAre,
-        },
-        paced: document.paced_share.map(|share| PacedGuard {
-            share,
-            stretch: document.paced_stretch,
-            bursts: document.paced_bursts,
-            from: match document.paced_from {
-                PacedFromReading::Bursts => PacedFrom::Bursts,
-                PacedFromReading::SlowStart => PacedFrom::SlowStart,
-            },
-        }),
-        ..ShaperConfig::new(air.rate, air.wake)
-    };
-    netlull_mechanism::radio::Shaper::new(&config, Instant::ZERO).map_err(|error| refused(field, &error))?;
-    Ok(config)
-}
-
-/// The same of a station that listens to beacons: some of its parameters are the access point's, or the radio's.
-fn refused_listening(field: &str, error: &ConfigError) -> ScenarioError {
-    let own = field.strip_suffix(".mechanism").unwrap_or(field);
-    let path = match error.field.as_str() {
-        "wake" => format!("{own}.wake_time"),
-        "patience" | "beacon_period" | "first_beacon" | "poll" => format!("{field}.access_point.{}", error.field),
-        other => format!("{field}.{other}"),
-    };
-    ScenarioError::new(path, format!("is {}; expected {}", error.value, error.expected))
-}
-
-/// What a beacon takes on the air, about 100 bytes at 1 Mb/s and a preamble.
-const BEACON_TIME: Duration = Duration::from_millis(1);
-/// A packet of 1500 bytes takes 12 ms at 1 Mb/s.
-const PATIENCE: Duration = Duration::from_millis(20);
-
-/// How long the next packet of a burst is waited for: at least what one of one MTU takes behind a poll.
-fn patience(field: &str, document: &AccessPointDocument, air: Air) -> Result<Duration> {
-    let period = document.beacon_period;
-    let packet = air.rate.time_for(air.mtu) + document.poll_time;
-    let patience = document.patience.unwrap_or(PATIENCE.min(period / 2).max(packet));
-    if patience < packet {
-        let message = format!("is {patience}; expected at least {packet}, a packet of one MTU behind a poll");
-        return refuse(format!("{field}.patience"), message);
-    }
-    if patience >= period {
-        let message =
-            format!("is {period}; expected more than {patience}, which a packet of one MTU may need behind a poll");
-        return refuse(format!("{field}.beacon_period"), message);
-    }
-    Ok(patience)
-}
-
-fn access_point(field: &str, document: &AccessPointDocument, air: Air) -> Result<AccessSpec> {
-    let field = format!("{field}.access_point");
-    let config = AccessPointConfig {
-        beacon_period: document.beacon_period,
-        first_beacon: Instant::ZERO + document.first_beacon.unwrap_or(document.beacon_period),
-        buffer: document.buffer,
-        poll: match document.poll {
-            PollReading::One => Polling::One,
-            PollReading::All => Polling::All,
-        },
-    };
-    netlull_mechanism::radio::AccessPoint::new(&config, Instant::ZERO).map_err(|error| refused(&field, &error))?;
-    let period = config.beacon_period;
-    let beacon_time = document.beacon_time.unwrap_or(BEACON_TIME.min(period / 10));
-    if beacon_time >= period {
-        let message = format!("is {beacon_time}; expected less than the beacon period, {period}");
-        return refuse(format!("{field}.beacon_time"), message);
-    }
-    let patience = patience(&field, document, air)?;
-    Ok(AccessSpec { config, beacon_time, poll_time: document.poll_time, patience })
-}
-
-fn psm(field: &str, document: &PsmDocument, access: &AccessSpec, air: Air) -> Result<PsmConfig> {
-    let config = PsmConfig {
-        beacon_period: access.config.beacon_period,
-        first_beacon: access.config.first_beacon,
-        wake: air.wake,
-        listen_interval: document.listen_interval,
-        poll: access.config.poll,
-        patience: access.patience,
-    };
-    netlull_mechanism::radio::Psm::new(&config, Instant::ZERO).map_err(|error| refused_listening(field, &error))?;
-    Ok(config)
-}
-
-fn bsd(field: &str, document: &BsdDocument, access: &AccessSpec, air: Air) -> Result<BsdConfig> {
-    let config = BsdConfig {
-        slowdown: document.slowdown,
-        beacon_period: access.config.beacon_period,
-        first_beacon: access.config.first_beacon,
-        wake: air.wake,
-        longest_listen: document.longest_listen,
-        request: match document.request {
-            RequestReading::EveryPacket => Requests::EveryPacket,
-            RequestReading::DataOnly => Requests::DataOnly,
-        },
-        poll: access.config.poll,
-        patience: access.patience,
-    };
-    netlull_mechanism::radio::Bsd::new(&config, Instant::ZERO).map_err(|error| refused_listening(field, &error))?;
-    Ok(config)
 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Two in a row that take more than a quarter of the 60 ms.
 fn guarded(from: PacedFrom) -> ShaperConfig {
-    ShaperConfig { paced: Some(PacedGuard { share: 0.25, stretch: 2.0, bursts: 2, from }), ..config() }
+    ShaperConfig { paced_share: Some(0.25), paced_bursts: 2, paced_from: from, ..config() }
 }
 
 #[test]
@@ -28,8 +28,8 @@ fn a_paced_sender_is_left_alone_if_the_guard_says_so() {
     script.flight_after(201, 17);
     assert_eq!(script.timeout(280), [ACKNOWLEDGE, Act::Sleep]);
     // At 10 Mb/s they take 14.3 ms: they are not spread, they cannot come faster.
-    let slow = ShaperConfig { air_rate: BitRate::from_mbps(10), ..guarded };
-    let mut script = Script::saving(&slow);
+    let slow = StationContext { air_rate: BitRate::from_mbps(10), ..STATION };
+    let mut script = Script::saving_at(slow, &guarded);
     script.flight_after(188, 17);
     script.timeout(267);
     script.opened(267);
@@ -52,7 +52,10 @@ fn slow_start(config: &ShaperConfig, rounds: &[u64]) -> Script {
 }
 
 fn slow_start_after(first: First, config: &ShaperConfig, rounds: &[u64]) -> Script {
-    let mut script = Script::new(config);
+    self::rounds(first, Script::new(config), rounds)
+}
+
+fn rounds(first: First, mut script: Script, rounds: &[u64]) -> Script {
     let (mut from, mut echo) = (60, 0);
     let mut rounds = rounds.iter();
     if let (First::AtOnce, Some(&packets)) = (first, rounds.clone().next()) {
@@ -118,8 +121,11 @@ fn the_last_round_of_slow_start_counts_if_one_that_has_grown_was_spread() {
 fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
     // Twice the 8.9 and 13.7 ms that 17 and 26 packets take at 16 Mb/s are more than 16 and 25 ms; at 18 Mb/s twice that is 15.9 and 24.3 ms.
     for (mbps, state) in [(16, ShaperState::Initial), (18, ShaperState::Standard(Fallback::Paced))] {
-        let config = ShaperConfig { air_rate: BitRate::from_mbps(mbps), ..guarded(PacedFrom::SlowStart) };
-        assert_eq!(slow_start(&config, &[11, 17, 26]).shaper.state(), state, "{mbps} Mb/s");
+        let script = Script::at(
+            StationContext { air_rate: BitRate::from_mbps(mbps), ..STATION },
+            &guarded(PacedFrom::SlowStart),
+        );
+        assert_eq!(rounds(First::AtOnce, script, &[11, 17, 26]).shaper.state(), state, "{mbps} Mb/s");
     }
 }
 
@@ -127,8 +133,9 @@ fn rounds_that_come_as_fast_as_the_air_lets_them_are_not_spread() {
 fn bursts_may_have_to_be_less_stretched_to_be_spread() {
     // 17 packets take 16 ms; at 14 Mb/s on the air 10.2 ms: 1.57 times that.
     for (stretch, state) in [(1.6, ShaperState::Saving), (1.5, ShaperState::Standard(Fallback::Paced))] {
-        let paced = Some(PacedGuard { share: 0.25, stretch, bursts: 2, from: PacedFrom::Bursts });
-        let mut script = Script::saving(&ShaperConfig { paced, air_rate: BitRate::from_mbps(14), ..config() });
+        let air = StationContext { air_rate: BitRate::from_mbps(14), ..STATION };
+        let guarded = ShaperConfig { paced_stretch: stretch, ..guarded(PacedFrom::Bursts) };
+        let mut script = Script::saving_at(air, &guarded);
         for opened in [188, 267] {
             script.flight_after(opened, 17);
             script.timeout(opened + 79);

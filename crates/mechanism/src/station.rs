@@ -1,0 +1,209 @@
+//! Machines that control a station's radio: they choose when it sleeps, rewrite windows, and ask for acknowledgements.
+//!
+//! ```text
+//!   server ◄──── network ────► access point ◄──── air ────► radio ◄──► machine ◄──► host's TCP
+//!                              beacons, buffers             sleeps
+//! ```
+//!
+//! A machine sees every packet that its radio receives and every packet that its host is about to send. It never sees the
+//! air: packets that arrive while the radio sleeps are lost. [`crate::machines`] has the list of machines, [`crate::radio`] the machines.
+
+use crate::gateway::{SegmentKind, Timestamps};
+use crate::radio::{AccessPointConfig, Shaper};
+use crate::{ConfigError, Machine};
+use netlull_units::{BitRate, Bytes, Duration, Instant};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A packet as a station reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PacketView {
+    /// Its size in bytes, IP header included.
+    pub size: u32,
+    /// Its TCP segment; `None` for other protocols.
+    pub segment: Option<TcpView>,
+}
+
+impl PacketView {
+    /// Whether the packet is a segment that carries only an acknowledgement.
+    #[must_use]
+    pub fn is_acknowledgement(&self) -> bool {
+        self.segment.is_some_and(|tcp| tcp.len == 0 && !tcp.fin && tcp.kind == SegmentKind::Other)
+    }
+}
+
+/// A TCP segment as one of its ends reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TcpView {
+    /// The number of the connection; the driver numbers them.
+    pub connection: u32,
+    /// Its part in the handshake.
+    pub kind: SegmentKind,
+    /// Whether it has the FIN flag.
+    pub fin: bool,
+    /// The sequence number of its first byte.
+    pub seq: u32,
+    /// Its data in bytes.
+    pub len: u32,
+    /// The sequence number that it acknowledges, if it has the ACK flag.
+    pub acknowledged: Option<u32>,
+    /// The advertised window in bytes: its scale has been applied.
+    pub window: Bytes,
+    /// Its timestamps option (RFC 7323 section 3), if it has one.
+    pub timestamps: Option<Timestamps>,
+}
+
+/// The power mode that a station announces to its access point (the power-management bit of IEEE 802.11 section 9.2.4.1.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PowerMode {
+    /// The access point sends packets at once.
+    Awake,
+    /// The access point buffers packets until the station polls.
+    Dozing,
+}
+
+/// An event at a station.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StationEvent {
+    /// The radio has received a whole packet and hands it to the host now.
+    Received {
+        /// The packet.
+        packet: PacketView,
+        /// The access point has more for the station (the More Data bit); false without a buffering access point.
+        more: bool,
+    },
+    /// The host is about to send a packet. The radio wakes for it, if it sleeps. The machine may rewrite its window, or wake the radio
+    /// itself.
+    Sending {
+        /// The packet.
+        packet: PacketView,
+    },
+    /// The acknowledgement that [`StationAction::Acknowledge`] asked for has been handed to the radio. It is not shown as
+    /// [`Sending`](Self::Sending).
+    Acknowledged {
+        /// The packet.
+        packet: PacketView,
+    },
+    /// The radio has heard a beacon.
+    Beacon {
+        /// The access point has packets for the station.
+        buffered: bool,
+    },
+    /// The instant asked for by `next_timeout` has come.
+    Timeout,
+}
+
+/// A request of a station's machine to its driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StationAction {
+    /// Let the radio sleep once it has sent its frames.
+    Sleep,
+    /// Wake the radio; it hears nothing before its wake time is over. No effect on a radio that is awake.
+    Wake,
+    /// Write this window, in bytes, into the packet just shown by [`StationEvent::Sending`]; never more than the packet has.
+    SetWindow(Bytes),
+    /// Let the host's TCP acknowledge all received data now (an eager acknowledgement), with its present window. The driver
+    /// answers by [`StationEvent::Acknowledged`], unless the connection has ended.
+    Acknowledge {
+        /// The number of the connection.
+        connection: u32,
+    },
+    /// Ask the access point for buffered packets (a PS-Poll frame).
+    Poll,
+    /// Announce the power mode to the access point (a null frame with the power-management bit).
+    Announce(PowerMode),
+}
+
+/// The station that a machine is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StationContext {
+    /// The rate of the air to the station, in bit/s.
+    pub air_rate: BitRate,
+    /// The radio's wake time: from asleep to hearing.
+    pub wake: Duration,
+    /// The largest packet in bytes, IP header included.
+    pub mtu: Bytes,
+}
+
+/// The traffic that one machine can serve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Serves {
+    /// All of a station's traffic.
+    Everything,
+    /// All of a station's connections, if these last: no flows of requests.
+    LastingConnections,
+    /// One connection, which the station receives. A driver with several connections builds a machine for each.
+    OneDownload,
+}
+
+/// A machine that controls a station's radio.
+pub trait StationController: Machine<Event = StationEvent, Action = StationAction> + Debug + Send + Sync {
+    /// The client's shaper, if the machine is one or contains one. Drivers report its bursts and its state.
+    fn shaper(&self) -> Option<&Shaper> {
+        None
+    }
+}
+
+/// The parameters of a station's machine, from which documents, schema, catalogue and builders follow.
+pub trait StationConfig: Clone + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
+    /// The machine that it makes.
+    type Machine: StationController;
+    /// The traffic that one machine can serve.
+    const SERVES: Serves = Serves::Everything;
+
+    /// The parameters of the access point, if the machine needs one that buffers.
+    fn access_point(&self) -> Option<&AccessPointConfig> {
+        None
+    }
+
+    /// The machine of a station whose run begins at `start`.
+    ///
+    /// # Errors
+    /// Names the first field that is out of range or does not fit the station, its value and the expectation.
+    fn build(&self, station: StationContext, start: Instant) -> Result<Self::Machine, ConfigError>;
+}
+
+/// A maker of station machines from outside this crate.
+pub trait StationFactory: Debug + Send + Sync {
+    /// The machine's name, as results show it.
+    fn name(&self) -> &str;
+
+    /// The traffic that one machine can serve.
+    fn serves(&self) -> Serves {
+        Serves::Everything
+    }
+
+    /// The parameters of the access point, if the machine needs one that buffers.
+    fn access_point(&self) -> Option<&AccessPointConfig> {
+        None
+    }
+
+    /// The machine of a station whose run begins at `start`.
+    ///
+    /// # Errors
+    /// If the machine cannot work at this station.
+    fn build(&self, station: StationContext, start: Instant) -> Result<Box<dyn StationController>, ConfigError>;
+}
+
+/// A machine from outside this crate. It lives in one process: plans and tapes cannot hold it.
+#[derive(Clone, Debug)]
+pub struct ForeignStation(pub Arc<dyn StationFactory>);
+
+impl PartialEq for ForeignStation {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<M: StationController + ?Sized> StationController for Box<M> {
+    fn shaper(&self) -> Option<&Shaper> {
+        (**self).shaper()
+    }
+}
