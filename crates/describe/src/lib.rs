@@ -7,11 +7,13 @@
 //! `x-source`. `x-unit` and `x-default` replace the unit and the default that the type tells, where people need another word.
 
 mod error;
+mod kind;
 mod parameter;
 mod read;
 
 pub use error::ConfigError;
-pub use parameter::{Description, Parameter, kinds, parameters};
+pub use kind::schema_of_kind;
+pub use parameter::{Description, Parameter, describe, kinds, parameters};
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
 #[doc(hidden)]
 pub use serde as __serde;

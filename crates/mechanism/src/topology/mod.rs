@@ -1,4 +1,4 @@
-//! Which links of a network may sleep: pure functions of its graph.
+//! The links of a network that may sleep: pure functions of its graph. [`algorithms`] has their list.
 //!
 //! ```text
 //!   Graph ─► an order of the links ─► one by one: asleep, if what is left is connected and connected well enough ─► SleepPlan
@@ -10,6 +10,7 @@
 //! "Well enough" is measured by the algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian (Fiedler, 1973).
 //! No randomness and no library that picks instructions by the machine: the same graph gives the same plan, to the bit, everywhere.
 
+pub mod algorithms;
 mod betweenness;
 mod connectivity;
 mod dense;
@@ -18,14 +19,19 @@ mod estop;
 mod graph;
 mod guard;
 mod load_aware;
+mod plan;
+mod traffic;
 mod tridiagonal;
 
+pub use algorithms::{SleepAlgorithm, SleepKind};
 pub use betweenness::edge_betweenness;
 pub use connectivity::algebraic_connectivity;
-pub use esacon::{connectivity_without_each, esacon};
-pub use estop::estop;
+pub use esacon::{EsaconConfig, connectivity_without_each};
+pub use estop::EstopConfig;
 pub use graph::{Graph, GraphError};
-pub use load_aware::{Demand, LoadAwareConfig, load_aware};
+pub use load_aware::LoadAwareConfig;
+pub use plan::{ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner};
+pub use traffic::{Demand, Traffic};
 
 use crate::ConfigError;
 use guard::Guard;

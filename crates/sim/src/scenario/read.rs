@@ -4,10 +4,10 @@ use super::document::{
     BernoulliDocument, BsdDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument,
     ClientShaperDocument, CodelDocument, Document, DropTailDocument, EagerDocument, EmpiricalSizeDocument,
     ExponentialSizeDocument, FixedSizeDocument, FloodingDocument, FlowDocument, GilbertElliottDocument,
-    LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, PlanDocument, PsmDocument,
-    QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
-    SimultaneousDocument, SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, ThresholdDocument,
-    UniformRedrawDocument, UpdateDocument, WebSearchSizeDocument,
+    LognormalSizeDocument, LossDocument, ParetoSizeDocument, PsmDocument, QueueDocument, RadioDocument,
+    RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument, SimultaneousDocument,
+    SizeDocument, StationMechanismDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, UpdateDocument,
+    WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use netlull_describe::{read, read_by_kind, within};
@@ -76,12 +76,6 @@ read_by_kind!(
     UpdateDocument:
     "flooding" => Flooding(FloodingDocument),
     "simultaneous" => Simultaneous(SimultaneousDocument),
-);
-read_by_kind!(
-    PlanDocument:
-    "estop" => Estop(ThresholdDocument),
-    "esacon" => Esacon(ThresholdDocument),
-    "load_aware" => LoadAware(LoadAwareDocument),
 );
 read_by_kind!(
     LossDocument:

@@ -1,12 +1,12 @@
 //! A link's controller: a mechanism, and the link's own options for it.
 
 use super::InService;
-use netlull_describe::{Fields, Tagged, tagged, unknown_kind};
+use netlull_describe::{Fields, Tagged, schema_of_kind, tagged, unknown_kind};
 use netlull_mechanism::machines::LinkMechanism;
 use netlull_power::TransitionPower;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 
 /// A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.
@@ -78,32 +78,11 @@ impl JsonSchema for ControllerDocument {
                 if kind.reads_segments {
                     options.push(SegmentOptions::json_schema(generator));
                 }
-                of_kind(kind.name, (kind.schema)(generator), options)
+                schema_of_kind(kind.name, (kind.schema)(generator), &options)
             })
             .collect();
         let description =
             "A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both.";
         json_schema!({ "description": description, "oneOf": kinds })
     }
-}
-
-/// The schema of a table of one kind: the kind's parameters, then the options.
-fn of_kind(name: &str, parameters: Schema, options: Vec<Schema>) -> Value {
-    let parameters = parameters.to_value();
-    let mut properties = Map::new();
-    properties.insert("kind".to_owned(), serde_json::json!({ "type": "string", "const": name }));
-    for part in std::iter::once(&parameters).chain(options.iter().map(Schema::as_value)) {
-        let fields = part.get("properties").and_then(Value::as_object).cloned();
-        properties.extend(fields.unwrap_or_default());
-    }
-    let given = parameters.get("required").and_then(Value::as_array).into_iter().flatten().cloned();
-    let required: Vec<Value> = std::iter::once(Value::from("kind")).chain(given).collect();
-    serde_json::json!({
-        "type": "object",
-        "description": parameters["description"],
-        "x-source": parameters["x-source"],
-        "properties": properties,
-        "additionalProperties": false,
-        "required": required,
-    })
 }
