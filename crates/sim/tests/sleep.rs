@@ -314,7 +314,10 @@ fn plans_choose_the_links() {
         "unknown field `tcp_rate`, expected one of `threshold`, `nodes`",
         why(json!({ "kind": "estop", "threshold": 0.5, "tcp_rate": "1 Mb/s" })),
     );
-    has("sleep.0.plan.tcp_rate: 7", why(json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": 7 })));
+    has(
+        "sleep.0.plan.tcp_rate: invalid type: integer `7`",
+        why(json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": 7 })),
+    );
 }
 
 #[test]
@@ -345,10 +348,6 @@ fn plans_are_written_in_one_order_of_fields() {
 struct Chosen(Vec<usize>);
 
 impl SleepPlanner for Chosen {
-    fn name(&self) -> &'static str {
-        "chosen"
-    }
-
     fn reads_traffic(&self) -> bool {
         true
     }

@@ -61,20 +61,20 @@ Verdict = Literal["off", "disconnects", "too_weak", "too_loaded"]
 
 @dataclass(frozen=True)
 class SleepStep:
-    """What became of one link."""
+    """The verdict on one link."""
 
     line: Line
     rank: float
-    """What it was ordered by: betweenness (pairs of nodes), lambda_2 without it, or its load in b/s."""
+    """The value by which the plan ordered it: betweenness (pairs of nodes), lambda_2 without it, or its load in b/s."""
     verdict: Verdict
-    """Whether it sleeps, or why it stays on."""
+    """Sleep, or the reason to stay on."""
     connectivity: float
-    """lambda_2 of what is on after the step."""
+    """lambda_2 of the links that are on after the step."""
 
 
 @dataclass(frozen=True)
 class SleepPlan:
-    """Which links sleep, and what became of every link on the way there."""
+    """The links that sleep, and the verdict on every link."""
 
     initial_connectivity: float
     """lambda_2, the algebraic connectivity of the whole network."""

@@ -36,7 +36,7 @@ pub use traffic::{Demand, Traffic};
 use crate::ConfigError;
 use guard::Guard;
 
-/// Which links sleep, and what became of every link on the way there.
+/// The links that sleep, and the verdict on every link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SleepPlan {
     /// lambda_2 of the whole graph (no unit).
@@ -47,20 +47,20 @@ pub struct SleepPlan {
     pub steps: Vec<Step>,
 }
 
-/// What became of one link.
+/// The verdict on one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The link's index in the graph.
     pub link: usize,
-    /// What it was ordered by: betweenness (pairs of nodes), lambda_2 without it, or load (bit/s).
+    /// The value by which the plan ordered it: betweenness (pairs of nodes), lambda_2 without it, or load (bit/s).
     pub rank: f64,
-    /// Whether it sleeps, or why not.
+    /// Sleep, or the reason to stay on.
     pub verdict: Verdict,
     /// lambda_2 after the step: of the links that are still on.
     pub connectivity: f64,
 }
 
-/// Whether a link sleeps, or why it stays on. Tested in the order of the variants.
+/// A link sleeps or stays on, with the reason. Tested in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It sleeps.

@@ -37,9 +37,6 @@ pub struct Rank {
 
 /// A maker of sleep plans from outside this crate.
 pub trait SleepPlanner: Debug + Send + Sync {
-    /// The plan's name.
-    fn name(&self) -> &str;
-
     /// Whether it reads capacities, weights and demands.
     fn reads_traffic(&self) -> bool {
         false
