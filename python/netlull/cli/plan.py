@@ -79,9 +79,7 @@ def plan_command(
     """
     if picture is not None:
         check_file(picture, "--map")
-    kind, parameters = _chosen(
-        {name: value for name, value in options.items() if value is not None and value is not False}
-    )
+    kind, parameters = _chosen(options)
     topology = network_of(file, (), reading)
     plan = sleep_plan(topology, kind.name, **parameters)
     if as_json:
@@ -93,8 +91,9 @@ def plan_command(
         _draw(topology, kind.name if value is None else f"{kind.name} {parameters[value]:g}", plan, picture)
 
 
-def _chosen(given: Mapping[str, Any]) -> tuple[PlanKind, dict[str, float]]:
+def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[str, float]]:
     """The plan that the options choose, and its parameters."""
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
     chosen = [kind for kind in KINDS.values() if kind.name in given]
     if len(chosen) != 1:
         raise InputError(f"{', '.join(map(_flag, KINDS))}: expected one of them")
