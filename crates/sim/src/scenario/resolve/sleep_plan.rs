@@ -11,7 +11,7 @@ use netlull_mechanism::ConfigError;
 use netlull_mechanism::topology::{Demand, Graph, GraphError, Traffic};
 use netlull_units::{BitRate, Duration};
 
-/// What a plan is made from.
+/// The parts of a scenario that a plan is made from.
 #[derive(Clone, Copy)]
 pub(super) struct Network<'a> {
     pub document: &'a Document,
@@ -106,7 +106,7 @@ impl Known {
         tcp.chain(datagrams).chain(requests).filter_map(demand).collect()
     }
 
-    /// Where a flow enters what the plan knows, and where it leaves.
+    /// The first and the last node on a flow's path that the plan knows.
     fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
         let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
         let way = network.routes.path(path.from, path.to, &edges)?;
@@ -116,7 +116,7 @@ impl Known {
     }
 }
 
-/// What a source of datagrams offers on average.
+/// The mean rate that a source of datagrams offers.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn mean_rate(flow: &DatagramFlow, duration: Duration) -> BitRate {
     match &flow.pattern {
