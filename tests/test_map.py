@@ -9,15 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from netlull import InputError, Scenario
+from netlull.cli import plan
 from netlull.plot import svg_text
 from netlull.plot.map import network_map
 from netlull.topology import Line, Node, Topology
 from netlull.topology.find import shipped
 from netlull.topology.layout import layout
+from netlull.topology.plan import PlanKind
 from netlull.topology.state import LineState, Part, part_of, topology_of_scenario
 
 RUN = """
@@ -289,6 +293,29 @@ def test_a_load_aware_plan_without_traffic_says_so(printed: Callable[..., str], 
     demand = '[[demand]]\nfrom = "A"\nto = "B"\nrate = "1 Mb/s"\n'
     path.write_text(f"[nodes]\nA = []\nB = []\n{link}{demand}", encoding="utf-8")
     assert "no demands" not in printed("plan", str(path), "--load-aware", "0.5")
+
+
+def test_options_follow_from_the_plans_of_the_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    def kind(name: str, required: tuple[str, ...]) -> PlanKind:
+        parameters = {"share": "The share that is left.", "most": "The most that sleep."}
+        return PlanKind(name, "By name.", parameters, required, reads_traffic=False, rank="place", rank_unit=None)
+
+    monkeypatch.setattr(plan, "KINDS", {"first": kind("first", ("share",)), "last_one": kind("last_one", ())})
+
+    @click.command()
+    @plan._plan_options
+    def command(**options: float | bool | None) -> None:
+        chosen, parameters = plan._chosen(options)
+        click.echo(f"{chosen.name} {parameters}")
+
+    def printed(*arguments: str) -> str:
+        ran = CliRunner().invoke(command, arguments)
+        return str(ran.exception) if ran.exception else ran.output.strip()
+
+    assert printed("--first", "0", "--most", "3") == "first {'share': 0.0, 'most': 3.0}"
+    assert printed("--last-one", "--share", "0.5") == "last_one {'share': 0.5}"
+    assert printed("--first", "1", "--share", "2") == "--share: stands beside --first; expected it with --last-one"
+    assert printed() == "--first, --last-one: expected one of them"
 
 
 def test_plans_that_cannot_be(tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:

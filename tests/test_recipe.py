@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md's recipe for a link controller, followed in a copy of the tree: the controller runs in a scenario."""
+"""CONTRIBUTING.md's recipes for mechanisms, followed in one copy of the tree: each mechanism runs in a scenario."""
 
 from __future__ import annotations
 
@@ -7,72 +7,123 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-RECIPE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## Recipe: add a link controller")[1]
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 CRATES = ("units", "describe", "power", "mechanism", "tcp", "network", "sim")
-# A datagram of 1000 B every 8 ms never waits, so the link stays at 1 of its 10 Mb/s.
-SCENARIO = {
-    "name": "toy",
-    "duration": "2 s",
-    "verify": "replay",
-    "nodes": ["a", "b"],
-    "link": [
-        {
-            "from": "a",
-            "to": "b",
-            "rate": "10 Mb/s",
-            "controller": {"kind": "toy", "rates": ["1 Mb/s", "10 Mb/s"]},
-        }
-    ],
-    "flow": [{"kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s", "packet": "1000 B"}],
-}
+Run = Callable[[dict[str, Any]], dict[str, Any]]
+"""The summary of a scenario's run."""
 
 
-def _code(recipe: str) -> list[str]:
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe that adds a file to a folder of `crates/mechanism/src`, and a line to a list."""
+
+    heading: str
+    folder: str
+    list: str
+    """The file with the list, in `crates/mechanism/src`."""
+    macro: str
+    """The macro of the list."""
+
+
+RECIPES = (
+    Recipe("add a link controller", "rate", "machines.rs", "link_mechanisms"),
+    Recipe("add a sleep plan", "topology", "topology/algorithms.rs", "sleep_plans"),
+)
+
+
+def _code(text: str) -> list[str]:
     """The blocks of Rust of a recipe."""
-    blocks = re.findall(r"^   ```rust\n(.*?)^   ```", recipe, flags=re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^   ```rust\n(.*?)^   ```", text, flags=re.DOTALL | re.MULTILINE)
     return [re.sub(r"^   ", "", block, flags=re.MULTILINE) for block in blocks]
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """The crates that the simulator needs, and the workspace's settings."""
+def _edit(path: Path, pattern: str, replacement: str) -> None:
+    """Replaces the only match of a pattern in a file."""
+    text, count = re.subn(pattern, lambda match: match.expand(replacement), path.read_text(encoding="utf-8"))
+    assert count == 1, f"{path}: {count} matches of {pattern}"
+    path.write_text(text, encoding="utf-8")
+
+
+def _follow(recipe: Recipe, source: Path) -> None:
+    """Writes the file of a recipe, names it in its folder, and registers it."""
+    text = CONTRIBUTING.split(f"## Recipe: {recipe.heading}\n")[1].split("\n## ")[0]
+    module, line = _code(text)
+    (name,) = re.findall(r"`pub mod (\w+);`", text)
+    (source / recipe.folder / f"{name}.rs").write_text(module, encoding="utf-8")
+    # After the comment at the head of the file.
+    _edit(source / recipe.folder / "mod.rs", r"\A((?://!.*\n)+)", rf"\1\npub mod {name};\n")
+    _edit(source / recipe.list, rf"(\n{recipe.macro}! {{\n(?:    .*\n)+)", rf"\1    {line}")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The simulator, built once with what every recipe adds."""
+    copy = tmp_path_factory.mktemp("copy")
     for crate in CRATES:
-        shutil.copytree(ROOT / "crates" / crate, tmp_path / "crates" / crate)
+        shutil.copytree(ROOT / "crates" / crate, copy / "crates" / crate)
     for name in ("Cargo.toml", "Cargo.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
-        (tmp_path / name).write_text(text.replace(', "examples/*"', ""), encoding="utf-8")
-    return tmp_path
+        (copy / name).write_text(text.replace(', "examples/*"', ""), encoding="utf-8")
+    for recipe in RECIPES:
+        _follow(recipe, copy / "crates" / "mechanism" / "src")
+
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute() / "recipe"
+    settings = {"CARGO_TARGET_DIR": str(target), "CARGO_PROFILE_DEV_DEBUG": "none", "CARGO_INCREMENTAL": "0"}
+    command = ["cargo", "build", "--quiet", "--package", "netlull-sim", "--example", "dumbbell"]
+    built = subprocess.run(command, cwd=copy, env=os.environ | settings, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+
+    def summary(scenario: dict[str, Any]) -> dict[str, Any]:
+        ran = subprocess.run(
+            [target / "debug" / "examples" / "dumbbell"],
+            input=json.dumps({"verify": "replay", **scenario}),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr
+        told: dict[str, Any]
+        told, _ = json.JSONDecoder().raw_decode(ran.stdout)
+        return told
+
+    return summary
 
 
-def test_a_link_controller_is_one_file_and_one_line(copy: Path) -> None:
-    module, line = _code(RECIPE.split("\n## ")[0])
-    source = copy / "crates" / "mechanism" / "src"
-    (source / "rate" / "toy.rs").write_text(module, encoding="utf-8")
-    rates = source / "rate" / "mod.rs"
-    rates.write_text(rates.read_text(encoding="utf-8").replace("mod rate_set;", "mod rate_set;\npub mod toy;"))
-    machines = source / "machines.rs"
-    head, brace, _ = machines.read_text(encoding="utf-8").rpartition("}")
-    machines.write_text(head + "    " + line + brace + "\n", encoding="utf-8")
-
-    command = ["cargo", "run", "--quiet", "--package", "netlull-sim", "--example", "dumbbell"]
-    target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-    settings = {"CARGO_TARGET_DIR": f"{target}/recipe", "CARGO_PROFILE_DEV_DEBUG": "none", "CARGO_INCREMENTAL": "0"}
-    ran = subprocess.run(
-        command,
-        cwd=copy,
-        env=os.environ | settings,
-        input=json.dumps(SCENARIO),
-        capture_output=True,
-        text=True,
-        check=False,
+def test_a_link_controller_is_one_file_and_one_line(run: Run) -> None:
+    # A datagram of 1000 B every 8 ms never waits, so the link stays at 1 of its 10 Mb/s.
+    controller = {"kind": "toy", "rates": ["1 Mb/s", "10 Mb/s"]}
+    told = run(
+        {
+            "duration": "2 s",
+            "nodes": ["a", "b"],
+            "link": [{"from": "a", "to": "b", "rate": "10 Mb/s", "controller": controller}],
+            "flow": [{"kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s", "packet": "1000 B"}],
+        }
     )
-    assert ran.returncode == 0, ran.stderr
-    summary, _ = json.JSONDecoder().raw_decode(ran.stdout)
-    link = summary["links"][0]
+    link = told["links"][0]
     assert 1.0e6 <= link["mean_rate_bps"] < 1.1e6
     assert link["rate_changes"] == 1
+
+
+@pytest.mark.parametrize(("threshold", "asleep"), [(0.3, ["c-a"]), (0.4, [])])
+def test_a_sleep_plan_is_one_file_and_one_line(run: Run, threshold: float, asleep: list[str]) -> None:
+    # The algebraic connectivity of a triangle is 3, of a path of three nodes 1.
+    links = [{"from": one, "to": other, "duplex": True, "rate": "10 Mb/s"} for one, other in ("ab", "bc", "ca")]
+    told = run(
+        {
+            "duration": "2 s",
+            "nodes": ["a", "b", "c"],
+            "link": links,
+            "flow": [{"kind": "cbr", "name": "f", "from": "a", "to": "b", "rate": "1 Mb/s", "packet": "1000 B"}],
+            "sleep": [{"at": "1 s", "plan": {"kind": "last_first", "threshold": threshold}}],
+        }
+    )
+    assert [nap["link"] for nap in told["routing"]["sleep"]] == asleep

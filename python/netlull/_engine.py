@@ -33,6 +33,7 @@ __all__ = [
     "identity",
     "run_options",
     "sleep_plan",
+    "sleep_plans",
 ]
 
 MAX_SEED = 2**63 - 1
@@ -60,13 +61,24 @@ def catalogue() -> dict[str, list[dict[str, Any]]]:
     return loaded
 
 
+def sleep_plans() -> list[dict[str, Any]]:
+    """The kinds of sleep plans, in the order of the documentation.
+
+    Returns:
+        For each kind "name", "description", "source" and "parameters" as in `catalogue`, "required" (names of
+        parameters), "reads_traffic", and "rank" (the quantity by which it orders the links: "name" and "unit").
+    """
+    loaded: list[dict[str, Any]] = json.loads(_core.sleep_plans())
+    return loaded
+
+
 def sleep_plan(request: Mapping[str, object]) -> dict[str, Any]:
-    """Which links of a graph may sleep; the GIL is released meanwhile.
+    """The links of a graph that a plan puts to sleep; the GIL is released meanwhile.
 
     Args:
-        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for
-            load_aware also "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of the nodes for
-            messages.
+        request: "nodes" (how many), "links" ([[0, 1], ...]), "plan" ({"kind": "estop", "threshold": 0.7}); for a plan
+            that reads the traffic also "capacities_bps", "weights" and "demands" ([[from, to, bps], ...]); "names" of
+            the nodes for messages.
 
     Returns:
         "initial_connectivity", "off" (numbers of links), "steps" (each with "link", "rank", "verdict", "connectivity").

@@ -368,14 +368,14 @@ class EmpiricalSize:
 
 @dataclass(frozen=True)
 class Esacon:
-    """ESACON: by what the algebraic connectivity loses."""
+    """ESACON: by the loss of algebraic connectivity, the smallest first."""
 
     kind: ClassVar[str] = "esacon"
     threshold: float
     """The share of the algebraic connectivity that must be left, in [0, 1]."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
-    """The nodes that it knows, with the links between them; default all."""
+    """The nodes that the plan knows, with the links between them; default all."""
 
 
 @dataclass(frozen=True)
@@ -387,7 +387,7 @@ class Estop:
     """The share of the algebraic connectivity that must be left, in [0, 1]."""
     _: KW_ONLY
     nodes: Sequence[str] | None = None
-    """The nodes that it knows, with the links between them; default all."""
+    """The nodes that the plan knows, with the links between them; default all."""
 
 
 @dataclass(frozen=True)
@@ -540,9 +540,9 @@ class LoadAware:
     0, the default, asks for a connected network only.
     """
     tcp_rate: str | None = None
-    """What each TCP flow counts for; default nothing. A bit rate, such as "10 Mb/s"."""
+    """The rate that each TCP flow counts as; default none. A bit rate, such as "10 Mb/s"."""
     nodes: Sequence[str] | None = None
-    """The nodes that it knows, with the links between them; default all."""
+    """The nodes that the plan knows, with the links between them; default all."""
 
 
 @dataclass(frozen=True)
@@ -844,7 +844,7 @@ class Routing:
 
     _: KW_ONLY
     metric: Literal["cost", "hops"] | None = None
-    """What the shortest path is the shortest by. Default "cost"."""
+    """The length of a path, of which routing takes the shortest. Default "cost"."""
     ttl: int | None = None
     """Hops that a packet may make.
 
@@ -896,7 +896,7 @@ class Sleep:
     links: Sequence[str] | None = None
     """The links, in the order in which they fall asleep. A duplex link sleeps in both directions."""
     plan: Plan | Mapping[str, object] | None = None
-    """Or what chooses them."""
+    """Or the plan that chooses them."""
     spacing: str | None = None
     """Each further link so much later. A time, such as "40 ms". Default "0 s"."""
     drain: str | None = None
@@ -1194,7 +1194,7 @@ Loss = Bernoulli | GilbertElliott | Scripted
 """Losses of a link."""
 
 Plan = Estop | Esacon | LoadAware
-"""What chooses the links that sleep (docs/models/estop.md), among the scenario's duplex links."""
+"""A plan that chooses the links that sleep, among the scenario's duplex links (docs/models/estop.md)."""
 
 Queue = DropTail | Red | Codel
 """Queue management."""

@@ -13,7 +13,7 @@ mod read;
 
 pub use error::ConfigError;
 pub use kind::schema_of_kind;
-pub use parameter::{Description, Parameter, kinds, parameters};
+pub use parameter::{Description, Parameter, describe, kinds, parameters};
 pub use read::{Fields, ReadError, Tagged, field_names, read, refused, tagged, unknown_kind, within};
 #[doc(hidden)]
 pub use serde as __serde;

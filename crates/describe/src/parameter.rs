@@ -29,12 +29,29 @@ pub struct Parameter {
     pub source: String,
 }
 
+impl Parameter {
+    /// Whether a document must give it.
+    #[must_use]
+    pub fn is_required(&self) -> bool {
+        self.default == REQUIRED
+    }
+}
+
+/// The default of a parameter that has none.
+const REQUIRED: &str = "must be given";
+
+/// A configuration struct as people see it.
+#[must_use]
+pub fn describe<T: JsonSchema>() -> Description {
+    let mut generator = SchemaGenerator::default();
+    let schema = T::json_schema(&mut generator).to_value();
+    description(&schema, &generator.take_definitions(true))
+}
+
 /// The parameters of a configuration struct.
 #[must_use]
 pub fn parameters<T: JsonSchema>() -> Vec<Parameter> {
-    let mut generator = SchemaGenerator::default();
-    let schema = T::json_schema(&mut generator).to_value();
-    listed(&schema, &generator.take_definitions(true))
+    describe::<T>().parameters
 }
 
 /// The kinds of a table that the field `kind` tells apart, in the order of the schema; `definition` is the table's name in `schema`.
@@ -82,7 +99,7 @@ fn listed(schema: &Value, definitions: &Map<String, Value>) -> Vec<Parameter> {
 fn parameter(name: &str, field: &Value, is_required: bool, definitions: &Map<String, Value>) -> Parameter {
     let text = |key: &str| field.get(key).and_then(Value::as_str).map(str::to_owned);
     let default = || match field.get("default") {
-        _ if is_required => "must be given".to_owned(),
+        _ if is_required => REQUIRED.to_owned(),
         Some(Value::Null) | None => "none".to_owned(),
         Some(Value::String(text)) => text.clone(),
         Some(Value::Object(table)) => table.get("kind").and_then(Value::as_str).unwrap_or_default().to_owned(),
@@ -189,7 +206,10 @@ mod tests {
 
     #[test]
     fn a_struct_lists_its_parameters() {
-        let rows: Vec<_> = parameters::<Walk>().iter().map(row).collect();
+        let Description { summary, parameters, .. } = describe::<Walk>();
+        assert_eq!(summary, "Walks in steps.");
+        assert_eq!(parameters.iter().map(Parameter::is_required).collect::<Vec<_>>(), [true, false, false]);
+        let rows: Vec<_> = parameters.iter().map(row).collect();
         assert_eq!(
             rows,
             [

@@ -1,8 +1,8 @@
 //! Plans of sleep hold what they promise on random graphs, checked by slow and plain computations of their own.
 
 use netlull_mechanism::topology::{
-    Demand, Graph, LoadAwareConfig, SleepPlan, Step, Verdict, algebraic_connectivity, connectivity_without_each,
-    edge_betweenness, esacon, estop, load_aware,
+    Demand, EsaconConfig, EstopConfig, Graph, LoadAwareConfig, SleepPlan, SleepPlanConfig, Step, Traffic, Verdict,
+    algebraic_connectivity, connectivity_without_each, edge_betweenness,
 };
 use netlull_units::BitRate;
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ fn check_steps(nodes: usize, links: &[(usize, usize)], threshold: f64, plan: &Sl
 }
 
 /// The busier direction's load of every link, by Bellman and Ford and the rule for ties, demand by demand.
-fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], config: &LoadAwareConfig) -> Vec<u64> {
+fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], traffic: &Traffic) -> Vec<u64> {
     let mut loads = vec![0_u64; 2 * links.len()];
     let directions: Vec<(usize, usize, usize)> = links
         .iter()
@@ -106,18 +106,18 @@ fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], config: &Loa
         .flat_map(|(i, &(a, b))| [(2 * i, a, b), (2 * i + 1, b, a)])
         .filter(|&(d, ..)| on[d / 2])
         .collect();
-    for demand in &config.demands {
+    for demand in &traffic.demands {
         let mut distance = vec![u64::MAX / 2; nodes];
         distance[demand.to] = 0;
         for _ in 0..nodes {
             for &(d, from, to) in &directions {
-                distance[from] = distance[from].min(distance[to] + u64::from(config.weights[d / 2]));
+                distance[from] = distance[from].min(distance[to] + u64::from(traffic.weights[d / 2]));
             }
         }
         let mut node = demand.from;
         while node != demand.to {
             let on_the_way = |&&(d, from, to): &&(usize, usize, usize)| {
-                from == node && distance[to] + u64::from(config.weights[d / 2]) == distance[from]
+                from == node && distance[to] + u64::from(traffic.weights[d / 2]) == distance[from]
             };
             let &(d, _, to) = directions.iter().find(on_the_way).unwrap();
             loads[d] += demand.rate.as_bps();
@@ -128,14 +128,14 @@ fn plain_loads(nodes: usize, links: &[(usize, usize)], on: &[bool], config: &Loa
 }
 
 /// Replays a load-aware plan's loads: its order, and whether `TooLoaded` is said where it must be.
-fn check_loads(nodes: usize, links: &[(usize, usize)], config: &LoadAwareConfig, plan: &SleepPlan) {
+fn check_loads(nodes: usize, links: &[(usize, usize)], traffic: &Traffic, bound: f64, plan: &SleepPlan) {
     let mut on = vec![true; links.len()];
     let mut untried: Vec<usize> = (0..links.len()).collect();
     let allowed = |loads: &[u64]| {
-        loads.iter().zip(&config.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64())
+        loads.iter().zip(&traffic.capacities).all(|(&load, capacity)| load as f64 <= bound * capacity.as_f64())
     };
     for step in &plan.steps {
-        let loads = plain_loads(nodes, links, &on, config);
+        let loads = plain_loads(nodes, links, &on, traffic);
         let ends = |link: usize| (links[link].0.min(links[link].1), links[link].0.max(links[link].1));
         let least = untried.iter().copied().min_by_key(|&link| (loads[link], ends(link))).unwrap();
         assert_eq!((step.link, step.rank), (least, loads[least] as f64));
@@ -143,10 +143,10 @@ fn check_loads(nodes: usize, links: &[(usize, usize)], config: &LoadAwareConfig,
         on[least] = false;
         match step.verdict {
             Verdict::Off => {
-                assert!(allowed(&plain_loads(nodes, links, &on, config)));
+                assert!(allowed(&plain_loads(nodes, links, &on, traffic)));
                 continue;
             }
-            Verdict::TooLoaded => assert!(!allowed(&plain_loads(nodes, links, &on, config))),
+            Verdict::TooLoaded => assert!(!allowed(&plain_loads(nodes, links, &on, traffic))),
             Verdict::TooWeak | Verdict::Disconnects => {}
         }
         on[least] = true;
@@ -154,7 +154,7 @@ fn check_loads(nodes: usize, links: &[(usize, usize)], config: &LoadAwareConfig,
 }
 
 /// Demands of 1 to 8 Mb/s, weights of 1 to 3 and capacities of 8, 16 or 32 Mb/s, which powers of two keep exact.
-fn loaded() -> impl Strategy<Value = (usize, Links, LoadAwareConfig)> {
+fn loaded() -> impl Strategy<Value = (usize, Links, Traffic, LoadAwareConfig)> {
     connected().prop_flat_map(|(nodes, links)| {
         let demand = (0..nodes, 1..nodes, 1_u64..9).prop_map(move |(from, step, mbps)| Demand {
             from,
@@ -171,7 +171,7 @@ fn loaded() -> impl Strategy<Value = (usize, Links, LoadAwareConfig)> {
         );
         (Just(nodes), Just(links), parts).prop_map(
             |(nodes, links, (capacities, weights, demands, bound, threshold))| {
-                (nodes, links, LoadAwareConfig { capacities, weights, demands, bound, threshold })
+                (nodes, links, Traffic { capacities, weights, demands }, LoadAwareConfig { bound, threshold })
             },
         )
     })
@@ -181,10 +181,10 @@ proptest! {
     #[test]
     fn estop_and_esacon_do_what_their_rule_says((nodes, links) in connected(), threshold in 0.0_f64..=1.0) {
         let graph = Graph::new(nodes, links.clone()).unwrap();
-        let by_betweenness = estop(&graph, threshold).unwrap();
+        let by_betweenness = EstopConfig { threshold }.plan(&graph, &Traffic::default()).unwrap();
         check_steps(nodes, &links, threshold, &by_betweenness);
         prop_assert!(by_betweenness.steps.windows(2).all(|pair| pair[0].rank <= pair[1].rank * (1.0 + 2e-9)));
-        let by_connectivity = esacon(&graph, threshold).unwrap();
+        let by_connectivity = EsaconConfig { threshold }.plan(&graph, &Traffic::default()).unwrap();
         check_steps(nodes, &links, threshold, &by_connectivity);
         let slack = 2e-9 * by_connectivity.initial_connectivity;
         prop_assert!(by_connectivity.steps.windows(2).all(|pair| pair[0].rank >= pair[1].rank - slack));
@@ -197,22 +197,22 @@ proptest! {
     fn the_ends_of_the_range_of_thresholds((nodes, links) in connected()) {
         let graph = Graph::new(nodes, links.clone()).unwrap();
         // At 0 a spanning tree is left; at 1 nothing may be lost.
-        let all = estop(&graph, 0.0).unwrap();
+        let all = EstopConfig { threshold: 0.0 }.plan(&graph, &Traffic::default()).unwrap();
         prop_assert_eq!(links.len() - all.off.len(), nodes - 1);
         check_steps(nodes, &links, 0.0, &all);
-        check_steps(nodes, &links, 1.0, &estop(&graph, 1.0).unwrap());
+        check_steps(nodes, &links, 1.0, &EstopConfig { threshold: 1.0 }.plan(&graph, &Traffic::default()).unwrap());
     }
 
     #[test]
-    fn the_load_aware_plan_does_what_its_rule_says((nodes, links, config) in loaded()) {
+    fn the_load_aware_plan_does_what_its_rule_says((nodes, links, traffic, config) in loaded()) {
         let graph = Graph::new(nodes, links.clone()).unwrap();
-        let loads = plain_loads(nodes, &links, &vec![true; links.len()], &config);
-        let within = loads.iter().zip(&config.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64());
-        match load_aware(&graph, &config) {
+        let loads = plain_loads(nodes, &links, &vec![true; links.len()], &traffic);
+        let within = loads.iter().zip(&traffic.capacities).all(|(&load, capacity)| load as f64 <= config.bound * capacity.as_f64());
+        match config.plan(&graph, &traffic) {
             Ok(plan) => {
                 prop_assert!(within);
                 check_steps(nodes, &links, config.threshold, &plan);
-                check_loads(nodes, &links, &config, &plan);
+                check_loads(nodes, &links, &traffic, config.bound, &plan);
             }
             Err(error) => prop_assert!(!within && error.field == "demands", "{}", error),
         }

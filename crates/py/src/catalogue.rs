@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 /// Names, descriptions, parameters and sources as JSON.
 #[pyfunction]
 pub(crate) fn catalogue() -> PyResult<String> {
-    let mechanisms: Vec<_> = netlull_sim::catalogue::mechanisms().iter().map(mechanism).collect();
+    let mechanisms: Vec<_> =
+        netlull_sim::catalogue::mechanisms().iter().map(|(name, described)| mechanism(name, described)).collect();
     let power: Vec<_> = netlull_power::PowerModel::catalogue()
         .iter()
         .map(|model| json!({ "name": model.name, "description": model.summary, "source": model.source }))
@@ -29,7 +30,8 @@ pub(crate) fn catalogue() -> PyResult<String> {
     serde_json::to_string(&all).map_err(errors::internal)
 }
 
-fn mechanism((name, described): &(String, Description)) -> Value {
+/// A mechanism with its parameters.
+pub(crate) fn mechanism(name: &str, described: &Description) -> Value {
     let parameter = |p: &Parameter| json!({ "name": p.name, "unit": p.unit, "default": p.default, "description": p.meaning, "source": p.source });
     let parameters: Vec<_> = described.parameters.iter().map(parameter).collect();
     json!({ "name": name, "description": described.summary, "source": described.source, "parameters": parameters })

@@ -60,5 +60,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(plan::sleep_plan, module)?)?;
+    module.add_function(wrap_pyfunction!(plan::sleep_plans, module)?)?;
     Ok(())
 }

@@ -1,23 +1,23 @@
-//! Plans of sleep: a graph in as JSON, the plan out as JSON.
+//! Sleep plans: a graph in as JSON, the plan out as JSON.
 
+use crate::catalogue::mechanism;
 use crate::errors;
-use netlull_mechanism::ConfigError;
-use netlull_mechanism::topology::{Demand, Graph, LoadAwareConfig, SleepPlan, Verdict, esacon, estop, load_aware};
+use netlull_mechanism::topology::{Demand, Graph, SleepAlgorithm, SleepKind, SleepPlan, Traffic, Verdict};
 use netlull_units::BitRate;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A graph, and what to do with it.
+/// A graph, its traffic, and the plan to make.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Request {
     nodes: usize,
     links: Vec<(usize, usize)>,
-    /// What messages call the nodes; their numbers, if it is missing.
+    /// The nodes' names in messages; their numbers, if it is missing.
     #[serde(default)]
     names: Vec<String>,
-    plan: Plan,
+    plan: SleepAlgorithm,
     #[serde(default)]
     capacities_bps: Vec<u64>,
     #[serde(default)]
@@ -26,18 +26,29 @@ struct Request {
     demands: Vec<(usize, usize, u64)>,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-enum Plan {
-    Estop { threshold: f64 },
-    Esacon { threshold: f64 },
-    LoadAware { bound: f64, threshold: f64 },
+/// The kinds of sleep plans with their parameters, as JSON.
+#[pyfunction]
+pub(crate) fn sleep_plans() -> PyResult<String> {
+    let kinds: Vec<Value> = SleepAlgorithm::KINDS.iter().map(kind).collect();
+    serde_json::to_string(&kinds).map_err(errors::internal)
 }
 
-/// Which links sleep, without the GIL.
+fn kind(kind: &SleepKind) -> Value {
+    let described = (kind.describe)();
+    let required = described.parameters.iter().filter(|parameter| parameter.is_required());
+    let required: Vec<_> = required.map(|parameter| &parameter.name).collect();
+    let mut entry = mechanism(kind.name, &described);
+    entry["required"] = json!(required);
+    entry["reads_traffic"] = kind.reads_traffic.into();
+    entry["rank"] = json!({ "name": kind.rank.name, "unit": kind.rank.unit });
+    entry
+}
+
+/// The links that sleep, without the GIL.
 #[pyfunction]
 pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    let request: Request = serde_json::from_str(request_json).map_err(errors::request)?;
+    let request: Value = serde_json::from_str(request_json).map_err(errors::request)?;
+    let request: Request = netlull_describe::read(&request).map_err(errors::plan)?;
     let plan = py.detach(|| make(request))?;
     serde_json::to_string(&written(&plan)).map_err(errors::internal)
 }
@@ -45,17 +56,13 @@ pub(crate) fn sleep_plan(py: Python<'_>, request_json: &str) -> PyResult<String>
 fn make(request: Request) -> PyResult<SleepPlan> {
     let Request { nodes, links, names, plan, capacities_bps, weights, demands } = request;
     let graph = Graph::new(nodes, links).map_err(errors::plan)?.with_names(names);
-    let made: Result<SleepPlan, ConfigError> = match plan {
-        Plan::Estop { threshold } => estop(&graph, threshold),
-        Plan::Esacon { threshold } => esacon(&graph, threshold),
-        Plan::LoadAware { bound, threshold } => {
-            let capacities = capacities_bps.into_iter().map(BitRate::from_bps).collect();
-            let demand = |(from, to, bps)| Demand { from, to, rate: BitRate::from_bps(bps) };
-            let demands = demands.into_iter().map(demand).collect();
-            load_aware(&graph, &LoadAwareConfig { capacities, weights, demands, bound, threshold })
-        }
+    let demand = |(from, to, bps)| Demand { from, to, rate: BitRate::from_bps(bps) };
+    let traffic = Traffic {
+        capacities: capacities_bps.into_iter().map(BitRate::from_bps).collect(),
+        weights,
+        demands: demands.into_iter().map(demand).collect(),
     };
-    made.map_err(errors::plan)
+    plan.plan(&graph, &traffic).map_err(errors::plan)
 }
 
 fn written(plan: &SleepPlan) -> Value {

@@ -1,9 +1,14 @@
 //! Links that sleep and wake, routers that learn of it, packets that are lost in between.
 
 use crate::common::{close, floats, flow, link, outcome, scenario, table};
+use netlull_mechanism::ConfigError;
+use netlull_mechanism::topology::{Demand, Graph, SleepPlan, SleepPlanner, Traffic};
 use netlull_sim::run::{RoutingSummary, RunOutcome};
+use netlull_sim::scenario::{Scenario, read_document};
+use netlull_units::BitRate;
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A square a - b - d and a - c - d of duplex links, 12 Mb/s and 10 ms each; the way by b is shorter by cost. Datagrams of 1500 B, 1 ms on a
 /// link, go from a to d every 4 ms from 0 on: 3 Mb/s.
@@ -305,6 +310,70 @@ fn plans_choose_the_links() {
         why(json!({ "kind": "estop", "threshold": 0.5, "nodes": ["a", "d"] })),
     );
     has("sleep.0.plan.kind: \"guess\" is unknown", why(json!({ "kind": "guess" })));
+    has(
+        "unknown field `tcp_rate`, expected one of `threshold`, `nodes`",
+        why(json!({ "kind": "estop", "threshold": 0.5, "tcp_rate": "1 Mb/s" })),
+    );
+    has(
+        "sleep.0.plan.tcp_rate: invalid type: integer `7`",
+        why(json!({ "kind": "load_aware", "bound": 0.5, "tcp_rate": 7 })),
+    );
+}
+
+#[test]
+fn plans_are_written_in_one_order_of_fields() {
+    // Stores take the text of a scenario as its key.
+    let written = |plan: Value| {
+        let json = square(&json!([{ "at": "1 s", "plan": plan }]), &flooding("30 ms"));
+        let document = read_document(&json.to_string()).expect("valid");
+        serde_json::to_string(&document.sleep[0].plan).expect("writes")
+    };
+    assert_eq!(written(json!({ "threshold": 1, "kind": "estop" })), r#"{"kind":"estop","threshold":1.0}"#);
+    assert_eq!(
+        written(json!({ "nodes": ["a", "b"], "threshold": 0.5, "kind": "esacon" })),
+        r#"{"kind":"esacon","threshold":0.5,"nodes":["a","b"]}"#
+    );
+    assert_eq!(
+        written(json!({ "kind": "load_aware", "bound": 0.5 })),
+        r#"{"kind":"load_aware","bound":0.5,"threshold":0.0,"tcp_rate":"0 b/s"}"#
+    );
+    assert_eq!(
+        written(json!({ "nodes": ["a"], "tcp_rate": "1 Mb/s", "threshold": 0.25, "bound": 1, "kind": "load_aware" })),
+        r#"{"kind":"load_aware","bound":1.0,"threshold":0.25,"tcp_rate":"1 Mb/s","nodes":["a"]}"#
+    );
+}
+
+/// Puts the links given to sleep, whatever they carry, and expects demands of 3 Mb/s between the first and the last node.
+#[derive(Debug)]
+struct Chosen(Vec<usize>);
+
+impl SleepPlanner for Chosen {
+    fn reads_traffic(&self) -> bool {
+        true
+    }
+
+    fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
+        let demand = Demand { from: 0, to: graph.nodes() - 1, rate: BitRate::from_mbps(3) };
+        if traffic.demands != [demand] {
+            return Err(ConfigError::new("demands", format!("{:?}", traffic.demands), "3 Mb/s"));
+        }
+        Ok(SleepPlan { initial_connectivity: 2.0, off: self.0.clone(), steps: Vec::new() })
+    }
+}
+
+#[test]
+fn a_plan_from_outside_chooses_the_links() {
+    let json = square(&json!([{ "at": "1 s", "links": ["b-d"] }]), &flooding("30 ms"));
+    let planned = |entry, off: &[usize]| {
+        let mut document = read_document(&json.to_string()).expect("valid");
+        document.set_sleep_plan(entry, Arc::new(Chosen(off.to_vec()))).map_err(|error| error.to_string())?;
+        let scenario = Scenario::from_document(&document).map_err(|error| error.to_string())?;
+        Ok(scenario.sleep.cables.into_iter().map(|cable| cable.name).collect::<Vec<_>>())
+    };
+    assert_eq!(planned(0, &[2, 0]), Ok(vec!["a-c".to_owned(), "a-b".to_owned()]));
+    let refused = |entry, off: &[usize]| -> String { planned(entry, off).expect_err("refused") };
+    assert_eq!(refused(1, &[0]), "sleep.1: is no entry of the scenario; expected a number below 1");
+    assert_eq!(refused(0, &[4]), "sleep.0.plan: puts link 4 to sleep; expected a number below 4");
 }
 
 /// A ring with chords, flows of all kinds, links that sleep, drain and wake, news that travels at random speeds.

@@ -1,10 +1,10 @@
-"""`netlull plan`: which links of a network may sleep."""
+"""`netlull plan`: the links of a network that may sleep."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,63 +16,94 @@ from netlull.cli.plot import check_file, write_figure
 from netlull.cli.tables import add_row, new_console, say, table_of
 from netlull.errors import InputError
 from netlull.topology import ReadOptions, SleepPlan, Topology, sleep_plan
+from netlull.topology.plan import KINDS, PlanKind, phrase
 from netlull.topology.state import LineState, Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 __all__ = ["plan_command"]
 
 
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _value_of(kind: PlanKind) -> str | None:
+    """The parameter that the option of a plan takes: the first that must be given."""
+    return next(iter(kind.required), None)
+
+
+def _further(kind: PlanKind) -> list[str]:
+    """The parameters of a plan that have options of their own."""
+    return [name for name in kind.parameters if name != _value_of(kind)]
+
+
+def _with(name: str) -> str:
+    """The options of the plans with a further parameter of that name."""
+    return " or ".join(_flag(kind.name) for kind in KINDS.values() if name in _further(kind))
+
+
+def _plan_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """An option for each plan that the core knows, and one for each further parameter."""
+    options = []
+    for kind in KINDS.values():
+        value = _value_of(kind)
+        if value is None:
+            options.append(click.option(_flag(kind.name), is_flag=True, help=kind.summary))
+        else:
+            words = f"{kind.summary} {value.upper()}: {phrase(kind.parameters[value])}."
+            options.append(click.option(_flag(kind.name), type=float, metavar=value.upper(), help=words))
+    for name, meaning in {name: kind.parameters[name] for kind in KINDS.values() for name in _further(kind)}.items():
+        words = f"With {_with(name)}: {phrase(meaning)}."
+        options.append(click.option(_flag(name), type=float, metavar="NUMBER", help=words))
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.command("plan")
 @click.argument("file", metavar="FILE")
-@click.option("--estop", type=float, metavar="THRESHOLD", help="ESTOP, to this share of the algebraic connectivity.")
-@click.option("--esacon", type=float, metavar="THRESHOLD", help="ESACON, to this share of the algebraic connectivity.")
-@click.option(
-    "--load-aware",
-    type=float,
-    metavar="BOUND",
-    help="The least loaded first, no link loaded beyond this share of its rate.",
-)
-@click.option(
-    "--threshold", type=float, metavar="SHARE", help="With --load-aware: of the algebraic connectivity; default 0."
-)
+@_plan_options
 @click.option(
     "--map", "picture", type=click.Path(path_type=Path), metavar="FILE", help="Draw it: a .svg, .pdf or .png file."
 )
 @reading_options
 @json_option
 def plan_command(
-    file: str,
-    estop: float | None,
-    esacon: float | None,
-    load_aware: float | None,
-    threshold: float | None,
-    picture: Path | None,
-    reading: ReadOptions,
-    as_json: bool,
+    file: str, picture: Path | None, reading: ReadOptions, as_json: bool, **options: float | bool | None
 ) -> None:
-    """Tell which links of FILE, a topology or a scenario, a plan switches off, in the order in which it tries them.
+    """Print the links of FILE, a topology or a scenario, that a plan switches off, in the order in which it tries them.
 
     docs/models/estop.md has the plans. Load-aware plans need the demands of an SNDlib file or of netlull's TOML.
     """
     if picture is not None:
         check_file(picture, "--map")
-    kinds = {"estop": estop, "esacon": esacon, "load_aware": load_aware}
-    chosen = {kind: value for kind, value in kinds.items() if value is not None}
-    if len(chosen) != 1:
-        raise InputError("--estop, --esacon, --load-aware: expected one of them")
-    ((kind, value),) = chosen.items()
-    if threshold is not None and kind != "load_aware":
-        raise InputError(f"--threshold: stands beside --{kind}; expected it with --load-aware")
+    kind, parameters = _chosen(options)
     topology = network_of(file, (), reading)
-    is_load_aware = kind == "load_aware"
-    plan = sleep_plan(
-        topology, kind, threshold=threshold if is_load_aware else value, bound=value if is_load_aware else None
-    )
+    plan = sleep_plan(topology, kind.name, **parameters)
     if as_json:
         click.echo(json.dumps(_facts(plan), indent=2, ensure_ascii=False))
     else:
         _print(topology, kind, plan)
     if picture is not None:
-        _draw(topology, f"{kind} {value:g}", plan, picture)
+        value = _value_of(kind)
+        _draw(topology, kind.name if value is None else f"{kind.name} {parameters[value]:g}", plan, picture)
+
+
+def _chosen(options: Mapping[str, float | bool | None]) -> tuple[PlanKind, dict[str, float]]:
+    """The plan that the options choose, and its parameters."""
+    given = {name: value for name, value in options.items() if value is not None and value is not False}
+    chosen = [kind for kind in KINDS.values() if kind.name in given]
+    if len(chosen) != 1:
+        raise InputError(f"{', '.join(map(_flag, KINDS))}: expected one of them")
+    (kind,) = chosen
+    parameters = {name: value for name, value in given.items() if name != kind.name}
+    for name in parameters:
+        if name not in _further(kind):
+            raise InputError(f"{_flag(name)}: stands beside {_flag(kind.name)}; expected it with {_with(name)}")
+    value = _value_of(kind)
+    return kind, parameters if value is None else {value: given[kind.name], **parameters}
 
 
 def _facts(plan: SleepPlan) -> dict[str, Any]:
@@ -102,24 +133,23 @@ _VERDICTS = {
 _MOST_ROWS = 60
 """Of a network with more links those that sleep, up to this many; of the others how many there are."""
 _NO_DEMANDS = "no demands: every link counts as idle (a scenario's [[sleep]] with this plan counts its flows)"
-_RANKS = {"estop": "betweenness", "esacon": "λ₂ without it", "load_aware": "load"}
 
 
-def _print(topology: Topology, kind: str, plan: SleepPlan) -> None:
+def _print(topology: Topology, kind: PlanKind, plan: SleepPlan) -> None:
     console = new_console()
     facts = _facts(plan)
     share = percent(len(facts["off"]) / len(topology.lines))
     told = f"{topology.name}: {len(facts['off'])} of {len(topology.lines)} links sleep ({share})"
     say(console, f"{told}, algebraic connectivity {digits(facts['initial_connectivity'], 5)} before", style="bold")
-    table = table_of(["link", "verdict", _RANKS[kind], "λ₂ / before"], words=2)
+    table = table_of(["link", "verdict", kind.rank, "λ₂ / before"], words=2)
     many = len(facts["step"]) > _MOST_ROWS
     shown = [step for step in facts["step"] if not many or step["verdict"] == "off"][:_MOST_ROWS]
     for step in shown:
-        rank = scaled(step["rank"], "b/s") if kind == "load_aware" else digits(step["rank"])
+        rank = digits(step["rank"]) if kind.rank_unit is None else scaled(step["rank"], kind.rank_unit)
         cells = [step["link"], _VERDICTS[step["verdict"]], rank, digits(step["ratio"])]
         add_row(table, cells, style=None if step["verdict"] == "off" else "dim")
     console.print(table)
-    if kind == "load_aware" and not topology.demands:
+    if kind.reads_traffic and not topology.demands:
         say(console, _NO_DEMANDS)
     if many:
         verdicts = [step["verdict"] for step in facts["step"]]

@@ -1,4 +1,4 @@
-"""Which links of a network may sleep: ESTOP, ESACON and a load-aware plan (docs/models/estop.md)."""
+"""Sleep plans: the links of a network that may sleep (docs/models/estop.md)."""
 
 from __future__ import annotations
 
@@ -6,38 +6,75 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from netlull._engine import ScenarioError
+from netlull._engine import ScenarioError, sleep_plans
 from netlull._engine import sleep_plan as engine_plan
 from netlull.errors import InputError
 from netlull.quantities import in_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from netlull.topology.files import Topology
     from netlull.topology.model import Line
 
-__all__ = ["KINDS", "SleepPlan", "SleepStep", "Verdict", "sleep_plan"]
+__all__ = ["KINDS", "PlanKind", "SleepPlan", "SleepStep", "Verdict", "phrase", "sleep_plan"]
 
-KINDS = ("estop", "esacon", "load_aware")
-"""The plans that there are."""
+
+def phrase(sentence: str) -> str:
+    """A sentence as a part of another."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
+
+
+@dataclass(frozen=True)
+class PlanKind:
+    """A kind of plan, as the core describes it."""
+
+    name: str
+    summary: str
+    parameters: Mapping[str, str]
+    """The meaning of each parameter."""
+    required: tuple[str, ...]
+    """The parameters without a default."""
+    reads_traffic: bool
+    """Whether the plan reads capacities, costs and demands."""
+    rank: str
+    """The quantity by which the plan orders the links."""
+    rank_unit: str | None
+
+
+def _kind(told: Mapping[str, Any]) -> PlanKind:
+    return PlanKind(
+        name=told["name"],
+        summary=told["description"],
+        parameters={parameter["name"]: parameter["description"] for parameter in told["parameters"]},
+        required=tuple(told["required"]),
+        reads_traffic=told["reads_traffic"],
+        rank=told["rank"]["name"],
+        rank_unit=told["rank"]["unit"],
+    )
+
+
+KINDS: Mapping[str, PlanKind] = {kind.name: kind for kind in map(_kind, sleep_plans())}
+"""The kinds of plans by name, in the order of the documentation."""
 Verdict = Literal["off", "disconnects", "too_weak", "too_loaded"]
 
 
 @dataclass(frozen=True)
 class SleepStep:
-    """What became of one link."""
+    """The verdict on one link."""
 
     line: Line
     rank: float
-    """What it was ordered by: betweenness (pairs of nodes), lambda_2 without it, or its load in b/s."""
+    """The value by which the plan ordered it: betweenness (pairs of nodes), lambda_2 without it, or its load in b/s."""
     verdict: Verdict
-    """Whether it sleeps, or why it stays on."""
+    """Sleep, or the reason to stay on."""
     connectivity: float
-    """lambda_2 of what is on after the step."""
+    """lambda_2 of the links that are on after the step."""
 
 
 @dataclass(frozen=True)
 class SleepPlan:
-    """Which links sleep, and what became of every link on the way there."""
+    """The links that sleep, and the verdict on every link."""
 
     initial_connectivity: float
     """lambda_2, the algebraic connectivity of the whole network."""
@@ -47,31 +84,23 @@ class SleepPlan:
     """Every link once, in the order in which they were tried."""
 
 
-def sleep_plan(
-    topology: Topology, kind: str = "estop", *, threshold: float | None = None, bound: float | None = None
-) -> SleepPlan:
+def sleep_plan(topology: Topology, kind: str = "estop", **parameters: float | None) -> SleepPlan:
     """The links of `topology` that a plan puts to sleep.
 
     Args:
         topology: a connected network. `load_aware` routes its demands by the links' costs and needs their capacities.
-        kind: `estop`, `esacon` or `load_aware`.
-        threshold: the part of the initial algebraic connectivity that must be left, 0 to 1; default 0 for `load_aware`.
-        bound: the utilisation that no link may exceed, above 0, at most 1; of `load_aware` alone.
+        kind: `estop`, `esacon` or another plan of `netlull list mechanisms`.
+        parameters: those of the plan; `None` stands for the default. `threshold`: the share of the initial algebraic
+            connectivity that must be left, 0 to 1; default 0 for `load_aware`. `bound`, of `load_aware` alone: the
+            utilisation that no link may exceed, above 0, at most 1.
 
     Raises:
-        InputError: names what cannot be used, its value and what was expected.
+        InputError: names the value that cannot be used, and the expectation.
     """
     if kind not in KINDS:
         raise InputError(f'kind: "{kind}" is unknown; expected one of {", ".join(KINDS)}')
-    plan: dict[str, object] = {"kind": kind}
-    traffic: dict[str, object] = {}
-    if kind == "load_aware":
-        plan["bound"] = _number("bound", bound, "a utilisation above 0, at most 1")
-        threshold = 0.0 if threshold is None else threshold
-        traffic = _traffic(topology)
-    elif bound is not None:
-        raise InputError(f"bound: {bound} is given for {kind}; expected it with load_aware only")
-    plan["threshold"] = _number("threshold", threshold, "a part of the initial connectivity, from 0 to 1")
+    plan = {"kind": kind, **_checked(KINDS[kind], parameters)}
+    traffic = _traffic(topology) if KINDS[kind].reads_traffic else {}
     topology.check_connected()
     graph = {
         "nodes": len(topology.nodes),
@@ -85,15 +114,22 @@ def sleep_plan(
     return _read(topology, made)
 
 
-def _number(field: str, value: float | None, expected: str) -> float:
-    """A number that JSON can hold; its range is the core's to check."""
-    if value is None or not math.isfinite(value):
-        raise InputError(f"{field} is {value}; expected {expected}")
-    return float(value)
+def _checked(kind: PlanKind, parameters: Mapping[str, float | None]) -> dict[str, float]:
+    """The parameters that are given, each a number that JSON can hold; their ranges are the core's to check."""
+    given = {name: float(value) for name, value in parameters.items() if value is not None}
+    for name, value in given.items():
+        if name not in kind.parameters:
+            raise InputError(f"{name}: {value} is given for {kind.name}; expected {' or '.join(kind.parameters)}")
+        if not math.isfinite(value):
+            raise InputError(f"{name} is {value}; expected {phrase(kind.parameters[name])}")
+    for name in kind.required:
+        if name not in given:
+            raise InputError(f"{name} is None; expected {phrase(kind.parameters[name])}")
+    return given
 
 
 def _traffic(topology: Topology) -> dict[str, object]:
-    """What the load-aware plan needs beside the graph."""
+    """The capacities, the costs and the demands, as the core takes them."""
     capacities = []
     for line in topology.lines:
         if line.capacity_bps is None:

@@ -1,28 +1,46 @@
 //! ESACON: links that the algebraic connectivity misses least sleep first.
+//!
+//! Cuomo, Abbagnale, Cianfrani and Polverini, Keeping the connectivity and saving the energy in the Internet, INFOCOM workshops 2011.
+//!
+//! The links are ordered once, by the lambda_2 that the graph keeps without each alone, the largest first (within 1e-9 of the initial
+//! lambda_2: by their ends). In that order a link is switched off by the same test as in [`super::EstopConfig`]. Reading: the paper's abstract
+//! gives the measure, a later chapter by its authors the two steps (an ordered list, then the links to switch off); the
+//! direction of the order, that it is static, how ties go, and the test being ESTOP's are ours.
 
 use super::connectivity::reduction;
 use super::dense::{add_scaled, dot};
 use super::guard::Guard;
 use super::tridiagonal::Tridiagonal;
-use super::{Graph, SleepPlan, TIE, ascending, prune};
+use super::{Graph, Rank, SleepPlan, SleepPlanConfig, TIE, Traffic, ascending, prune};
 use crate::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-/// ESACON (Cuomo, Abbagnale, Cianfrani and Polverini, Keeping the connectivity and saving the energy in the Internet, INFOCOM workshops 2011).
-///
-/// The links are ordered once, by the lambda_2 that the graph keeps without each alone, the largest first (within 1e-9 of the initial
-/// lambda_2: by their ends). In that order a link is switched off by the same test as in [`super::estop`]. Reading: the paper's abstract
-/// gives the measure, a later chapter by its authors the two steps (an ordered list, then the links to switch off); the
-/// direction of the order, that it is static, how ties go, and the test being ESTOP's are ours.
-///
-/// # Errors
-/// If the threshold is no part from 0 to 1, the graph is not connected, or it has more than 5000 nodes.
-pub fn esacon(graph: &Graph, threshold: f64) -> Result<SleepPlan, ConfigError> {
-    let guard = Guard::new(graph, threshold)?;
-    let kept = connectivity_without_each(graph);
-    let width = TIE * guard.connectivity();
-    let missed: Vec<f64> = kept.iter().map(|value| -value).collect();
-    let order: Vec<_> = ascending(graph, &missed, |_| width).into_iter().map(|(link, _)| (link, kept[link])).collect();
-    Ok(prune(guard, &order))
+/// ESACON: by the loss of algebraic connectivity, the smallest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-source" = "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings"))]
+pub struct EsaconConfig {
+    /// The share of the algebraic connectivity that must be left, in [0, 1].
+    #[schemars(range(min = 0.0, max = 1.0))]
+    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
+    pub threshold: f64,
+}
+
+impl SleepPlanConfig for EsaconConfig {
+    const RANK: Rank = Rank { name: "λ₂ without it", unit: None };
+
+    /// # Errors
+    /// If the threshold is no part from 0 to 1, the graph is not connected, or it has more than 5000 nodes.
+    fn plan(&self, graph: &Graph, _traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
+        let guard = Guard::new(graph, self.threshold)?;
+        let kept = connectivity_without_each(graph);
+        let width = TIE * guard.connectivity();
+        let missed: Vec<f64> = kept.iter().map(|value| -value).collect();
+        let order = ascending(graph, &missed, |_| width);
+        let order: Vec<_> = order.into_iter().map(|(link, _)| (link, kept[link])).collect();
+        Ok(prune(guard, &order))
+    }
 }
 
 /// lambda_2 of the graph without each of its links in turn; 0 where it falls apart.

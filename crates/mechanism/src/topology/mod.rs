@@ -1,4 +1,4 @@
-//! Which links of a network may sleep: pure functions of its graph.
+//! The links of a network that may sleep: pure functions of its graph. [`algorithms`] has their list.
 //!
 //! ```text
 //!   Graph ─► an order of the links ─► one by one: asleep, if what is left is connected and connected well enough ─► SleepPlan
@@ -10,6 +10,7 @@
 //! "Well enough" is measured by the algebraic connectivity lambda_2: the second smallest eigenvalue of the Laplacian (Fiedler, 1973).
 //! No randomness and no library that picks instructions by the machine: the same graph gives the same plan, to the bit, everywhere.
 
+pub mod algorithms;
 mod betweenness;
 mod connectivity;
 mod dense;
@@ -18,19 +19,24 @@ mod estop;
 mod graph;
 mod guard;
 mod load_aware;
+mod plan;
+mod traffic;
 mod tridiagonal;
 
+pub use algorithms::{SleepAlgorithm, SleepKind};
 pub use betweenness::edge_betweenness;
 pub use connectivity::algebraic_connectivity;
-pub use esacon::{connectivity_without_each, esacon};
-pub use estop::estop;
+pub use esacon::{EsaconConfig, connectivity_without_each};
+pub use estop::EstopConfig;
 pub use graph::{Graph, GraphError};
-pub use load_aware::{Demand, LoadAwareConfig, load_aware};
+pub use load_aware::LoadAwareConfig;
+pub use plan::{ForeignPlanner, Rank, SleepPlanConfig, SleepPlanner};
+pub use traffic::{Demand, Traffic};
 
 use crate::ConfigError;
 use guard::Guard;
 
-/// Which links sleep, and what became of every link on the way there.
+/// The links that sleep, and the verdict on every link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SleepPlan {
     /// lambda_2 of the whole graph (no unit).
@@ -41,20 +47,20 @@ pub struct SleepPlan {
     pub steps: Vec<Step>,
 }
 
-/// What became of one link.
+/// The verdict on one link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// The link's index in the graph.
     pub link: usize,
-    /// What it was ordered by: betweenness (pairs of nodes), lambda_2 without it, or load (bit/s).
+    /// The value by which the plan ordered it: betweenness (pairs of nodes), lambda_2 without it, or load (bit/s).
     pub rank: f64,
-    /// Whether it sleeps, or why not.
+    /// Sleep, or the reason to stay on.
     pub verdict: Verdict,
     /// lambda_2 after the step: of the links that are still on.
     pub connectivity: f64,
 }
 
-/// Whether a link sleeps, or why it stays on. Tested in the order of the variants.
+/// A link sleeps or stays on, with the reason. Tested in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It sleeps.

@@ -25,6 +25,14 @@ fn abilene() -> Graph {
     Graph::new(12, ABILENE.to_vec()).unwrap()
 }
 
+fn estop(graph: &Graph, threshold: f64) -> Result<SleepPlan, ConfigError> {
+    EstopConfig { threshold }.plan(graph, &Traffic::default())
+}
+
+fn esacon(graph: &Graph, threshold: f64) -> Result<SleepPlan, ConfigError> {
+    EsaconConfig { threshold }.plan(graph, &Traffic::default())
+}
+
 fn off(plan: &SleepPlan) -> Vec<(usize, usize)> {
     plan.off.iter().map(|&link| ABILENE[link]).collect()
 }

@@ -5,6 +5,7 @@
 mod controller;
 mod losses;
 mod noise;
+mod plan;
 mod queueing;
 mod replay;
 mod requests;
@@ -18,6 +19,7 @@ pub use losses::{BernoulliDocument, GilbertElliottDocument, LossDocument, Script
 
 pub use netlull_tcp::TcpOptions as TcpDocument;
 pub use noise::NoiseDocument;
+pub use plan::{NetworkOptions, PlanDocument, TrafficOptions};
 pub use queueing::{
     CodelDocument, DropTailDocument, QueueDocument, RedDocument, RedEcnReading, RedProbabilityReading, RedRulesReading,
 };
@@ -26,10 +28,7 @@ pub use requests::{
     CampusSizeDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, LognormalComponentDocument,
     LognormalSizeDocument, ParetoSizeDocument, RequestsDocument, SizeDocument, WebSearchSizeDocument,
 };
-pub use sleep::{
-    FloodingDocument, LoadAwareDocument, MetricReading, PlanDocument, RoutingDocument, SimultaneousDocument,
-    SleepDocument, ThresholdDocument, UpdateDocument,
-};
+pub use sleep::{FloodingDocument, PathMetric, RoutingDocument, SimultaneousDocument, SleepDocument, UpdateDocument};
 pub use station::{RadioDocument, RadioPowersDocument, StationDocument};
 
 use super::quantity::{BufferSize, TransferSize};

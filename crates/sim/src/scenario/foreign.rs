@@ -1,10 +1,12 @@
-//! Controllers, machines of stations and congestion controls from outside netlull, put into a checked scenario.
+//! Controllers, machines of stations, congestion controls and sleep plans from outside netlull, put into a scenario.
 
+use super::document::{Document, PlanDocument};
 use super::error::ScenarioError;
 use super::resolve::{Control, Scenario};
 use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::station::{ForeignStation, StationFactory};
+use netlull_mechanism::topology::{ForeignPlanner, SleepAlgorithm, SleepPlanner};
 use netlull_network::plan::InService;
 use netlull_power::TransitionPower;
 use netlull_tcp::cc::ControllerFactory;
@@ -82,6 +84,28 @@ impl Scenario {
             return Err(ScenarioError::new(format!("flow.{flow}.tcp.congestion_control"), message));
         };
         found.config = found.config.clone().with_congestion_control(factory);
+        Ok(())
+    }
+}
+
+impl Document {
+    /// Lets a plan from outside choose the links of an entry of `sleep`, in place of its `links` or its `plan`.
+    ///
+    /// The plan is made when the document is checked, so that the door is here and not on [`Scenario`]. The entry's times stay; so do
+    /// `nodes` and `tcp_rate` of its plan, if it has one.
+    ///
+    /// # Errors
+    /// If there is no such entry.
+    pub fn set_sleep_plan(&mut self, entry: usize, planner: Arc<dyn SleepPlanner>) -> Result<(), ScenarioError> {
+        let count = self.sleep.len();
+        let Some(sleep) = self.sleep.get_mut(entry) else {
+            let message = format!("is no entry of the scenario; expected a number below {count}");
+            return Err(ScenarioError::new(format!("sleep.{entry}"), message));
+        };
+        let (traffic, network) = sleep.plan.take().map(|plan| (plan.traffic, plan.network)).unwrap_or_default();
+        sleep.links = None;
+        sleep.plan =
+            Some(PlanDocument { algorithm: SleepAlgorithm::Foreign(ForeignPlanner(planner)), traffic, network });
         Ok(())
     }
 }

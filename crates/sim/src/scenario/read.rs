@@ -3,10 +3,10 @@
 use super::document::{
     BernoulliDocument, BurstsDocument, CampusSizeDocument, CapacityDocument, CbrDocument, CodelDocument, Document,
     DropTailDocument, EmpiricalSizeDocument, ExponentialSizeDocument, FixedSizeDocument, FloodingDocument,
-    FlowDocument, GilbertElliottDocument, LoadAwareDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument,
-    PlanDocument, QueueDocument, RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument,
-    ScriptedDocument, SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, ThresholdDocument,
-    UniformRedrawDocument, UpdateDocument, WebSearchSizeDocument,
+    FlowDocument, GilbertElliottDocument, LognormalSizeDocument, LossDocument, ParetoSizeDocument, QueueDocument,
+    RadioDocument, RadioPowersDocument, RedDocument, ReplayDocument, RequestsDocument, ScriptedDocument,
+    SimultaneousDocument, SizeDocument, StepsDocument, TcpFlowDocument, UniformRedrawDocument, UpdateDocument,
+    WebSearchSizeDocument,
 };
 use super::error::ScenarioError;
 use netlull_describe::{read, read_by_kind, within};
@@ -75,12 +75,6 @@ read_by_kind!(
     UpdateDocument:
     "flooding" => Flooding(FloodingDocument),
     "simultaneous" => Simultaneous(SimultaneousDocument),
-);
-read_by_kind!(
-    PlanDocument:
-    "estop" => Estop(ThresholdDocument),
-    "esacon" => Esacon(ThresholdDocument),
-    "load_aware" => LoadAware(LoadAwareDocument),
 );
 read_by_kind!(
     LossDocument:

@@ -1,6 +1,6 @@
 //! Shortest paths to every node that traffic goes to, and what they put on the links, while links go.
 
-use super::{Graph, LoadAwareConfig};
+use super::{Graph, Traffic};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -40,20 +40,20 @@ struct Before {
 }
 
 impl<'a> Routing<'a> {
-    /// All demands on their shortest paths. The configuration has been checked, and the graph is connected.
-    pub(super) fn new(graph: &'a Graph, config: &'a LoadAwareConfig) -> Self {
+    /// All demands on their shortest paths. The values have been checked, and the graph is connected.
+    pub(super) fn new(graph: &'a Graph, traffic: &'a Traffic, bound: f64) -> Self {
         let (nodes, links) = (graph.nodes(), graph.links().len());
         let mut tree_of = vec![None; nodes];
         let mut trees: Vec<Tree> = Vec::new();
-        for demand in &config.demands {
+        for demand in &traffic.demands {
             let tree = *tree_of[demand.to].get_or_insert(trees.len());
             if tree == trees.len() {
                 trees.push(Tree::empty(demand.to, nodes));
             }
             trees[tree].demand[demand.from] += demand.rate.as_bps();
         }
-        let limits = config.capacities.iter().map(|capacity| limit(capacity.as_f64(), config.bound)).collect();
-        let mut routing = Self { graph, weights: &config.weights, trees, loads: vec![0; 2 * links], limits };
+        let limits = traffic.capacities.iter().map(|capacity| limit(capacity.as_f64(), bound)).collect();
+        let mut routing = Self { graph, weights: &traffic.weights, trees, loads: vec![0; 2 * links], limits };
         for index in 0..routing.trees.len() {
             let everyone: Vec<usize> = (0..nodes).collect();
             routing.find_ways(index, &everyone, |_| true);

@@ -1,12 +1,14 @@
+use super::super::Demand;
 use super::*;
 
 const MBPS: fn(u64) -> BitRate = BitRate::from_mbps;
 
 /// 0-1-2-3-0, links of 10 Mb/s and weight 1.
-fn ring(demands: &[(usize, usize, u64)], bound: f64) -> (Graph, LoadAwareConfig) {
+fn ring(demands: &[(usize, usize, u64)], bound: f64) -> (Graph, Traffic, LoadAwareConfig) {
     let graph = Graph::new(4, vec![(0, 1), (1, 2), (2, 3), (3, 0)]).unwrap();
     let demands = demands.iter().map(|&(from, to, mbps)| Demand { from, to, rate: MBPS(mbps) }).collect();
-    (graph, LoadAwareConfig { capacities: vec![MBPS(10); 4], weights: vec![1; 4], demands, bound, threshold: 0.0 })
+    let traffic = Traffic { capacities: vec![MBPS(10); 4], weights: vec![1; 4], demands };
+    (graph, traffic, LoadAwareConfig { bound, threshold: 0.0 })
 }
 
 fn verdicts(plan: &SleepPlan) -> Vec<(usize, f64, Verdict)> {
@@ -16,8 +18,8 @@ fn verdicts(plan: &SleepPlan) -> Vec<(usize, f64, Verdict)> {
 #[test]
 fn the_least_loaded_link_sleeps_and_its_traffic_goes_round() {
     // 0 -> 1: 4 Mb/s, 1 -> 2: 2, 0 -> 2: 1 by way of 1 (link 0 is lower than link 3). Loads 5, 3, 0, 0.
-    let (graph, config) = ring(&[(0, 1, 4), (1, 2, 2), (0, 2, 1)], 0.7);
-    let plan = load_aware(&graph, &config).unwrap();
+    let (graph, traffic, config) = ring(&[(0, 1, 4), (1, 2, 2), (0, 2, 1)], 0.7);
+    let plan = config.plan(&graph, &traffic).unwrap();
     // Equal loads by their ends: 3-0 is (0, 3) and comes before 2-3. Then what is left is a path.
     let expected = [
         (3, 0.0, Verdict::Off),
@@ -33,27 +35,27 @@ fn a_link_stays_on_if_another_would_become_too_busy() {
     // 0 -> 1: 4, 1 -> 2: 3, 2 -> 3: 2, 3 -> 0: 1 Mb/s. Without 3-0 its 1 Mb/s goes 3 -> 2 -> 1 -> 0, the other direction of each:
     // loads of the busier directions 4, 3, 2.
     let demands = [(0, 1, 4), (1, 2, 3), (2, 3, 2), (3, 0, 1)];
-    let (graph, config) = ring(&demands, 0.4);
-    assert_eq!(load_aware(&graph, &config).unwrap().off, [3]);
+    let (graph, traffic, config) = ring(&demands, 0.4);
+    assert_eq!(config.plan(&graph, &traffic).unwrap().off, [3]);
     // The same the other way: 0 -> 3: 1 Mb/s goes over 0 -> 1, which then has 5.
     let demands = [(0, 1, 4), (1, 2, 3), (2, 3, 2), (0, 3, 1)];
-    let (graph, config) = ring(&demands, 0.4);
-    let plan = load_aware(&graph, &config).unwrap();
+    let (graph, traffic, config) = ring(&demands, 0.4);
+    let plan = config.plan(&graph, &traffic).unwrap();
     // 2-3 is next: its 2 go 2 -> 1 -> 0 -> 3, backwards, 2 beside the 1 on 0-3. It sleeps, and nothing else can.
     let expected = [(3, 1e6, Verdict::TooLoaded), (2, 2e6, Verdict::Off), (3, 3e6, Verdict::Disconnects)];
     assert_eq!(verdicts(&plan)[..2], expected[..2]);
     assert_eq!(plan.off, [2]);
     // Just at the bound is within it: 5 = 0.5 x 10.
-    let (graph, config) = ring(&demands, 0.5);
-    assert_eq!(load_aware(&graph, &config).unwrap().off, [3]);
+    let (graph, traffic, config) = ring(&demands, 0.5);
+    assert_eq!(config.plan(&graph, &traffic).unwrap().off, [3]);
 }
 
 #[test]
 fn the_threshold_of_connectivity_holds_too() {
     // Ring of four: 2; path of four: 2 - sqrt(2) = 0.586, which is 0.293 of it.
     for (threshold, off) in [(0.29, 1), (0.30, 0)] {
-        let (graph, config) = ring(&[(0, 1, 1)], 1.0);
-        let plan = load_aware(&graph, &LoadAwareConfig { threshold, ..config }).unwrap();
+        let (graph, traffic, config) = ring(&[(0, 1, 1)], 1.0);
+        let plan = LoadAwareConfig { threshold, ..config }.plan(&graph, &traffic).unwrap();
         assert_eq!(plan.off.len(), off);
     }
 }
@@ -61,50 +63,45 @@ fn the_threshold_of_connectivity_holds_too() {
 #[test]
 fn weights_choose_the_way() {
     // 0 -> 1 costs 5 directly and 3 round the ring: its 4 Mb/s load the links 3, 2 and 1, and link 0 sleeps first.
-    let (graph, config) = ring(&[(0, 1, 4)], 0.5);
-    let plan = load_aware(&graph, &LoadAwareConfig { weights: vec![5, 1, 1, 1], ..config }).unwrap();
+    let (graph, traffic, config) = ring(&[(0, 1, 4)], 0.5);
+    let plan = config.plan(&graph, &Traffic { weights: vec![5, 1, 1, 1], ..traffic }).unwrap();
     assert_eq!(verdicts(&plan)[0], (0, 0.0, Verdict::Off));
     assert!(plan.steps[1..].iter().all(|step| step.rank == 4e6));
 }
 
 #[test]
 fn what_cannot_be_used_is_refused_by_name() {
-    let (graph, good) = ring(&[(0, 1, 4)], 0.5);
+    let (graph, traffic, good) = ring(&[(0, 1, 4)], 0.5);
     let graph = graph.with_names(["A", "B", "C", "D"].map(String::from).to_vec());
-    let said = |config: LoadAwareConfig| load_aware(&graph, &config).unwrap_err().to_string();
-    let demand = |from, to, mbps| vec![Demand { from, to, rate: MBPS(mbps) }];
+    let refused = |config: LoadAwareConfig| config.plan(&graph, &traffic).unwrap_err().to_string();
     for bound in [0.0, 1.01, f64::NAN] {
-        let message = said(LoadAwareConfig { bound, ..good.clone() });
+        let message = refused(LoadAwareConfig { bound, ..good.clone() });
         assert_eq!(message, format!("bound is {bound}; expected a utilisation above 0, at most 1"));
     }
-    let mut capacities = good.capacities.clone();
+    let message = refused(LoadAwareConfig { threshold: 2.0, ..good.clone() });
+    assert!(message.starts_with("threshold is 2; expected a part"), "{message}");
+    let demand = |from, to, mbps| vec![Demand { from, to, rate: MBPS(mbps) }];
+    let mut capacities = traffic.capacities.clone();
     capacities[2] = BitRate::from_bps(0);
     let cases = [
-        (LoadAwareConfig { threshold: 2.0, ..good.clone() }, "threshold is 2; expected a part"),
+        (Traffic { capacities, ..traffic.clone() }, "capacities is 0 b/s for link C-D; expected a rate above zero"),
         (
-            LoadAwareConfig { capacities, ..good.clone() },
-            "capacities is 0 b/s for link C-D; expected a rate above zero",
-        ),
-        (
-            LoadAwareConfig { capacities: vec![MBPS(1)], ..good.clone() },
+            Traffic { capacities: vec![MBPS(1)], ..traffic.clone() },
             "capacities is a list of 1; expected one for each of the 4 links",
         ),
+        (Traffic { weights: vec![1, 0, 1, 1], ..traffic.clone() }, "weights is 0 for link B-C; expected 1 or more"),
         (
-            LoadAwareConfig { weights: vec![1, 0, 1, 1], ..good.clone() },
-            "weights is 0 for link B-C; expected 1 or more",
-        ),
-        (
-            LoadAwareConfig { demands: demand(0, 4, 1), ..good.clone() },
+            Traffic { demands: demand(0, 4, 1), ..traffic.clone() },
             "demands is node 4 in demand 0; expected a node from 0 to 3",
         ),
-        (LoadAwareConfig { demands: demand(1, 1, 1), ..good.clone() }, "demands is node B to itself in demand 0"),
+        (Traffic { demands: demand(1, 1, 1), ..traffic.clone() }, "demands is node B to itself in demand 0"),
         (
-            LoadAwareConfig { demands: demand(0, 1, 6), ..good.clone() },
+            Traffic { demands: demand(0, 1, 6), ..traffic.clone() },
             "demands is 6 Mb/s on link A-B before anything sleeps; expected at most 5 Mb/s: bound x capacity",
         ),
     ];
-    for (config, start) in cases {
-        let message = said(config);
+    for (traffic, start) in cases {
+        let message = good.plan(&graph, &traffic).unwrap_err().to_string();
         assert!(message.starts_with(start), "{message}");
     }
 }

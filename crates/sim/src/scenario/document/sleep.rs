@@ -1,6 +1,7 @@
 //! Links that sleep, and how routers learn of it.
 
-use netlull_units::{BitRate, Duration};
+use super::PlanDocument;
+use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RoutingDocument {
-    /// What the shortest path is the shortest by.
+    /// The length of a path, of which routing takes the shortest.
     #[serde(default)]
-    pub metric: MetricReading,
+    pub metric: PathMetric,
     /// Hops that a packet may make. Without it 64 where links sleep, and no limit elsewhere: routes that never change have no loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 255))]
@@ -23,7 +24,7 @@ pub struct RoutingDocument {
 /// The length of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum MetricReading {
+pub enum PathMetric {
     /// The sum of the links' costs.
     #[default]
     Cost,
@@ -82,7 +83,7 @@ pub struct SleepDocument {
     /// The links, in the order in which they fall asleep. A duplex link sleeps in both directions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<Vec<String>>,
-    /// Or what chooses them.
+    /// Or the plan that chooses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanDocument>,
     /// Each further link so much later.
@@ -97,58 +98,6 @@ pub struct SleepDocument {
     /// From then until it carries packets and is announced.
     #[serde(default)]
     pub wake_time: Duration,
-}
-
-/// What chooses the links that sleep (docs/models/estop.md), among the scenario's duplex links.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum PlanDocument {
-    /// ESTOP: by betweenness, as long as the algebraic connectivity holds.
-    #[schemars(extend("x-source" = "Cuomo et al., Computer Networks 56(10), 2012; greened-network-2012 section II"))]
-    Estop(ThresholdDocument),
-    /// ESACON: by what the algebraic connectivity loses.
-    #[schemars(extend("x-source" = "Cuomo et al., INFOCOM workshops 2011; the order's direction and ties are readings"))]
-    Esacon(ThresholdDocument),
-    /// The least loaded first, as long as no link is loaded more than a bound allows.
-    #[schemars(extend("x-source" = "netlull's own"))]
-    LoadAware(LoadAwareDocument),
-}
-
-/// A plan that keeps the network connected well enough.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ThresholdDocument {
-    /// The share of the algebraic connectivity that must be left, in [0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
-    pub threshold: f64,
-    /// The nodes that it knows, with the links between them; default all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
-    pub nodes: Option<Vec<String>>,
-}
-
-/// A plan that knows the traffic: flows of datagrams and of requests at the rates that they offer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LoadAwareDocument {
-    /// The largest load of a link, as a share of its rate, in (0, 1].
-    #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 < bound <= 1", "x-source" = "own"))]
-    pub bound: f64,
-    /// The share of the algebraic connectivity that must be left, in [0, 1]; 0, the default, asks for a connected network only.
-    #[serde(default)]
-    #[schemars(range(min = 0.0, max = 1.0))]
-    #[schemars(extend("x-unit" = "0 to 1", "x-source" = "greened-network-2012 uses 0.5..0.9"))]
-    pub threshold: f64,
-    /// What each TCP flow counts for; default nothing.
-    #[serde(default)]
-    #[schemars(extend("x-source" = "own"))]
-    pub tcp_rate: BitRate,
-    /// The nodes that it knows, with the links between them; default all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-unit" = "names", "x-default" = "all", "x-source" = "reading"))]
-    pub nodes: Option<Vec<String>>,
 }
 
 fn default_processing() -> Duration {

@@ -6,7 +6,7 @@ use super::{Capacity, FASTEST, LinkSpec, Nodes, Result, check_name, refuse, two_
 use crate::net::noise::NoiseModel;
 use crate::net::routing::Edge;
 use crate::scenario::document::{
-    CapacityDocument, Document, LinkDocument, MetricReading, NoiseDocument, StepsDocument, UniformRedrawDocument,
+    CapacityDocument, Document, LinkDocument, NoiseDocument, PathMetric, StepsDocument, UniformRedrawDocument,
 };
 use netlull_units::{BitRate, Duration, Instant};
 
@@ -33,7 +33,7 @@ enum Way {
 
 pub(super) fn wire_up<'a>(document: &'a Document, nodes: &Nodes<'_>) -> Result<Vec<Wire<'a>>> {
     let mut wires = Vec::new();
-    let hops = document.routing.metric == MetricReading::Hops;
+    let hops = document.routing.metric == PathMetric::Hops;
     for link in &document.link {
         let name = link.name.clone().unwrap_or_else(|| format!("{}-{}", link.from, link.to));
         let field = format!("link.{name}");

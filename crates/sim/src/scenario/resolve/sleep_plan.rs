@@ -8,10 +8,10 @@ use crate::scenario::document::{Document, PlanDocument};
 use crate::scenario::resolve::ArrivalPattern;
 use crate::scenario::{DatagramFlow, ScenarioError};
 use netlull_mechanism::ConfigError;
-use netlull_mechanism::topology::{Demand, Graph, GraphError, LoadAwareConfig, esacon, estop, load_aware};
+use netlull_mechanism::topology::{Demand, Graph, GraphError, Traffic};
 use netlull_units::{BitRate, Duration};
 
-/// What a plan is made from.
+/// The parts of a scenario that a plan is made from.
 #[derive(Clone, Copy)]
 pub(super) struct Network<'a> {
     pub document: &'a Document,
@@ -34,35 +34,15 @@ struct Known {
 
 /// The wires whose cables sleep, in the order in which they fall asleep.
 pub(super) fn planned(field: &str, plan: &PlanDocument, network: Network<'_>) -> Result<Vec<usize>> {
-    let (nodes, made) = match plan {
-        PlanDocument::Estop(document) | PlanDocument::Esacon(document) => {
-            let known = Known::new(field, document.nodes.as_deref(), network)?;
-            let planned = match plan {
-                PlanDocument::Estop(_) => estop(&known.graph, document.threshold),
-                _ => esacon(&known.graph, document.threshold),
-            };
-            (known, planned)
-        }
-        PlanDocument::LoadAware(document) => {
-            let known = Known::new(field, document.nodes.as_deref(), network)?;
-            let config = LoadAwareConfig {
-                capacities: known.wires.iter().map(|&wire| network.wires[wire].document.rate).collect(),
-                weights: known.wires.iter().map(|&wire| network.wires[wire].edge.cost).collect(),
-                demands: known.demands(network, document.tcp_rate),
-                bound: document.bound,
-                threshold: document.threshold,
-            };
-            let planned = load_aware(&known.graph, &config);
-            (known, planned)
-        }
+    let known = Known::new(field, plan.network.nodes.as_deref(), network)?;
+    let traffic = if plan.algorithm.reads_traffic() {
+        known.traffic(network, plan.traffic.unwrap_or_default().tcp_rate)
+    } else {
+        Traffic::default()
     };
-    let refused = |error: ConfigError| {
-        ScenarioError::new(
-            format!("{field}.{}", error.field),
-            format!("is {}; expected {}", error.value, error.expected),
-        )
-    };
-    Ok(made.map_err(refused)?.off.into_iter().map(|link| nodes.wires[link]).collect())
+    let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
+    let planned = plan.algorithm.plan(&known.graph, &traffic).map_err(refused)?;
+    planned.off.into_iter().map(|link| known.wire(field, link)).collect()
 }
 
 impl Known {
@@ -94,7 +74,25 @@ impl Known {
         Ok(Self { nodes, number, graph, wires })
     }
 
-    /// What the flows offer, between the first and the last node on their way that the plan knows.
+    /// The wire of a link of the graph, as a plan numbers it; a plan from outside may be wrong.
+    fn wire(&self, field: &str, link: usize) -> Result<usize> {
+        self.wires.get(link).copied().ok_or_else(|| {
+            let count = self.wires.len();
+            ScenarioError::new(field, format!("puts link {link} to sleep; expected a number below {count}"))
+        })
+    }
+
+    /// The traffic of the flows, and the links that carry it.
+    fn traffic(&self, network: Network<'_>, tcp_rate: BitRate) -> Traffic {
+        let wires = || self.wires.iter().map(|&wire| &network.wires[wire]);
+        Traffic {
+            capacities: wires().map(|wire| wire.document.rate).collect(),
+            weights: wires().map(|wire| wire.edge.cost).collect(),
+            demands: self.demands(network, tcp_rate),
+        }
+    }
+
+    /// The demands of the flows, each from the first to the last node on its path that the plan knows.
     fn demands(&self, network: Network<'_>, tcp_rate: BitRate) -> Vec<Demand> {
         let Network { document, flows, .. } = network;
         let duration = document.duration;
@@ -108,7 +106,7 @@ impl Known {
         tcp.chain(datagrams).chain(requests).filter_map(demand).collect()
     }
 
-    /// Where a flow enters what the plan knows, and where it leaves.
+    /// The first and the last node on a flow's path that the plan knows.
     fn crossed(&self, path: &FlowPath, network: Network<'_>) -> Option<(usize, usize)> {
         let edges: Vec<Edge> = network.wires.iter().map(|wire| wire.edge).collect();
         let way = network.routes.path(path.from, path.to, &edges)?;
@@ -118,7 +116,7 @@ impl Known {
     }
 }
 
-/// What a source of datagrams offers on average.
+/// The mean rate that a source of datagrams offers.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn mean_rate(flow: &DatagramFlow, duration: Duration) -> BitRate {
     match &flow.pattern {

@@ -1,0 +1,100 @@
+//! The list of sleep plans: [`SleepAlgorithm`] is a plan's kind with its parameters.
+//!
+//! A new plan is one file and one line at the end of this one.
+
+use super::{
+    EsaconConfig, EstopConfig, ForeignPlanner, Graph, LoadAwareConfig, Rank, SleepPlan, SleepPlanConfig, Traffic,
+};
+use crate::ConfigError;
+use netlull_describe::{Description, ReadError};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A kind of sleep plan, as documents name it.
+#[derive(Clone, Copy, Debug)]
+pub struct SleepKind {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it reads capacities, weights and demands.
+    pub reads_traffic: bool,
+    /// The quantity by which it orders the links.
+    pub rank: Rank,
+    /// Its summary, source and parameters.
+    pub describe: fn() -> Description,
+    /// The JSON Schema of its parameters, a table.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    read: fn(&Value) -> Result<SleepAlgorithm, ReadError>,
+}
+
+macro_rules! sleep_plans {
+    ($($name:literal => $variant:ident($config:ty);)+) => {
+        /// A sleep plan's kind with its parameters, as a document gives them.
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(tag = "kind")]
+        pub enum SleepAlgorithm {
+            $(#[doc = concat!("`", $name, "`.")] #[serde(rename = $name)] $variant($config),)+
+            /// A plan from outside.
+            #[serde(skip)]
+            Foreign(ForeignPlanner),
+        }
+
+        netlull_describe::read_by_kind!(SleepAlgorithm: $($name => $variant($config)),+);
+
+        impl SleepAlgorithm {
+            /// Every kind, in the order of the documentation.
+            pub const KINDS: &'static [SleepKind] = &[$(SleepKind {
+                name: $name,
+                reads_traffic: <$config as SleepPlanConfig>::READS_TRAFFIC,
+                rank: <$config as SleepPlanConfig>::RANK,
+                describe: netlull_describe::describe::<$config>,
+                schema: <$config>::json_schema,
+                read: |fields| netlull_describe::read::<$config>(fields).map(SleepAlgorithm::$variant),
+            }),+];
+
+            /// Whether the plan reads capacities, weights and demands.
+            #[must_use]
+            pub fn reads_traffic(&self) -> bool {
+                match self {
+                    $(Self::$variant(_) => <$config as SleepPlanConfig>::READS_TRAFFIC,)+
+                    Self::Foreign(planner) => planner.0.reads_traffic(),
+                }
+            }
+
+            /// The links that sleep.
+            ///
+            /// # Errors
+            /// Names the first value that cannot be used, and the expectation.
+            pub fn plan(&self, graph: &Graph, traffic: &Traffic) -> Result<SleepPlan, ConfigError> {
+                match self {
+                    $(Self::$variant(config) => config.plan(graph, traffic),)+
+                    Self::Foreign(planner) => planner.0.plan(graph, traffic),
+                }
+            }
+        }
+    };
+}
+
+impl SleepAlgorithm {
+    /// The kind of that name.
+    #[must_use]
+    pub fn kind(name: &str) -> Option<&'static SleepKind> {
+        Self::KINDS.iter().find(|kind| kind.name == name)
+    }
+}
+
+impl SleepKind {
+    /// Reads the parameters of a plan of this kind from a table.
+    ///
+    /// # Errors
+    /// Names the field by its path, its value and the expectation.
+    pub fn read(&self, fields: &Value) -> Result<SleepAlgorithm, ReadError> {
+        (self.read)(fields)
+    }
+}
+
+sleep_plans! {
+    "estop" => Estop(EstopConfig);
+    "esacon" => Esacon(EsaconConfig);
+    "load_aware" => LoadAware(LoadAwareConfig);
+}
