@@ -71,7 +71,7 @@ pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
 pub use cc::ParameterInfo;
 pub use config::{
     Algorithm, Config, ConfigError, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
-    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout,
+    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, ApplicationRead, RepeatedTimeout,
     RttClock, RttSampling, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds,
     VegasFlavour, WindowReduction, WindowUpdate,
 };

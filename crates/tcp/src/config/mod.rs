@@ -7,7 +7,7 @@ pub use crate::cc::Algorithm;
 pub use error::ConfigError;
 pub use options::{
     CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout, RttClock, RttSampling,
+    InitialWindow, LossRecovery, PartialAckTimer, RackClock, ApplicationRead, RepeatedTimeout, RttClock, RttSampling,
     SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
@@ -82,8 +82,8 @@ pub struct Config {
     /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
     /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
     pub receive_buffer: Bytes,
-    /// Reader of the receive buffer. Default: [`Reading::Immediate`].
-    pub reading: Reading,
+    /// Reads of the application. Default: at once.
+    pub application_read: ApplicationRead,
     /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
     pub delayed_ack: DelayedAck,
     /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
@@ -178,7 +178,7 @@ impl Default for Config {
             mss: 1460,
             send_buffer: None,
             receive_buffer: Bytes::new(6 << 20),
-            reading: Reading::Immediate,
+            application_read: ApplicationRead::Immediate,
             delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
             quick_acks: 0,
             sack_compression: SackCompression::Off,

@@ -376,7 +376,7 @@ impl Endpoint {
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
-    /// [`Reading::Immediate`](crate::Reading::Immediate) there never are any.
+    /// [`ApplicationRead::Immediate`](crate::ApplicationRead::Immediate) there never are any.
     pub fn read(&mut self, max: u64) -> u64 {
         let (taken, update_window) = self.rcv.read(max, u64::from(self.rare.mss));
         if update_window && self.sends_data() {

@@ -84,7 +84,7 @@ fn apply_choice(config: &mut Config, name: &str, value: &str) -> Result<bool, St
         "sack_detection" => config.sack_detection = named(value)?,
         "window_reduction" => config.window_reduction = named(value)?,
         "ecn" => config.ecn = named(value)?,
-        "reading" => config.reading = named(value)?,
+        "reading" => config.application_read = named(value)?,
         "growth" => config.growth = named(value)?,
         "handshake_rtt" => config.handshake_rtt = named(value)?,
         "rtt_sampling" => config.rtt_sampling = named(value)?,

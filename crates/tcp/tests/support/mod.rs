@@ -1,7 +1,7 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
 use netlull_tcp::{
-    Config, Counters, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State,
+    Config, Counters, Data, Endpoint, Flags, LossRecovery, ApplicationRead, SackDetection, Segment, SeqNr, State,
     WindowReduction,
 };
 use netlull_units::{Duration, Instant};
@@ -260,7 +260,7 @@ impl World {
     }
 
     fn read_time(&self, end: usize) -> Instant {
-        let waits = self.scene.configs[end].reading == Reading::OnDemand && self.ends[end].unread() > 0;
+        let waits = self.scene.configs[end].application_read == ApplicationRead::OnDemand && self.ends[end].unread() > 0;
         if waits { self.next_read[end].max(self.now) } else { Instant::NEVER }
     }
 
@@ -369,9 +369,9 @@ impl World {
         }
         let edge = self.right_edge(end, segment);
         // Rounding to 2^shift may take the edge back by less than that when the buffer is full (RFC 7323 section 2.4).
-        let slack = match self.scene.configs[end].reading {
-            Reading::Immediate => 0,
-            Reading::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
+        let slack = match self.scene.configs[end].application_read {
+            ApplicationRead::Immediate => 0,
+            ApplicationRead::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
         };
         let other = &mut self.directions[1 - end];
         check!(edge + slack >= other.advertised, "end {end} takes its window back from {} to {edge}", other.advertised);

@@ -3,7 +3,7 @@
 use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
     Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
+    InitialWindow, LossRecovery, PartialAckTimer, ApplicationRead, RepeatedTimeout, RttClock, RttSampling, SackDetection,
     ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
@@ -54,7 +54,7 @@ fn receiving(from: &mut Source<'_>) -> Config {
     Config {
         mss,
         receive_buffer: Bytes::new(segments * u64::from(mss) + odd_bytes),
-        reading: from.one_of(&[Reading::Immediate, Reading::OnDemand]),
+        application_read: from.one_of(&[ApplicationRead::Immediate, ApplicationRead::OnDemand]),
         delayed_ack: from.one_of(&[DelayedAck::Off, DelayedAck::EverySecond { timeout }]),
         window_scaling: from.one_of(&[false, true]),
         timestamps: from.one_of(&[false, true]),

@@ -2,7 +2,7 @@
 //! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
 
 use super::super::fast::{Polled, Prediction};
-use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, Reading, RttSampling, Segment, SeqNr};
+use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, ApplicationRead, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -138,7 +138,7 @@ fn config() -> impl Strategy<Value = Config> {
                 ecn: if ecn && base.ecn == Ecn::Off { Ecn::Classic } else { base.ecn },
                 mss,
                 receive_buffer: Bytes::new((room + u64::from(mss)).min(1 << 30)),
-                reading: if rare == 0 { Reading::OnDemand } else { base.reading },
+                application_read: if rare == 0 { ApplicationRead::OnDemand } else { base.application_read },
                 nagle: rare == 1,
                 ..base
             }

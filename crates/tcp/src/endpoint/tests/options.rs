@@ -95,7 +95,7 @@ fn a_scaled_window_is_rounded_down_only_when_the_buffer_is_full() {
     // promised; the byte is honoured (RFC 7323 section 2.4).
     let config = Config {
         window_scaling: true,
-        reading: crate::Reading::OnDemand,
+        application_read: crate::ApplicationRead::OnDemand,
         receive_buffer: Bytes::new(100_000),
         ..plain()
     };

@@ -1,7 +1,7 @@
 //! Acknowledging: delays, gaps, duplicates, the window and its edge.
 
 use super::*;
-use crate::Reading;
+use crate::ApplicationRead;
 use crate::endpoint::receiver::Range;
 use netlull_units::Bytes;
 
@@ -10,7 +10,7 @@ fn delayed(millis: u64) -> Config {
 }
 
 fn on_demand(buffer: u64) -> Config {
-    Config { reading: Reading::OnDemand, receive_buffer: Bytes::new(buffer), ..plain() }
+    Config { application_read: ApplicationRead::OnDemand, receive_buffer: Bytes::new(buffer), ..plain() }
 }
 
 #[test]
