@@ -70,6 +70,43 @@ impl KnownWith {
     }
 }
 
+impl Config {
+    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
+    /// A foreign algorithm leaves them as they are.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
+        if let Some(info) = algorithm.info() {
+            info.known_with.apply(&mut self);
+        }
+        self.congestion_control = algorithm;
+        self
+    }
+
+    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
+    /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
+    #[must_use]
+    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
+        let agent = algorithm.info().and_then(|info| info.ns2_agent);
+        let mut config = self.with_algorithm(algorithm);
+        if let Some(agent) = agent {
+            agent.apply(&mut config);
+        }
+        config
+    }
+
+    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
+    /// [`WindowReduction::Linux6`].
+    #[must_use]
+    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
+        Self {
+            loss_recovery: LossRecovery::Rack,
+            sack_detection: SackDetection::Rfc6675,
+            window_reduction: WindowReduction::Linux6,
+            ..self.with_algorithm(algorithm)
+        }
+    }
+}
+
 impl Algorithm {
     /// The name used in scenarios and shown by results.
     #[must_use]

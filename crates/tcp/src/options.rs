@@ -5,12 +5,10 @@ use crate::config::{
     RttClock, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
     WindowUpdate,
 };
+use crate::presets::Preset;
 use netlull_units::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
-const NS2_WINDOW: u32 = 10_000;
 
 /// Declares [`TcpOptions`], an option a line. `name: Type => field;` is an option that sets a field of [`Config`];
 /// [`TcpOptions::config`] says what the others do.
@@ -142,51 +140,6 @@ tcp_options! {
     window_update: WindowUpdate => window_update;
 }
 
-/// A named set of TCP options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "TcpPreset")]
-pub enum Preset {
-    /// The RFCs' defaults.
-    #[schemars(extend("x-source" = "RFC 5681, RFC 6298, RFC 6928, RFC 7323"))]
-    #[default]
-    Rfc,
-    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
-    /// 10,000 segments instead of 20.
-    #[schemars(extend("x-source" = "ns-2.35"))]
-    Ns2,
-    /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
-    #[serde(rename = "freebsd-4.5")]
-    #[schemars(extend("x-source" = "FreeBSD 4.5; client-centered-2004 section IV"))]
-    FreeBsd45,
-    /// Linux 6 (6.18), for comparison with emulations.
-    #[serde(rename = "linux-6")]
-    #[schemars(extend("x-source" = "Linux 6.18; RFC 8985, RFC 6937"))]
-    Linux6,
-}
-
-impl Preset {
-    /// The preset's configuration, for segments of `mss` bytes.
-    #[must_use]
-    pub fn config(self, mss: u16) -> Config {
-        match self {
-            Self::Rfc => Config { mss, ..Config::default() },
-            Self::Ns2 => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
-            Self::FreeBsd45 => Config { mss, ..Config::freebsd_4_5() },
-            Self::Linux6 => Config { mss, ..Config::linux_6() },
-        }
-    }
-
-    /// Chooses an algorithm as the preset's system has it.
-    fn with_algorithm(self, config: Config, algorithm: Algorithm) -> Config {
-        match self {
-            Self::Rfc | Self::FreeBsd45 => config.with_algorithm(algorithm),
-            Self::Ns2 => config.with_ns2_agent(algorithm),
-            Self::Linux6 => config.with_linux_6_algorithm(algorithm),
-        }
-    }
-}
-
 /// A field of [`Config`] as an option; `None` if no option says the same.
 trait AsOption<T> {
     fn as_option(&self) -> Option<T>;
@@ -222,7 +175,7 @@ impl TcpOptions {
         let preset = self.preset.unwrap_or_default();
         let mut config = preset.config(mss);
         if let Some(name) = &self.congestion_control {
-            let algorithm = Algorithm::by_name(name).ok_or_else(|| ConfigError::unknown_algorithm(name))?;
+            let algorithm = Algorithm::by_name(name).ok_or_else(|| unknown_algorithm(name))?;
             config = preset.with_algorithm(config, algorithm);
         }
         self.set_fields(&mut config);
@@ -268,6 +221,12 @@ impl TcpOptions {
             (RttClock::Ticks { .. }, Some(tick)) => RttClock::Ticks { tick },
         }
     }
+}
+
+/// No congestion control has that name.
+fn unknown_algorithm(name: &str) -> ConfigError {
+    let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
+    ConfigError::new("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
 }
 
 #[cfg(test)]

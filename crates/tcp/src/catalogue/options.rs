@@ -1,7 +1,8 @@
 //! The options of a scenario's `tcp` that are chosen by name, for people: from the schema of [`TcpOptions`].
 
 use crate::config::{Algorithm, Config, LossRecovery};
-use crate::options::{Preset, TcpOptions};
+use crate::options::TcpOptions;
+use crate::presets::Preset;
 use serde::Serialize;
 use serde_json::Value;
 

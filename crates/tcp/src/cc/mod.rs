@@ -55,6 +55,7 @@ mod reno;
 mod reno_2_6_22;
 mod vegas;
 
+pub use algorithm::{Algorithm, ControllerFactory, Foreign, ForeignControl};
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
@@ -62,7 +63,6 @@ pub use control::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, Time
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
-pub use algorithm::{Algorithm, ControllerFactory, Foreign, ForeignControl};
 pub use linux_6::{Cubic6, Reno6};
 pub use parameters::ParameterInfo;
 pub use reno::Reno;

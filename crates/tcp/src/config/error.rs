@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::Algorithm;
-
 /// A field of a [`Config`](super::Config) that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -24,11 +22,9 @@ impl ConfigError {
         &self.message
     }
 
-    /// No congestion control has that name.
-    pub(crate) fn unknown_algorithm(name: &str) -> Self {
-        let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
-        let message = format!("\"{name}\" is unknown; expected one of {}", known.join(", "));
-        Self { field: "congestion_control", message }
+    /// The error of a field; `message` has the value and the expectation.
+    pub(crate) fn new(field: &'static str, message: String) -> Self {
+        Self { field, message }
     }
 }
 
@@ -47,7 +43,7 @@ pub(super) fn expect(
     value: impl fmt::Display,
     expected: &'static str,
 ) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError { field, message: format!("is {value}; expected {expected}") }) }
+    if holds { Ok(()) } else { Err(ConfigError::new(field, format!("is {value}; expected {expected}"))) }
 }
 
 #[cfg(test)]

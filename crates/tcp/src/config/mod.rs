@@ -6,8 +6,8 @@ mod options;
 pub use crate::cc::Algorithm;
 pub use error::ConfigError;
 pub use options::{
-    CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, RackClock, ApplicationRead, RepeatedTimeout, RttClock, RttSampling,
+    ApplicationRead, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
+    Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, RepeatedTimeout, RttClock, RttSampling,
     SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
@@ -26,8 +26,6 @@ const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
 const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 /// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
-/// `TCP_MAX_QUICKACKS`.
-const LINUX_6_QUICK_ACKS: u16 = 16;
 /// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
 const SMALLEST_MSS: u16 = 48;
 
@@ -216,157 +214,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as its defaults have it.
-    ///
-    /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
-    /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
-    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
-    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
-    #[must_use]
-    pub fn ns2() -> Self {
-        Self {
-            vegas: VegasBounds::NS2,
-            duplicate_sack: false,
-            forward_reordering: 4,
-            forward_single_pass: true,
-            forward_forgets: true,
-            vegas_flavour: VegasFlavour::Ns2,
-            mss: 1000,
-            delayed_ack: DelayedAck::Off,
-            timestamps: false,
-            initial_rto: Duration::from_secs(3),
-            min_rto: Duration::from_millis(200),
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            duplicate_ack: DuplicateAck::AnyWindow,
-            limited_repeats: true,
-            full_ack: FullAck::Deflated,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
-            ..Self::default()
-        }
-        .with_ns2_window(20)
-    }
-
-    /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
-    ///
-    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
-    /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
-    /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
-    /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
-    /// segments: `slowstart_flightsize` is one, and the acknowledgement of a server's SYN opens it as any other. Not
-    /// followed: its undo of needless timeouts (`t_badrxtwin`), 5 s at least between probes of a closed window, larger initial
-    /// windows on the local network.
-    #[must_use]
-    pub fn freebsd_4_5() -> Self {
-        Self {
-            duplicate_sack: false,
-            send_buffer: Some(Bytes::new(32 << 10)),
-            receive_buffer: Bytes::new(64 << 10),
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
-            timestamp_granularity: Duration::from_millis(10),
-            initial_rto: Duration::from_secs(3),
-            max_rto: Duration::from_secs(64),
-            max_backoff: 6,
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            limited_transmit: false,
-            partial_ack_timer: PartialAckTimer::SlowButSteady,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
-            shrunk_window: ShrunkWindow::PullBack,
-            window_update: WindowUpdate::Larger,
-            nagle: true,
-            ..Self::default()
-        }
-    }
-
-    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
-    ///
-    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
-    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
-    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
-    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
-    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
-    #[must_use]
-    pub fn linux_6() -> Self {
-        Self {
-            cwnd_unit: CwndUnit::Segments,
-            rack_clock: RackClock::Jiffies,
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
-            quick_acks: 0,
-            sack_compression: SackCompression::Linux6,
-            min_rto: Duration::from_millis(200),
-            max_rto: Duration::from_secs(120),
-            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(10),
-            ssthresh_from: SsthreshFrom::Window,
-            growth: Growth::WhenLimited,
-            window_update: WindowUpdate::LargerOrZero,
-            ..Self::default()
-        }
-        .with_linux_6_quick_acks()
-        .with_linux_6_algorithm(Algorithm::Cubic)
-    }
-
-    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
-    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
-    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
-    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does; below 1 MiB it clamps the window,
-    /// which then has no room to grow.
-    #[must_use]
-    pub fn with_linux_6_quick_acks(self) -> Self {
-        const EXACT: u64 = 1 << 20;
-        let buffer = self.receive_buffer.as_u64();
-        let growth = if buffer < EXACT { 0 } else { buffer / 2 * 3 };
-        let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
-        let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
-        Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
-    }
-
-    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
-    /// [`WindowReduction::Linux6`].
-    #[must_use]
-    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
-        Self {
-            loss_recovery: LossRecovery::Rack,
-            sack_detection: SackDetection::Rfc6675,
-            window_reduction: WindowReduction::Linux6,
-            ..self.with_algorithm(algorithm)
-        }
-    }
-
-    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
-    /// A foreign algorithm leaves them as they are.
-    #[must_use]
-    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
-        if let Some(info) = algorithm.info() {
-            info.known_with.apply(&mut self);
-        }
-        self.congestion_control = algorithm;
-        self
-    }
-
     /// Chooses a congestion control of another crate. Loss recovery and ECN stay as they are.
     #[must_use]
     pub fn with_congestion_control(self, factory: Arc<dyn ControllerFactory>) -> Self {
         Self { congestion_control: Algorithm::Foreign(Foreign(factory)), ..self }
-    }
-
-    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
-    /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
-    #[must_use]
-    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
-        let agent = algorithm.info().and_then(|info| info.ns2_agent);
-        let mut config = self.with_algorithm(algorithm);
-        if let Some(agent) = agent {
-            agent.apply(&mut config);
-        }
-        config
     }
 
     /// Data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
@@ -374,15 +225,6 @@ impl Config {
     pub fn full_segment(&self) -> u16 {
         let options = if self.timestamps { TIMESTAMPS_PADDED } else { 0 };
         self.mss.saturating_sub(options).max(1)
-    }
-
-    /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
-    #[must_use]
-    pub fn with_ns2_window(mut self, segments: u32) -> Self {
-        let window = Bytes::new(u64::from(segments) * u64::from(self.mss));
-        self.receive_buffer = window;
-        self.initial_ssthresh = Some(window);
-        self
     }
 
     /// Checks every field.

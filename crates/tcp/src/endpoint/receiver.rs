@@ -1,6 +1,6 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
-use crate::config::{Config, DelayedAck, ApplicationRead, SackCompression};
+use crate::config::{ApplicationRead, Config, DelayedAck, SackCompression};
 use crate::number::{field_u16, length_u32};
 use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
@@ -393,12 +393,15 @@ impl Receiver {
 
     /// Everything as in `fresh`, which holds nothing, in the same memory.
     pub fn renew(&mut self, fresh: &Self) {
-        let Self { edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, application_read, .. } = fresh;
+        let Self {
+            edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, application_read, ..
+        } = fresh;
         (self.edge, self.read, self.buffer, self.fin, self.ack_delay) = (*edge, *read, *buffer, *fin, *ack_delay);
         (self.unacked, self.largest, self.delays, self.sacks) = (*unacked, *largest, *delays, *sacks);
         let Self { shift, nxt, ack_deadline, origin, last_ack_sent, field, field_holds, ack_due, silly, quick, .. } =
             fresh;
-        (self.application_read, self.shift, self.nxt, self.ack_deadline) = (*application_read, *shift, *nxt, *ack_deadline);
+        (self.application_read, self.shift, self.nxt, self.ack_deadline) =
+            (*application_read, *shift, *nxt, *ack_deadline);
         (self.origin, self.last_ack_sent, self.field) = (*origin, *last_ack_sent, *field);
         (self.field_holds, self.ack_due, self.silly, self.quick) = (*field_holds, *ack_due, *silly, *quick);
         self.gaps.held.clear();

@@ -1,7 +1,7 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
 use netlull_tcp::{
-    Config, Counters, Data, Endpoint, Flags, LossRecovery, ApplicationRead, SackDetection, Segment, SeqNr, State,
+    ApplicationRead, Config, Counters, Data, Endpoint, Flags, LossRecovery, SackDetection, Segment, SeqNr, State,
     WindowReduction,
 };
 use netlull_units::{Duration, Instant};
@@ -260,7 +260,8 @@ impl World {
     }
 
     fn read_time(&self, end: usize) -> Instant {
-        let waits = self.scene.configs[end].application_read == ApplicationRead::OnDemand && self.ends[end].unread() > 0;
+        let waits =
+            self.scene.configs[end].application_read == ApplicationRead::OnDemand && self.ends[end].unread() > 0;
         if waits { self.next_read[end].max(self.now) } else { Instant::NEVER }
     }
 

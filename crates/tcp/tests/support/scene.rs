@@ -2,9 +2,9 @@
 
 use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
-    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, ApplicationRead, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
+    Algorithm, ApplicationRead, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
+    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RepeatedTimeout, RttClock, RttSampling,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 

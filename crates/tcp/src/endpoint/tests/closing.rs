@@ -149,8 +149,11 @@ fn closing_before_the_handshake_is_remembered() {
 #[test]
 fn a_fin_needs_no_window() {
     // The peer's window is closed: its FIN, without data, is received all the same.
-    let config =
-        Config { application_read: crate::ApplicationRead::OnDemand, receive_buffer: netlull_units::Bytes::new(1000), ..plain() };
+    let config = Config {
+        application_read: crate::ApplicationRead::OnDemand,
+        receive_buffer: netlull_units::Bytes::new(1000),
+        ..plain()
+    };
     let mut t = Script::connected(&config);
     t.data(1, 0, 1000);
     assert_eq!(t.last.window, 0);

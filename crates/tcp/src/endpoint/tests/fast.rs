@@ -1,8 +1,9 @@
 //! The short way does what the general code does: two connections side by side, one of which never takes it, get the
 //! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
 
-use super::super::fast::{Polled, Prediction};
-use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, ApplicationRead, RttSampling, Segment, SeqNr};
+use super::super::fast::Polled;
+use super::super::prediction::Prediction;
+use crate::{Algorithm, ApplicationRead, Config, Data, DelayedAck, Ecn, Endpoint, Flags, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
