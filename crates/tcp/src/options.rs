@@ -7,8 +7,20 @@ use crate::config::{
 };
 use crate::presets::Preset;
 use netlull_units::{Bytes, Duration};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The word for an option that a configuration leaves open: from the field's type, if the option has a field.
+macro_rules! unset {
+    ($config:ident, $type:ty) => {
+        "none"
+    };
+    ($config:ident, $type:ty, $field:ident) => {
+        AsOption::<$type>::unset(&$config.$field)
+    };
+}
 
 /// Declares [`TcpOptions`], an option a line. `name: Type => field;` is an option that sets a field of [`Config`];
 /// [`TcpOptions::config`] says what the others do.
@@ -17,7 +29,7 @@ macro_rules! tcp_options {
         /// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        #[schemars(rename = "TcpDocument")]
+        #[schemars(rename = "TcpDocument", transform = add_defaults)]
         pub struct TcpOptions {
             $(
                 $(#[$attribute])*
@@ -42,6 +54,14 @@ macro_rules! tcp_options {
                 options
             }
 
+            /// Each option with its value in `config`, as people read it; `preset` and `mss` have none there.
+            fn words(config: &Config) -> Vec<(&'static str, String)> {
+                let options = Self::of(config);
+                vec![$(
+                    (stringify!($name), word(&options.$name).unwrap_or_else(|| unset!(config, $type $(, $field)?).to_owned()))
+                ),*]
+            }
+
             /// Sets the fields of options that have one of their own.
             fn set_fields(&self, config: &mut Config) {
                 $($(
@@ -55,7 +75,8 @@ macro_rules! tcp_options {
 }
 
 tcp_options! {
-    /// Where unnamed options come from; default `rfc`.
+    /// Where unnamed options come from.
+    #[schemars(extend("x-default" = Preset::default()))]
     preset: Preset;
     /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
     /// is known with.
@@ -66,28 +87,25 @@ tcp_options! {
     sack_detection: SackDetection => sack_detection;
     /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
     window_reduction: WindowReduction => window_reduction;
-    /// Explicit congestion notification; default off, but for DCTCP.
+    /// Explicit congestion notification; with DCTCP its own.
     ecn: Ecn => ecn;
-    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6. Default
-    /// true.
+    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
     #[schemars(extend("x-source" = "RFC 9406"))]
     hystart: bool => hystart;
-    /// What the windows of RFC 5681 and of `cubic` are counted in, and so whose rules they grow by; default bytes, with the preset
-    /// `linux-6` segments.
+    /// Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
     cwnd_unit: CwndUnit => cwnd_unit;
-    /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
+    /// Bounds of Vegas.
     #[schemars(extend("x-unit" = "segments", "x-source" = "Brakmo, Peterson 1995"))]
     vegas: VegasBounds => vegas;
-    /// Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent.
+    /// Which Vegas.
     vegas_flavour: VegasFlavour => vegas_flavour;
-    /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
-    /// MTU less 40 B of headers.
-    #[schemars(extend("x-source" = "RFC 6691"))]
+    /// Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
+    #[schemars(extend("x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
     mss: Bytes;
-    /// Initial window in segments (RFC 6928: 10).
+    /// Initial window in segments.
     #[schemars(extend("x-unit" = "segments", "x-source" = "RFC 6928"))]
     initial_window: u32 => initial_window;
-    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
+    /// Initial slow-start threshold.
     #[schemars(extend("x-source" = "RFC 5681 section 3.1"))]
     initial_ssthresh: Bytes => initial_ssthresh;
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
@@ -96,11 +114,11 @@ tcp_options! {
     /// Longest delay of an acknowledgement.
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     delayed_ack_timeout: Duration;
-    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
-    /// while the kernel's window grows, by `receive_buffer`.
+    /// The first acknowledgements of data that are not delayed. The preset `linux-6` counts 16 and those during the growth of
+    /// the kernel's window, which depends on `receive_buffer` and `mss`.
     #[schemars(extend("x-unit" = "acknowledgements"))]
     quick_acks: u16 => quick_acks;
-    /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
+    /// Whether acknowledgements of segments ahead of a gap wait for others.
     sack_compression: SackCompression => sack_compression;
     /// RFC 7323 timestamps.
     #[schemars(extend("x-source" = "RFC 7323 section 3"))]
@@ -108,7 +126,7 @@ tcp_options! {
     /// RFC 7323 window scaling.
     #[schemars(extend("x-source" = "RFC 7323 section 2"))]
     window_scaling: bool => window_scaling;
-    /// Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
+    /// Send buffer, the most that may be in flight, rounded up to whole segments.
     send_buffer: Bytes => send_buffer;
     /// Receive buffer, the largest window that is advertised.
     receive_buffer: Bytes => receive_buffer;
@@ -118,16 +136,16 @@ tcp_options! {
     /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
     #[schemars(extend("x-source" = "RFC 6582 section 4"))]
     partial_ack_timer: PartialAckTimer => partial_ack_timer;
-    /// Retransmission timeout before the first sample (RFC 6298: 1 s).
+    /// Retransmission timeout before the first sample.
     #[schemars(extend("x-source" = "RFC 6298 section 2.1"))]
     initial_rto: Duration => initial_rto;
-    /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    /// Smallest retransmission timeout.
     #[schemars(extend("x-source" = "RFC 6298 section 2.4"))]
     min_rto: Duration => min_rto;
     /// Largest retransmission timeout (at least 60 s).
     #[schemars(extend("x-source" = "RFC 6298 section 2.5"))]
     max_rto: Duration => max_rto;
-    /// Granularity G of the retransmission clock (ns-2: 10 ms).
+    /// Granularity G of the retransmission clock.
     #[schemars(extend("x-source" = "RFC 6298 section 2"))]
     rto_granularity: Duration;
     /// What halving starts from after a loss.
@@ -140,9 +158,58 @@ tcp_options! {
     window_update: WindowUpdate => window_update;
 }
 
-/// A field of [`Config`] as an option; `None` if no option says the same.
+/// Adds the default of every option to the schema of [`TcpOptions`].
+fn add_defaults(schema: &mut Schema) {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (option, values) in defaults() {
+        if let Some(Value::Object(field)) = properties.get_mut(option) {
+            field.insert("x-default".to_owned(), brief(&values).into());
+        }
+    }
+}
+
+/// The value of each option in each preset for an MTU of 1500 B, by the names of option and preset. The options `preset` and
+/// `mss` are left out, since they choose the configuration.
+pub(crate) fn defaults() -> BTreeMap<&'static str, Vec<(String, String)>> {
+    let mut defaults = BTreeMap::<_, Vec<_>>::new();
+    for preset in Preset::ALL {
+        let name = word(&Some(preset)).unwrap_or_default();
+        for (option, value) in TcpOptions::words(&preset.config(Config::default().mss)) {
+            defaults.entry(option).or_default().push((name.clone(), value));
+        }
+    }
+    defaults.retain(|option, _| !["preset", "mss"].contains(option));
+    defaults
+}
+
+/// The first preset's value, and those of the presets that differ from it.
+fn brief(values: &[(String, String)]) -> String {
+    let Some(((_, first), others)) = values.split_first() else { return String::new() };
+    let different = others.iter().filter(|(_, value)| value != first);
+    different.fold(first.clone(), |brief, (preset, value)| format!("{brief}; {preset}: {value}"))
+}
+
+/// A value as scenarios have it, without quotes.
+fn word<T: Serialize>(value: &Option<T>) -> Option<String> {
+    match serde_json::to_value(value.as_ref()?).ok()? {
+        Value::String(text) => Some(text),
+        Value::Object(table) => {
+            let entries: Vec<_> = table.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            Some(format!("{{ {} }}", entries.join(", ")))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// A field of [`Config`] as an option.
 trait AsOption<T> {
+    /// The value of the option; `None` if none says the same.
     fn as_option(&self) -> Option<T>;
+
+    /// A word for the field when no value of the option says the same.
+    fn unset(&self) -> &'static str {
+        "no limit"
+    }
 }
 
 impl<T: Clone> AsOption<T> for T {
@@ -158,6 +225,10 @@ impl<T: Clone> AsOption<T> for Option<T> {
 }
 
 impl AsOption<u32> for InitialWindow {
+    fn unset(&self) -> &'static str {
+        "as RFC 6928 says"
+    }
+
     fn as_option(&self) -> Option<u32> {
         match *self {
             Self::Rfc6928 => None,
@@ -306,7 +377,7 @@ mod tests {
 
     #[test]
     fn a_preset_spelt_out_is_the_same() {
-        for preset in [Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] {
+        for preset in Preset::ALL {
             let config = preset.config(1460);
             let spelt_out = TcpOptions { preset: Some(preset), ..TcpOptions::of(&config) };
             assert_eq!(spelt_out.config(1460).unwrap(), config);

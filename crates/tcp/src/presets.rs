@@ -40,6 +40,9 @@ pub enum Preset {
 }
 
 impl Preset {
+    /// All presets, the default first.
+    pub const ALL: [Self; 4] = [Self::Rfc, Self::Ns2, Self::FreeBsd45, Self::Linux6];
+
     /// The preset's configuration, for segments of `mss` bytes.
     #[must_use]
     pub fn config(self, mss: u16) -> Config {
