@@ -81,13 +81,13 @@ tcp_options! {
     /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
     /// is known with.
     congestion_control: String;
-    /// How losses are found and repaired; default the congestion control's own.
+    /// How losses are found and repaired; each congestion control brings its own.
     loss_recovery: LossRecovery => loss_recovery;
     /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
     sack_detection: SackDetection => sack_detection;
     /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
     window_reduction: WindowReduction => window_reduction;
-    /// Explicit congestion notification; with DCTCP its own.
+    /// Explicit congestion notification; `dctcp` brings its own.
     ecn: Ecn => ecn;
     /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
     #[schemars(extend("x-source" = "RFC 9406"))]

@@ -317,7 +317,6 @@ fn not_asked_for(config: &Config) -> Vec<&'static str> {
         (config.initial_rto != linux.initial_rto, "initial_rto"),
         (config.max_rto != linux.max_rto, "max_rto"),
         (config.initial_ssthresh != linux.initial_ssthresh, "initial_ssthresh"),
-        (config.application_read != linux.application_read, "reading"),
     ];
     options.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
 }
