@@ -65,8 +65,8 @@ impl KnownWith {
     /// Sets these options.
     pub(crate) fn apply(self, config: &mut Config) {
         let Self { loss_recovery, sack_detection, window_reduction, ecn } = self;
-        (config.loss_recovery, config.sack_detection) = (loss_recovery, sack_detection);
-        (config.window_reduction, config.ecn) = (window_reduction, ecn);
+        (config.recovery.loss_recovery, config.recovery.sack_detection) = (loss_recovery, sack_detection);
+        (config.recovery.window_reduction, config.ecn) = (window_reduction, ecn);
     }
 }
 
@@ -98,12 +98,11 @@ impl Config {
     /// [`WindowReduction::Linux6`].
     #[must_use]
     pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
-        Self {
-            loss_recovery: LossRecovery::Rack,
-            sack_detection: SackDetection::Rfc6675,
-            window_reduction: WindowReduction::Linux6,
-            ..self.with_algorithm(algorithm)
-        }
+        self.with_algorithm(algorithm).with(|c| {
+            c.recovery.loss_recovery = LossRecovery::Rack;
+            c.recovery.sack_detection = SackDetection::Rfc6675;
+            c.recovery.window_reduction = WindowReduction::Linux6;
+        })
     }
 }
 

@@ -71,10 +71,11 @@ mod timestamps;
 pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
 pub use cc::ParameterInfo;
 pub use config::{
-    Algorithm, ApplicationRead, Config, ConfigError, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer,
-    FullAck, Growth, HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, RepeatedTimeout,
-    RttClock, RttSampling, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds,
-    VegasFlavour, WindowReduction, WindowUpdate,
+    Acknowledgements, Algorithm, ApplicationRead, Config, ConfigError, CongestionWindow, CwndUnit, DelayedAck,
+    DuplicateAck, Ecn, FastRetransmitTimer, FlowControl, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
+    LossRecovery, PartialAckTimer, RackClock, Recovery, RepeatedTimeout, RetransmissionTimer, RttClock, RttSampling,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    WindowReduction, WindowUpdate,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};

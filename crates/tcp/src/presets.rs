@@ -1,9 +1,10 @@
 //! The presets: the TCPs of the RFCs, of ns-2 and of two kernels.
 
 use crate::config::{
-    Algorithm, Config, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer, FullAck, Growth, InitialWindow,
-    PartialAckTimer, RackClock, RepeatedTimeout, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom,
-    VegasBounds, VegasFlavour, WindowUpdate,
+    Acknowledgements, Algorithm, Config, CongestionWindow, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer,
+    FlowControl, FullAck, Growth, InitialWindow, PartialAckTimer, RackClock, Recovery, RepeatedTimeout,
+    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour,
+    WindowUpdate,
 };
 use crate::segment::TIMESTAMPS_PADDED;
 use netlull_units::{Bytes, Duration};
@@ -74,25 +75,37 @@ impl Config {
     #[must_use]
     pub fn ns2() -> Self {
         Self {
-            vegas: VegasBounds::NS2,
-            duplicate_sack: false,
-            forward_reordering: 4,
-            forward_single_pass: true,
-            forward_forgets: true,
-            vegas_flavour: VegasFlavour::Ns2,
+            cwnd: CongestionWindow {
+                vegas: VegasBounds::NS2,
+                vegas_flavour: VegasFlavour::Ns2,
+                initial_window: InitialWindow::Segments(2),
+                ssthresh_from: SsthreshFrom::Window,
+                repeated_timeout: RepeatedTimeout::Recompute,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery {
+                forward_reordering: 4,
+                forward_single_pass: true,
+                forward_forgets: true,
+                duplicate_ack: DuplicateAck::AnyWindow,
+                limited_repeats: true,
+                full_ack: FullAck::Deflated,
+                fast_retransmit_timer: FastRetransmitTimer::Restart,
+                ..Recovery::default()
+            },
+            timer: RetransmissionTimer {
+                initial_rto: Duration::from_secs(3),
+                min_rto: Duration::from_millis(200),
+                rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                duplicate_sack: false,
+                delayed_ack: DelayedAck::Off,
+                ..Acknowledgements::default()
+            },
             mss: 1000,
-            delayed_ack: DelayedAck::Off,
             timestamps: false,
-            initial_rto: Duration::from_secs(3),
-            min_rto: Duration::from_millis(200),
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            duplicate_ack: DuplicateAck::AnyWindow,
-            limited_repeats: true,
-            full_ack: FullAck::Deflated,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
             ..Self::default()
         }
         .with_ns2_window(20)
@@ -110,24 +123,39 @@ impl Config {
     #[must_use]
     pub fn freebsd_4_5() -> Self {
         Self {
-            duplicate_sack: false,
-            send_buffer: Some(Bytes::new(32 << 10)),
-            receive_buffer: Bytes::new(64 << 10),
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
+            cwnd: CongestionWindow {
+                initial_window: InitialWindow::Segments(2),
+                ssthresh_from: SsthreshFrom::Window,
+                repeated_timeout: RepeatedTimeout::Recompute,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery {
+                limited_transmit: false,
+                partial_ack_timer: PartialAckTimer::SlowButSteady,
+                fast_retransmit_timer: FastRetransmitTimer::Restart,
+                ..Recovery::default()
+            },
+            timer: RetransmissionTimer {
+                initial_rto: Duration::from_secs(3),
+                max_rto: Duration::from_secs(64),
+                max_backoff: 6,
+                rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+                rtt_sampling: RttSampling::EveryAck,
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                duplicate_sack: false,
+                delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
+                ..Acknowledgements::default()
+            },
+            flow_control: FlowControl {
+                send_buffer: Some(Bytes::new(32 << 10)),
+                receive_buffer: Bytes::new(64 << 10),
+                shrunk_window: ShrunkWindow::PullBack,
+                window_update: WindowUpdate::Larger,
+                ..FlowControl::default()
+            },
             timestamp_granularity: Duration::from_millis(10),
-            initial_rto: Duration::from_secs(3),
-            max_rto: Duration::from_secs(64),
-            max_backoff: 6,
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            limited_transmit: false,
-            partial_ack_timer: PartialAckTimer::SlowButSteady,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
-            shrunk_window: ShrunkWindow::PullBack,
-            window_update: WindowUpdate::Larger,
             nagle: true,
             ..Self::default()
         }
@@ -143,19 +171,28 @@ impl Config {
     #[must_use]
     pub fn linux_6() -> Self {
         Self {
-            cwnd_unit: CwndUnit::Segments,
-            rack_clock: RackClock::Jiffies,
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
-            quick_acks: 0,
-            sack_compression: SackCompression::Linux6,
-            min_rto: Duration::from_millis(200),
-            max_rto: Duration::from_secs(120),
-            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(10),
-            ssthresh_from: SsthreshFrom::Window,
-            growth: Growth::WhenLimited,
-            window_update: WindowUpdate::LargerOrZero,
+            cwnd: CongestionWindow {
+                cwnd_unit: CwndUnit::Segments,
+                initial_window: InitialWindow::Segments(10),
+                ssthresh_from: SsthreshFrom::Window,
+                growth: Growth::WhenLimited,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery { rack_clock: RackClock::Jiffies, ..Recovery::default() },
+            timer: RetransmissionTimer {
+                min_rto: Duration::from_millis(200),
+                max_rto: Duration::from_secs(120),
+                rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
+                rtt_sampling: RttSampling::EveryAck,
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
+                quick_acks: 0,
+                sack_compression: SackCompression::Linux6,
+                ..Acknowledgements::default()
+            },
+            flow_control: FlowControl { window_update: WindowUpdate::LargerOrZero, ..FlowControl::default() },
             ..Self::default()
         }
         .with_linux_6_quick_acks()
@@ -170,19 +207,19 @@ impl Config {
     #[must_use]
     pub fn with_linux_6_quick_acks(self) -> Self {
         const EXACT: u64 = 1 << 20;
-        let buffer = self.receive_buffer.as_u64();
+        let buffer = self.flow_control.receive_buffer.as_u64();
         let growth = if buffer < EXACT { 0 } else { buffer / 2 * 3 };
         let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
         let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
-        Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
+        self.with(|c| c.acks.quick_acks = LINUX_6_QUICK_ACKS.saturating_add(growing))
     }
 
     /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
     #[must_use]
     pub fn with_ns2_window(mut self, segments: u32) -> Self {
         let window = Bytes::new(u64::from(segments) * u64::from(self.mss));
-        self.receive_buffer = window;
-        self.initial_ssthresh = Some(window);
+        self.flow_control.receive_buffer = window;
+        self.cwnd.initial_ssthresh = Some(window);
         self
     }
 }

@@ -37,14 +37,14 @@ impl RttEstimator {
     pub fn new(config: &Config) -> Self {
         Self {
             // RFC 6298 section 2.1: until a sample has been made, the sender should set RTO to 1 s.
-            rto: config.initial_rto,
-            base: config.initial_rto,
+            rto: config.timer.initial_rto,
+            base: config.timer.initial_rto,
             estimate: Estimate::None,
-            clock: config.rtt_clock,
-            min_rto: config.min_rto,
-            max_rto: config.max_rto,
+            clock: config.timer.rtt_clock,
+            min_rto: config.timer.min_rto,
+            max_rto: config.timer.max_rto,
             backoff: 0,
-            max_backoff: config.max_backoff,
+            max_backoff: config.timer.max_backoff,
         }
     }
 
@@ -160,7 +160,10 @@ mod tests {
     }
 
     fn fine(min_rto: Duration, granularity: Duration) -> RttEstimator {
-        RttEstimator::new(&Config { min_rto, rtt_clock: RttClock::Fine { granularity }, ..Config::default() })
+        RttEstimator::new(&Config::default().with(|c| {
+            c.timer.min_rto = min_rto;
+            c.timer.rtt_clock = RttClock::Fine { granularity };
+        }))
     }
 
     #[test]
@@ -240,7 +243,7 @@ mod tests {
     #[test]
     fn an_rtt_below_a_tick_counts_as_one() {
         // One tick: SRTT = 8/8, RTTVAR = 2/4; RTO = (16 + 8) / 8 = 3 ticks = 30 ms, but at least 200 ms.
-        let mut rtt = RttEstimator::new(&Config { min_rto: ms(1), ..Config::ns2() });
+        let mut rtt = RttEstimator::new(&Config::ns2().with(|c| c.timer.min_rto = ms(1)));
         rtt.sample(Instant::ZERO + ms(1), Duration::from_micros(10));
         assert_eq!(rtt.rto(), ms(30));
     }

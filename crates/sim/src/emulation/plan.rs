@@ -302,7 +302,10 @@ fn flow_differences(config: &Config) -> Vec<String> {
 
 /// Options of TCP in which a flow is not as the preset `linux-6` and that a kernel cannot be asked for.
 fn not_asked_for(config: &Config) -> Vec<&'static str> {
-    let linux = Config { receive_buffer: config.receive_buffer, mss: config.mss, ..Config::linux_6() };
+    let linux = Config::linux_6().with(|c| {
+        c.flow_control.receive_buffer = config.receive_buffer;
+        c.mss = config.mss;
+    });
     let linux = linux.with_linux_6_quick_acks();
     let linux = linux.with_linux_6_algorithm(config.congestion_control.clone());
     let options = [

@@ -81,12 +81,12 @@ impl Algorithm {
     #[must_use]
     pub fn defaults(&self) -> Vec<(&'static str, String)> {
         let config = Config::default().with_algorithm(self.clone());
-        let mut defaults = vec![("loss_recovery", name(config.loss_recovery))];
-        if config.loss_recovery == LossRecovery::Sack {
-            defaults.push(("sack_detection", name(config.sack_detection)));
+        let mut defaults = vec![("loss_recovery", name(config.recovery.loss_recovery))];
+        if config.recovery.loss_recovery == LossRecovery::Sack {
+            defaults.push(("sack_detection", name(config.recovery.sack_detection)));
         }
-        if matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack) {
-            defaults.push(("window_reduction", name(config.window_reduction)));
+        if matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack) {
+            defaults.push(("window_reduction", name(config.recovery.window_reduction)));
         }
         defaults.push(("ecn", name(config.ecn)));
         defaults

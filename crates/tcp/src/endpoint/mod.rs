@@ -214,18 +214,18 @@ impl Rare {
             handshake_timeouts: 0,
             peer_mss: 0,
             role,
-            duplicate_ack: config.duplicate_ack,
-            fast_retransmit_timer: config.fast_retransmit_timer,
-            timeout_flight: config.timeout_flight,
-            shrunk_window: config.shrunk_window,
-            send_buffer: config.send_buffer.map(Bytes::as_u64),
-            idle_restart: config.idle_restart,
-            rtt_sampling: config.rtt_sampling,
-            handshake_rtt: config.handshake_rtt,
+            duplicate_ack: config.recovery.duplicate_ack,
+            fast_retransmit_timer: config.recovery.fast_retransmit_timer,
+            timeout_flight: config.recovery.timeout_flight,
+            shrunk_window: config.flow_control.shrunk_window,
+            send_buffer: config.flow_control.send_buffer.map(Bytes::as_u64),
+            idle_restart: config.cwnd.idle_restart,
+            rtt_sampling: config.timer.rtt_sampling,
+            handshake_rtt: config.timer.handshake_rtt,
             offers_timestamps: config.timestamps,
-            offers_scaling: config.window_scaling,
-            offers_sack: matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
-            initial_window: config.initial_window,
+            offers_scaling: config.flow_control.window_scaling,
+            offers_sack: matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
+            initial_window: config.cwnd.initial_window,
             mss: config.mss,
         }
     }
@@ -247,8 +247,8 @@ impl Endpoint {
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
         let cc = Controller::new(config, iss.as_u32());
         let paced = Paced::for_controller(&cc);
-        let uses_board = match config.loss_recovery {
-            LossRecovery::Sack => config.sack_detection != SackDetection::Counting,
+        let uses_board = match config.recovery.loss_recovery {
+            LossRecovery::Sack => config.recovery.sack_detection != SackDetection::Counting,
             LossRecovery::Rack => true,
             LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno | LossRecovery::Vegas => false,
         };

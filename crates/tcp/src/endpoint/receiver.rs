@@ -159,8 +159,8 @@ const NOWHERE: u64 = u64::MAX;
 
 impl Receiver {
     pub fn new(config: &Config) -> Self {
-        let buffer = config.receive_buffer.as_u64();
-        let (delays, ack_delay) = match config.delayed_ack {
+        let buffer = config.flow_control.receive_buffer.as_u64();
+        let (delays, ack_delay) = match config.acks.delayed_ack {
             DelayedAck::Off => (false, Duration::ZERO),
             DelayedAck::EverySecond { timeout } => (true, timeout),
         };
@@ -168,8 +168,8 @@ impl Receiver {
             held: Vec::new(),
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
-            reports_repeats: config.duplicate_sack,
-            compression: Compression::new(config.sack_compression),
+            reports_repeats: config.acks.duplicate_sack,
+            compression: Compression::new(config.acks.sack_compression),
         };
         let mut new = Self {
             edge: buffer.min(LARGEST_UNSCALED),
@@ -182,7 +182,7 @@ impl Receiver {
             largest: 0,
             delays,
             sacks: false,
-            application_read: config.application_read,
+            application_read: config.flow_control.application_read,
             shift: 0,
             nxt: 0,
             ack_deadline: Instant::NEVER,
@@ -192,7 +192,7 @@ impl Receiver {
             field_holds: false,
             ack_due: AckDue::No,
             silly: 0,
-            quick: if delays { config.quick_acks } else { 0 },
+            quick: if delays { config.acks.quick_acks } else { 0 },
         };
         new.set_segment_size(config.mss);
         new

@@ -140,7 +140,7 @@ enum Retransmit {
 
 impl Kind {
     fn new(config: &Config) -> Self {
-        match (config.loss_recovery, config.sack_detection) {
+        match (config.recovery.loss_recovery, config.recovery.sack_detection) {
             (LossRecovery::Tahoe, _) => Self::Tahoe,
             (LossRecovery::Reno, _) => Self::Reno,
             (LossRecovery::Vegas, _) => {
@@ -164,12 +164,12 @@ impl DuplicateRecovery {
             limited: 0,
             duplicates: 0,
             retransmit: Retransmit::Nothing,
-            threshold: config.duplicate_ack_threshold,
+            threshold: config.recovery.duplicate_ack_threshold,
             kind: Kind::new(config),
-            limited_transmit: config.limited_transmit,
-            limited_repeats: config.limited_repeats,
-            full_ack: config.full_ack,
-            partial_ack_timer: config.partial_ack_timer,
+            limited_transmit: config.recovery.limited_transmit,
+            limited_repeats: config.recovery.limited_repeats,
+            full_ack: config.recovery.full_ack,
+            partial_ack_timer: config.recovery.partial_ack_timer,
         }
     }
 

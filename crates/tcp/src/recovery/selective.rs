@@ -117,12 +117,12 @@ impl Selective {
     pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
         let mut board = Scoreboard::default();
         board.journal = journal.then(Box::default);
-        let detection = match (config.loss_recovery, config.sack_detection) {
+        let detection = match (config.recovery.loss_recovery, config.recovery.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
             (_, SackDetection::Forward) => Detection::Forward {
-                reordering: u32::from(config.forward_reordering),
-                single_pass: config.forward_single_pass,
-                forgets: config.forward_forgets,
+                reordering: u32::from(config.recovery.forward_reordering),
+                single_pass: config.recovery.forward_single_pass,
+                forgets: config.recovery.forward_forgets,
             },
             // Counting has no scoreboard.
             (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
@@ -132,7 +132,7 @@ impl Selective {
             detection,
             phase: Phase::Open,
             recover: 0,
-            reduction: match config.window_reduction {
+            reduction: match config.recovery.window_reduction {
                 _ if owns_window => Reduction::Immediate,
                 WindowReduction::Immediate => Reduction::Immediate,
                 WindowReduction::Proportional => Reduction::Proportional { delivered: 0, out: 0, flight: 0, window: 0 },
@@ -146,9 +146,9 @@ impl Selective {
             lost_now: false,
             safe: false,
             duplicates: 0,
-            threshold: u32::from(config.duplicate_ack_threshold),
-            limited_transmit: config.limited_transmit,
-            clock: config.rack_clock,
+            threshold: u32::from(config.recovery.duplicate_ack_threshold),
+            limited_transmit: config.recovery.limited_transmit,
+            clock: config.recovery.rack_clock,
             reorder_at: Instant::NEVER,
             probe_at: Instant::NEVER,
         }
