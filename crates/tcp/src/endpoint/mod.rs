@@ -205,7 +205,7 @@ struct Rare {
 impl Rare {
     fn new(config: &Config, role: Role) -> Self {
         Self {
-            recovery: DuplicateRecovery::new(config),
+            recovery: DuplicateRecovery::new(&config.recovery),
             ecn: EcnState::new(config.ecn),
             early_ack: None,
             largest_window: 0,
@@ -266,8 +266,9 @@ impl Endpoint {
             limit: 0,
             timer_at: Instant::NEVER,
             wake_at: Instant::NEVER,
-            rtt: RttEstimator::new(config),
-            selective: uses_board.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
+            rtt: RttEstimator::new(&config.timer),
+            selective: uses_board
+                .then(|| Box::new(Selective::new(&config.recovery, cc.owns_window(), paced.is_some()))),
             paced,
             cc,
             rare: Box::new(Rare::new(config, role)),

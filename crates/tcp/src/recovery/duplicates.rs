@@ -7,7 +7,7 @@ use super::board::Span;
 use super::early::EarlyRetransmit;
 use super::holes::Holes;
 use crate::cc::{TimeoutKind, Transmission};
-use crate::config::{Config, FullAck, LossRecovery, PartialAckTimer, SackDetection};
+use crate::config::{FullAck, LossRecovery, PartialAckTimer, Recovery, SackDetection};
 use netlull_units::{Duration, Instant};
 
 /// RFC 3042: new segments on the first two duplicate acknowledgements.
@@ -139,8 +139,8 @@ enum Retransmit {
 }
 
 impl Kind {
-    fn new(config: &Config) -> Self {
-        match (config.recovery.loss_recovery, config.recovery.sack_detection) {
+    fn new(config: &Recovery) -> Self {
+        match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Tahoe, _) => Self::Tahoe,
             (LossRecovery::Reno, _) => Self::Reno,
             (LossRecovery::Vegas, _) => {
@@ -156,7 +156,7 @@ impl Kind {
 }
 
 impl DuplicateRecovery {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Recovery) -> Self {
         Self {
             adjustment: 0,
             recover: 0,
@@ -164,12 +164,12 @@ impl DuplicateRecovery {
             limited: 0,
             duplicates: 0,
             retransmit: Retransmit::Nothing,
-            threshold: config.recovery.duplicate_ack_threshold,
+            threshold: config.duplicate_ack_threshold,
             kind: Kind::new(config),
-            limited_transmit: config.recovery.limited_transmit,
-            limited_repeats: config.recovery.limited_repeats,
-            full_ack: config.recovery.full_ack,
-            partial_ack_timer: config.recovery.partial_ack_timer,
+            limited_transmit: config.limited_transmit,
+            limited_repeats: config.limited_repeats,
+            full_ack: config.full_ack,
+            partial_ack_timer: config.partial_ack_timer,
         }
     }
 

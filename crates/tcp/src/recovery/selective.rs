@@ -6,7 +6,7 @@ use super::board::{Delivery, Scoreboard, Span};
 use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
-use crate::config::{Config, LossRecovery, RackClock, SackDetection, WindowReduction};
+use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};
 
 /// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
@@ -114,15 +114,15 @@ pub(crate) struct Selective {
 impl Selective {
     /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
     /// segments.
-    pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
+    pub fn new(config: &Recovery, owns_window: bool, journal: bool) -> Self {
         let mut board = Scoreboard::default();
         board.journal = journal.then(Box::default);
-        let detection = match (config.recovery.loss_recovery, config.recovery.sack_detection) {
+        let detection = match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Rack, _) => Detection::Rack(Box::new(Rack::new())),
             (_, SackDetection::Forward) => Detection::Forward {
-                reordering: u32::from(config.recovery.forward_reordering),
-                single_pass: config.recovery.forward_single_pass,
-                forgets: config.recovery.forward_forgets,
+                reordering: u32::from(config.forward_reordering),
+                single_pass: config.forward_single_pass,
+                forgets: config.forward_forgets,
             },
             // Counting has no scoreboard.
             (_, SackDetection::Rfc6675 | SackDetection::Counting) => Detection::Rfc6675,
@@ -132,7 +132,7 @@ impl Selective {
             detection,
             phase: Phase::Open,
             recover: 0,
-            reduction: match config.recovery.window_reduction {
+            reduction: match config.window_reduction {
                 _ if owns_window => Reduction::Immediate,
                 WindowReduction::Immediate => Reduction::Immediate,
                 WindowReduction::Proportional => Reduction::Proportional { delivered: 0, out: 0, flight: 0, window: 0 },
@@ -146,9 +146,9 @@ impl Selective {
             lost_now: false,
             safe: false,
             duplicates: 0,
-            threshold: u32::from(config.recovery.duplicate_ack_threshold),
-            limited_transmit: config.recovery.limited_transmit,
-            clock: config.recovery.rack_clock,
+            threshold: u32::from(config.duplicate_ack_threshold),
+            limited_transmit: config.limited_transmit,
+            clock: config.rack_clock,
             reorder_at: Instant::NEVER,
             probe_at: Instant::NEVER,
         }

@@ -260,8 +260,8 @@ impl World {
     }
 
     fn read_time(&self, end: usize) -> Instant {
-        let waits =
-            self.scene.configs[end].flow_control.application_read == ApplicationRead::OnDemand && self.ends[end].unread() > 0;
+        let waits = self.scene.configs[end].flow_control.application_read == ApplicationRead::OnDemand
+            && self.ends[end].unread() > 0;
         if waits { self.next_read[end].max(self.now) } else { Instant::NEVER }
     }
 
@@ -435,7 +435,8 @@ impl World {
         }
         // The send buffer holds whole segments.
         let held = config
-            .flow_control.send_buffer
+            .flow_control
+            .send_buffer
             .map_or(u64::MAX, |buffer| buffer.as_u64().div_ceil(u64::from(tcp.smss())) * u64::from(tcp.smss()));
         check!(
             len == 0 || start + len <= tcp.snd_una().saturating_add(held),
