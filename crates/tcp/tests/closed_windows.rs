@@ -203,10 +203,10 @@ proptest! {
         let time_wait = Duration::from_secs(100_000);
         let own = senders()[sender].clone();
         let config = own.with(|c| {
-c.timestamps = timestamps;
-c.flow_control.window_update = window_update;
-c.time_wait = time_wait;
-});
+            c.timestamps = timestamps;
+            c.flow_control.window_update = window_update;
+            c.time_wait = time_wait;
+        });
         prop_assert_eq!(config.validate(), Ok(()));
         let mut path = Path {
             now: Instant::ZERO,

@@ -20,18 +20,18 @@ macro_rules! congestion_controls {
                 Reno6(Box<Reno6>);
                 Foreign(Box<dyn ForeignControl>);
             }
-                Bbr(Box<Bbr>) = bbr::INFO;
-                Bic(Box<Bic>) = bic::INFO;
-                Compound(Box<Compound>) = compound::INFO;
-                Cubic(Box<Cubic>) = cubic::INFO;
-                Cubic2622(Box<Cubic2622>) = cubic_2_6_22::INFO;
-                Dctcp(Box<Dctcp>) = dctcp::INFO;
-                NewReno = reno::NEW_RENO;
-                Reno(Reno) = reno::RENO;
-                Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
-                Sack = reno::SACK;
-                Tahoe = reno::TAHOE;
-                Vegas(Box<Vegas>) = vegas::INFO;
+            Bbr(Box<Bbr>) = bbr::INFO;
+            Bic(Box<Bic>) = bic::INFO;
+            Compound(Box<Compound>) = compound::INFO;
+            Cubic(Box<Cubic>) = cubic::INFO;
+            Cubic2622(Box<Cubic2622>) = cubic_2_6_22::INFO;
+            Dctcp(Box<Dctcp>) = dctcp::INFO;
+            NewReno = reno::NEW_RENO;
+            Reno(Reno) = reno::RENO;
+            Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
+            Sack = reno::SACK;
+            Tahoe = reno::TAHOE;
+            Vegas(Box<Vegas>) = vegas::INFO;
         }
     };
 }

@@ -1,4 +1,4 @@
-//! The parts of a [`Config`](super::Config), a struct a topic.
+//! The parts of a [`Config`](super::Config), one struct per topic.
 
 use super::error::{ConfigError, expect};
 use super::options::{

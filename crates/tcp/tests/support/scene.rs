@@ -51,8 +51,7 @@ fn receiving(from: &mut Source<'_>) -> Config {
     let segments = 1 + u64::from(from.byte()) % 80;
     let odd_bytes = u64::from(from.byte()) % 100;
     let timeout = from.millis(1, 500);
-    let mut config = Config::default();
-    config.mss = mss;
+    let mut config = Config { mss, ..Config::default() };
     config.flow_control.receive_buffer = Bytes::new(segments * u64::from(mss) + odd_bytes);
     config.flow_control.application_read = from.one_of(&[ApplicationRead::Immediate, ApplicationRead::OnDemand]);
     config.acks.delayed_ack = from.one_of(&[DelayedAck::Off, DelayedAck::EverySecond { timeout }]);

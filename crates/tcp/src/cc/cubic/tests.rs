@@ -313,9 +313,9 @@ proptest! {
     ) {
         let increase = if counting { Increase::ByteCounting { limit: 2 } } else { Increase::PerAck };
         let mut cc = Cubic::new(&Config::default().with(|c| {
-c.cwnd.hystart = hystart;
-c.cwnd.increase = increase;
-}));
+            c.cwnd.hystart = hystart;
+            c.cwnd.increase = increase;
+        }));
         cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window: 10_000, rtt: None });
         let (mut now, mut una) = (Instant::ZERO, 0);
         for (kind, bytes, pause) in events {
