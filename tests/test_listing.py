@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     Printed = Callable[..., str]
 
 OPTIONS: dict[str, list[str]] = {
-    option["name"]: [value["name"] for value in option["values"]] for option in catalogue()["tcp-options"]
+    option["name"]: [value["name"] for value in option["values"]]
+    for option in catalogue()["tcp-options"]
+    if option["values"]
 }
+"""Options with named values."""
 
 
 def _schemas_values(option: str) -> list[str]:
@@ -42,6 +45,23 @@ def test_every_option_with_names_is_listed() -> None:
         if any("Reading" in one.get("$ref", "") or "Preset" in one.get("$ref", "") for one in field.get("anyOf", []))
     }
     assert named == set(OPTIONS)
+    assert list(properties) == [option["name"] for option in catalogue()["tcp-options"]]
+
+
+def test_every_option_is_listed_with_its_default() -> None:
+    options = {option["name"]: option for option in catalogue()["tcp-options"]}
+    assert all(option["default"] for option in options.values())
+    assert options["min_rto"]["default"] == "1 s; ns2: 200 ms; linux-6: 200 ms"
+    assert options["cwnd_unit"]["defaults"] == {
+        "rfc": "bytes",
+        "ns2": "bytes",
+        "freebsd-4.5": "bytes",
+        "linux-6": "segments",
+    }
+    fields = schema()["$defs"]["TcpDocument"]["properties"]
+    assert {name: field["x-default"] for name, field in fields.items()} == {
+        name: option["default"] for name, option in options.items()
+    }
 
 
 @pytest.mark.parametrize("entry", catalogue()["tcp"], ids=lambda entry: str(entry["name"]))

@@ -221,8 +221,12 @@ def literal(values: list[str]) -> str:
 
 def default_text(field: Table) -> str:
     """The default of a field as a sentence."""
+    if "efault" in field["description"]:
+        return ""
+    if "x-default" in field:
+        return f"Default: {field['x-default']}"
     default = field.get("default")
-    if default is None or isinstance(default, dict | list) or "efault" in field["description"]:
+    if default is None or isinstance(default, dict | list):
         return ""
     return f"Default {json.dumps(default, ensure_ascii=False)}"
 

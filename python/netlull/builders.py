@@ -279,7 +279,7 @@ class ClientShaper:
     paced_share: float | None = None
     """Guard against paced senders: a burst that takes longer than this share of the RTT is spread.
 
-    Without it there is no guard, as in the paper.
+    Without it there is no guard, as in the paper. Default: none: paced senders are not looked for.
     """
     paced_stretch: float | None = None
     """And longer than so many times what its bytes take on the air; above 0."""
@@ -948,92 +948,113 @@ class TcpOptions:
 
     _: KW_ONLY
     preset: Literal["rfc", "ns2", "freebsd-4.5", "linux-6"] | None = None
-    """Where unnamed options come from; default `rfc`."""
+    """Where unnamed options come from. Default: rfc."""
     congestion_control: str | None = None
     """A name of `netlull list tcp`, such as `new_reno` or `cubic`.
 
-    Each comes with the loss recovery and the ECN that it is known with.
+    Each comes with the loss recovery and the ECN that it is known with. Default: new_reno; linux-6: cubic.
     """
     loss_recovery: Literal["tahoe", "reno", "new_reno", "vegas", "sack", "rack"] | None = None
-    """How losses are found and repaired; default the congestion control's own."""
+    """How losses are found and repaired; each congestion control brings its own. Default: new_reno; linux-6: rack."""
     sack_detection: Literal["rfc6675", "forward", "counting"] | None = None
-    """When SACK blocks mean a loss; with `loss_recovery = "sack"`."""
+    """When SACK blocks mean a loss; with `loss_recovery = "sack"`. Default: rfc6675."""
     window_reduction: Literal["immediate", "proportional", "rate_halving", "linux_6"] | None = None
-    """How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`."""
+    """How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
+
+    Default: proportional; linux-6: linux_6.
+    """
     ecn: Literal["off", "classic", "dctcp"] | None = None
-    """Explicit congestion notification; default off, but for DCTCP."""
+    """Explicit congestion notification; `dctcp` brings its own. Default: off."""
     hystart: bool | None = None
     """HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
 
-    Default true.
+    Default: true.
     """
     cwnd_unit: Literal["bytes", "segments"] | None = None
-    """What the windows of RFC 5681 and of `cubic` are counted in, and so whose rules they grow by.
+    """Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
 
-    Default bytes, with the preset `linux-6` segments.
+    Default: bytes; linux-6: segments.
     """
     vegas: VegasBounds | Mapping[str, object] | None = None
-    """Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1."""
+    """Bounds of Vegas. Default: { alpha = 2, beta = 4, gamma = 1 }; ns2: { alpha = 1, beta = 3, gamma = 1 }."""
     vegas_flavour: Literal["linux", "ns2"] | None = None
-    """Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent."""
+    """Which Vegas. Default: linux; ns2: ns2."""
     mss: str | None = None
-    """Maximum segment size, options not counted (RFC 6691.
+    """Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
 
-    With timestamps a segment carries 12 B less); default the MTU less 40 B of headers. An amount of data, such as "1500
-    B".
+    An amount of data, such as "1500 B". Default: the MTU less 40 B of headers.
     """
     initial_window: int | None = None
-    """Initial window in segments (RFC 6928: 10)."""
+    """Initial window in segments. Default: as RFC 6928 says; ns2: 2; freebsd-4.5: 2; linux-6: 10."""
     initial_ssthresh: str | None = None
-    """Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
-
-    An amount of data, such as "1500 B".
-    """
+    """Initial slow-start threshold. An amount of data, such as "1500 B". Default: no limit; ns2: 14.6 MB."""
     delayed_ack: bool | None = None
-    """Acknowledge every second segment instead of each (RFC 5681 section 4.2)."""
+    """Acknowledge every second segment instead of each (RFC 5681 section 4.2). Default: true; ns2: false."""
     delayed_ack_timeout: str | None = None
-    """Longest delay of an acknowledgement. A time, such as "40 ms"."""
+    """Longest delay of an acknowledgement.
+
+    A time, such as "40 ms". Default: 200 ms; ns2: none; freebsd-4.5: 100 ms; linux-6: 40 ms.
+    """
     quick_acks: int | None = None
     """The first acknowledgements of data that are not delayed.
 
-    Default 0, with the preset `linux-6` 16 and those while the kernel's window grows, by `receive_buffer`.
+    The preset `linux-6` counts 16 and those during the growth of the kernel's window, which depends on `receive_buffer`
+    and `mss`. Default: 0; linux-6: 3274.
     """
     sack_compression: Literal["off", "linux_6"] | None = None
-    """Whether acknowledgements of segments ahead of a gap wait for others.
-
-    Default off, with the preset `linux-6` as there.
-    """
+    """Whether acknowledgements of segments ahead of a gap wait for others. Default: off; linux-6: linux_6."""
     timestamps: bool | None = None
-    """RFC 7323 timestamps."""
+    """RFC 7323 timestamps. Default: true; ns2: false."""
     window_scaling: bool | None = None
-    """RFC 7323 window scaling."""
+    """RFC 7323 window scaling. Default: true."""
     send_buffer: str | None = None
-    """Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
+    """Send buffer, the most that may be in flight, rounded up to whole segments.
 
-    An amount of data, such as "1500 B".
+    An amount of data, such as "1500 B". Default: no limit; freebsd-4.5: 32.768 kB.
     """
     receive_buffer: str | None = None
-    """Receive buffer, the largest window that is advertised. An amount of data, such as "1500 B"."""
+    """Receive buffer, the largest window that is advertised.
+
+    An amount of data, such as "1500 B". Default: 6.291456 MB; ns2: 14.6 MB; freebsd-4.5: 65.536 kB.
+    """
     limited_transmit: bool | None = None
-    """RFC 3042 limited transmit."""
+    """RFC 3042 limited transmit. Default: true; freebsd-4.5: false."""
     partial_ack_timer: Literal["impatient", "slow_but_steady"] | None = None
-    """When a partial acknowledgement restarts the timer (RFC 6582 section 4)."""
+    """When a partial acknowledgement restarts the timer (RFC 6582 section 4).
+
+    Default: impatient; freebsd-4.5: slow_but_steady.
+    """
     initial_rto: str | None = None
-    """Retransmission timeout before the first sample (RFC 6298: 1 s). A time, such as "40 ms"."""
+    """Retransmission timeout before the first sample.
+
+    A time, such as "40 ms". Default: 1 s; ns2: 3 s; freebsd-4.5: 3 s.
+    """
     min_rto: str | None = None
-    """Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms). A time, such as "40 ms"."""
+    """Smallest retransmission timeout. A time, such as "40 ms". Default: 1 s; ns2: 200 ms; linux-6: 200 ms."""
     max_rto: str | None = None
-    """Largest retransmission timeout (at least 60 s). A time, such as "40 ms"."""
+    """Largest retransmission timeout (at least 60 s).
+
+    A time, such as "40 ms". Default: 60 s; freebsd-4.5: 64 s; linux-6: 120 s.
+    """
     rto_granularity: str | None = None
-    """Granularity G of the retransmission clock (ns-2: 10 ms). A time, such as "40 ms"."""
+    """Granularity G of the retransmission clock.
+
+    A time, such as "40 ms". Default: 1 ms; ns2: 10 ms; freebsd-4.5: 10 ms; linux-6: 200 ms.
+    """
     ssthresh_from: Literal["flight", "window"] | None = None
-    """What halving starts from after a loss."""
+    """What halving starts from after a loss. Default: flight; ns2: window; freebsd-4.5: window; linux-6: window."""
     growth: Literal["always", "when_limited"] | None = None
-    """Whether a congestion window grows that nothing fills; window of RFC 5681 only."""
+    """Whether a congestion window grows that nothing fills; window of RFC 5681 only.
+
+    Default: always; linux-6: when_limited.
+    """
     shrunk_window: Literal["keep", "pull_back"] | None = None
-    """What becomes of data in flight when the peer's window closes over it."""
+    """What becomes of data in flight when the peer's window closes over it. Default: keep; freebsd-4.5: pull_back."""
     window_update: Literal["any", "larger", "larger_or_zero"] | None = None
-    """Which windows are taken from acknowledgements that repeat their number."""
+    """Which windows are taken from acknowledgements that repeat their number.
+
+    Default: any; freebsd-4.5: larger; linux-6: larger_or_zero.
+    """
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ impl Recorded {
     /// An endless transfer; the first half of what the end hears is behind it, `events` are to come.
     #[must_use]
     pub fn new(algorithm: Algorithm, end: End, events: usize) -> Self {
-        let config = Config { delayed_ack: DelayedAck::Off, ..Config::default() }.with_algorithm(algorithm);
+        let config = Config::default().with(|c| c.acks.delayed_ack = DelayedAck::Off).with_algorithm(algorithm);
         let mut heard = record(&config, end as usize, 2 * events);
         let to_come = heard.split_off(heard.len() - events);
         let mut recorded = Self { endpoint: endpoint(&config, end as usize), heard };

@@ -65,5 +65,8 @@ fn option(option: &netlull_tcp::OptionInfo) -> Value {
     let values: Vec<_> = option.choices.iter().map(value).collect();
     let defaults: Map<String, Value> =
         option.defaults.iter().map(|(preset, value)| (preset.clone(), value.clone().into())).collect();
-    json!({ "name": option.name, "description": option.summary, "values": values, "defaults": defaults })
+    json!({
+        "name": option.name, "description": option.summary, "source": option.source, "values": values, "default": option.default,
+        "defaults": defaults,
+    })
 }

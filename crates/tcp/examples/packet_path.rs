@@ -77,7 +77,10 @@ fn config(algorithm: &str, preset: &str) -> Config {
     let config =
         if preset == "ns2" && algorithm == Algorithm::NewReno { config } else { config.with_algorithm(algorithm) };
     let mss = u64::from(config.mss);
-    Config { receive_buffer: Bytes::new(BUFFER * mss), initial_ssthresh: Some(Bytes::new(WINDOW * mss)), ..config }
+    config.with(|c| {
+        c.flow_control.receive_buffer = Bytes::new(BUFFER * mss);
+        c.cwnd.initial_ssthresh = Some(Bytes::new(WINDOW * mss));
+    })
 }
 
 #[inline(never)]

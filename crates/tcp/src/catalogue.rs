@@ -65,8 +65,44 @@ impl KnownWith {
     /// Sets these options.
     pub(crate) fn apply(self, config: &mut Config) {
         let Self { loss_recovery, sack_detection, window_reduction, ecn } = self;
-        (config.loss_recovery, config.sack_detection) = (loss_recovery, sack_detection);
-        (config.window_reduction, config.ecn) = (window_reduction, ecn);
+        (config.recovery.loss_recovery, config.recovery.sack_detection) = (loss_recovery, sack_detection);
+        (config.recovery.window_reduction, config.ecn) = (window_reduction, ecn);
+    }
+}
+
+impl Config {
+    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
+    /// A foreign algorithm leaves them as they are.
+    #[must_use]
+    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
+        if let Some(info) = algorithm.info() {
+            info.known_with.apply(&mut self);
+        }
+        self.congestion_control = algorithm;
+        self
+    }
+
+    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
+    /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
+    #[must_use]
+    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
+        let agent = algorithm.info().and_then(|info| info.ns2_agent);
+        let mut config = self.with_algorithm(algorithm);
+        if let Some(agent) = agent {
+            agent.apply(&mut config);
+        }
+        config
+    }
+
+    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
+    /// [`WindowReduction::Linux6`].
+    #[must_use]
+    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
+        self.with_algorithm(algorithm).with(|c| {
+            c.recovery.loss_recovery = LossRecovery::Rack;
+            c.recovery.sack_detection = SackDetection::Rfc6675;
+            c.recovery.window_reduction = WindowReduction::Linux6;
+        })
     }
 }
 

@@ -61,6 +61,7 @@ pub mod delivery;
 mod endpoint;
 mod number;
 mod options;
+mod presets;
 mod recovery;
 mod rtt;
 mod segment;
@@ -70,14 +71,16 @@ mod timestamps;
 pub use catalogue::{AlgorithmInfo, Choice, KnownWith, OptionInfo, options};
 pub use cc::ParameterInfo;
 pub use config::{
-    Algorithm, Config, ConfigError, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
-    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout,
-    RttClock, RttSampling, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds,
-    VegasFlavour, WindowReduction, WindowUpdate,
+    Acknowledgements, Algorithm, ApplicationRead, Config, ConfigError, CongestionWindow, CwndUnit, DelayedAck,
+    DuplicateAck, Ecn, FastRetransmitTimer, FlowControl, FullAck, Growth, HandshakeRtt, Increase, InitialWindow,
+    LossRecovery, PartialAckTimer, RackClock, Recovery, RepeatedTimeout, RetransmissionTimer, RttClock, RttSampling,
+    SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
+    WindowReduction, WindowUpdate,
 };
 pub use counters::Counters;
 pub use endpoint::{Data, Endpoint, State, Template};
-pub use options::{Preset, TcpOptions};
+pub use options::TcpOptions;
+pub use presets::Preset;
 pub use recovery::RecoveryPhase;
 pub use segment::{Flags, MOST_SACK_BLOCKS, SackBlock, Segment};
 pub use seq::SeqNr;

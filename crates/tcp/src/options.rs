@@ -5,21 +5,31 @@ use crate::config::{
     RttClock, SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour, WindowReduction,
     WindowUpdate,
 };
+use crate::presets::Preset;
 use netlull_units::{Bytes, Duration};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
-const NS2_WINDOW: u32 = 10_000;
+/// The word for an option that a configuration leaves open: from the field's type, if the option has a field.
+macro_rules! unset {
+    ($config:ident, $type:ty) => {
+        "none"
+    };
+    ($config:ident, $type:ty, $($field:ident).+) => {
+        AsOption::<$type>::unset(&$config.$($field).+)
+    };
+}
 
 /// Declares [`TcpOptions`], an option a line. `name: Type => field;` is an option that sets a field of [`Config`];
 /// [`TcpOptions::config`] says what the others do.
 macro_rules! tcp_options {
-    ($($(#[$attribute:meta])* $name:ident: $type:ty $(=> $field:ident)?;)*) => {
+    ($($(#[$attribute:meta])* $name:ident: $type:ty $(=> $($field:ident).+)?;)*) => {
         /// TCP options. What is left out comes from the scenario's `[tcp]`, then from the preset.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        #[schemars(rename = "TcpDocument")]
+        #[schemars(rename = "TcpDocument", transform = add_defaults)]
         pub struct TcpOptions {
             $(
                 $(#[$attribute])*
@@ -39,16 +49,24 @@ macro_rules! tcp_options {
             #[must_use]
             pub fn of(config: &Config) -> Self {
                 let mut options = Self::default();
-                $($(options.$name = config.$field.as_option();)?)*
+                $($(options.$name = config.$($field).+.as_option();)?)*
                 options.name_the_rest(config);
                 options
+            }
+
+            /// Each option with its value in `config`, as people read it; `preset` and `mss` have none there.
+            fn words(config: &Config) -> Vec<(&'static str, String)> {
+                let options = Self::of(config);
+                vec![$(
+                    (stringify!($name), word(&options.$name).unwrap_or_else(|| unset!(config, $type $(, $($field).+)?).to_owned()))
+                ),*]
             }
 
             /// Sets the fields of options that have one of their own.
             fn set_fields(&self, config: &mut Config) {
                 $($(
                     if let Some(value) = self.$name {
-                        config.$field = value.into();
+                        config.$($field).+ = value.into();
                     }
                 )?)*
             }
@@ -57,139 +75,141 @@ macro_rules! tcp_options {
 }
 
 tcp_options! {
-    /// Where unnamed options come from; default `rfc`.
+    /// Where unnamed options come from.
+    #[schemars(extend("x-default" = Preset::default()))]
     preset: Preset;
     /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
     /// is known with.
     congestion_control: String;
-    /// How losses are found and repaired; default the congestion control's own.
-    loss_recovery: LossRecovery => loss_recovery;
+    /// How losses are found and repaired; each congestion control brings its own.
+    loss_recovery: LossRecovery => recovery.loss_recovery;
     /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
-    sack_detection: SackDetection => sack_detection;
+    sack_detection: SackDetection => recovery.sack_detection;
     /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
-    window_reduction: WindowReduction => window_reduction;
-    /// Explicit congestion notification; default off, but for DCTCP.
+    window_reduction: WindowReduction => recovery.window_reduction;
+    /// Explicit congestion notification; `dctcp` brings its own.
     ecn: Ecn => ecn;
-    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6. Default
-    /// true.
+    /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
     #[schemars(extend("x-source" = "RFC 9406"))]
-    hystart: bool => hystart;
-    /// What the windows of RFC 5681 and of `cubic` are counted in, and so whose rules they grow by; default bytes, with the preset
-    /// `linux-6` segments.
-    cwnd_unit: CwndUnit => cwnd_unit;
-    /// Bounds of Vegas; default Linux's 2, 4 and 1, with the preset `ns2` 1, 3 and 1.
+    hystart: bool => cwnd.hystart;
+    /// Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
+    cwnd_unit: CwndUnit => cwnd.cwnd_unit;
+    /// Bounds of Vegas.
     #[schemars(extend("x-unit" = "segments", "x-source" = "Brakmo, Peterson 1995"))]
-    vegas: VegasBounds => vegas;
-    /// Which Vegas; default Linux's, with the preset `ns2` that of ns-2's own agent.
-    vegas_flavour: VegasFlavour => vegas_flavour;
-    /// Maximum segment size, options not counted (RFC 6691: with timestamps a segment carries 12 B less); default the
-    /// MTU less 40 B of headers.
-    #[schemars(extend("x-source" = "RFC 6691"))]
+    vegas: VegasBounds => cwnd.vegas;
+    /// Which Vegas.
+    vegas_flavour: VegasFlavour => cwnd.vegas_flavour;
+    /// Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
+    #[schemars(extend("x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
     mss: Bytes;
-    /// Initial window in segments (RFC 6928: 10).
+    /// Initial window in segments.
     #[schemars(extend("x-unit" = "segments", "x-source" = "RFC 6928"))]
-    initial_window: u32 => initial_window;
-    /// Initial slow-start threshold (RFC 5681: "arbitrarily high"); with the preset `ns2` its `window_`.
+    initial_window: u32 => cwnd.initial_window;
+    /// Initial slow-start threshold.
     #[schemars(extend("x-source" = "RFC 5681 section 3.1"))]
-    initial_ssthresh: Bytes => initial_ssthresh;
+    initial_ssthresh: Bytes => cwnd.initial_ssthresh;
     /// Acknowledge every second segment instead of each (RFC 5681 section 4.2).
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     delayed_ack: bool;
     /// Longest delay of an acknowledgement.
     #[schemars(extend("x-source" = "RFC 5681 section 4.2"))]
     delayed_ack_timeout: Duration;
-    /// The first acknowledgements of data that are not delayed; default 0, with the preset `linux-6` 16 and those
-    /// while the kernel's window grows, by `receive_buffer`.
+    /// The first acknowledgements of data that are not delayed. The preset `linux-6` counts 16 and those during the growth of
+    /// the kernel's window, which depends on `receive_buffer` and `mss`.
     #[schemars(extend("x-unit" = "acknowledgements"))]
-    quick_acks: u16 => quick_acks;
-    /// Whether acknowledgements of segments ahead of a gap wait for others; default off, with the preset `linux-6` as there.
-    sack_compression: SackCompression => sack_compression;
+    quick_acks: u16 => acks.quick_acks;
+    /// Whether acknowledgements of segments ahead of a gap wait for others.
+    sack_compression: SackCompression => acks.sack_compression;
     /// RFC 7323 timestamps.
     #[schemars(extend("x-source" = "RFC 7323 section 3"))]
     timestamps: bool => timestamps;
     /// RFC 7323 window scaling.
     #[schemars(extend("x-source" = "RFC 7323 section 2"))]
-    window_scaling: bool => window_scaling;
-    /// Send buffer, the most that may be in flight, rounded up to whole segments; default no limit.
-    send_buffer: Bytes => send_buffer;
+    window_scaling: bool => flow_control.window_scaling;
+    /// Send buffer, the most that may be in flight, rounded up to whole segments.
+    send_buffer: Bytes => flow_control.send_buffer;
     /// Receive buffer, the largest window that is advertised.
-    receive_buffer: Bytes => receive_buffer;
+    receive_buffer: Bytes => flow_control.receive_buffer;
     /// RFC 3042 limited transmit.
     #[schemars(extend("x-source" = "RFC 3042"))]
-    limited_transmit: bool => limited_transmit;
+    limited_transmit: bool => recovery.limited_transmit;
     /// When a partial acknowledgement restarts the timer (RFC 6582 section 4).
     #[schemars(extend("x-source" = "RFC 6582 section 4"))]
-    partial_ack_timer: PartialAckTimer => partial_ack_timer;
-    /// Retransmission timeout before the first sample (RFC 6298: 1 s).
+    partial_ack_timer: PartialAckTimer => recovery.partial_ack_timer;
+    /// Retransmission timeout before the first sample.
     #[schemars(extend("x-source" = "RFC 6298 section 2.1"))]
-    initial_rto: Duration => initial_rto;
-    /// Smallest retransmission timeout (RFC 6298: 1 s; Linux and ns-2: 200 ms).
+    initial_rto: Duration => timer.initial_rto;
+    /// Smallest retransmission timeout.
     #[schemars(extend("x-source" = "RFC 6298 section 2.4"))]
-    min_rto: Duration => min_rto;
+    min_rto: Duration => timer.min_rto;
     /// Largest retransmission timeout (at least 60 s).
     #[schemars(extend("x-source" = "RFC 6298 section 2.5"))]
-    max_rto: Duration => max_rto;
-    /// Granularity G of the retransmission clock (ns-2: 10 ms).
+    max_rto: Duration => timer.max_rto;
+    /// Granularity G of the retransmission clock.
     #[schemars(extend("x-source" = "RFC 6298 section 2"))]
     rto_granularity: Duration;
     /// What halving starts from after a loss.
-    ssthresh_from: SsthreshFrom => ssthresh_from;
+    ssthresh_from: SsthreshFrom => cwnd.ssthresh_from;
     /// Whether a congestion window grows that nothing fills; window of RFC 5681 only.
-    growth: Growth => growth;
+    growth: Growth => cwnd.growth;
     /// What becomes of data in flight when the peer's window closes over it.
-    shrunk_window: ShrunkWindow => shrunk_window;
+    shrunk_window: ShrunkWindow => flow_control.shrunk_window;
     /// Which windows are taken from acknowledgements that repeat their number.
-    window_update: WindowUpdate => window_update;
+    window_update: WindowUpdate => flow_control.window_update;
 }
 
-/// A named set of TCP options.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(rename = "TcpPreset")]
-pub enum Preset {
-    /// The RFCs' defaults.
-    #[schemars(extend("x-source" = "RFC 5681, RFC 6298, RFC 6928, RFC 7323"))]
-    #[default]
-    Rfc,
-    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
-    /// 10,000 segments instead of 20.
-    #[schemars(extend("x-source" = "ns-2.35"))]
-    Ns2,
-    /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
-    #[serde(rename = "freebsd-4.5")]
-    #[schemars(extend("x-source" = "FreeBSD 4.5; client-centered-2004 section IV"))]
-    FreeBsd45,
-    /// Linux 6 (6.18), for comparison with emulations.
-    #[serde(rename = "linux-6")]
-    #[schemars(extend("x-source" = "Linux 6.18; RFC 8985, RFC 6937"))]
-    Linux6,
-}
-
-impl Preset {
-    /// The preset's configuration, for segments of `mss` bytes.
-    #[must_use]
-    pub fn config(self, mss: u16) -> Config {
-        match self {
-            Self::Rfc => Config { mss, ..Config::default() },
-            Self::Ns2 => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
-            Self::FreeBsd45 => Config { mss, ..Config::freebsd_4_5() },
-            Self::Linux6 => Config { mss, ..Config::linux_6() },
-        }
-    }
-
-    /// Chooses an algorithm as the preset's system has it.
-    fn with_algorithm(self, config: Config, algorithm: Algorithm) -> Config {
-        match self {
-            Self::Rfc | Self::FreeBsd45 => config.with_algorithm(algorithm),
-            Self::Ns2 => config.with_ns2_agent(algorithm),
-            Self::Linux6 => config.with_linux_6_algorithm(algorithm),
+/// Adds the default of every option to the schema of [`TcpOptions`].
+fn add_defaults(schema: &mut Schema) {
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (option, values) in defaults() {
+        if let Some(Value::Object(field)) = properties.get_mut(option) {
+            field.insert("x-default".to_owned(), brief(&values).into());
         }
     }
 }
 
-/// A field of [`Config`] as an option; `None` if no option says the same.
+/// The value of each option in each preset for an MTU of 1500 B, by the names of option and preset. The options `preset` and
+/// `mss` are left out, since they choose the configuration.
+pub(crate) fn defaults() -> BTreeMap<&'static str, Vec<(String, String)>> {
+    let mut defaults = BTreeMap::<_, Vec<_>>::new();
+    for preset in Preset::ALL {
+        let name = word(&Some(preset)).unwrap_or_default();
+        for (option, value) in TcpOptions::words(&preset.config(Config::default().mss)) {
+            defaults.entry(option).or_default().push((name.clone(), value));
+        }
+    }
+    defaults.retain(|option, _| !["preset", "mss"].contains(option));
+    defaults
+}
+
+/// The first preset's value, and those of the presets that differ from it.
+fn brief(values: &[(String, String)]) -> String {
+    let Some(((_, first), others)) = values.split_first() else { return String::new() };
+    let different = others.iter().filter(|(_, value)| value != first);
+    different.fold(first.clone(), |brief, (preset, value)| format!("{brief}; {preset}: {value}"))
+}
+
+/// A value as scenarios have it, without quotes.
+fn word<T: Serialize>(value: &Option<T>) -> Option<String> {
+    match serde_json::to_value(value.as_ref()?).ok()? {
+        Value::String(text) => Some(text),
+        Value::Object(table) => {
+            let entries: Vec<_> = table.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            Some(format!("{{ {} }}", entries.join(", ")))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// A field of [`Config`] as an option.
 trait AsOption<T> {
+    /// The value of the option; `None` if none says the same.
     fn as_option(&self) -> Option<T>;
+
+    /// A word for the field when no value of the option says the same.
+    fn unset(&self) -> &'static str {
+        "no limit"
+    }
 }
 
 impl<T: Clone> AsOption<T> for T {
@@ -205,6 +225,10 @@ impl<T: Clone> AsOption<T> for Option<T> {
 }
 
 impl AsOption<u32> for InitialWindow {
+    fn unset(&self) -> &'static str {
+        "as RFC 6928 says"
+    }
+
     fn as_option(&self) -> Option<u32> {
         match *self {
             Self::Rfc6928 => None,
@@ -222,12 +246,12 @@ impl TcpOptions {
         let preset = self.preset.unwrap_or_default();
         let mut config = preset.config(mss);
         if let Some(name) = &self.congestion_control {
-            let algorithm = Algorithm::by_name(name).ok_or_else(|| ConfigError::unknown_algorithm(name))?;
+            let algorithm = Algorithm::by_name(name).ok_or_else(|| unknown_algorithm(name))?;
             config = preset.with_algorithm(config, algorithm);
         }
         self.set_fields(&mut config);
-        config.delayed_ack = self.delayed_ack(config.delayed_ack);
-        config.rtt_clock = self.rtt_clock(config.rtt_clock);
+        config.acks.delayed_ack = self.delayed_ack(config.acks.delayed_ack);
+        config.timer.rtt_clock = self.rtt_clock(config.timer.rtt_clock);
         if preset == Preset::Linux6 && self.quick_acks.is_none() {
             // They depend on the receive buffer and the segment size.
             config = config.with_linux_6_quick_acks();
@@ -242,7 +266,7 @@ impl TcpOptions {
         match (self.delayed_ack, timeout, preset) {
             (Some(false), ..) => DelayedAck::Off,
             (_, Some(timeout), _) => DelayedAck::EverySecond { timeout },
-            (Some(true), None, DelayedAck::Off) => Config::default().delayed_ack,
+            (Some(true), None, DelayedAck::Off) => Config::default().acks.delayed_ack,
             (_, None, preset) => preset,
         }
     }
@@ -250,12 +274,12 @@ impl TcpOptions {
     /// The options that have no field of their own.
     fn name_the_rest(&mut self, config: &Config) {
         self.congestion_control = Some(config.congestion_control.name().to_owned());
-        self.delayed_ack = Some(config.delayed_ack != DelayedAck::Off);
-        self.delayed_ack_timeout = match config.delayed_ack {
+        self.delayed_ack = Some(config.acks.delayed_ack != DelayedAck::Off);
+        self.delayed_ack_timeout = match config.acks.delayed_ack {
             DelayedAck::Off => None,
             DelayedAck::EverySecond { timeout } => Some(timeout),
         };
-        self.rto_granularity = Some(match config.rtt_clock {
+        self.rto_granularity = Some(match config.timer.rtt_clock {
             RttClock::Fine { granularity } => granularity,
             RttClock::Ticks { tick } => tick,
         });
@@ -268,6 +292,12 @@ impl TcpOptions {
             (RttClock::Ticks { .. }, Some(tick)) => RttClock::Ticks { tick },
         }
     }
+}
+
+/// No congestion control has that name.
+fn unknown_algorithm(name: &str) -> ConfigError {
+    let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
+    ConfigError::new("congestion_control", format!("\"{name}\" is unknown; expected one of {}", known.join(", ")))
 }
 
 #[cfg(test)]
@@ -284,12 +314,11 @@ mod tests {
         let flow = options(r#"{ "initial_window": 3, "send_buffer": "32 KiB" }"#);
         let config = flow.over(&scenario).config(1000).unwrap();
         let ns2 = Config::ns2().with_ns2_window(10_000);
-        let expected = Config {
-            initial_window: 3.into(),
-            min_rto: Duration::from_millis(300),
-            send_buffer: Some(Bytes::new(32 << 10)),
-            ..ns2
-        };
+        let expected = ns2.with(|c| {
+            c.cwnd.initial_window = 3.into();
+            c.timer.min_rto = Duration::from_millis(300);
+            c.flow_control.send_buffer = Some(Bytes::new(32 << 10));
+        });
         assert_eq!(config, expected);
     }
 
@@ -307,36 +336,35 @@ mod tests {
                  "window_update": "larger", "delayed_ack_timeout": "5 ms" }"#,
         );
         let given = serde_json::to_value(&set).unwrap();
-        let expected = Config {
-            loss_recovery: LossRecovery::Reno,
-            sack_detection: SackDetection::Forward,
-            window_reduction: WindowReduction::Immediate,
-            ecn: Ecn::Classic,
-            hystart: false,
-            cwnd_unit: CwndUnit::Segments,
-            vegas: VegasBounds { alpha: 5, beta: 6, gamma: 7 },
-            vegas_flavour: VegasFlavour::Ns2,
-            initial_window: 9.into(),
-            initial_ssthresh: Some(Bytes::new(9000)),
-            quick_acks: 8,
-            sack_compression: SackCompression::Linux6,
-            timestamps: false,
-            window_scaling: false,
-            send_buffer: Some(Bytes::new(90_000)),
-            receive_buffer: Bytes::new(91_000),
-            limited_transmit: false,
-            partial_ack_timer: PartialAckTimer::SlowButSteady,
-            initial_rto: Duration::from_secs(2),
-            min_rto: Duration::from_secs(3),
-            max_rto: Duration::from_secs(70),
-            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(4) },
-            ssthresh_from: SsthreshFrom::Window,
-            growth: Growth::WhenLimited,
-            shrunk_window: ShrunkWindow::PullBack,
-            window_update: WindowUpdate::Larger,
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(5) },
-            ..Config::default()
-        };
+        let expected = Config::default().with(|c| {
+            c.recovery.loss_recovery = LossRecovery::Reno;
+            c.recovery.sack_detection = SackDetection::Forward;
+            c.recovery.window_reduction = WindowReduction::Immediate;
+            c.ecn = Ecn::Classic;
+            c.cwnd.hystart = false;
+            c.cwnd.cwnd_unit = CwndUnit::Segments;
+            c.cwnd.vegas = VegasBounds { alpha: 5, beta: 6, gamma: 7 };
+            c.cwnd.vegas_flavour = VegasFlavour::Ns2;
+            c.cwnd.initial_window = 9.into();
+            c.cwnd.initial_ssthresh = Some(Bytes::new(9000));
+            c.acks.quick_acks = 8;
+            c.acks.sack_compression = SackCompression::Linux6;
+            c.timestamps = false;
+            c.flow_control.window_scaling = false;
+            c.flow_control.send_buffer = Some(Bytes::new(90_000));
+            c.flow_control.receive_buffer = Bytes::new(91_000);
+            c.recovery.limited_transmit = false;
+            c.recovery.partial_ack_timer = PartialAckTimer::SlowButSteady;
+            c.timer.initial_rto = Duration::from_secs(2);
+            c.timer.min_rto = Duration::from_secs(3);
+            c.timer.max_rto = Duration::from_secs(70);
+            c.timer.rtt_clock = RttClock::Fine { granularity: Duration::from_millis(4) };
+            c.cwnd.ssthresh_from = SsthreshFrom::Window;
+            c.cwnd.growth = Growth::WhenLimited;
+            c.flow_control.shrunk_window = ShrunkWindow::PullBack;
+            c.flow_control.window_update = WindowUpdate::Larger;
+            c.acks.delayed_ack = DelayedAck::EverySecond { timeout: Duration::from_millis(5) };
+        });
         assert_eq!(set.config(1460).unwrap(), expected);
         // All options but the four below are above.
         let schema = schemars::schema_for!(TcpOptions).to_value();
@@ -347,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_preset_spelt_out_is_the_same() {
-        for preset in [Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] {
+        for preset in Preset::ALL {
             let config = preset.config(1460);
             let spelt_out = TcpOptions { preset: Some(preset), ..TcpOptions::of(&config) };
             assert_eq!(spelt_out.config(1460).unwrap(), config);
@@ -356,7 +384,7 @@ mod tests {
 
     #[test]
     fn acknowledgements_are_delayed_by_a_switch_or_a_time() {
-        let timeout = |json: &str| match options(json).config(1000).unwrap().delayed_ack {
+        let timeout = |json: &str| match options(json).config(1000).unwrap().acks.delayed_ack {
             DelayedAck::Off => 0,
             DelayedAck::EverySecond { timeout } => timeout.as_nanos() / 1_000_000,
         };
@@ -371,7 +399,7 @@ mod tests {
     fn an_algorithm_comes_as_the_presets_system_has_it() {
         let recovery = |json: &str| {
             let config = options(json).config(1000).unwrap();
-            (config.loss_recovery, config.sack_detection)
+            (config.recovery.loss_recovery, config.recovery.sack_detection)
         };
         use {LossRecovery as L, SackDetection as S};
         assert_eq!(recovery(r#"{ "congestion_control": "vegas" }"#), (L::Sack, S::Forward));
@@ -385,7 +413,7 @@ mod tests {
 
     #[test]
     fn quick_acknowledgements_of_linux_depend_on_the_receive_buffer() {
-        let quick = |json: &str| options(json).config(1460).unwrap().quick_acks;
+        let quick = |json: &str| options(json).config(1460).unwrap().acks.quick_acks;
         assert_eq!(quick(r#"{ "preset": "linux-6", "receive_buffer": "64 KiB" }"#), 16);
         assert!(quick(r#"{ "preset": "linux-6", "receive_buffer": "2 MiB" }"#) > 16);
         assert_eq!(quick(r#"{ "preset": "linux-6", "receive_buffer": "2 MiB", "quick_acks": 3 }"#), 3);

@@ -1,6 +1,6 @@
 //! Round-trip time and retransmission timeout (RFC 6298).
 
-use crate::config::{Config, RttClock};
+use crate::config::{RetransmissionTimer, RttClock};
 use netlull_units::{Duration, Instant};
 
 /// RFC 6298 section 5.7: the RTO when data follows a handshake whose SYN timed out.
@@ -34,7 +34,7 @@ pub(crate) struct RttEstimator {
 }
 
 impl RttEstimator {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &RetransmissionTimer) -> Self {
         Self {
             // RFC 6298 section 2.1: until a sample has been made, the sender should set RTO to 1 s.
             rto: config.initial_rto,
@@ -154,13 +154,15 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Config;
 
     const fn ms(millis: u64) -> Duration {
         Duration::from_millis(millis)
     }
 
     fn fine(min_rto: Duration, granularity: Duration) -> RttEstimator {
-        RttEstimator::new(&Config { min_rto, rtt_clock: RttClock::Fine { granularity }, ..Config::default() })
+        let rtt_clock = RttClock::Fine { granularity };
+        RttEstimator::new(&RetransmissionTimer { min_rto, rtt_clock, ..RetransmissionTimer::default() })
     }
 
     #[test]
@@ -214,7 +216,7 @@ mod tests {
 
     #[test]
     fn ns2_counts_in_ticks() {
-        let mut rtt = RttEstimator::new(&Config::ns2());
+        let mut rtt = RttEstimator::new(&Config::ns2().timer);
         assert_eq!(rtt.rto(), Duration::from_secs(3));
         // Sent at 98 ms (tick 9), acknowledged at 201 ms (tick 20): 11 ticks. SRTT = 88/8, RTTVAR = 22/4 ticks;
         // RTO = (8 * 22 + 88) / 8 = 33 ticks.
@@ -240,7 +242,7 @@ mod tests {
     #[test]
     fn an_rtt_below_a_tick_counts_as_one() {
         // One tick: SRTT = 8/8, RTTVAR = 2/4; RTO = (16 + 8) / 8 = 3 ticks = 30 ms, but at least 200 ms.
-        let mut rtt = RttEstimator::new(&Config { min_rto: ms(1), ..Config::ns2() });
+        let mut rtt = RttEstimator::new(&RetransmissionTimer { min_rto: ms(1), ..Config::ns2().timer });
         rtt.sample(Instant::ZERO + ms(1), Duration::from_micros(10));
         assert_eq!(rtt.rto(), ms(30));
     }

@@ -105,13 +105,12 @@ impl Path {
 
 /// Segments of 1460 bytes, no options, every one acknowledged.
 pub fn config(algorithm: Algorithm) -> Config {
-    let base = Config {
-        timestamps: false,
-        delayed_ack: DelayedAck::Off,
-        receive_buffer: Bytes::new(1 << 20),
-        ..Config::default()
-    };
-    Config { loss_recovery: LossRecovery::Sack, ..base.with_algorithm(algorithm) }
+    let base = Config::default().with(|c| {
+        c.timestamps = false;
+        c.acks.delayed_ack = DelayedAck::Off;
+        c.flow_control.receive_buffer = Bytes::new(1 << 20);
+    });
+    base.with_algorithm(algorithm).with(|c| c.recovery.loss_recovery = LossRecovery::Sack)
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn hystart_ends_slow_start_without_a_loss() {
     // HyStart++ a round of 80 or so betrays itself by the 5 ms (an eighth of 40) that its first eight acknowledgements come
     // later; five rounds of 1.25 make that at most 3.05 times as much: 244.
     for (hystart, overflows) in [(true, false), (false, true)] {
-        let mut path = Path::new(&Config { hystart, ..config(Algorithm::Cubic) }, 250, u64::MAX);
+        let mut path = Path::new(&config(Algorithm::Cubic).with(|c| c.cwnd.hystart = hystart), 250, u64::MAX);
         path.until(2000);
         assert_eq!(path.drops > 0, overflows, "{hystart}: {}", path.drops);
         // Slow start has ended in both.

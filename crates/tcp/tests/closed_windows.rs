@@ -147,17 +147,25 @@ impl Path {
 
 fn senders() -> Vec<Config> {
     let with = |algorithm| Config::default().with_algorithm(algorithm);
-    let bsd = |loss_recovery| Config { loss_recovery, shrunk_window: ShrunkWindow::PullBack, ..Config::default() };
+    let bsd = |loss_recovery| {
+        Config::default().with(|c| {
+            c.recovery.loss_recovery = loss_recovery;
+            c.flow_control.shrunk_window = ShrunkWindow::PullBack;
+        })
+    };
     vec![
         Config::default(),
         Config::freebsd_4_5(),
         bsd(LossRecovery::NewReno),
         bsd(LossRecovery::Reno),
-        Config { window_update: WindowUpdate::Larger, ..bsd(LossRecovery::Tahoe) },
-        Config { loss_recovery: LossRecovery::Sack, ..with(Algorithm::Cubic) },
+        bsd(LossRecovery::Tahoe).with(|c| c.flow_control.window_update = WindowUpdate::Larger),
+        with(Algorithm::Cubic).with(|c| c.recovery.loss_recovery = LossRecovery::Sack),
         with(Algorithm::Cubic),
         with(Algorithm::Bbr),
-        Config { shrunk_window: ShrunkWindow::PullBack, loss_recovery: LossRecovery::NewReno, ..with(Algorithm::Bbr) },
+        with(Algorithm::Bbr).with(|c| {
+            c.flow_control.shrunk_window = ShrunkWindow::PullBack;
+            c.recovery.loss_recovery = LossRecovery::NewReno;
+        }),
         with(Algorithm::Reno2622),
         with(Algorithm::Vegas),
         Config::ns2(),
@@ -194,7 +202,11 @@ proptest! {
     ) {
         let time_wait = Duration::from_secs(100_000);
         let own = senders()[sender].clone();
-        let config = Config { timestamps, window_update, time_wait, ..own };
+        let config = own.with(|c| {
+            c.timestamps = timestamps;
+            c.flow_control.window_update = window_update;
+            c.time_wait = time_wait;
+        });
         prop_assert_eq!(config.validate(), Ok(()));
         let mut path = Path {
             now: Instant::ZERO,

@@ -78,7 +78,7 @@ fn a_foreign_algorithm_has_a_name_and_keeps_the_recovery_of_its_configuration() 
     assert!(config.congestion_control.info().is_none());
     assert!(config.congestion_control.parameters().is_empty());
     let before = self::config(Algorithm::NewReno);
-    assert_eq!(config.loss_recovery, before.loss_recovery);
+    assert_eq!(config.recovery.loss_recovery, before.recovery.loss_recovery);
     assert_eq!(config.clone().with_algorithm(config.congestion_control.clone()), config);
     assert_ne!(config, fixed(10), "another factory is another algorithm");
     assert_eq!(config.validate(), Ok(()));

@@ -13,13 +13,12 @@ const SMSS: u64 = 1000;
 const WINDOW: u64 = 2000;
 
 fn config(algorithm: Algorithm) -> Config {
-    Config {
-        receive_buffer: Bytes::new(WINDOW * SMSS),
-        initial_ssthresh: Some(Bytes::new(WINDOW * SMSS)),
-        vegas: netlull_tcp::VegasBounds::LINUX,
-        vegas_flavour: VegasFlavour::Linux,
-        ..Config::ns2().with_algorithm(algorithm)
-    }
+    Config::ns2().with_algorithm(algorithm).with(|c| {
+        c.flow_control.receive_buffer = Bytes::new(WINDOW * SMSS);
+        c.cwnd.initial_ssthresh = Some(Bytes::new(WINDOW * SMSS));
+        c.cwnd.vegas = netlull_tcp::VegasBounds::LINUX;
+        c.cwnd.vegas_flavour = VegasFlavour::Linux;
+    })
 }
 
 /// One line of a trace.

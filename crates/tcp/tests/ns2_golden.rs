@@ -13,12 +13,16 @@ const SMSS: u64 = 1000;
 const WINDOW: u64 = 300;
 
 fn native() -> Config {
-    Config { receive_buffer: Bytes::new(WINDOW * SMSS), ..Config::ns2() }
+    Config::ns2()
+        .with(|c| c.flow_control.receive_buffer = Bytes::new(WINDOW * SMSS))
         .with_ns2_window(u32::try_from(WINDOW).unwrap_or_default())
 }
 
 fn linux(algorithm: Algorithm) -> Config {
-    Config { vegas: VegasBounds::LINUX, vegas_flavour: VegasFlavour::Linux, ..native().with_algorithm(algorithm) }
+    native().with_algorithm(algorithm).with(|c| {
+        c.cwnd.vegas = VegasBounds::LINUX;
+        c.cwnd.vegas_flavour = VegasFlavour::Linux;
+    })
 }
 
 /// One line of a trace.

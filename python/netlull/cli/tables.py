@@ -339,7 +339,9 @@ def _details(entry: dict[str, Any]) -> list[list[str]]:
     """Rows below an entry: values of an option, what an algorithm brings with it, parameters, its page."""
     rows = [[f"  {value['name']}", value["description"], value["source"]] for value in entry.get("values", [])]
     defaults = entry.get("defaults", {})
-    if defaults:
+    if "default" in entry:
+        rows.append(["  default", entry["default"], ""])
+    elif defaults:
         rows.append(["  defaults", ", ".join(f"{option} = {value}" for option, value in defaults.items()), ""])
     for parameter in entry.get("parameters", []):
         unit = f" [{parameter['unit']}]" if parameter.get("unit") else ""

@@ -193,17 +193,17 @@ fn tcp(path: &FlowPath, config: &Config) -> Result<TcpPlan, ScenarioError> {
         congestion_control: congestion_control.to_owned(),
         mss: config.mss,
         timestamps: config.timestamps,
-        window_scaling: config.window_scaling,
-        sack: matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
+        window_scaling: config.flow_control.window_scaling,
+        sack: matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
         ecn: config.ecn != Ecn::Off,
-        receive_buffer: config.receive_buffer,
-        send_buffer: config.send_buffer,
-        initial_window: match config.initial_window {
+        receive_buffer: config.flow_control.receive_buffer,
+        send_buffer: config.flow_control.send_buffer,
+        initial_window: match config.cwnd.initial_window {
             InitialWindow::Rfc6928 => 10,
             InitialWindow::Segments(segments) => segments,
         },
         nagle: config.nagle,
-        min_rto: config.min_rto,
+        min_rto: config.timer.min_rto,
     })
 }
 
@@ -293,22 +293,24 @@ fn flow_differences(config: &Config) -> Vec<String> {
 
 /// Options of TCP in which a flow is not as the preset `linux-6` and that a kernel cannot be asked for.
 fn not_asked_for(config: &Config) -> Vec<&'static str> {
-    let linux = Config { receive_buffer: config.receive_buffer, mss: config.mss, ..Config::linux_6() };
+    let linux = Config::linux_6().with(|c| {
+        c.flow_control.receive_buffer = config.flow_control.receive_buffer;
+        c.mss = config.mss;
+    });
     let linux = linux.with_linux_6_quick_acks();
     let linux = linux.with_linux_6_algorithm(config.congestion_control.clone());
     let options = [
-        (config.loss_recovery != linux.loss_recovery, "loss_recovery"),
-        (config.window_reduction != linux.window_reduction, "window_reduction"),
-        (config.delayed_ack != linux.delayed_ack, "delayed_ack"),
-        (config.quick_acks != linux.quick_acks, "quick_acks"),
-        (config.cwnd_unit != linux.cwnd_unit, "cwnd_unit"),
-        (config.hystart != linux.hystart, "hystart"),
-        (config.growth != linux.growth, "growth"),
-        (config.limited_transmit != linux.limited_transmit, "limited_transmit"),
-        (config.initial_rto != linux.initial_rto, "initial_rto"),
-        (config.max_rto != linux.max_rto, "max_rto"),
-        (config.initial_ssthresh != linux.initial_ssthresh, "initial_ssthresh"),
-        (config.reading != linux.reading, "reading"),
+        (config.recovery.loss_recovery != linux.recovery.loss_recovery, "loss_recovery"),
+        (config.recovery.window_reduction != linux.recovery.window_reduction, "window_reduction"),
+        (config.acks.delayed_ack != linux.acks.delayed_ack, "delayed_ack"),
+        (config.acks.quick_acks != linux.acks.quick_acks, "quick_acks"),
+        (config.cwnd.cwnd_unit != linux.cwnd.cwnd_unit, "cwnd_unit"),
+        (config.cwnd.hystart != linux.cwnd.hystart, "hystart"),
+        (config.cwnd.growth != linux.cwnd.growth, "growth"),
+        (config.recovery.limited_transmit != linux.recovery.limited_transmit, "limited_transmit"),
+        (config.timer.initial_rto != linux.timer.initial_rto, "initial_rto"),
+        (config.timer.max_rto != linux.timer.max_rto, "max_rto"),
+        (config.cwnd.initial_ssthresh != linux.cwnd.initial_ssthresh, "initial_ssthresh"),
     ];
     options.into_iter().filter(|(differs, _)| *differs).map(|(_, name)| name).collect()
 }

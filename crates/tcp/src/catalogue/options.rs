@@ -1,7 +1,7 @@
-//! The options of a scenario's `tcp` that are chosen by name, for people: from the schema of [`TcpOptions`].
+//! The options of a scenario's `tcp`, for people: from the schema of [`TcpOptions`] and from the presets.
 
 use crate::config::{Algorithm, Config, LossRecovery};
-use crate::options::{Preset, TcpOptions};
+use crate::options::{TcpOptions, defaults};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,58 +16,53 @@ pub struct Choice {
     pub source: String,
 }
 
-/// An option with named values.
+/// A TCP option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionInfo {
     /// The name used in scenarios.
     pub name: String,
     /// The option in one line.
     pub summary: String,
-    /// Its values.
+    /// Where it is specified; empty if nowhere, or if its values have sources of their own.
+    pub source: String,
+    /// Its named values; empty for numbers, quantities and switches.
     pub choices: Vec<Choice>,
-    /// Its value in each preset: the preset's name and the value's.
+    /// Its default: the value in the preset `rfc`, and in each preset that differs.
+    pub default: String,
+    /// Its value in each preset for an MTU of 1500 B: the preset's name and the value.
     pub defaults: Vec<(String, String)>,
 }
 
-/// The options with named values, except `congestion_control`.
+/// All options, in the order of [`TcpOptions`].
 #[must_use]
 pub fn options() -> Vec<OptionInfo> {
     let schema = schemars::schema_for!(TcpOptions).to_value();
+    let mut defaults = defaults();
     let fields = schema["properties"].as_object().into_iter().flatten();
-    let mut options: Vec<_> = fields.filter_map(|(name, field)| option(name, field, &schema["$defs"])).collect();
-    for (preset, values) in presets() {
-        for option in &mut options {
-            if let Some(value) = values[&option.name].as_str() {
-                option.defaults.push((preset.clone(), value.to_owned()));
-            }
-        }
-    }
-    options
+    let option = |(name, field): (&String, &Value)| OptionInfo {
+        name: name.clone(),
+        summary: line(&field["description"]),
+        source: line(&field["x-source"]),
+        choices: choices(field, &schema["$defs"]),
+        default: line(&field["x-default"]),
+        defaults: defaults.remove(name.as_str()).unwrap_or_default(),
+    };
+    fields.map(option).collect()
 }
 
-/// Each preset's name and its options, spelt out.
-fn presets() -> impl Iterator<Item = (String, Value)> {
-    const { &[Preset::Rfc, Preset::Ns2, Preset::FreeBsd45, Preset::Linux6] }.iter().filter_map(|preset| {
-        let config = preset.config(Config::default().mss);
-        Some((name(preset), serde_json::to_value(TcpOptions::of(&config)).ok()?))
-    })
-}
-
-/// The option, if the schema of its field leads to one of named values.
-fn option(name: &str, field: &Value, definitions: &Value) -> Option<OptionInfo> {
-    let reference = field["anyOf"].as_array()?.iter().find_map(|one| one["$ref"].as_str())?;
-    let values = definitions[reference.rsplit('/').next()?]["oneOf"].as_array()?;
-    let choices = values.iter().map(|value| Choice {
+/// The named values of an option, if the schema of its field leads to any.
+fn choices(field: &Value, definitions: &Value) -> Vec<Choice> {
+    let references = field["anyOf"].as_array().into_iter().flatten().filter_map(|one| one["$ref"].as_str());
+    let values = references
+        .filter_map(|reference| definitions[reference.rsplit('/').next()?]["oneOf"].as_array())
+        .flatten()
+        .filter(|value| value["const"].is_string());
+    let choice = |value: &Value| Choice {
         name: line(&value["const"]),
         summary: line(&value["description"]),
         source: line(&value["x-source"]),
-    });
-    Some(OptionInfo {
-        name: name.to_owned(),
-        summary: line(&field["description"]),
-        choices: choices.collect(),
-        defaults: Vec::new(),
-    })
+    };
+    values.map(choice).collect()
 }
 
 /// A text of the schema in one line.
@@ -86,12 +81,12 @@ impl Algorithm {
     #[must_use]
     pub fn defaults(&self) -> Vec<(&'static str, String)> {
         let config = Config::default().with_algorithm(self.clone());
-        let mut defaults = vec![("loss_recovery", name(config.loss_recovery))];
-        if config.loss_recovery == LossRecovery::Sack {
-            defaults.push(("sack_detection", name(config.sack_detection)));
+        let mut defaults = vec![("loss_recovery", name(config.recovery.loss_recovery))];
+        if config.recovery.loss_recovery == LossRecovery::Sack {
+            defaults.push(("sack_detection", name(config.recovery.sack_detection)));
         }
-        if matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack) {
-            defaults.push(("window_reduction", name(config.window_reduction)));
+        if matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack) {
+            defaults.push(("window_reduction", name(config.recovery.window_reduction)));
         }
         defaults.push(("ecn", name(config.ecn)));
         defaults
@@ -115,10 +110,8 @@ mod tests {
 
     #[test]
     fn every_choice_is_described_with_its_source() {
-        let options = options();
-        assert_eq!(options.len(), 13);
-        for option in options {
-            assert!(!option.summary.is_empty() && option.choices.len() > 1, "{}", option.name);
+        for option in options() {
+            assert!(!option.summary.is_empty() && option.choices.len() != 1, "{}", option.name);
             for choice in option.choices {
                 let described = !choice.summary.is_empty() && (!choice.source.is_empty() || choice.name == "off");
                 assert!(described, "{} = {}", option.name, choice.name);
@@ -138,6 +131,25 @@ mod tests {
         assert_eq!(default("vegas_flavour", "ns2"), Some("ns2"));
         assert_eq!(default("shrunk_window", "freebsd-4.5"), Some("pull_back"));
         assert_eq!(default("preset", "rfc"), None);
+        assert_eq!(default("min_rto", "linux-6"), Some("200 ms"));
+        assert_eq!(default("vegas", "ns2"), Some("{ alpha = 1, beta = 3, gamma = 1 }"));
+        assert_eq!(default("congestion_control", "linux-6"), Some("cubic"));
+        assert_eq!(default("delayed_ack_timeout", "ns2"), Some("none"));
+        assert_eq!(default("send_buffer", "rfc"), Some("no limit"));
+        assert_eq!(default("initial_window", "rfc"), Some("as RFC 6928 says"));
+    }
+
+    #[test]
+    fn every_option_has_a_default_in_every_preset() {
+        let options = options();
+        let preset = options.iter().find(|option| option.name == "preset").unwrap();
+        assert_eq!(preset.default, "rfc");
+        for option in &options {
+            assert!(!option.default.is_empty(), "{}", option.name);
+            let presets = if ["preset", "mss"].contains(&option.name.as_str()) { 0 } else { preset.choices.len() };
+            assert_eq!(option.defaults.len(), presets, "{}", option.name);
+            assert!(option.defaults.first().is_none_or(|(_, rfc)| option.default.starts_with(rfc)), "{}", option.name);
+        }
     }
 
     #[test]

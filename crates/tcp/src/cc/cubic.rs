@@ -23,7 +23,7 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
     ns2_agent: None,
     linux: Some("cubic"),
     parameters,
-    build: |config, _| match config.cwnd_unit {
+    build: |config, _| match config.cwnd.cwnd_unit {
         CwndUnit::Bytes => Box::new(Cubic::new(config)).into(),
         CwndUnit::Segments => Box::new(Cubic6::new(config)).into(),
     },
@@ -31,7 +31,12 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
 
 fn parameters() -> Vec<ParameterInfo> {
     vec![
-        option("hystart", Config::default().hystart, "HyStart++: leaves slow start when round trips grow", "RFC 9406"),
+        option(
+            "hystart",
+            Config::default().cwnd.hystart,
+            "HyStart++: leaves slow start when round trips grow",
+            "RFC 9406",
+        ),
         constant("C", "segments/s^3", C, "steepness of the cubic function", "RFC 9438 section 5"),
         constant("beta_cubic", "", BETA, "what a loss leaves of the window", "RFC 9438 section 4.6"),
         constant(
@@ -131,7 +136,7 @@ impl Cubic {
             cwnd: smss,
             window: u64::from(config.mss),
             // RFC 5681 section 3.1: the initial ssthresh should be arbitrarily high.
-            ssthresh: config.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
+            ssthresh: config.cwnd.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
             smss,
             c: C * smss,
             w_max: 0.0,
@@ -139,11 +144,11 @@ impl Cubic {
             stage: None,
             last_ack: Instant::ZERO,
             drained: false,
-            hystart: config.hystart.then(HyStart::new),
+            hystart: config.cwnd.hystart.then(HyStart::new),
             initial_window: u64::from(config.mss),
-            increase: config.increase,
-            ssthresh_from: config.ssthresh_from,
-            repeated_timeout: config.repeated_timeout,
+            increase: config.cwnd.increase,
+            ssthresh_from: config.cwnd.ssthresh_from,
+            repeated_timeout: config.cwnd.repeated_timeout,
         }
     }
 

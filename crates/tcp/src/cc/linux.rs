@@ -184,19 +184,19 @@ impl LinuxWindow {
     /// The window before the handshake.
     pub fn new(config: &Config) -> Self {
         let smss = u64::from(config.mss);
-        let clamp = match config.ssthresh_from {
+        let clamp = match config.cwnd.ssthresh_from {
             SsthreshFrom::Flight => LARGEST_WINDOW,
             // ns-2: `snd_cwnd_clamp` is `window_`, which is the receiver's window as well.
-            SsthreshFrom::Window => (config.receive_buffer.as_u64() / smss).max(1),
+            SsthreshFrom::Window => (config.flow_control.receive_buffer.as_u64() / smss).max(1),
         };
         Self {
             cwnd: 1,
-            ssthresh: config.initial_ssthresh.map_or(NO_THRESHOLD, |bytes: Bytes| (bytes.as_u64() / smss).max(1)),
+            ssthresh: config.cwnd.initial_ssthresh.map_or(NO_THRESHOLD, |bytes: Bytes| (bytes.as_u64() / smss).max(1)),
             count: 0,
             clamp,
             smss,
             bytes_acked: 0,
-            abc: match (config.increase, config.ssthresh_from) {
+            abc: match (config.cwnd.increase, config.cwnd.ssthresh_from) {
                 (Increase::ByteCounting { limit }, _) => u32::from(limit.min(2)),
                 // Linux 2.6.22 has 0, ns-2.35 has 1.
                 (Increase::PerAck, SsthreshFrom::Flight) => 0,
@@ -204,8 +204,8 @@ impl LinuxWindow {
             },
             state: CaState::Open,
             initial_window: 1,
-            repeated_timeout: config.repeated_timeout,
-            window_reduction: config.window_reduction,
+            repeated_timeout: config.cwnd.repeated_timeout,
+            window_reduction: config.recovery.window_reduction,
         }
     }
 
@@ -398,11 +398,10 @@ pub(super) mod tests {
 
     /// ns-2's settings with a window and a threshold in segments.
     pub fn config(window: u32, ssthresh: u64) -> Config {
-        Config {
-            initial_ssthresh: Some(Bytes::new(ssthresh * SMSS)),
-            window_reduction: WindowReduction::RateHalving,
-            ..Config::ns2().with_ns2_window(window)
-        }
+        Config::ns2().with_ns2_window(window).with(|c| {
+            c.cwnd.initial_ssthresh = Some(Bytes::new(ssthresh * SMSS));
+            c.recovery.window_reduction = WindowReduction::RateHalving;
+        })
     }
 
     pub fn start(segments: u64) -> Start {
@@ -434,7 +433,7 @@ pub(super) mod tests {
     fn window(cwnd: u64, config: &Config) -> LinuxWindow {
         let mut window = LinuxWindow::new(config);
         window.establish(&start(cwnd));
-        if config.increase == Increase::PerAck {
+        if config.cwnd.increase == Increase::PerAck {
             window.abc = 0;
         }
         window
@@ -469,7 +468,7 @@ pub(super) mod tests {
 
     #[test]
     fn byte_counting_adds_a_segment_per_window_of_bytes() {
-        let bytes = Config { increase: Increase::ByteCounting { limit: 2 }, ..config(100, 2) };
+        let bytes = config(100, 2).with(|c| c.cwnd.increase = Increase::ByteCounting { limit: 2 });
         let mut reno = window(4, &bytes);
         // Two segments each: 2, 4 -> 5; then 2, 4, 6 -> 1 left of 6, 6.
         for expected in [4, 5, 5, 5, 6] {
@@ -511,7 +510,7 @@ pub(super) mod tests {
 
     #[test]
     fn without_rate_halving_recovery_leads_to_the_threshold() {
-        let proportional = Config { window_reduction: WindowReduction::Proportional, ..config(100, 100) };
+        let proportional = config(100, 100).with(|c| c.recovery.window_reduction = WindowReduction::Proportional);
         let mut reno = window(40, &proportional);
         reno.enter_recovery(reno.half(), Floor::HalfSsthresh);
         assert_eq!((reno.cwnd, reno.ssthresh), (20, 20));

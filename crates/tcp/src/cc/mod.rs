@@ -4,6 +4,39 @@
 //! declared and when it is repaired; a [`CongestionControl`] hears of that and of every acknowledgement, and decides
 //! cwnd and ssthresh.
 
+/// The congestion controls of this crate: passes a line for each to the macro `$declare`, in the order of the names in
+/// scenarios.
+///
+/// A line is `Name(Type) = FILE::INFO;`. A line without a type shares the type of another; `others` are types that no line
+/// names. The attribute in front is for [`Controller`]: enum_dispatch works only if it comes from the same place as the
+/// names (macro hygiene).
+macro_rules! congestion_controls {
+    ($declare:ident) => {
+        $declare! {
+            [#[enum_dispatch(CongestionControl)]]
+            others {
+                // Of `cubic` and of Reno's family with `CwndUnit::Segments`.
+                Cubic6(Box<Cubic6>);
+                Reno6(Box<Reno6>);
+                Foreign(Box<dyn ForeignControl>);
+            }
+            Bbr(Box<Bbr>) = bbr::INFO;
+            Bic(Box<Bic>) = bic::INFO;
+            Compound(Box<Compound>) = compound::INFO;
+            Cubic(Box<Cubic>) = cubic::INFO;
+            Cubic2622(Box<Cubic2622>) = cubic_2_6_22::INFO;
+            Dctcp(Box<Dctcp>) = dctcp::INFO;
+            NewReno = reno::NEW_RENO;
+            Reno(Reno) = reno::RENO;
+            Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
+            Sack = reno::SACK;
+            Tahoe = reno::TAHOE;
+            Vegas(Box<Vegas>) = vegas::INFO;
+        }
+    };
+}
+
+mod algorithm;
 mod bbr;
 mod bic;
 mod compound;
@@ -13,7 +46,6 @@ mod cubic;
 mod cubic_2_6_22;
 mod dctcp;
 mod delay;
-mod foreign;
 mod hystart;
 mod linux;
 mod linux_6;
@@ -23,6 +55,7 @@ mod reno;
 mod reno_2_6_22;
 mod vegas;
 
+pub use algorithm::{Algorithm, ControllerFactory, Foreign, ForeignControl};
 pub use bbr::Bbr;
 pub use bic::Bic;
 pub use compound::Compound;
@@ -30,7 +63,6 @@ pub use control::{Ack, CongestionControl, Delivery, Loss, Recovered, Start, Time
 pub use cubic::Cubic;
 pub use cubic_2_6_22::Cubic2622;
 pub use dctcp::Dctcp;
-pub use foreign::{ControllerFactory, Foreign, ForeignControl};
 pub use linux_6::{Cubic6, Reno6};
 pub use parameters::ParameterInfo;
 pub use reno::Reno;
@@ -43,28 +75,9 @@ use crate::delivery::{DeliveryRate, LostSegment};
 use crate::recovery::RecoveryPhase;
 use enum_dispatch::enum_dispatch;
 use netlull_units::{BitRate, Instant};
+use registry::controllers;
 
-registry::congestion_controls! {
-    [#[enum_dispatch(CongestionControl)]]
-    others {
-        // Of `cubic` and of Reno's family with `CwndUnit::Segments`.
-        Cubic6(Box<Cubic6>);
-        Reno6(Box<Reno6>);
-        Foreign(Box<dyn ForeignControl>);
-    }
-    Bbr(Box<Bbr>) = bbr::INFO;
-    Bic(Box<Bic>) = bic::INFO;
-    Compound(Box<Compound>) = compound::INFO;
-    Cubic(Box<Cubic>) = cubic::INFO;
-    Cubic2622(Box<Cubic2622>) = cubic_2_6_22::INFO;
-    Dctcp(Box<Dctcp>) = dctcp::INFO;
-    NewReno = reno::NEW_RENO;
-    Reno(Reno) = reno::RENO;
-    Reno2622(Box<Reno2622>) = reno_2_6_22::INFO;
-    Sack = reno::SACK;
-    Tahoe = reno::TAHOE;
-    Vegas(Box<Vegas>) = vegas::INFO;
-}
+congestion_controls!(controllers);
 
 impl Controller {
     /// `seed` is for algorithms that decide at random.

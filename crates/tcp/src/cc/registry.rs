@@ -1,25 +1,9 @@
-//! The set of congestion controls, from one line for each.
+//! From the lines of `congestion_controls!` to the catalogue and to the congestion controls of endpoints.
 
-/// Declares [`Algorithm`](super::Algorithm), the names that users choose from, and
-/// [`Controller`](super::Controller), the algorithm of one endpoint.
-///
-/// A line is `Name(Type) = FILE::INFO;`. A line without a type shares the type of another; `others` are types that no line
-/// names. Lines are in the order of the names in scenarios. The attribute in front is for
-/// the second enum: enum_dispatch works only if it comes from the same place as the names (macro hygiene).
-macro_rules! congestion_controls {
+/// Declares the catalogue of [`Algorithm`](super::Algorithm) and [`Controller`](super::Controller), the algorithm of one
+/// endpoint.
+macro_rules! controllers {
     ([$($dispatch:tt)*] others { $($other:ident($other_window:ty);)* } $($name:ident $(($window:ty))? = $file:ident::$info:ident;)*) => {
-        /// The algorithm that sets the congestion window. Each is known with a loss recovery
-        /// ([`Config::with_algorithm`]), and works with any other.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub enum Algorithm {
-            $(
-                #[doc = concat!("The algorithm of `cc/", stringify!($file), "`.")]
-                $name,
-            )*
-            /// An algorithm from outside of this crate.
-            Foreign(Foreign),
-        }
-
         impl Algorithm {
             /// All congestion controls of this crate, in alphabetical order.
             #[must_use]
@@ -60,4 +44,4 @@ macro_rules! congestion_controls {
     };
 }
 
-pub(super) use congestion_controls;
+pub(super) use controllers;

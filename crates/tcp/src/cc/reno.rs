@@ -63,7 +63,7 @@ pub(super) static SACK: AlgorithmInfo = AlgorithmInfo {
 };
 
 fn build(config: &Config, _seed: u32) -> Controller {
-    match config.cwnd_unit {
+    match config.cwnd.cwnd_unit {
         CwndUnit::Bytes => Reno::new(config).into(),
         CwndUnit::Segments => Box::new(Reno6::new(config)).into(),
     }
@@ -76,7 +76,7 @@ fn parameters() -> Vec<ParameterInfo> {
 
 /// The initial window by default.
 pub(super) fn initial_window() -> ParameterInfo {
-    let segments = match Config::default().initial_window {
+    let segments = match Config::default().cwnd.initial_window {
         InitialWindow::Rfc6928 => "10".to_owned(),
         InitialWindow::Segments(segments) => segments.to_string(),
     };
@@ -113,14 +113,14 @@ impl Reno {
         Self {
             cwnd: u64::from(smss) << FRACTION_BITS,
             // RFC 5681 section 3.1: the initial ssthresh should be arbitrarily high.
-            ssthresh: config.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
+            ssthresh: config.cwnd.initial_ssthresh.map_or(u64::MAX, Bytes::as_u64),
             bytes_acked: 0,
             smss,
             initial_window: smss,
-            increase: config.increase,
-            growth: config.growth,
-            ssthresh_from: config.ssthresh_from,
-            repeated_timeout: config.repeated_timeout,
+            increase: config.cwnd.increase,
+            growth: config.cwnd.growth,
+            ssthresh_from: config.cwnd.ssthresh_from,
+            repeated_timeout: config.cwnd.repeated_timeout,
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn congestion_avoidance_adds_about_a_segment_per_window() {
         // From 10 segments: 10 acknowledgements add 1/10 + 1/10.1 + ... = 0.9549 segments; exactly, in f64 below.
-        let mut cc = established(&Config { initial_ssthresh: Some(Bytes::new(1)), ..Config::default() }, 10 * SMSS);
+        let mut cc = established(&Config::default().with(|c| c.cwnd.initial_ssthresh = Some(Bytes::new(1))), 10 * SMSS);
         let mut exact = 10_000.0_f64;
         for _ in 0..10_000 {
             cc.on_ack(&ack(1000));
@@ -341,11 +341,10 @@ mod tests {
     #[test]
     fn byte_counting_adds_a_segment_per_window_of_bytes() {
         // ssthresh 10: at 10 segments, 10 segments acknowledged by 5 delayed acknowledgements add one.
-        let config = Config {
-            increase: Increase::ByteCounting { limit: 2 },
-            initial_ssthresh: Some(Bytes::new(10 * SMSS)),
-            ..Config::default()
-        };
+        let config = Config::default().with(|c| {
+            c.cwnd.increase = Increase::ByteCounting { limit: 2 };
+            c.cwnd.initial_ssthresh = Some(Bytes::new(10 * SMSS));
+        });
         let mut cc = established(&config, 4 * SMSS);
         // Slow start, L = 2: 4 + 2 + 2 + 2.
         for _ in 0..3 {
@@ -360,7 +359,7 @@ mod tests {
 
     #[test]
     fn byte_counting_is_careful_after_a_timeout() {
-        let config = Config { increase: Increase::ByteCounting { limit: 2 }, ..Config::default() };
+        let config = Config::default().with(|c| c.cwnd.increase = Increase::ByteCounting { limit: 2 });
         let mut cc = established(&config, 10 * SMSS);
         cc.on_timeout(&loss(10_000, 10_000), TimeoutKind::First);
         cc.on_ack(&Ack { phase: RecoveryPhase::Loss, ..ack(2000) });
@@ -406,7 +405,7 @@ mod tests {
         let mut cc = established(&Config::default(), 10 * SMSS);
         cc.on_ack(&idle);
         assert_eq!(cc.cwnd(), 11_000);
-        let mut cc = established(&Config { growth: Growth::WhenLimited, ..Config::default() }, 10 * SMSS);
+        let mut cc = established(&Config::default().with(|c| c.cwnd.growth = Growth::WhenLimited), 10 * SMSS);
         cc.on_ack(&idle);
         assert_eq!(cc.cwnd(), 10_000);
         cc.on_ack(&Ack { flight_before: 6_000, ..ack(1000) });

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::Algorithm;
-
 /// A field of a [`Config`](super::Config) that has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
@@ -24,11 +22,9 @@ impl ConfigError {
         &self.message
     }
 
-    /// No congestion control has that name.
-    pub(crate) fn unknown_algorithm(name: &str) -> Self {
-        let known: Vec<_> = Algorithm::catalogue().iter().map(|info| info.name).collect();
-        let message = format!("\"{name}\" is unknown; expected one of {}", known.join(", "));
-        Self { field: "congestion_control", message }
+    /// The error of a field; `message` has the value and the expectation.
+    pub(crate) fn new(field: &'static str, message: String) -> Self {
+        Self { field, message }
     }
 }
 
@@ -47,7 +43,7 @@ pub(super) fn expect(
     value: impl fmt::Display,
     expected: &'static str,
 ) -> Result<(), ConfigError> {
-    if holds { Ok(()) } else { Err(ConfigError { field, message: format!("is {value}; expected {expected}") }) }
+    if holds { Ok(()) } else { Err(ConfigError::new(field, format!("is {value}; expected {expected}"))) }
 }
 
 #[cfg(test)]
@@ -72,26 +68,37 @@ mod tests {
             config.validate().unwrap_err().to_string()
         };
         assert_eq!(why(&|c| c.mss = 20), "mss is 20; expected at least 48 bytes");
-        assert!(why(&|c| c.receive_buffer = Bytes::new(100)).starts_with("receive_buffer is 100 B; expected"));
-        assert!(why(&|c| c.send_buffer = Some(Bytes::new(100))).starts_with("send_buffer is 100 B; expected"));
+        assert!(
+            why(&|c| c.flow_control.receive_buffer = Bytes::new(100)).starts_with("receive_buffer is 100 B; expected")
+        );
+        assert!(
+            why(&|c| c.flow_control.send_buffer = Some(Bytes::new(100))).starts_with("send_buffer is 100 B; expected")
+        );
         let pull_back = |c: &mut Config| {
-            *c = Config { shrunk_window: ShrunkWindow::PullBack, ..Config::default() }.with_algorithm(Algorithm::Sack);
+            *c = Config::default()
+                .with(|c| c.flow_control.shrunk_window = ShrunkWindow::PullBack)
+                .with_algorithm(Algorithm::Sack);
         };
         assert_eq!(
             why(&pull_back),
             "shrunk_window is pull_back; expected keep, or loss_recovery tahoe, reno or new_reno"
         );
-        assert!(why(&|c| c.max_rto = Duration::from_secs(5)).starts_with("max_rto is 5 s; expected at least 60 s"));
-        assert!(why(&|c| c.min_rto = Duration::ZERO).starts_with("min_rto is 0 s"));
-        assert!(why(&|c| c.initial_rto = Duration::from_secs(61)).starts_with("initial_rto is 61 s"));
-        assert!(why(&|c| c.rtt_clock = RttClock::Ticks { tick: Duration::ZERO }).starts_with("rto_granularity is 0 s"));
+        assert!(
+            why(&|c| c.timer.max_rto = Duration::from_secs(5)).starts_with("max_rto is 5 s; expected at least 60 s")
+        );
+        assert!(why(&|c| c.timer.min_rto = Duration::ZERO).starts_with("min_rto is 0 s"));
+        assert!(why(&|c| c.timer.initial_rto = Duration::from_secs(61)).starts_with("initial_rto is 61 s"));
+        assert!(
+            why(&|c| c.timer.rtt_clock = RttClock::Ticks { tick: Duration::ZERO })
+                .starts_with("rto_granularity is 0 s")
+        );
         let delayed = DelayedAck::EverySecond { timeout: Duration::from_millis(501) };
-        assert!(why(&|c| c.delayed_ack = delayed).starts_with("delayed_ack_timeout is 501 ms; expected"));
+        assert!(why(&|c| c.acks.delayed_ack = delayed).starts_with("delayed_ack_timeout is 501 ms; expected"));
         assert!(why(&|c| c.timestamp_granularity = Duration::from_secs(2)).starts_with("timestamp_granularity is 2 s"));
-        assert!(why(&|c| c.initial_window = InitialWindow::Segments(0)).starts_with("initial_window is 0"));
-        assert!(why(&|c| c.initial_ssthresh = Some(Bytes::ZERO)).starts_with("initial_ssthresh is 0 B"));
-        assert!(why(&|c| c.increase = Increase::ByteCounting { limit: 0 }).starts_with("increase limit is 0"));
-        assert!(why(&|c| c.duplicate_ack_threshold = 0).starts_with("duplicate_ack_threshold is 0"));
-        assert!(why(&|c| c.max_backoff = 33).starts_with("max_backoff is 33"));
+        assert!(why(&|c| c.cwnd.initial_window = InitialWindow::Segments(0)).starts_with("initial_window is 0"));
+        assert!(why(&|c| c.cwnd.initial_ssthresh = Some(Bytes::ZERO)).starts_with("initial_ssthresh is 0 B"));
+        assert!(why(&|c| c.cwnd.increase = Increase::ByteCounting { limit: 0 }).starts_with("increase limit is 0"));
+        assert!(why(&|c| c.recovery.duplicate_ack_threshold = 0).starts_with("duplicate_ack_threshold is 0"));
+        assert!(why(&|c| c.timer.max_backoff = 33).starts_with("max_backoff is 33"));
     }
 }

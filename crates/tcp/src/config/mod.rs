@@ -1,13 +1,15 @@
 //! The configuration of an endpoint.
 
 mod error;
+mod groups;
 mod options;
 
 pub use crate::cc::Algorithm;
 pub use error::ConfigError;
+pub use groups::{Acknowledgements, CongestionWindow, FlowControl, Recovery, RetransmissionTimer};
 pub use options::{
-    CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, RackClock, Reading, RepeatedTimeout, RttClock, RttSampling,
+    ApplicationRead, CwndUnit, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt,
+    Increase, InitialWindow, LossRecovery, PartialAckTimer, RackClock, RepeatedTimeout, RttClock, RttSampling,
     SackCompression, SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, VegasBounds, VegasFlavour,
     WindowReduction, WindowUpdate,
 };
@@ -15,19 +17,11 @@ pub use options::{
 use crate::cc::{ControllerFactory, Foreign};
 use crate::segment::TIMESTAMPS_PADDED;
 use error::expect;
-use netlull_units::{Bytes, Duration};
+use netlull_units::Duration;
 use std::sync::Arc;
 
-/// The largest buffer that windows can describe: 65535 2^14 bytes is just below 2^30 (RFC 7323 section 2.3).
-const LARGEST_BUFFER: u64 = 1 << 30;
-/// RFC 5681 section 4.2.
-const LONGEST_ACK_DELAY: Duration = Duration::from_millis(500);
-/// RFC 6298 section 2.5: a maximum must be at least 60 s.
-const SHORTEST_MAX_RTO: Duration = Duration::from_secs(60);
 /// The longest tick of the timestamp clock (RFC 7323 section 5.4).
 const SLOWEST_TIMESTAMP_CLOCK: Duration = Duration::from_secs(1);
-/// `TCP_MAX_QUICKACKS`.
-const LINUX_6_QUICK_ACKS: u16 = 16;
 /// The smallest segment: as in Linux (`TCP_MIN_SND_MSS`), with room for options beside some data.
 const SMALLEST_MSS: u16 = 48;
 
@@ -38,120 +32,25 @@ const SMALLEST_MSS: u16 = 48;
 pub struct Config {
     /// Congestion control. Default: NewReno.
     pub congestion_control: Algorithm,
-    /// Loss recovery. With [`LossRecovery::Sack`] and [`LossRecovery::Rack`] SACK is offered (RFC 2018); a peer that does
-    /// not answer the offer gets [`LossRecovery::NewReno`]. Default: NewReno.
-    pub loss_recovery: LossRecovery,
-    /// Report data that arrives again in a SACK block (RFC 2883). Default: true. ns-2: false.
-    pub duplicate_sack: bool,
-    /// SACK blocks that mean a loss. Default: RFC 6675.
-    pub sack_detection: SackDetection,
-    /// With [`SackDetection::Forward`]: so many segments SACKed above mean a loss. Default: 3 (Linux `tcp_reordering`).
-    /// ns-2: 4, for its TCP/Linux counts one more.
-    pub forward_reordering: u8,
-    /// With [`SackDetection::Forward`]: the scoreboard is passed once per acknowledgement, upwards, so that a SACKed
-    /// retransmission tells of the loss of lower ones only when the next acknowledgement comes. Default: false (Linux
-    /// looks at retransmissions when it has marked everything). ns-2: true.
-    pub forward_single_pass: bool,
-    /// With [`SackDetection::Forward`]: all that SACK blocks have said is forgotten when recovery ends, against RFC 6675
-    /// section 5 (A). What is sent again then counts as arrived when blocks tell of what arrived before, and is found lost
-    /// over and over. Default: false. ns-2: true.
-    pub forward_forgets: bool,
-    /// The clock of RACK-TLP's timers. Default: fine. Linux 6: jiffies.
-    pub rack_clock: RackClock,
-    /// The way to the smaller window in recovery with SACK or RACK. Default: proportional (RFC 6937).
-    pub window_reduction: WindowReduction,
+    /// The congestion window.
+    pub cwnd: CongestionWindow,
+    /// Detection and repair of losses.
+    pub recovery: Recovery,
+    /// The retransmission timer and its round-trip samples.
+    pub timer: RetransmissionTimer,
+    /// Acknowledgements of received data.
+    pub acks: Acknowledgements,
+    /// Buffers and the windows that they advertise.
+    pub flow_control: FlowControl,
     /// Explicit congestion notification. Default: off.
     pub ecn: Ecn,
-    /// Leave slow start when round trips grow (HyStart++, RFC 9406; with [`CwndUnit::Segments`] HyStart as in Linux 6); CUBIC
-    /// (RFC 9438) only. Default: true.
-    pub hystart: bool,
-    /// Unit of the windows of Tahoe, Reno, NewReno, SACK and CUBIC. Default: bytes. Linux 6: segments, and with them its
-    /// rules of growth, so that `increase`, `growth` and `ssthresh_from` say nothing.
-    pub cwnd_unit: CwndUnit,
-    /// Vegas' bounds. Default: Linux.
-    pub vegas: VegasBounds,
-    /// Flavour of Vegas. Default: Linux's. ns-2: its own.
-    pub vegas_flavour: VegasFlavour,
     /// Largest segment in bytes, announced in the SYN and not exceeded in sending; as RFC 6691 has it, options come
     /// out of it, so with timestamps a full segment carries 12 bytes less. Default: 1460 (an MTU of 1500 less 40).
     pub mss: u16,
-
-    /// Most data that is kept for sending again, in bytes, rounded up to whole segments (as BSD does), of which 65,535 are the most:
-    /// so much may be in flight. `None` for no limit. Default: `None`. FreeBSD 4.5: 32 KiB.
-    pub send_buffer: Option<Bytes>,
-    /// Receive buffer in bytes, and so the largest window advertised. A multiple of 2^shift keeps the window exact
-    /// (the shift is the smallest that lets 16 bits express the buffer). Default: 6 MiB (Linux `tcp_rmem[2]`).
-    pub receive_buffer: Bytes,
-    /// Reader of the receive buffer. Default: [`Reading::Immediate`].
-    pub reading: Reading,
-    /// Delayed acknowledgements. Default: every second segment or 200 ms (ns-3 and BSD; RFC 5681 allows 500 ms).
-    pub delayed_ack: DelayedAck,
-    /// The first acknowledgements of data that are not delayed. Default: 0. Linux 6: [`Config::with_linux_6_quick_acks`].
-    pub quick_acks: u16,
-    /// Acknowledgements of segments ahead of a gap. Default: each at once (RFC 5681 section 4.2).
-    pub sack_compression: SackCompression,
-
-    /// Offer window scaling (RFC 7323 section 2). Default: true.
-    pub window_scaling: bool,
     /// Offer timestamps (RFC 7323 section 3), and with them PAWS. Default: true.
     pub timestamps: bool,
     /// Tick of the timestamp clock. Default: 1 ms (RFC 7323 section 5.4 allows 1 ms to 1 s; Linux).
     pub timestamp_granularity: Duration,
-
-    /// Retransmission timeout before the first sample. Default: 1 s (RFC 6298 section 2.1). ns-2: 3 s.
-    pub initial_rto: Duration,
-    /// Smallest retransmission timeout. Default: 1 s (RFC 6298 section 2.4). Linux, ns-2: 200 ms.
-    pub min_rto: Duration,
-    /// Largest retransmission timeout, backed off or not; also the longest interval between zero-window probes.
-    /// Default: 60 s (the least that RFC 6298 section 2.5 allows).
-    pub max_rto: Duration,
-    /// At most so many doublings of the retransmission timeout. Default: 16 (beyond `max_rto`: no limit of its own).
-    pub max_backoff: u8,
-    /// Clock of the retransmission timer. Default: fine, G = 1 ms.
-    pub rtt_clock: RttClock,
-    /// Acknowledgements that are samples. Default: one per window.
-    pub rtt_sampling: RttSampling,
-    /// The handshake's round trip as a sample. Default: it is one.
-    pub handshake_rtt: HandshakeRtt,
-
-    /// Initial congestion window. Default: RFC 6928, ten segments.
-    pub initial_window: InitialWindow,
-    /// Initial slow-start threshold in bytes; `None` for no limit (RFC 5681 section 3.1: "arbitrarily high").
-    /// Default: `None`. ns-2: the largest window.
-    pub initial_ssthresh: Option<Bytes>,
-    /// Growth of the window with acknowledgements. Default: RFC 5681, per acknowledgement.
-    pub increase: Increase,
-    /// Growth of an unused window. Default: it grows (RFC 5681).
-    pub growth: Growth,
-    /// The number that a loss halves. Default: the data in flight (RFC 5681).
-    pub ssthresh_from: SsthreshFrom,
-    /// Flight when the timer expires in fast recovery. Default: at most the deflated window.
-    pub timeout_flight: TimeoutFlight,
-    /// Slow-start threshold at repeated timeouts. Default: held (RFC 5681).
-    pub repeated_timeout: RepeatedTimeout,
-    /// Fall back to the initial window after sending nothing for an RTO (RFC 5681 section 4.1). Default: true.
-    pub idle_restart: bool,
-
-    /// Duplicate acknowledgements that mean a loss. Default: 3 (RFC 5681 section 3.2).
-    pub duplicate_ack_threshold: u8,
-    /// Acknowledgements that are duplicates. Default: those of RFC 5681.
-    pub duplicate_ack: DuplicateAck,
-    /// Send new segments on the first two duplicate acknowledgements (RFC 3042). Default: true.
-    pub limited_transmit: bool,
-    /// Limited transmit also repeats segments after a timeout, as ns-2's `singledup_` does: on each of the first two
-    /// duplicates the segment where sending again has got to. RFC 3042 means new data. Default: false.
-    pub limited_repeats: bool,
-    /// Window after recovery. Default: RFC 6582's option 1, limited by flight.
-    pub full_ack: FullAck,
-    /// Timer in recovery. Default: impatient (RFC 6582 section 3.2).
-    pub partial_ack_timer: PartialAckTimer,
-    /// Timer at fast retransmissions. Default: keeps running (RFC 6298).
-    pub fast_retransmit_timer: FastRetransmitTimer,
-
-    /// Data in flight when the window closes. Default: it stays there. FreeBSD 4.5: sent again.
-    pub shrunk_window: ShrunkWindow,
-    /// Windows taken from duplicate acknowledgements. Default: all. FreeBSD 4.5: larger ones.
-    pub window_update: WindowUpdate,
     /// Nagle's algorithm: hold small segments while data is in flight (RFC 9293 section 3.7.4). Default: false.
     pub nagle: bool,
     /// Time spent in TIME-WAIT. Default: 60 s (Linux `TCP_TIMEWAIT_LEN`; RFC 9293's 2 MSL would be 4 min).
@@ -162,53 +61,15 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             congestion_control: Algorithm::NewReno,
-            loss_recovery: LossRecovery::NewReno,
-            duplicate_sack: true,
-            sack_detection: SackDetection::Rfc6675,
-            forward_reordering: 3,
-            forward_single_pass: false,
-            forward_forgets: false,
-            rack_clock: RackClock::Fine,
-            window_reduction: WindowReduction::Proportional,
+            cwnd: CongestionWindow::default(),
+            recovery: Recovery::default(),
+            timer: RetransmissionTimer::default(),
+            acks: Acknowledgements::default(),
+            flow_control: FlowControl::default(),
             ecn: Ecn::Off,
-            hystart: true,
-            cwnd_unit: CwndUnit::Bytes,
-            vegas: VegasBounds::LINUX,
-            vegas_flavour: VegasFlavour::Linux,
             mss: 1460,
-            send_buffer: None,
-            receive_buffer: Bytes::new(6 << 20),
-            reading: Reading::Immediate,
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(200) },
-            quick_acks: 0,
-            sack_compression: SackCompression::Off,
-            window_scaling: true,
             timestamps: true,
             timestamp_granularity: Duration::from_millis(1),
-            initial_rto: Duration::from_secs(1),
-            min_rto: Duration::from_secs(1),
-            max_rto: Duration::from_secs(60),
-            max_backoff: 16,
-            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(1) },
-            rtt_sampling: RttSampling::OncePerWindow,
-            handshake_rtt: HandshakeRtt::Sampled,
-            initial_window: InitialWindow::Rfc6928,
-            initial_ssthresh: None,
-            increase: Increase::PerAck,
-            growth: Growth::Always,
-            ssthresh_from: SsthreshFrom::Flight,
-            timeout_flight: TimeoutFlight::Deflated,
-            repeated_timeout: RepeatedTimeout::Hold,
-            idle_restart: true,
-            duplicate_ack_threshold: 3,
-            duplicate_ack: DuplicateAck::SameWindow,
-            limited_transmit: true,
-            limited_repeats: false,
-            full_ack: FullAck::FlightLimited,
-            partial_ack_timer: PartialAckTimer::Impatient,
-            fast_retransmit_timer: FastRetransmitTimer::Keep,
-            shrunk_window: ShrunkWindow::Keep,
-            window_update: WindowUpdate::Any,
             nagle: false,
             time_wait: Duration::from_secs(60),
         }
@@ -216,157 +77,10 @@ impl Default for Config {
 }
 
 impl Config {
-    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as its defaults have it.
-    ///
-    /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
-    /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
-    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
-    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
-    #[must_use]
-    pub fn ns2() -> Self {
-        Self {
-            vegas: VegasBounds::NS2,
-            duplicate_sack: false,
-            forward_reordering: 4,
-            forward_single_pass: true,
-            forward_forgets: true,
-            vegas_flavour: VegasFlavour::Ns2,
-            mss: 1000,
-            delayed_ack: DelayedAck::Off,
-            timestamps: false,
-            initial_rto: Duration::from_secs(3),
-            min_rto: Duration::from_millis(200),
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            duplicate_ack: DuplicateAck::AnyWindow,
-            limited_repeats: true,
-            full_ack: FullAck::Deflated,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
-            ..Self::default()
-        }
-        .with_ns2_window(20)
-    }
-
-    /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
-    ///
-    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
-    /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
-    /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
-    /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
-    /// segments: `slowstart_flightsize` is one, and the acknowledgement of a server's SYN opens it as any other. Not
-    /// followed: its undo of needless timeouts (`t_badrxtwin`), 5 s at least between probes of a closed window, larger initial
-    /// windows on the local network.
-    #[must_use]
-    pub fn freebsd_4_5() -> Self {
-        Self {
-            duplicate_sack: false,
-            send_buffer: Some(Bytes::new(32 << 10)),
-            receive_buffer: Bytes::new(64 << 10),
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
-            timestamp_granularity: Duration::from_millis(10),
-            initial_rto: Duration::from_secs(3),
-            max_rto: Duration::from_secs(64),
-            max_backoff: 6,
-            rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(2),
-            ssthresh_from: SsthreshFrom::Window,
-            repeated_timeout: RepeatedTimeout::Recompute,
-            limited_transmit: false,
-            partial_ack_timer: PartialAckTimer::SlowButSteady,
-            fast_retransmit_timer: FastRetransmitTimer::Restart,
-            shrunk_window: ShrunkWindow::PullBack,
-            window_update: WindowUpdate::Larger,
-            nagle: true,
-            ..Self::default()
-        }
-    }
-
-    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
-    ///
-    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
-    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
-    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
-    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
-    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
-    #[must_use]
-    pub fn linux_6() -> Self {
-        Self {
-            cwnd_unit: CwndUnit::Segments,
-            rack_clock: RackClock::Jiffies,
-            delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
-            quick_acks: 0,
-            sack_compression: SackCompression::Linux6,
-            min_rto: Duration::from_millis(200),
-            max_rto: Duration::from_secs(120),
-            rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
-            rtt_sampling: RttSampling::EveryAck,
-            initial_window: InitialWindow::Segments(10),
-            ssthresh_from: SsthreshFrom::Window,
-            growth: Growth::WhenLimited,
-            window_update: WindowUpdate::LargerOrZero,
-            ..Self::default()
-        }
-        .with_linux_6_quick_acks()
-        .with_linux_6_algorithm(Algorithm::Cubic)
-    }
-
-    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
-    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
-    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
-    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does; below 1 MiB it clamps the window,
-    /// which then has no room to grow.
-    #[must_use]
-    pub fn with_linux_6_quick_acks(self) -> Self {
-        const EXACT: u64 = 1 << 20;
-        let buffer = self.receive_buffer.as_u64();
-        let growth = if buffer < EXACT { 0 } else { buffer / 2 * 3 };
-        let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
-        let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
-        Self { quick_acks: LINUX_6_QUICK_ACKS.saturating_add(growing), ..self }
-    }
-
-    /// Chooses an algorithm as Linux 6 runs it: whichever it is, RACK-TLP finds losses (`tcp_recovery` 1), and the window comes down by
-    /// [`WindowReduction::Linux6`].
-    #[must_use]
-    pub fn with_linux_6_algorithm(self, algorithm: Algorithm) -> Self {
-        Self {
-            loss_recovery: LossRecovery::Rack,
-            sack_detection: SackDetection::Rfc6675,
-            window_reduction: WindowReduction::Linux6,
-            ..self.with_algorithm(algorithm)
-        }
-    }
-
-    /// Chooses an algorithm, and with it the loss recovery and the ECN that it is known with ([`AlgorithmInfo::known_with`](crate::AlgorithmInfo::known_with)).
-    /// A foreign algorithm leaves them as they are.
-    #[must_use]
-    pub fn with_algorithm(mut self, algorithm: Algorithm) -> Self {
-        if let Some(info) = algorithm.info() {
-            info.known_with.apply(&mut self);
-        }
-        self.congestion_control = algorithm;
-        self
-    }
-
     /// Chooses a congestion control of another crate. Loss recovery and ECN stay as they are.
     #[must_use]
     pub fn with_congestion_control(self, factory: Arc<dyn ControllerFactory>) -> Self {
         Self { congestion_control: Algorithm::Foreign(Foreign(factory)), ..self }
-    }
-
-    /// As [`Self::with_algorithm`], with the loss recovery of ns-2's own agents where they have one of their own
-    /// ([`AlgorithmInfo::ns2_agent`](crate::AlgorithmInfo::ns2_agent)).
-    #[must_use]
-    pub fn with_ns2_agent(self, algorithm: Algorithm) -> Self {
-        let agent = algorithm.info().and_then(|info| info.ns2_agent);
-        let mut config = self.with_algorithm(algorithm);
-        if let Some(agent) = agent {
-            agent.apply(&mut config);
-        }
-        config
     }
 
     /// Data in a full segment between two endpoints of this configuration, bytes (RFC 6691 section 2).
@@ -376,12 +90,10 @@ impl Config {
         self.mss.saturating_sub(options).max(1)
     }
 
-    /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
+    /// This configuration with a change.
     #[must_use]
-    pub fn with_ns2_window(mut self, segments: u32) -> Self {
-        let window = Bytes::new(u64::from(segments) * u64::from(self.mss));
-        self.receive_buffer = window;
-        self.initial_ssthresh = Some(window);
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
         self
     }
 
@@ -391,60 +103,15 @@ impl Config {
     /// Names the first field that is wrong, its value and what was expected.
     pub fn validate(&self) -> Result<(), ConfigError> {
         expect(self.mss >= SMALLEST_MSS, "mss", self.mss, "at least 48 bytes")?;
-        let buffer = self.receive_buffer.as_u64();
-        let fits = (u64::from(self.mss)..=LARGEST_BUFFER).contains(&buffer);
-        expect(fits, "receive_buffer", self.receive_buffer, "at least one mss and at most 2^30 bytes")?;
-        if let Some(buffer) = self.send_buffer {
-            let most = LARGEST_BUFFER.min(u64::from(u16::MAX) * u64::from(self.mss));
-            let fits = (u64::from(self.mss)..=most).contains(&buffer.as_u64());
-            expect(fits, "send_buffer", buffer, "at least one mss, and at most 65,535 of them and 2^30 bytes")?;
-        }
-        let counts = matches!(self.loss_recovery, LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno);
-        let fits = self.shrunk_window == ShrunkWindow::Keep || counts;
+        self.flow_control.validate(self.mss)?;
+        let fits = self.flow_control.shrunk_window == ShrunkWindow::Keep || self.recovery.counts_duplicates();
         expect(fits, "shrunk_window", "pull_back", "keep, or loss_recovery tahoe, reno or new_reno")?;
-        if let DelayedAck::EverySecond { timeout } = self.delayed_ack {
-            let fits = !timeout.is_zero() && timeout <= LONGEST_ACK_DELAY;
-            expect(fits, "delayed_ack_timeout", timeout, "more than 0 s and at most 500 ms (RFC 5681 section 4.2)")?;
-        }
+        self.acks.validate()?;
         let granularity = self.timestamp_granularity;
         let fits = !granularity.is_zero() && granularity <= SLOWEST_TIMESTAMP_CLOCK;
         expect(fits, "timestamp_granularity", granularity, "more than 0 s and at most 1 s (RFC 7323 section 5.4)")?;
-        self.validate_timer()?;
-        self.validate_window()
-    }
-
-    fn validate_timer(&self) -> Result<(), ConfigError> {
-        let max = self.max_rto;
-        expect(max >= SHORTEST_MAX_RTO, "max_rto", max, "at least 60 s (RFC 6298 section 2.5)")?;
-        let in_range = |span: Duration| !span.is_zero() && span <= max;
-        expect(in_range(self.initial_rto), "initial_rto", self.initial_rto, "more than 0 s and at most max_rto")?;
-        expect(in_range(self.min_rto), "min_rto", self.min_rto, "more than 0 s and at most max_rto")?;
-        expect(self.max_backoff <= 32, "max_backoff", self.max_backoff, "at most 32 doublings")?;
-        match self.rtt_clock {
-            RttClock::Fine { granularity } => {
-                expect(in_range(granularity), "rto_granularity", granularity, "more than 0 s and at most max_rto")
-            }
-            RttClock::Ticks { tick } => {
-                expect(in_range(tick), "rto_granularity", tick, "more than 0 s and at most max_rto")
-            }
-        }
-    }
-
-    fn validate_window(&self) -> Result<(), ConfigError> {
-        if let InitialWindow::Segments(segments) = self.initial_window {
-            expect((1..=10_000).contains(&segments), "initial_window", segments, "1 to 10000 segments")?;
-        }
-        if let Some(ssthresh) = self.initial_ssthresh {
-            expect(ssthresh.as_u64() > 0, "initial_ssthresh", ssthresh, "more than 0 bytes")?;
-        }
-        let VegasBounds { alpha, beta, gamma } = self.vegas;
-        let fits = alpha >= 1 && alpha <= beta && beta <= 10_000 && (1..=10_000).contains(&gamma);
-        let given = format!("alpha {alpha}, beta {beta}, gamma {gamma}");
-        expect(fits, "vegas", given, "1 <= alpha <= beta <= 10000 and 1 <= gamma <= 10000 segments")?;
-        if let Increase::ByteCounting { limit } = self.increase {
-            expect((1..=1000).contains(&limit), "increase limit", limit, "1 to 1000 segments (RFC 3465: 1 or 2)")?;
-        }
-        expect(self.forward_reordering >= 1, "forward_reordering", self.forward_reordering, "at least 1")?;
-        expect(self.duplicate_ack_threshold >= 1, "duplicate_ack_threshold", self.duplicate_ack_threshold, "at least 1")
+        self.timer.validate()?;
+        self.cwnd.validate()?;
+        self.recovery.validate()
     }
 }

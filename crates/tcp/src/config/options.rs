@@ -177,14 +177,14 @@ impl VegasBounds {
     pub const NS2: Self = Self { alpha: 1, beta: 3, gamma: 1 };
 }
 
-/// How the receiving application takes what has arrived in order.
+/// When the receiving application takes data that has arrived in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum ApplicationRead {
     /// At once.
     #[default]
     Immediate,
-    /// When it calls [`Endpoint::read`](crate::Endpoint::read); what it has not read closes the window.
+    /// When it calls [`Endpoint::read`](crate::Endpoint::read); unread data closes the window.
     OnDemand,
 }
 

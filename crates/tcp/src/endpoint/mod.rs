@@ -4,7 +4,9 @@ mod ack;
 mod connect;
 mod ecn;
 mod fast;
+mod marks;
 mod pacing;
+mod prediction;
 mod receiver;
 mod selective;
 mod sender;
@@ -25,9 +27,9 @@ use crate::segment::Segment;
 use crate::seq::SeqNr;
 use crate::timestamps::Timestamps;
 use ecn::EcnState;
-use fast::Prediction;
 use netlull_units::{Bytes, Duration, Instant};
 use pacing::Paced;
+use prediction::Prediction;
 use receiver::{AckDue, Receiver};
 use sender::{ENDLESS, Fin, Sender, Times};
 
@@ -203,7 +205,7 @@ struct Rare {
 impl Rare {
     fn new(config: &Config, role: Role) -> Self {
         Self {
-            recovery: DuplicateRecovery::new(config),
+            recovery: DuplicateRecovery::new(&config.recovery),
             ecn: EcnState::new(config.ecn),
             early_ack: None,
             largest_window: 0,
@@ -212,18 +214,18 @@ impl Rare {
             handshake_timeouts: 0,
             peer_mss: 0,
             role,
-            duplicate_ack: config.duplicate_ack,
-            fast_retransmit_timer: config.fast_retransmit_timer,
-            timeout_flight: config.timeout_flight,
-            shrunk_window: config.shrunk_window,
-            send_buffer: config.send_buffer.map(Bytes::as_u64),
-            idle_restart: config.idle_restart,
-            rtt_sampling: config.rtt_sampling,
-            handshake_rtt: config.handshake_rtt,
+            duplicate_ack: config.recovery.duplicate_ack,
+            fast_retransmit_timer: config.recovery.fast_retransmit_timer,
+            timeout_flight: config.recovery.timeout_flight,
+            shrunk_window: config.flow_control.shrunk_window,
+            send_buffer: config.flow_control.send_buffer.map(Bytes::as_u64),
+            idle_restart: config.cwnd.idle_restart,
+            rtt_sampling: config.timer.rtt_sampling,
+            handshake_rtt: config.timer.handshake_rtt,
             offers_timestamps: config.timestamps,
-            offers_scaling: config.window_scaling,
-            offers_sack: matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
-            initial_window: config.initial_window,
+            offers_scaling: config.flow_control.window_scaling,
+            offers_sack: matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack),
+            initial_window: config.cwnd.initial_window,
             mss: config.mss,
         }
     }
@@ -245,8 +247,8 @@ impl Endpoint {
     fn new(config: &Config, iss: SeqNr, role: Role) -> Self {
         let cc = Controller::new(config, iss.as_u32());
         let paced = Paced::for_controller(&cc);
-        let uses_board = match config.loss_recovery {
-            LossRecovery::Sack => config.sack_detection != SackDetection::Counting,
+        let uses_board = match config.recovery.loss_recovery {
+            LossRecovery::Sack => config.recovery.sack_detection != SackDetection::Counting,
             LossRecovery::Rack => true,
             LossRecovery::Tahoe | LossRecovery::Reno | LossRecovery::NewReno | LossRecovery::Vegas => false,
         };
@@ -264,8 +266,9 @@ impl Endpoint {
             limit: 0,
             timer_at: Instant::NEVER,
             wake_at: Instant::NEVER,
-            rtt: RttEstimator::new(config),
-            selective: uses_board.then(|| Box::new(Selective::new(config, cc.owns_window(), paced.is_some()))),
+            rtt: RttEstimator::new(&config.timer),
+            selective: uses_board
+                .then(|| Box::new(Selective::new(&config.recovery, cc.owns_window(), paced.is_some()))),
             paced,
             cc,
             rare: Box::new(Rare::new(config, role)),
@@ -376,7 +379,7 @@ impl Endpoint {
     }
 
     /// The application takes up to `max` bytes that have arrived in order; returns how many there were. With
-    /// [`Reading::Immediate`](crate::Reading::Immediate) there never are any.
+    /// [`ApplicationRead::Immediate`](crate::ApplicationRead::Immediate) there never are any.
     pub fn read(&mut self, max: u64) -> u64 {
         let (taken, update_window) = self.rcv.read(max, u64::from(self.rare.mss));
         if update_window && self.sends_data() {

@@ -1,6 +1,6 @@
 //! The receiving half: what has arrived, what may come, when to acknowledge.
 
-use crate::config::{Config, DelayedAck, Reading, SackCompression};
+use crate::config::{ApplicationRead, Config, DelayedAck, SackCompression};
 use crate::number::{field_u16, length_u32};
 use crate::segment::{MOST_SACK_BLOCKS, SackBlock, Segment};
 use crate::seq::SeqNr;
@@ -84,7 +84,7 @@ pub(super) struct Receiver {
     delays: bool,
     /// Gaps are reported in SACK blocks (RFC 2018).
     pub sacks: bool,
-    reading: Reading,
+    application_read: ApplicationRead,
     /// Our window scale shift.
     pub shift: u8,
     /// RCV.NXT as a stream offset.
@@ -159,8 +159,8 @@ const NOWHERE: u64 = u64::MAX;
 
 impl Receiver {
     pub fn new(config: &Config) -> Self {
-        let buffer = config.receive_buffer.as_u64();
-        let (delays, ack_delay) = match config.delayed_ack {
+        let buffer = config.flow_control.receive_buffer.as_u64();
+        let (delays, ack_delay) = match config.acks.delayed_ack {
             DelayedAck::Off => (false, Duration::ZERO),
             DelayedAck::EverySecond { timeout } => (true, timeout),
         };
@@ -168,8 +168,8 @@ impl Receiver {
             held: Vec::new(),
             latest: [NOWHERE; MOST_SACK_BLOCKS],
             repeated: None,
-            reports_repeats: config.duplicate_sack,
-            compression: Compression::new(config.sack_compression),
+            reports_repeats: config.acks.duplicate_sack,
+            compression: Compression::new(config.acks.sack_compression),
         };
         let mut new = Self {
             edge: buffer.min(LARGEST_UNSCALED),
@@ -182,7 +182,7 @@ impl Receiver {
             largest: 0,
             delays,
             sacks: false,
-            reading: config.reading,
+            application_read: config.flow_control.application_read,
             shift: 0,
             nxt: 0,
             ack_deadline: Instant::NEVER,
@@ -192,7 +192,7 @@ impl Receiver {
             field_holds: false,
             ack_due: AckDue::No,
             silly: 0,
-            quick: if delays { config.quick_acks } else { 0 },
+            quick: if delays { config.acks.quick_acks } else { 0 },
         };
         new.set_segment_size(config.mss);
         new
@@ -309,7 +309,7 @@ impl Receiver {
 
     /// True if nothing waits: no gaps, nothing to report, no FIN, nothing for the application to read.
     pub fn is_plain(&self) -> bool {
-        let everything_read = self.reading == Reading::Immediate;
+        let everything_read = self.application_read == ApplicationRead::Immediate;
         everything_read && self.gaps.held.is_empty() && self.gaps.repeated.is_none() && self.fin == NO_FIN
     }
 
@@ -393,12 +393,15 @@ impl Receiver {
 
     /// Everything as in `fresh`, which holds nothing, in the same memory.
     pub fn renew(&mut self, fresh: &Self) {
-        let Self { edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, reading, .. } = fresh;
+        let Self {
+            edge, read, buffer, fin, ack_delay, gaps, unacked, largest, delays, sacks, application_read, ..
+        } = fresh;
         (self.edge, self.read, self.buffer, self.fin, self.ack_delay) = (*edge, *read, *buffer, *fin, *ack_delay);
         (self.unacked, self.largest, self.delays, self.sacks) = (*unacked, *largest, *delays, *sacks);
         let Self { shift, nxt, ack_deadline, origin, last_ack_sent, field, field_holds, ack_due, silly, quick, .. } =
             fresh;
-        (self.reading, self.shift, self.nxt, self.ack_deadline) = (*reading, *shift, *nxt, *ack_deadline);
+        (self.application_read, self.shift, self.nxt, self.ack_deadline) =
+            (*application_read, *shift, *nxt, *ack_deadline);
         (self.origin, self.last_ack_sent, self.field) = (*origin, *last_ack_sent, *field);
         (self.field_holds, self.ack_due, self.silly, self.quick) = (*field_holds, *ack_due, *silly, *quick);
         self.gaps.held.clear();
@@ -484,7 +487,7 @@ impl Receiver {
 
     #[inline]
     fn consume(&mut self) {
-        if self.reading == Reading::Immediate {
+        if self.application_read == ApplicationRead::Immediate {
             self.read = self.nxt.min(self.fin);
         }
     }

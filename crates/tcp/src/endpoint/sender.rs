@@ -110,7 +110,7 @@ impl Sender {
             shift: 0,
             fin: Fin::Open,
             nagle: config.nagle,
-            window_update: config.window_update,
+            window_update: config.flow_control.window_update,
         }
     }
 

@@ -7,7 +7,7 @@ use super::board::Span;
 use super::early::EarlyRetransmit;
 use super::holes::Holes;
 use crate::cc::{TimeoutKind, Transmission};
-use crate::config::{Config, FullAck, LossRecovery, PartialAckTimer, SackDetection};
+use crate::config::{FullAck, LossRecovery, PartialAckTimer, Recovery, SackDetection};
 use netlull_units::{Duration, Instant};
 
 /// RFC 3042: new segments on the first two duplicate acknowledgements.
@@ -139,7 +139,7 @@ enum Retransmit {
 }
 
 impl Kind {
-    fn new(config: &Config) -> Self {
+    fn new(config: &Recovery) -> Self {
         match (config.loss_recovery, config.sack_detection) {
             (LossRecovery::Tahoe, _) => Self::Tahoe,
             (LossRecovery::Reno, _) => Self::Reno,
@@ -156,7 +156,7 @@ impl Kind {
 }
 
 impl DuplicateRecovery {
-    pub fn new(config: &Config) -> Self {
+    pub fn new(config: &Recovery) -> Self {
         Self {
             adjustment: 0,
             recover: 0,

@@ -6,7 +6,7 @@ use super::board::{Delivery, Scoreboard, Span};
 use super::journal::Journal;
 use super::rack::Rack;
 use crate::cc::TimeoutKind;
-use crate::config::{Config, LossRecovery, RackClock, SackDetection, WindowReduction};
+use crate::config::{LossRecovery, RackClock, Recovery, SackDetection, WindowReduction};
 use netlull_units::{Duration, Instant};
 
 /// ns-2's TCP/Linux leaves recovery with at most so many segments more than are in flight (`tcp_max_burst`).
@@ -114,7 +114,7 @@ pub(crate) struct Selective {
 impl Selective {
     /// `owns_window`: congestion control's window holds in recovery too; `journal`: it wants to know what becomes of
     /// segments.
-    pub fn new(config: &Config, owns_window: bool, journal: bool) -> Self {
+    pub fn new(config: &Recovery, owns_window: bool, journal: bool) -> Self {
         let mut board = Scoreboard::default();
         board.journal = journal.then(Box::default);
         let detection = match (config.loss_recovery, config.sack_detection) {

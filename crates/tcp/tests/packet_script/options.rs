@@ -8,15 +8,14 @@ use serde::de::DeserializeOwned;
 /// What a script starts from: the defaults, which follow the RFCs, with segments of 1000 bytes without options, each
 /// acknowledged at once, and a handshake that takes no time and is no round-trip sample.
 pub fn base() -> Config {
-    Config {
-        mss: 1000,
-        timestamps: false,
-        window_scaling: false,
-        delayed_ack: DelayedAck::Off,
-        handshake_rtt: HandshakeRtt::Ignored,
-        initial_window: InitialWindow::Segments(10),
-        ..Config::default()
-    }
+    Config::default().with(|c| {
+        c.mss = 1000;
+        c.timestamps = false;
+        c.flow_control.window_scaling = false;
+        c.acks.delayed_ack = DelayedAck::Off;
+        c.timer.handshake_rtt = HandshakeRtt::Ignored;
+        c.cwnd.initial_window = InitialWindow::Segments(10);
+    })
 }
 
 /// The value of that name, as scenarios and the recipes of packet scripts have it.
@@ -44,19 +43,19 @@ pub fn apply(config: &mut Config, name: &str, value: &str) -> Result<(), String>
 fn apply_quantity(config: &mut Config, name: &str, value: &str) -> Result<bool, String> {
     match name {
         "mss" => config.mss = parse_number(value)?,
-        "receive_buffer" => config.receive_buffer = Bytes::new(parse_number(value)?),
-        "delayed_ack" if value == "off" => config.delayed_ack = DelayedAck::Off,
-        "delayed_ack" => config.delayed_ack = DelayedAck::EverySecond { timeout: parse_seconds(value)? },
+        "receive_buffer" => config.flow_control.receive_buffer = Bytes::new(parse_number(value)?),
+        "delayed_ack" if value == "off" => config.acks.delayed_ack = DelayedAck::Off,
+        "delayed_ack" => config.acks.delayed_ack = DelayedAck::EverySecond { timeout: parse_seconds(value)? },
         "timestamp_granularity" => config.timestamp_granularity = parse_seconds(value)?,
-        "initial_rto" => config.initial_rto = parse_seconds(value)?,
-        "min_rto" => config.min_rto = parse_seconds(value)?,
-        "max_rto" => config.max_rto = parse_seconds(value)?,
-        "rtt_granularity" => config.rtt_clock = RttClock::Fine { granularity: parse_seconds(value)? },
-        "initial_window" if value == "rfc6928" => config.initial_window = InitialWindow::Rfc6928,
-        "initial_window" => config.initial_window = InitialWindow::Segments(parse_number(value)?),
-        "initial_ssthresh" => config.initial_ssthresh = Some(Bytes::new(parse_number(value)?)),
-        "byte_counting" => config.increase = Increase::ByteCounting { limit: parse_number(value)? },
-        "duplicate_ack_threshold" => config.duplicate_ack_threshold = parse_number(value)?,
+        "initial_rto" => config.timer.initial_rto = parse_seconds(value)?,
+        "min_rto" => config.timer.min_rto = parse_seconds(value)?,
+        "max_rto" => config.timer.max_rto = parse_seconds(value)?,
+        "rtt_granularity" => config.timer.rtt_clock = RttClock::Fine { granularity: parse_seconds(value)? },
+        "initial_window" if value == "rfc6928" => config.cwnd.initial_window = InitialWindow::Rfc6928,
+        "initial_window" => config.cwnd.initial_window = InitialWindow::Segments(parse_number(value)?),
+        "initial_ssthresh" => config.cwnd.initial_ssthresh = Some(Bytes::new(parse_number(value)?)),
+        "byte_counting" => config.cwnd.increase = Increase::ByteCounting { limit: parse_number(value)? },
+        "duplicate_ack_threshold" => config.recovery.duplicate_ack_threshold = parse_number(value)?,
         "time_wait" => config.time_wait = parse_seconds(value)?,
         _ => return Ok(false),
     }
@@ -65,12 +64,12 @@ fn apply_quantity(config: &mut Config, name: &str, value: &str) -> Result<bool, 
 
 fn apply_switch(config: &mut Config, name: &str, value: &str) -> Result<bool, String> {
     let field = match name {
-        "window_scaling" => &mut config.window_scaling,
+        "window_scaling" => &mut config.flow_control.window_scaling,
         "timestamps" => &mut config.timestamps,
-        "idle_restart" => &mut config.idle_restart,
-        "limited_transmit" => &mut config.limited_transmit,
+        "idle_restart" => &mut config.cwnd.idle_restart,
+        "limited_transmit" => &mut config.recovery.limited_transmit,
         "nagle" => &mut config.nagle,
-        "hystart" => &mut config.hystart,
+        "hystart" => &mut config.cwnd.hystart,
         _ => return Ok(false),
     };
     *field = on_off(value)?;
@@ -80,21 +79,21 @@ fn apply_switch(config: &mut Config, name: &str, value: &str) -> Result<bool, St
 fn apply_choice(config: &mut Config, name: &str, value: &str) -> Result<bool, String> {
     match name {
         "congestion_control" => config.congestion_control = algorithm(value)?,
-        "loss_recovery" => config.loss_recovery = named(value)?,
-        "sack_detection" => config.sack_detection = named(value)?,
-        "window_reduction" => config.window_reduction = named(value)?,
+        "loss_recovery" => config.recovery.loss_recovery = named(value)?,
+        "sack_detection" => config.recovery.sack_detection = named(value)?,
+        "window_reduction" => config.recovery.window_reduction = named(value)?,
         "ecn" => config.ecn = named(value)?,
-        "reading" => config.reading = named(value)?,
-        "growth" => config.growth = named(value)?,
-        "handshake_rtt" => config.handshake_rtt = named(value)?,
-        "rtt_sampling" => config.rtt_sampling = named(value)?,
-        "full_ack" => config.full_ack = named(value)?,
-        "partial_ack_timer" => config.partial_ack_timer = named(value)?,
-        "fast_retransmit_timer" => config.fast_retransmit_timer = named(value)?,
-        "duplicate_ack" => config.duplicate_ack = named(value)?,
-        "ssthresh_from" => config.ssthresh_from = named(value)?,
-        "timeout_flight" => config.timeout_flight = named(value)?,
-        "repeated_timeout" => config.repeated_timeout = named(value)?,
+        "reading" => config.flow_control.application_read = named(value)?,
+        "growth" => config.cwnd.growth = named(value)?,
+        "handshake_rtt" => config.timer.handshake_rtt = named(value)?,
+        "rtt_sampling" => config.timer.rtt_sampling = named(value)?,
+        "full_ack" => config.recovery.full_ack = named(value)?,
+        "partial_ack_timer" => config.recovery.partial_ack_timer = named(value)?,
+        "fast_retransmit_timer" => config.recovery.fast_retransmit_timer = named(value)?,
+        "duplicate_ack" => config.recovery.duplicate_ack = named(value)?,
+        "ssthresh_from" => config.cwnd.ssthresh_from = named(value)?,
+        "timeout_flight" => config.recovery.timeout_flight = named(value)?,
+        "repeated_timeout" => config.cwnd.repeated_timeout = named(value)?,
         _ => return Ok(false),
     }
     Ok(true)

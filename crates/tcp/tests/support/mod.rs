@@ -1,7 +1,7 @@
 //! A deterministic event loop with two endpoints, and the model that it checks them against after each step.
 
 use netlull_tcp::{
-    Config, Counters, Data, Endpoint, Flags, LossRecovery, Reading, SackDetection, Segment, SeqNr, State,
+    ApplicationRead, Config, Counters, Data, Endpoint, Flags, LossRecovery, SackDetection, Segment, SeqNr, State,
     WindowReduction,
 };
 use netlull_units::{Duration, Instant};
@@ -154,7 +154,7 @@ impl World {
             next_fate: [0; 2],
             next_read: scene.readers.map(|reader| Instant::ZERO + reader.every),
             next_write: [Instant::ZERO; 2],
-            scaled: scene.configs.iter().all(|config| config.window_scaling),
+            scaled: scene.configs.iter().all(|config| config.flow_control.window_scaling),
             scene: scene.clone(),
             tail_probes: [0; 2],
             trace: None,
@@ -260,7 +260,8 @@ impl World {
     }
 
     fn read_time(&self, end: usize) -> Instant {
-        let waits = self.scene.configs[end].reading == Reading::OnDemand && self.ends[end].unread() > 0;
+        let waits = self.scene.configs[end].flow_control.application_read == ApplicationRead::OnDemand
+            && self.ends[end].unread() > 0;
         if waits { self.next_read[end].max(self.now) } else { Instant::NEVER }
     }
 
@@ -353,7 +354,7 @@ impl World {
     }
 
     fn shift(&self, end: usize) -> u32 {
-        let buffer = self.scene.configs[end].receive_buffer.as_u64();
+        let buffer = self.scene.configs[end].flow_control.receive_buffer.as_u64();
         (0..15).find(|shift| 65_535_u64 << shift >= buffer).unwrap_or(14)
     }
 
@@ -369,9 +370,9 @@ impl World {
         }
         let edge = self.right_edge(end, segment);
         // Rounding to 2^shift may take the edge back by less than that when the buffer is full (RFC 7323 section 2.4).
-        let slack = match self.scene.configs[end].reading {
-            Reading::Immediate => 0,
-            Reading::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
+        let slack = match self.scene.configs[end].flow_control.application_read {
+            ApplicationRead::Immediate => 0,
+            ApplicationRead::OnDemand => (1 << if self.scaled { self.shift(end) } else { 0 }) - 1,
         };
         let other = &mut self.directions[1 - end];
         check!(edge + slack >= other.advertised, "end {end} takes its window back from {} to {edge}", other.advertised);
@@ -418,7 +419,7 @@ impl World {
         let says_so = segment.flags.intersects(Flags::ECT | Flags::CWR);
         check!(may_be_marked || !says_so, "end {end} sends {start}+{len} as ECN-capable");
         let config = &self.scene.configs[end];
-        let uses_sack = matches!(config.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
+        let uses_sack = matches!(config.recovery.loss_recovery, LossRecovery::Sack | LossRecovery::Rack);
         if len > 0 {
             check!(
                 start >= tcp.snd_una(),
@@ -426,7 +427,7 @@ impl World {
                 tcp.snd_una()
             );
             // ns-2's TCP/Linux forgets at the end of recovery what was SACKed.
-            let forgets = config.sack_detection != SackDetection::Rfc6675;
+            let forgets = config.recovery.sack_detection != SackDetection::Rfc6675;
             check!(
                 !uses_sack || forgets || !covers(&direction.sacked, (start, start + len)),
                 "end {end} sends {start}+{len} again, which is SACKed"
@@ -434,6 +435,7 @@ impl World {
         }
         // The send buffer holds whole segments.
         let held = config
+            .flow_control
             .send_buffer
             .map_or(u64::MAX, |buffer| buffer.as_u64().div_ceil(u64::from(tcp.smss())) * u64::from(tcp.smss()));
         check!(
@@ -449,7 +451,7 @@ impl World {
                 direction.edge
             );
             // A FIN counts one; rate halving takes a segment from the window for each that it lets out.
-            let halves = uses_sack && config.window_reduction == WindowReduction::RateHalving;
+            let halves = uses_sack && config.recovery.window_reduction == WindowReduction::RateHalving;
             let most = tcp.cwnd() + 1 + if halves { u64::from(tcp.smss()) } else { 0 };
             // A tail loss probe does not ask for the window (RFC 8985 section 7.3).
             let tail_probe = tcp.counters().tail_probes > self.tail_probes[end];
@@ -483,7 +485,7 @@ impl World {
             incoming.prefix()
         );
         check!(
-            tcp.unread() <= self.scene.configs[end].receive_buffer.as_u64(),
+            tcp.unread() <= self.scene.configs[end].flow_control.receive_buffer.as_u64(),
             "end {end} holds {} bytes, more than its buffer",
             tcp.unread()
         );

@@ -2,9 +2,9 @@
 
 use super::{Closing, Fate, Reader, Scene, Writer};
 use netlull_tcp::{
-    Algorithm, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth, HandshakeRtt, Increase,
-    InitialWindow, LossRecovery, PartialAckTimer, Reading, RepeatedTimeout, RttClock, RttSampling, SackDetection,
-    ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
+    Algorithm, ApplicationRead, Config, DelayedAck, DuplicateAck, Ecn, FastRetransmitTimer, FullAck, Growth,
+    HandshakeRtt, Increase, InitialWindow, LossRecovery, PartialAckTimer, RepeatedTimeout, RttClock, RttSampling,
+    SackDetection, ShrunkWindow, SsthreshFrom, TimeoutFlight, WindowReduction, WindowUpdate,
 };
 use netlull_units::{Bytes, Duration};
 
@@ -51,74 +51,72 @@ fn receiving(from: &mut Source<'_>) -> Config {
     let segments = 1 + u64::from(from.byte()) % 80;
     let odd_bytes = u64::from(from.byte()) % 100;
     let timeout = from.millis(1, 500);
-    Config {
-        mss,
-        receive_buffer: Bytes::new(segments * u64::from(mss) + odd_bytes),
-        reading: from.one_of(&[Reading::Immediate, Reading::OnDemand]),
-        delayed_ack: from.one_of(&[DelayedAck::Off, DelayedAck::EverySecond { timeout }]),
-        window_scaling: from.one_of(&[false, true]),
-        timestamps: from.one_of(&[false, true]),
-        timestamp_granularity: Duration::from_millis(1 + u64::from(from.byte()) % 20),
-        // Longer than a path that loses hundreds of segments in a row can keep the last FIN from arriving.
-        time_wait: Duration::from_secs(100_000),
-        ..Config::default()
-    }
+    let mut config = Config { mss, ..Config::default() };
+    config.flow_control.receive_buffer = Bytes::new(segments * u64::from(mss) + odd_bytes);
+    config.flow_control.application_read = from.one_of(&[ApplicationRead::Immediate, ApplicationRead::OnDemand]);
+    config.acks.delayed_ack = from.one_of(&[DelayedAck::Off, DelayedAck::EverySecond { timeout }]);
+    config.flow_control.window_scaling = from.one_of(&[false, true]);
+    config.timestamps = from.one_of(&[false, true]);
+    config.timestamp_granularity = Duration::from_millis(1 + u64::from(from.byte()) % 20);
+    // Longer than a path that loses hundreds of segments in a row can keep the last FIN from arriving.
+    config.time_wait = Duration::from_secs(100_000);
+    config
 }
 
 /// One end: every algorithm with every recovery.
 fn config(from: &mut Source<'_>) -> Config {
     use LossRecovery as L;
-    let base = receiving(from);
+    let mut config = receiving(from);
     let algorithms: Vec<Algorithm> = Algorithm::catalogue().iter().map(|info| info.algorithm.clone()).collect();
     let limit = Increase::ByteCounting { limit: 2 };
     let tick = RttClock::Ticks { tick: Duration::from_millis(10) };
-    let config = Config {
-        congestion_control: from.one_of(&algorithms),
-        loss_recovery: from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]),
-        sack_detection: from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]),
-        window_reduction: from.one_of(&[
-            WindowReduction::Proportional,
-            WindowReduction::Immediate,
-            WindowReduction::RateHalving,
-        ]),
-        ecn: from.one_of(&[Ecn::Off, Ecn::Classic, Ecn::Dctcp]),
-        hystart: from.one_of(&[true, false]),
-        nagle: from.one_of(&[false, true]),
-        initial_rto: from.millis(500, 3000),
-        min_rto: from.millis(50, 1000),
-        max_backoff: from.one_of(&[16, 6]),
-        rtt_clock: from.one_of(&[base.rtt_clock, tick]),
-        rtt_sampling: from.one_of(&[RttSampling::OncePerWindow, RttSampling::EveryAck]),
-        handshake_rtt: from.one_of(&[HandshakeRtt::Sampled, HandshakeRtt::Ignored]),
-        initial_window: from.one_of(&[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(3)]),
-        initial_ssthresh: from.one_of(&[None, Some(Bytes::new(4000))]),
-        increase: from.one_of(&[Increase::PerAck, limit]),
-        growth: from.one_of(&[Growth::Always, Growth::WhenLimited]),
-        ssthresh_from: from.one_of(&[SsthreshFrom::Flight, SsthreshFrom::Window]),
-        ..recovering(from, base)
-    };
-    let counts = matches!(config.loss_recovery, L::Tahoe | L::Reno | L::NewReno);
-    Config { shrunk_window: if counts { config.shrunk_window } else { ShrunkWindow::Keep }, ..config }
+    config.congestion_control = from.one_of(&algorithms);
+    config.recovery.loss_recovery =
+        from.one_of(&[L::NewReno, L::Sack, L::Rack, L::Sack, L::Rack, L::Tahoe, L::Reno, L::Vegas]);
+    config.recovery.sack_detection =
+        from.one_of(&[SackDetection::Rfc6675, SackDetection::Forward, SackDetection::Counting]);
+    config.recovery.window_reduction =
+        from.one_of(&[WindowReduction::Proportional, WindowReduction::Immediate, WindowReduction::RateHalving]);
+    config.ecn = from.one_of(&[Ecn::Off, Ecn::Classic, Ecn::Dctcp]);
+    config.cwnd.hystart = from.one_of(&[true, false]);
+    config.nagle = from.one_of(&[false, true]);
+    config.timer.initial_rto = from.millis(500, 3000);
+    config.timer.min_rto = from.millis(50, 1000);
+    config.timer.max_backoff = from.one_of(&[16, 6]);
+    config.timer.rtt_clock = from.one_of(&[config.timer.rtt_clock, tick]);
+    config.timer.rtt_sampling = from.one_of(&[RttSampling::OncePerWindow, RttSampling::EveryAck]);
+    config.timer.handshake_rtt = from.one_of(&[HandshakeRtt::Sampled, HandshakeRtt::Ignored]);
+    config.cwnd.initial_window =
+        from.one_of(&[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(3)]);
+    config.cwnd.initial_ssthresh = from.one_of(&[None, Some(Bytes::new(4000))]);
+    config.cwnd.increase = from.one_of(&[Increase::PerAck, limit]);
+    config.cwnd.growth = from.one_of(&[Growth::Always, Growth::WhenLimited]);
+    config.cwnd.ssthresh_from = from.one_of(&[SsthreshFrom::Flight, SsthreshFrom::Window]);
+    let mut config = recovering(from, config);
+    let counts = matches!(config.recovery.loss_recovery, L::Tahoe | L::Reno | L::NewReno);
+    if !counts {
+        config.flow_control.shrunk_window = ShrunkWindow::Keep;
+    }
+    config
 }
 
 /// The options of recovery.
-fn recovering(from: &mut Source<'_>, base: Config) -> Config {
-    Config {
-        timeout_flight: from.one_of(&[TimeoutFlight::Deflated, TimeoutFlight::Cumulative]),
-        repeated_timeout: from.one_of(&[RepeatedTimeout::Hold, RepeatedTimeout::Recompute]),
-        duplicate_ack: from.one_of(&[DuplicateAck::SameWindow, DuplicateAck::AnyWindow]),
-        limited_transmit: from.one_of(&[true, false]),
-        limited_repeats: from.one_of(&[false, true]),
-        forward_single_pass: from.one_of(&[false, true]),
-        forward_forgets: from.one_of(&[false, true]),
-        full_ack: from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]),
-        partial_ack_timer: from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]),
-        fast_retransmit_timer: from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]),
-        shrunk_window: from.one_of(&[ShrunkWindow::Keep, ShrunkWindow::PullBack]),
-        window_update: from.one_of(&[WindowUpdate::Any, WindowUpdate::Larger, WindowUpdate::LargerOrZero]),
-        send_buffer: from.one_of(&[None, None, Some(Bytes::new(10_000))]),
-        ..base
-    }
+fn recovering(from: &mut Source<'_>, mut config: Config) -> Config {
+    config.recovery.timeout_flight = from.one_of(&[TimeoutFlight::Deflated, TimeoutFlight::Cumulative]);
+    config.cwnd.repeated_timeout = from.one_of(&[RepeatedTimeout::Hold, RepeatedTimeout::Recompute]);
+    config.recovery.duplicate_ack = from.one_of(&[DuplicateAck::SameWindow, DuplicateAck::AnyWindow]);
+    config.recovery.limited_transmit = from.one_of(&[true, false]);
+    config.recovery.limited_repeats = from.one_of(&[false, true]);
+    config.recovery.forward_single_pass = from.one_of(&[false, true]);
+    config.recovery.forward_forgets = from.one_of(&[false, true]);
+    config.recovery.full_ack = from.one_of(&[FullAck::FlightLimited, FullAck::Ssthresh, FullAck::Deflated]);
+    config.recovery.partial_ack_timer = from.one_of(&[PartialAckTimer::Impatient, PartialAckTimer::SlowButSteady]);
+    config.recovery.fast_retransmit_timer = from.one_of(&[FastRetransmitTimer::Keep, FastRetransmitTimer::Restart]);
+    config.flow_control.shrunk_window = from.one_of(&[ShrunkWindow::Keep, ShrunkWindow::PullBack]);
+    config.flow_control.window_update =
+        from.one_of(&[WindowUpdate::Any, WindowUpdate::Larger, WindowUpdate::LargerOrZero]);
+    config.flow_control.send_buffer = from.one_of(&[None, None, Some(Bytes::new(10_000))]);
+    config
 }
 
 /// What becomes of segments, one or more for each byte or two.

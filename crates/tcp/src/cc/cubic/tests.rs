@@ -37,7 +37,7 @@ fn loss(segments: u64) -> Loss {
 
 /// Slow start has brought the window to `segments`.
 fn established(segments: u64) -> Cubic {
-    let mut cc = Cubic::new(&Config { hystart: false, ..Config::default() });
+    let mut cc = Cubic::new(&Config::default().with(|c| c.cwnd.hystart = false));
     let initial_window = segments * SMSS;
     cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window, rtt: None });
     cc
@@ -312,7 +312,10 @@ proptest! {
         counting in any::<bool>(),
     ) {
         let increase = if counting { Increase::ByteCounting { limit: 2 } } else { Increase::PerAck };
-        let mut cc = Cubic::new(&Config { hystart, increase, ..Config::default() });
+        let mut cc = Cubic::new(&Config::default().with(|c| {
+            c.cwnd.hystart = hystart;
+            c.cwnd.increase = increase;
+        }));
         cc.on_established(&Start { now: Instant::ZERO, smss: 1000, initial_window: 10_000, rtt: None });
         let (mut now, mut una) = (Instant::ZERO, 0);
         for (kind, bytes, pause) in events {

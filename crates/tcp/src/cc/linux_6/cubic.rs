@@ -123,7 +123,7 @@ impl Ops for CubicOps {
             decided_at: 0,
             epoch: None,
             shortest: None,
-            hystart: config.hystart.then(HyStart::new),
+            hystart: config.cwnd.hystart.then(HyStart::new),
         }
     }
 

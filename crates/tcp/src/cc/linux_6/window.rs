@@ -42,7 +42,7 @@ impl Window {
         let smss = u64::from(config.mss);
         Self {
             cwnd: 1,
-            ssthresh: config.initial_ssthresh.map_or(NO_THRESHOLD, |bytes: Bytes| (bytes.as_u64() / smss).max(1)),
+            ssthresh: config.cwnd.initial_ssthresh.map_or(NO_THRESHOLD, |bytes: Bytes| (bytes.as_u64() / smss).max(1)),
             count: 0,
             smss,
             clamp: LARGEST_BYTES / smss,

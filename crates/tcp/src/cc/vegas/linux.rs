@@ -66,7 +66,7 @@ impl VegasOps {
 
 impl Ops for VegasOps {
     fn new(config: &Config) -> Self {
-        Self { meter: DelayMeter::new(), bounds: config.vegas, started: false, nxt: 0 }
+        Self { meter: DelayMeter::new(), bounds: config.cwnd.vegas, started: false, nxt: 0 }
     }
 
     #[inline]
@@ -126,7 +126,7 @@ mod tests {
     use netlull_units::Duration;
 
     fn established(cwnd: u64, ssthresh: u64) -> VegasLinux {
-        let mut cc = VegasLinux::new(&Config { vegas: VegasBounds::LINUX, ..config(1000, ssthresh) });
+        let mut cc = VegasLinux::new(&config(1000, ssthresh).with(|c| c.cwnd.vegas = VegasBounds::LINUX));
         cc.on_established(&start(cwnd));
         cc
     }

@@ -27,7 +27,7 @@ pub(super) static INFO: AlgorithmInfo = AlgorithmInfo {
 };
 
 fn parameters() -> Vec<ParameterInfo> {
-    let bounds = Config::default().vegas;
+    let bounds = Config::default().cwnd.vegas;
     let all = format!("{{ alpha = {}, beta = {}, gamma = {} }}", bounds.alpha, bounds.beta, bounds.gamma);
     let meaning = "segments queued: below alpha the window grows, above beta it shrinks, above gamma slow start ends";
     vec![option("vegas", all, meaning, "Linux 2.6.22 tcp_vegas.c; preset ns2: 1, 3, 1")]
@@ -47,7 +47,7 @@ impl Vegas {
     /// Vegas with the options of `config`, before the handshake.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        match config.vegas_flavour {
+        match config.cwnd.vegas_flavour {
             VegasFlavour::Linux => Self::Linux(VegasLinux::new(config)),
             VegasFlavour::Ns2 => Self::Ns2(VegasNs2::new(config)),
         }

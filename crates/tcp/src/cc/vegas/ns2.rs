@@ -75,7 +75,10 @@ impl VegasNs2 {
         Self {
             cwnd: 1.0,
             bytes: smss,
-            ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, |ssthresh: Bytes| float(ssthresh.as_u64() / smss)),
+            ssthresh: config
+                .cwnd
+                .initial_ssthresh
+                .map_or(f64::INFINITY, |ssthresh: Bytes| float(ssthresh.as_u64() / smss)),
             increment: 0.0,
             may_grow: true,
             base_rtt: None,
@@ -85,7 +88,7 @@ impl VegasNs2 {
             begin_time: Instant::ZERO,
             reduced_at: Instant::ZERO,
             after_loss: 0.0,
-            bounds: config.vegas,
+            bounds: config.cwnd.vegas,
             smss,
             initial_window: smss,
             opened: false,

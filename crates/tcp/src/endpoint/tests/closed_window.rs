@@ -17,7 +17,10 @@ fn ten_in_flight(config: &Config) -> Script {
 
 /// 4.4BSD, without limited transmit, which the arithmetic is easier without.
 fn bsd() -> Config {
-    Config { shrunk_window: ShrunkWindow::PullBack, limited_transmit: false, ..plain() }
+    plain().with(|c| {
+        c.flow_control.shrunk_window = ShrunkWindow::PullBack;
+        c.recovery.limited_transmit = false;
+    })
 }
 
 impl Script {
@@ -78,7 +81,7 @@ fn the_window_opens_with_the_number_that_closed_it() {
 #[test]
 fn an_open_ack_is_no_duplicate() {
     // RFC 5681 section 2 (e): two duplicates, then another window, then two more: no loss. Closed ones count as others do.
-    let mut t = ten_in_flight(&Config { limited_transmit: false, ..plain() });
+    let mut t = ten_in_flight(&plain().with(|c| c.recovery.limited_transmit = false));
     t.closed(100, 1000);
     t.closed_times(101, 1000, 2);
     t.ack(102, 1000);
@@ -91,7 +94,7 @@ fn an_open_ack_is_no_duplicate() {
 #[test]
 fn closed_duplicates_repair_a_loss() {
     // Segment 1 is lost; the window is closed all the time. Its retransmission needs none (RFC 9293 section 3.8.6, MAY-7).
-    let mut t = ten_in_flight(&Config { limited_transmit: false, ..plain() });
+    let mut t = ten_in_flight(&plain().with(|c| c.recovery.limited_transmit = false));
     t.closed(100, 1000);
     t.closed_times(101, 1000, 3);
     assert_eq!((t.sent(), t.tcp.recovery_phase()), (full_segments(101, 1, 1), RecoveryPhase::FastRecovery));
@@ -105,7 +108,7 @@ fn closed_duplicates_repair_a_loss() {
 #[test]
 fn closed_sacks_repair_a_loss() {
     for loss_recovery in [LossRecovery::Sack, LossRecovery::Rack] {
-        let mut t = ten_in_flight(&Config { loss_recovery, ..plain() });
+        let mut t = ten_in_flight(&plain().with(|c| c.recovery.loss_recovery = loss_recovery));
         t.closed(100, 1000);
         for n in 3..=10 {
             t.closed_sack(100 + n, 1000, (2000, n * 1000));
@@ -143,7 +146,7 @@ fn a_window_that_nothing_fills_grows_or_does_not() {
     // `WhenLimited`: in slow start cwnd grows while it is less than twice what was in flight: at 10 with 10, 11 with 9, 12 with 8 and
     // 13 with 7 it is, at 14 with 6 not.
     let grown = |growth| {
-        let mut t = ten_in_flight(&Config { growth, ..plain() });
+        let mut t = ten_in_flight(&plain().with(|c| c.cwnd.growth = growth));
         (1..10).for_each(|n| t.closed(100 + n, n * 1000));
         t.tcp.cwnd()
     };
@@ -219,7 +222,7 @@ fn bsd_sends_its_fin_once_into_a_closed_window() {
 #[test]
 fn bsd_takes_no_smaller_window_from_a_duplicate() {
     // The first segment of the burst is lost: all of its acknowledgements have the number of the open one before it.
-    let config = Config { window_update: WindowUpdate::Larger, ..bsd() };
+    let config = bsd().with(|c| c.flow_control.window_update = WindowUpdate::Larger);
     let mut t = ten_in_flight(&config);
     t.closed_times(100, 0, 9);
     assert_eq!((t.tcp.send_window(), t.tcp.flight(), t.tcp.counters().duplicate_acks), (65_535, 10_000, 0));
@@ -235,7 +238,7 @@ fn bsd_takes_no_smaller_window_from_a_duplicate() {
 
 #[test]
 fn linux_takes_a_window_of_none_from_a_duplicate_and_no_other_smaller_one() {
-    let mut t = ten_in_flight(&Config { window_update: WindowUpdate::LargerOrZero, ..plain() });
+    let mut t = ten_in_flight(&plain().with(|c| c.flow_control.window_update = WindowUpdate::LargerOrZero));
     t.window = 4000;
     t.ack(100, 0);
     assert_eq!(t.tcp.send_window(), 65_535);
@@ -249,7 +252,7 @@ fn linux_takes_a_window_of_none_from_a_duplicate_and_no_other_smaller_one() {
 fn the_send_buffer_limits_what_is_in_flight() {
     // 3500 B are four segments, rounded up as in BSD.
     for config in [plain(), plain().with_algorithm(Algorithm::Cubic)] {
-        let mut t = Script::connected(&Config { send_buffer: Some(Bytes::new(3500)), ..config });
+        let mut t = Script::connected(&config.with(|c| c.flow_control.send_buffer = Some(Bytes::new(3500))));
         t.send_endless();
         assert_eq!(t.sent(), full_segments(0, 0, 4));
         t.ack(100, 2000);

@@ -34,7 +34,7 @@ fn our_fin_first() {
 #[test]
 fn a_stop_ends_an_endless_stream_behind_what_was_sent() {
     // An initial window of two segments is out; the third never comes, but the FIN does, which no window holds.
-    let mut t = Script::connected(&Config { initial_window: InitialWindow::Segments(2), ..plain() });
+    let mut t = Script::connected(&plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2)));
     t.send_endless();
     assert_eq!(t.sent(), ["0 ms 0+1000", "0 ms 1000+1000"]);
     t.tcp.stop();
@@ -48,7 +48,7 @@ fn a_stop_ends_an_endless_stream_behind_what_was_sent() {
 #[test]
 fn a_stop_cuts_what_was_handed_over_and_not_what_is_sent_again() {
     // Ten segments handed over and closed, two sent and lost: the timer sends them again, then the FIN with the second.
-    let mut t = Script::connected(&Config { initial_window: InitialWindow::Segments(2), ..plain() });
+    let mut t = Script::connected(&plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2)));
     t.tcp.send(Data::Bytes(10_000));
     t.tcp.close();
     t.drain();
@@ -149,8 +149,10 @@ fn closing_before_the_handshake_is_remembered() {
 #[test]
 fn a_fin_needs_no_window() {
     // The peer's window is closed: its FIN, without data, is received all the same.
-    let config =
-        Config { reading: crate::Reading::OnDemand, receive_buffer: netlull_units::Bytes::new(1000), ..plain() };
+    let config = plain().with(|c| {
+        c.flow_control.application_read = crate::ApplicationRead::OnDemand;
+        c.flow_control.receive_buffer = netlull_units::Bytes::new(1000);
+    });
     let mut t = Script::connected(&config);
     t.data(1, 0, 1000);
     assert_eq!(t.last.window, 0);

@@ -4,7 +4,10 @@ use super::*;
 use crate::{Algorithm, Ecn, RecoveryPhase};
 
 fn ecn(mode: Ecn) -> Config {
-    Config { ecn: mode, limited_transmit: false, ..plain() }
+    plain().with(|c| {
+        c.ecn = mode;
+        c.recovery.limited_transmit = false;
+    })
 }
 
 /// A SYN, or a SYN+ACK with [`Flags::ACK`].
@@ -232,7 +235,7 @@ fn cwr_follows_every_reduction() {
     t.acks(101, 0, 3);
     assert_eq!(t.sent(), ["101 ms 10000+1000 ECT CWR"]);
     // Tahoe's answer to a loss: what was sent goes out again, and the first new data behind it says so.
-    let mut t = agreed(&Config { loss_recovery: crate::LossRecovery::Tahoe, ..ecn(Ecn::Classic) });
+    let mut t = agreed(&ecn(Ecn::Classic).with(|c| c.recovery.loss_recovery = crate::LossRecovery::Tahoe));
     t.send_endless();
     t.sent();
     t.acks(100, 0, 3);
@@ -255,7 +258,7 @@ fn dctcp_acknowledges_at_once_when_the_marks_begin_or_end() {
     // unmarked (figure 1 there) before 3, with which the marks begin; 4 and 5 together; 6, with which they end, at once;
     // 7 and 8 together.
     let delayed_ack = DelayedAck::EverySecond { timeout: Duration::from_millis(200) };
-    let mut t = agreed(&Config { delayed_ack, ..ecn(Ecn::Dctcp) });
+    let mut t = agreed(&ecn(Ecn::Dctcp).with(|c| c.acks.delayed_ack = delayed_ack));
     for n in 0..9 {
         t.peer_sends(n, n * 1000, if (3..6).contains(&n) { Flags::CE } else { Flags::NONE });
     }
@@ -284,7 +287,7 @@ fn dctcp_reduces_by_half_of_alpha() {
 
 #[test]
 fn an_echo_reduces_with_a_scoreboard_too() {
-    let config = Config { loss_recovery: crate::LossRecovery::Sack, ..ecn(Ecn::Classic) };
+    let config = ecn(Ecn::Classic).with(|c| c.recovery.loss_recovery = crate::LossRecovery::Sack);
     let mut t = Script::client(&config);
     t.open();
     t.takes(0, &syn(Flags::ACK | Flags::ECE | Flags::HAS_SACK_PERMITTED));

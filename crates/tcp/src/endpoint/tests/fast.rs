@@ -1,8 +1,9 @@
 //! The short way does what the general code does: two connections side by side, one of which never takes it, get the
 //! same segments, at random lost, delayed, repeated, marked or made up, and are compared whole.
 
-use super::super::fast::{Polled, Prediction};
-use crate::{Algorithm, Config, Data, DelayedAck, Ecn, Endpoint, Flags, Reading, RttSampling, Segment, SeqNr};
+use super::super::fast::Polled;
+use super::super::prediction::Prediction;
+use crate::{Algorithm, ApplicationRead, Config, Data, DelayedAck, Ecn, Endpoint, Flags, RttSampling, Segment, SeqNr};
 use netlull_units::{Bytes, Duration, Instant};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -130,18 +131,21 @@ fn config() -> impl Strategy<Value = Config> {
             // Small segments and a large buffer: the window's unit is larger than a segment.
             let mss = if rare == 2 { 60 } else { base.mss };
             let room = if rare == 2 { 1 << (buffer % 15 + 16) } else { buffer * buffer * u64::from(mss) / 3 };
-            Config {
-                timestamps,
-                window_scaling: scaling,
-                delayed_ack: if delays { Config::default().delayed_ack } else { DelayedAck::Off },
-                rtt_sampling: if every_ack { RttSampling::EveryAck } else { RttSampling::OncePerWindow },
-                ecn: if ecn && base.ecn == Ecn::Off { Ecn::Classic } else { base.ecn },
-                mss,
-                receive_buffer: Bytes::new((room + u64::from(mss)).min(1 << 30)),
-                reading: if rare == 0 { Reading::OnDemand } else { base.reading },
-                nagle: rare == 1,
-                ..base
-            }
+            base.with(|c| {
+                c.timestamps = timestamps;
+                c.flow_control.window_scaling = scaling;
+                c.acks.delayed_ack = if delays { Config::default().acks.delayed_ack } else { DelayedAck::Off };
+                c.timer.rtt_sampling = if every_ack { RttSampling::EveryAck } else { RttSampling::OncePerWindow };
+                if ecn && c.ecn == Ecn::Off {
+                    c.ecn = Ecn::Classic;
+                }
+                c.mss = mss;
+                c.flow_control.receive_buffer = Bytes::new((room + u64::from(mss)).min(1 << 30));
+                if rare == 0 {
+                    c.flow_control.application_read = ApplicationRead::OnDemand;
+                }
+                c.nagle = rare == 1;
+            })
         },
     )
 }
@@ -336,7 +340,10 @@ fn most_segments_take_the_short_way() {
 fn windows_that_change_do_not_stop_the_short_way() {
     for timestamps in [false, true] {
         // Without a shift: windows in bytes.
-        let config = Config { timestamps, receive_buffer: Bytes::new(65_535), ..Config::ns2() };
+        let config = Config::ns2().with(|c| {
+            c.timestamps = timestamps;
+            c.flow_control.receive_buffer = Bytes::new(65_535);
+        });
         let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
         for step in 0..2000_u16 {
             if step == 1000 {
@@ -359,7 +366,12 @@ fn windows_that_change_do_not_stop_the_short_way() {
 fn the_short_way_leaves_half_of_the_largest_window_to_the_general_code() {
     let base = Config::default().with_algorithm(Algorithm::NewReno);
     let (delayed_ack, receive_buffer) = (DelayedAck::Off, Bytes::new(65_535));
-    let config = Config { timestamps: false, nagle: false, delayed_ack, receive_buffer, ..base };
+    let config = base.with(|c| {
+        c.timestamps = false;
+        c.nagle = false;
+        c.acks.delayed_ack = delayed_ack;
+        c.flow_control.receive_buffer = receive_buffer;
+    });
     let mut path = Path::new(&config, 7, Duration::from_millis(10), Data::Endless, false);
     path.cap = 1000;
     // Handshake, and some segments of 1000 B, all that the window lets pass.

@@ -80,7 +80,7 @@ fn a_lost_syn_is_sent_again_at_doubling_intervals() {
 
 #[test]
 fn one_lost_syn_keeps_the_initial_window_and_makes_no_sample() {
-    let config = Config { handshake_rtt: HandshakeRtt::Sampled, ..plain() };
+    let config = plain().with(|c| c.timer.handshake_rtt = HandshakeRtt::Sampled);
     let mut t = Script::client(&config);
     t.open();
     t.takes(1100, &syn_ack(1000));

@@ -5,7 +5,7 @@ use crate::{DuplicateAck, FastRetransmitTimer, FullAck, LossRecovery, PartialAck
 
 /// Without limited transmit, which the arithmetic of most scripts is easier without.
 fn newreno() -> Config {
-    Config { limited_transmit: false, ..plain() }
+    plain().with(|c| c.recovery.limited_transmit = false)
 }
 
 /// Ten segments in flight from an endless stream, the log empty.
@@ -91,7 +91,7 @@ fn a_partial_acknowledgement_retransmits_the_next_hole_and_deflates() {
 fn the_timer_restarts_for_the_first_partial_acknowledgement_or_for_each() {
     // Sent at 0: RTO at 1000. Partial acknowledgements at 200 and 300 (no sample: retransmitted data, Karn).
     for (variant, expires) in [(PartialAckTimer::Impatient, 1200), (PartialAckTimer::SlowButSteady, 1300)] {
-        let mut t = ten_in_flight(&Config { partial_ack_timer: variant, ..newreno() });
+        let mut t = ten_in_flight(&newreno().with(|c| c.recovery.partial_ack_timer = variant));
         t.acks(100, 0, 3);
         assert_eq!(t.tcp.next_timeout(), at_ms(1000));
         t.ack(200, 2000);
@@ -104,7 +104,7 @@ fn the_timer_restarts_for_the_first_partial_acknowledgement_or_for_each() {
 #[test]
 fn a_fast_retransmission_may_restart_the_timer() {
     for (timer, expires) in [(FastRetransmitTimer::Keep, 1000), (FastRetransmitTimer::Restart, 1100)] {
-        let mut t = ten_in_flight(&Config { fast_retransmit_timer: timer, ..newreno() });
+        let mut t = ten_in_flight(&newreno().with(|c| c.recovery.fast_retransmit_timer = timer));
         t.acks(100, 0, 3);
         assert_eq!(t.tcp.next_timeout(), at_ms(expires));
     }
@@ -116,7 +116,7 @@ fn three_windows_to_leave_recovery_with() {
     // RFC 6582 option 1: min(5, max(0, 1) + 1) = 2. Option 2: 5. ns-2: the 5 of the entry, and the acknowledgement
     // adds 1/5 in congestion avoidance.
     for (full_ack, cwnd) in [(FullAck::FlightLimited, 2_000), (FullAck::Ssthresh, 5_000), (FullAck::Deflated, 5_200)] {
-        let mut t = Script::connected(&Config { full_ack, ..newreno() });
+        let mut t = Script::connected(&newreno().with(|c| c.recovery.full_ack = full_ack));
         t.send(10_000);
         t.acks(100, 0, 3);
         t.ack(200, 10_000);
@@ -129,7 +129,7 @@ fn what_partial_acknowledgements_take_beyond_the_inflation_stays_taken_in_ns2() 
     // 10 in flight, 0 and 8 lost, but only 3 duplicates arrive: cwnd 5 + 3. The partial acknowledgement of 8 segments
     // takes 8 - 3 = 5 from cwnd beyond the inflation, and adds 1: window max(5 - 5 + 1, 1) = 1. Leaving: cwnd would be
     // 0, is 1, and opens by 1 in slow start: 2.
-    let mut t = Script::connected(&Config { full_ack: FullAck::Deflated, ..newreno() });
+    let mut t = Script::connected(&newreno().with(|c| c.recovery.full_ack = FullAck::Deflated));
     t.send(10_000);
     t.acks(100, 0, 3);
     t.ack(200, 8_000);
@@ -168,7 +168,7 @@ fn only_acknowledgements_that_repeat_everything_are_duplicates() {
         t.takes(101, &update);
     }
     assert_eq!(t.tcp.counters().duplicate_acks, 0);
-    let mut t = ten_in_flight(&Config { duplicate_ack: DuplicateAck::AnyWindow, ..newreno() });
+    let mut t = ten_in_flight(&newreno().with(|c| c.recovery.duplicate_ack = DuplicateAck::AnyWindow));
     for window in [30_000, 31_000, 32_000] {
         let update = Segment { window, ..t.peer_segment(0, 0) };
         t.takes(101, &update);
@@ -182,7 +182,7 @@ fn only_acknowledgements_that_repeat_everything_are_duplicates() {
 #[test]
 fn the_number_of_duplicates_can_be_chosen() {
     // 5 instead of 3: cwnd = 5 + 5.
-    let mut t = ten_in_flight(&Config { duplicate_ack_threshold: 5, ..newreno() });
+    let mut t = ten_in_flight(&newreno().with(|c| c.recovery.duplicate_ack_threshold = 5));
     t.acks(100, 0, 4);
     assert_eq!(t.sent(), [""; 0]);
     t.ack(100, 0);
@@ -193,7 +193,7 @@ fn the_number_of_duplicates_can_be_chosen() {
 fn tahoe_sends_everything_again_in_slow_start() {
     // Segment 0 of 10 is lost: ssthresh = 10 / 2 = 5, cwnd = 1. Further duplicates change nothing. The acknowledgement
     // of all ten skips what was kept: cwnd 2, so 10 and 11 go out.
-    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Tahoe, ..newreno() });
+    let mut t = ten_in_flight(&newreno().with(|c| c.recovery.loss_recovery = LossRecovery::Tahoe));
     t.acks(100, 0, 3);
     assert_eq!((t.sent(), t.tcp.cwnd(), t.tcp.ssthresh()), (full_segments(100, 0, 1), 1_000, 5_000));
     t.acks(101, 0, 6);
@@ -206,7 +206,7 @@ fn tahoe_sends_everything_again_in_slow_start() {
 #[test]
 fn tahoe_goes_back_to_the_second_loss_too() {
     // 0 and 3 lost: the acknowledgement of 0 covers 1 and 2 as well; 3 and 4 follow, though 4 has arrived.
-    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Tahoe, ..newreno() });
+    let mut t = ten_in_flight(&newreno().with(|c| c.recovery.loss_recovery = LossRecovery::Tahoe));
     t.acks(100, 0, 3);
     t.sent();
     t.ack(200, 3_000);
@@ -217,7 +217,7 @@ fn tahoe_goes_back_to_the_second_loss_too() {
 fn reno_leaves_recovery_at_the_first_new_acknowledgement() {
     // 0 and 3 of 10 lost: the acknowledgement of 0 to 2 ends recovery with cwnd = ssthresh = 5 (RFC 2581 section 3.2
     // step 5); 7 are in flight. Three more duplicates do not cover `recover`: the timer has to find 3.
-    let mut t = ten_in_flight(&Config { loss_recovery: LossRecovery::Reno, ..newreno() });
+    let mut t = ten_in_flight(&newreno().with(|c| c.recovery.loss_recovery = LossRecovery::Reno));
     t.acks(100, 0, 3);
     assert_eq!((t.sent(), t.tcp.cwnd()), (full_segments(100, 0, 1), 8_000));
     t.ack(200, 3_000);
@@ -231,7 +231,7 @@ fn reno_leaves_recovery_at_the_first_new_acknowledgement() {
 #[test]
 fn limited_repeats_go_on_after_a_timeout() {
     // ns-2's `singledup_`: after the timeout 0 is sent again with cwnd 1; a duplicate then sends 1 again.
-    let mut t = ten_in_flight(&Config { limited_repeats: true, ..plain() });
+    let mut t = ten_in_flight(&plain().with(|c| c.recovery.limited_repeats = true));
     t.until(1_000);
     assert_eq!(t.sent(), full_segments(1_000, 0, 1));
     t.acks(1_100, 0, 2);

@@ -25,15 +25,14 @@ const IRS: SeqNr = SeqNr::new(700);
 
 /// Segments of 1000 bytes without options, everything acknowledged at once, the initial RTO kept until data is timed.
 fn plain() -> Config {
-    Config {
-        mss: 1000,
-        timestamps: false,
-        window_scaling: false,
-        delayed_ack: DelayedAck::Off,
-        handshake_rtt: HandshakeRtt::Ignored,
-        initial_window: InitialWindow::Segments(10),
-        ..Config::default()
-    }
+    Config::default().with(|c| {
+        c.mss = 1000;
+        c.timestamps = false;
+        c.flow_control.window_scaling = false;
+        c.acks.delayed_ack = DelayedAck::Off;
+        c.timer.handshake_rtt = HandshakeRtt::Ignored;
+        c.cwnd.initial_window = InitialWindow::Segments(10);
+    })
 }
 
 fn at_ms(millis: u64) -> Instant {

@@ -51,7 +51,7 @@ fn the_back_off_ends_in_the_middle_of_a_window() {
 fn a_delayed_acknowledgement_echoes_the_first_segment() {
     // RFC 7323 section 4.3 (A): the round trip includes the delay.
     let timeout = Duration::from_millis(200);
-    let mut t = Script::connected(&Config { delayed_ack: DelayedAck::EverySecond { timeout }, ..stamped() });
+    let mut t = Script::connected(&stamped().with(|c| c.acks.delayed_ack = DelayedAck::EverySecond { timeout }));
     let data = |t: &Script, offset, ts_val| with_stamp(Segment { len: 500, ..t.peer_segment(offset, 0) }, ts_val, 0);
     t.takes(10, &data(&t, 0, 5));
     t.takes(50, &data(&t, 500, 45));
@@ -82,7 +82,10 @@ fn paws_refuses_an_old_segment() {
 #[test]
 fn windows_are_scaled_both_ways() {
     // A buffer of 1 MiB: the smallest shift with 65535 2^s >= 2^20 is 5 (65535 * 16 is 16 short); 2^20 / 32 = 32768.
-    let config = Config { window_scaling: true, receive_buffer: Bytes::new(1 << 20), ..plain() };
+    let config = plain().with(|c| {
+        c.flow_control.window_scaling = true;
+        c.flow_control.receive_buffer = Bytes::new(1 << 20);
+    });
     let mut t = Script::connected(&config);
     t.data(1, 0, 1000);
     assert_eq!(t.last.window, 32_768);
@@ -93,12 +96,11 @@ fn windows_are_scaled_both_ways() {
 fn a_scaled_window_is_rounded_down_only_when_the_buffer_is_full() {
     // Shift 1 (65535 < 100000 <= 131070). 1001 bytes unread leave 98999: the field is 49499, a byte less than was
     // promised; the byte is honoured (RFC 7323 section 2.4).
-    let config = Config {
-        window_scaling: true,
-        reading: crate::Reading::OnDemand,
-        receive_buffer: Bytes::new(100_000),
-        ..plain()
-    };
+    let config = plain().with(|c| {
+        c.flow_control.window_scaling = true;
+        c.flow_control.application_read = crate::ApplicationRead::OnDemand;
+        c.flow_control.receive_buffer = Bytes::new(100_000);
+    });
     let mut t = Script::connected(&config);
     t.data(1, 0, 1001);
     assert_eq!((t.last.window, t.tcp.receive_window_edge()), (49_499, 100_000));

@@ -1,16 +1,19 @@
 //! Acknowledging: delays, gaps, duplicates, the window and its edge.
 
 use super::*;
-use crate::Reading;
+use crate::ApplicationRead;
 use crate::endpoint::receiver::Range;
 use netlull_units::Bytes;
 
 fn delayed(millis: u64) -> Config {
-    Config { delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(millis) }, ..plain() }
+    plain().with(|c| c.acks.delayed_ack = DelayedAck::EverySecond { timeout: Duration::from_millis(millis) })
 }
 
 fn on_demand(buffer: u64) -> Config {
-    Config { reading: Reading::OnDemand, receive_buffer: Bytes::new(buffer), ..plain() }
+    plain().with(|c| {
+        c.flow_control.application_read = ApplicationRead::OnDemand;
+        c.flow_control.receive_buffer = Bytes::new(buffer);
+    })
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn one_segment_may_fill_several_gaps() {
 fn the_edge_moves_by_full_segments() {
     // RFC 9293 section 3.8.6.2.2: with a buffer of 4000, 100 bytes read at once leave the edge at 4000: 3900. With 900
     // more it moves by a segment: 4000 again.
-    let mut t = Script::connected(&Config { receive_buffer: Bytes::new(4000), ..plain() });
+    let mut t = Script::connected(&plain().with(|c| c.flow_control.receive_buffer = Bytes::new(4000)));
     t.data(1, 0, 100);
     assert_eq!(t.last.window, 3900);
     t.data(2, 100, 900);
@@ -171,7 +174,7 @@ fn what_lies_outside_the_window_is_answered() {
 #[test]
 fn the_first_acknowledgements_are_not_delayed_where_that_is_wanted() {
     // Two at once, then every second segment.
-    let mut t = Script::connected(&Config { quick_acks: 2, ..delayed(40) });
+    let mut t = Script::connected(&delayed(40).with(|c| c.acks.quick_acks = 2));
     t.data(10, 0, 1000);
     t.data(20, 1000, 1000);
     t.data(30, 2000, 1000);

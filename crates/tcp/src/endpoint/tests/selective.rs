@@ -5,11 +5,11 @@ use crate::segment::SackBlock;
 use crate::{Config, LossRecovery, Segment, WindowReduction};
 
 fn sack() -> Config {
-    Config { loss_recovery: LossRecovery::Sack, ..plain() }
+    plain().with(|c| c.recovery.loss_recovery = LossRecovery::Sack)
 }
 
 fn rack() -> Config {
-    Config { loss_recovery: LossRecovery::Rack, ..plain() }
+    plain().with(|c| c.recovery.loss_recovery = LossRecovery::Rack)
 }
 
 impl Script {
@@ -37,7 +37,7 @@ fn first_of_ten_lost(config: &Config) -> Script {
 fn two_sacks_let_new_segments_out_and_the_third_is_a_loss() {
     // RFC 6675 section 5: cwnd 10, pipe 9 after the first SACK, so one segment of new data (step 3.3); three segments
     // SACKed are more than two: the first is lost (step 4), ssthresh = cwnd = FlightSize / 2 = 10 / 2 = 5 segments.
-    let mut script = first_of_ten_lost(&Config { window_reduction: WindowReduction::Immediate, ..sack() });
+    let mut script = first_of_ten_lost(&sack().with(|c| c.recovery.window_reduction = WindowReduction::Immediate));
     script.sacks(100, 0, &[(1, 2)]);
     script.sacks(101, 0, &[(1, 3)]);
     assert_eq!(script.sent(), ["100 ms 10000+1000", "101 ms 11000+1000"]);
@@ -51,7 +51,7 @@ fn two_sacks_let_new_segments_out_and_the_third_is_a_loss() {
 #[test]
 fn without_reduction_over_time_nothing_goes_out_until_half_has_left() {
     // Pipe 9 after the retransmission, cwnd 5: the SACKs of 4 to 8 bring pipe to 4, and only then is there room.
-    let mut script = first_of_ten_lost(&Config { window_reduction: WindowReduction::Immediate, ..sack() });
+    let mut script = first_of_ten_lost(&sack().with(|c| c.recovery.window_reduction = WindowReduction::Immediate));
     for n in 1..=3 {
         script.sacks(99 + n, 0, &[(1, n + 1)]);
     }
@@ -84,7 +84,7 @@ fn proportional_reduction_sends_one_for_two() {
 #[test]
 fn lost_segments_go_before_new_ones() {
     // 0, 2 and 4 lost; SACKs of 1, 3, 5 are three discontiguous blocks above 0; 6 and 7 make three segments above 4.
-    let mut script = first_of_ten_lost(&Config { window_reduction: WindowReduction::Immediate, ..sack() });
+    let mut script = first_of_ten_lost(&sack().with(|c| c.recovery.window_reduction = WindowReduction::Immediate));
     script.sacks(100, 0, &[(1, 2)]);
     script.sacks(101, 0, &[(3, 4), (1, 2)]);
     script.sacks(102, 0, &[(5, 6), (3, 4), (1, 2)]);
@@ -165,7 +165,7 @@ fn rack_does_not_wait_once_three_are_sacked() {
 fn rack_finds_a_retransmission_lost() {
     // 0 is sent again at 100 ms; 10, sent after it at 100 ms too, is SACKed at 201 ms: RACK.rtt 101 ms, and 0 was sent
     // before 10 (same time, lower number): lost again at 100 + 101 ms + 0 (in recovery).
-    let mut script = first_of_ten_lost(&Config { window_reduction: WindowReduction::Immediate, ..rack() });
+    let mut script = first_of_ten_lost(&rack().with(|c| c.recovery.window_reduction = WindowReduction::Immediate));
     script.sacks(100, 0, &[(1, 10)]);
     assert_eq!(script.sent()[..2], ["100 ms 0+1000", "100 ms 10000+1000"]);
     script.sacks(201, 0, &[(1, 11)]);

@@ -7,7 +7,7 @@ use netlull_units::Bytes;
 #[test]
 fn slow_start_adds_a_segment_for_each_acknowledgement() {
     // IW 2: each acknowledgement of one segment sends two.
-    let mut t = Script::connected(&Config { initial_window: InitialWindow::Segments(2), ..plain() });
+    let mut t = Script::connected(&plain().with(|c| c.cwnd.initial_window = InitialWindow::Segments(2)));
     t.send_endless();
     assert_eq!(t.sent(), full_segments(0, 0, 2));
     t.ack(100, 1000);
@@ -23,8 +23,10 @@ fn slow_start_adds_a_segment_for_each_acknowledgement() {
 fn congestion_avoidance_adds_a_segment_per_round_trip() {
     // ssthresh = cwnd = 4: acknowledgements add 1/4, 1/4.25, 1/4.485, 1/4.708: 4.920 segments, so four of them send
     // one segment each, and only a fifth sends two: 5.123.
-    let config =
-        Config { initial_ssthresh: Some(Bytes::new(4000)), initial_window: InitialWindow::Segments(4), ..plain() };
+    let config = plain().with(|c| {
+        c.cwnd.initial_ssthresh = Some(Bytes::new(4000));
+        c.cwnd.initial_window = InitialWindow::Segments(4);
+    });
     let mut t = Script::connected(&config);
     t.send_endless();
     t.sent();
@@ -38,7 +40,7 @@ fn congestion_avoidance_adds_a_segment_per_round_trip() {
 
 #[test]
 fn byte_counting_makes_up_for_delayed_acknowledgements() {
-    let config = Config { increase: Increase::ByteCounting { limit: 2 }, ..plain() };
+    let config = plain().with(|c| c.cwnd.increase = Increase::ByteCounting { limit: 2 });
     let mut t = Script::connected(&config);
     t.send_endless();
     t.ack(100, 2000);
@@ -200,7 +202,7 @@ fn a_window_too_small_for_a_segment_is_used_when_the_timer_overrides() {
 fn idling_for_an_rto_restarts_slow_start() {
     // RFC 5681 section 4.1: 10 segments grew to 20; after more than the RTO of 1 s, RW = min(IW, cwnd) = 10.
     for (idle_restart, window) in [(true, 10), (false, 20)] {
-        let mut t = Script::connected(&Config { idle_restart, ..plain() });
+        let mut t = Script::connected(&plain().with(|c| c.cwnd.idle_restart = idle_restart));
         t.send(10_000);
         for n in 1..=10 {
             t.ack(100, n * 1000);

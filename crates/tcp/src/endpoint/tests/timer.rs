@@ -88,7 +88,7 @@ fn one_segment_at_a_time_is_timed_without_timestamps() {
 #[test]
 fn ssthresh_is_held_when_the_same_segment_times_out_again() {
     for (repeated_timeout, ssthresh) in [(RepeatedTimeout::Hold, 5000), (RepeatedTimeout::Recompute, 2000)] {
-        let mut t = Script::connected(&Config { repeated_timeout, ..plain() });
+        let mut t = Script::connected(&plain().with(|c| c.cwnd.repeated_timeout = repeated_timeout));
         t.send(10_000);
         t.until(1000);
         assert_eq!(t.tcp.ssthresh(), 5000);
@@ -122,7 +122,7 @@ fn a_timeout_that_comes_early_does_nothing() {
 fn ns2_begins_with_three_seconds_and_counts_ticks_of_ten_milliseconds() {
     // Sent in tick 0 (0 ms), acknowledged in tick 10 (103 ms): SRTT 10 ticks, RTTVAR 5, RTO 10 + 20 = 30 ticks.
     // The handshake would be a sample; here it takes no time and is none.
-    let mut t = Script::connected(&Config { handshake_rtt: HandshakeRtt::Ignored, ..Config::ns2() });
+    let mut t = Script::connected(&Config::ns2().with(|c| c.timer.handshake_rtt = HandshakeRtt::Ignored));
     t.send_endless();
     assert_eq!(t.sent(), full_segments(0, 0, 2));
     assert_eq!(t.tcp.next_timeout(), at_ms(3000));
@@ -136,7 +136,11 @@ fn timestamps_sample_once_per_window_or_every_acknowledgement() {
     // Echoes of 0 at 100, 110, 120 ms: R = 100, 110, 120. Once per window: SRTT 100. Each: (7 * 100 + 110) / 8 =
     // 101.25, (7 * 101.25 + 120) / 8 = 103.59375.
     for (rtt_sampling, nanos) in [(RttSampling::OncePerWindow, 100_000_000), (RttSampling::EveryAck, 103_593_750)] {
-        let mut t = Script::connected(&Config { timestamps: true, mss: 1012, rtt_sampling, ..plain() });
+        let mut t = Script::connected(&plain().with(|c| {
+            c.timestamps = true;
+            c.mss = 1012;
+            c.timer.rtt_sampling = rtt_sampling;
+        }));
         t.send(10_000);
         for n in 1..=3 {
             let stamped = Flags::ACK | Flags::HAS_TIMESTAMPS;
@@ -153,7 +157,7 @@ fn a_timeout_in_a_long_recovery_does_not_halve_what_has_left_the_network() {
     // again; each sends a segment once cwnd = 5000 + 3000 + 17 * 1000 covers it. SND.NXT - SND.UNA is then 25,000, of
     // which the letter of RFC 5681 would make an ssthresh of 12,500; the deflated window is 5000, and gives 2500.
     for (timeout_flight, ssthresh) in [(TimeoutFlight::Deflated, 2500), (TimeoutFlight::Cumulative, 12_500)] {
-        let mut t = Script::connected(&Config { timeout_flight, ..plain() });
+        let mut t = Script::connected(&plain().with(|c| c.recovery.timeout_flight = timeout_flight));
         t.send_endless();
         t.acks(100, 0, 20);
         assert_eq!((t.tcp.flight(), t.tcp.ssthresh()), (25_000, 5000));

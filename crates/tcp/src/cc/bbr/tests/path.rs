@@ -38,13 +38,12 @@ pub struct Path {
 impl Path {
     /// `rate` in segments per second: 1 per ms is 40 per round trip.
     pub fn new(segments_per_second: u64, buffer: usize) -> Self {
-        let config = Config {
-            mss: 1000,
-            timestamps: false,
-            delayed_ack: DelayedAck::Off,
-            receive_buffer: netlull_units::Bytes::new(1 << 27),
-            ..Config::default().with_algorithm(Algorithm::Bbr)
-        };
+        let config = Config::default().with_algorithm(Algorithm::Bbr).with(|c| {
+            c.mss = 1000;
+            c.timestamps = false;
+            c.acks.delayed_ack = DelayedAck::Off;
+            c.flow_control.receive_buffer = netlull_units::Bytes::new(1 << 27);
+        });
         let mut path = Self {
             now: Instant::ZERO,
             sender: Endpoint::client(&config, SeqNr::new(12345)),

@@ -1,10 +1,29 @@
-//! The door for congestion controls of other crates.
+//! The algorithm that a configuration carries: the name of one of this crate, or the factory of another crate's.
 
 use super::CongestionControl;
 use crate::config::Config;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
+
+/// Declares [`Algorithm`] from the lines of `congestion_controls!`.
+macro_rules! algorithms {
+    ([$($_:tt)*] others { $($other:tt)* } $($name:ident $(($window:ty))? = $file:ident::$info:ident;)*) => {
+        /// The algorithm that sets the congestion window. Each is known with a loss recovery
+        /// ([`Config::with_algorithm`]), and works with any other.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub enum Algorithm {
+            $(
+                #[doc = concat!("The algorithm of `cc/", stringify!($file), "`.")]
+                $name,
+            )*
+            /// An algorithm from outside of this crate.
+            Foreign(Foreign),
+        }
+    };
+}
+
+congestion_controls!(algorithms);
 
 /// Makes the congestion control of each endpoint; a [`Config`] carries it
 /// ([`Config::with_congestion_control`]).

@@ -1,0 +1,225 @@
+//! The presets: the TCPs of the RFCs, of ns-2 and of two kernels.
+
+use crate::config::{
+    Acknowledgements, Algorithm, Config, CongestionWindow, CwndUnit, DelayedAck, DuplicateAck, FastRetransmitTimer,
+    FlowControl, FullAck, Growth, InitialWindow, PartialAckTimer, RackClock, Recovery, RepeatedTimeout,
+    RetransmissionTimer, RttClock, RttSampling, SackCompression, ShrunkWindow, SsthreshFrom, VegasBounds, VegasFlavour,
+    WindowUpdate,
+};
+use crate::segment::TIMESTAMPS_PADDED;
+use netlull_units::{Bytes, Duration};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Segments of window in the preset `ns2`: ns-2's own default of 20 would be the only limit in every scenario.
+const NS2_WINDOW: u32 = 10_000;
+
+/// `TCP_MAX_QUICKACKS`.
+const LINUX_6_QUICK_ACKS: u16 = 16;
+
+/// A named set of TCP options.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(rename = "TcpPreset")]
+pub enum Preset {
+    /// The RFCs' defaults.
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6298, RFC 6928, RFC 7323"))]
+    #[default]
+    Rfc,
+    /// ns-2.35's defaults, for comparison with it and with the papers; but segments fit the MTU, and `window_` is
+    /// 10,000 segments instead of 20.
+    #[schemars(extend("x-source" = "ns-2.35"))]
+    Ns2,
+    /// FreeBSD 4.5 of 2002, with its buffers of 32 and 64 KiB, for comparison with client-centered-2004.
+    #[serde(rename = "freebsd-4.5")]
+    #[schemars(extend("x-source" = "FreeBSD 4.5; client-centered-2004 section IV"))]
+    FreeBsd45,
+    /// Linux 6 (6.18), for comparison with emulations.
+    #[serde(rename = "linux-6")]
+    #[schemars(extend("x-source" = "Linux 6.18; RFC 8985, RFC 6937"))]
+    Linux6,
+}
+
+impl Preset {
+    /// All presets, the default first.
+    pub const ALL: [Self; 4] = [Self::Rfc, Self::Ns2, Self::FreeBsd45, Self::Linux6];
+
+    /// The preset's configuration, for segments of `mss` bytes.
+    #[must_use]
+    pub fn config(self, mss: u16) -> Config {
+        match self {
+            Self::Rfc => Config { mss, ..Config::default() },
+            Self::Ns2 => Config { mss, ..Config::ns2() }.with_ns2_window(NS2_WINDOW),
+            Self::FreeBsd45 => Config { mss, ..Config::freebsd_4_5() },
+            Self::Linux6 => Config { mss, ..Config::linux_6() },
+        }
+    }
+
+    /// Chooses an algorithm as the preset's system has it.
+    pub(crate) fn with_algorithm(self, config: Config, algorithm: Algorithm) -> Config {
+        match self {
+            Self::Rfc | Self::FreeBsd45 => config.with_algorithm(algorithm),
+            Self::Ns2 => config.with_ns2_agent(algorithm),
+            Self::Linux6 => config.with_linux_6_algorithm(algorithm),
+        }
+    }
+}
+
+impl Config {
+    /// ns-2.35's `Agent/TCP/Newreno` with a `TCPSink`, as its defaults have it.
+    ///
+    /// Segments of 1000 bytes behind 40 of headers (no options), a window of 20 of them, an initial window of 2,
+    /// every segment acknowledged, limited transmit, ticks of 10 ms, RTO initially 3 s and at least 200 ms, ssthresh
+    /// from min(cwnd, rwnd), recovery left with what the window deflated to. ns-2's SYN is a
+    /// segment of 40 bytes whose round trip is a sample, as the handshake's is here.
+    #[must_use]
+    pub fn ns2() -> Self {
+        Self {
+            cwnd: CongestionWindow {
+                vegas: VegasBounds::NS2,
+                vegas_flavour: VegasFlavour::Ns2,
+                initial_window: InitialWindow::Segments(2),
+                ssthresh_from: SsthreshFrom::Window,
+                repeated_timeout: RepeatedTimeout::Recompute,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery {
+                forward_reordering: 4,
+                forward_single_pass: true,
+                forward_forgets: true,
+                duplicate_ack: DuplicateAck::AnyWindow,
+                limited_repeats: true,
+                full_ack: FullAck::Deflated,
+                fast_retransmit_timer: FastRetransmitTimer::Restart,
+                ..Recovery::default()
+            },
+            timer: RetransmissionTimer {
+                initial_rto: Duration::from_secs(3),
+                min_rto: Duration::from_millis(200),
+                rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                duplicate_sack: false,
+                delayed_ack: DelayedAck::Off,
+                ..Acknowledgements::default()
+            },
+            mss: 1000,
+            timestamps: false,
+            ..Self::default()
+        }
+        .with_ns2_window(20)
+    }
+
+    /// FreeBSD 4.5 as it came (January 2002), NewReno without SACK: the server of client-centered-2004.
+    ///
+    /// As its source has it: segments acknowledged in twos or after 100 ms (`TCPTV_DELACK`), timestamps and scaling on
+    /// (`net.inet.tcp.rfc1323`), a clock of 100 Hz, samples from each acknowledgement, RTO 1 s at least (`TCPTV_MIN`), 3 s at
+    /// first, 64 s at most after six doublings, half of min(cwnd, window) after a loss, a retransmission timer that each partial
+    /// acknowledgement restarts, no limited transmit, buffers of 32 and 64 KiB, Nagle's algorithm. An initial window of two
+    /// segments: `slowstart_flightsize` is one, and the acknowledgement of a server's SYN opens it as any other. Not
+    /// followed: its undo of needless timeouts (`t_badrxtwin`), 5 s at least between probes of a closed window, larger initial
+    /// windows on the local network.
+    #[must_use]
+    pub fn freebsd_4_5() -> Self {
+        Self {
+            cwnd: CongestionWindow {
+                initial_window: InitialWindow::Segments(2),
+                ssthresh_from: SsthreshFrom::Window,
+                repeated_timeout: RepeatedTimeout::Recompute,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery {
+                limited_transmit: false,
+                partial_ack_timer: PartialAckTimer::SlowButSteady,
+                fast_retransmit_timer: FastRetransmitTimer::Restart,
+                ..Recovery::default()
+            },
+            timer: RetransmissionTimer {
+                initial_rto: Duration::from_secs(3),
+                max_rto: Duration::from_secs(64),
+                max_backoff: 6,
+                rtt_clock: RttClock::Ticks { tick: Duration::from_millis(10) },
+                rtt_sampling: RttSampling::EveryAck,
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                duplicate_sack: false,
+                delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(100) },
+                ..Acknowledgements::default()
+            },
+            flow_control: FlowControl {
+                send_buffer: Some(Bytes::new(32 << 10)),
+                receive_buffer: Bytes::new(64 << 10),
+                shrunk_window: ShrunkWindow::PullBack,
+                window_update: WindowUpdate::Larger,
+                ..FlowControl::default()
+            },
+            timestamp_granularity: Duration::from_millis(10),
+            nagle: true,
+            ..Self::default()
+        }
+    }
+
+    /// Linux 6 as it comes (6.18 is what it was compared with), CUBIC with RACK-TLP.
+    ///
+    /// Windows in whole segments with the kernel's arithmetic ([`CwndUnit::Segments`]), an initial window of ten, its way down in recovery
+    /// ([`WindowReduction::Linux6`]), RTO = SRTT + max(200 ms, 4 RTTVAR) (`tcp_rto_min` bounds the variance term), at most 120 s, samples from each
+    /// acknowledgement; [thousands](Self::with_linux_6_quick_acks) of acknowledgements at once, then every second or after 40 ms (`TCP_DELACK_MIN`); SACK compression;
+    /// windows of repeated acknowledgements only if larger or none. Not followed: undoing reductions by D-SACK or timestamps, F-RTO, jiffies in
+    /// the retransmission timer, segmentation offload (`tcp_tso_should_defer`), growth of the receive buffer.
+    #[must_use]
+    pub fn linux_6() -> Self {
+        Self {
+            cwnd: CongestionWindow {
+                cwnd_unit: CwndUnit::Segments,
+                initial_window: InitialWindow::Segments(10),
+                ssthresh_from: SsthreshFrom::Window,
+                growth: Growth::WhenLimited,
+                ..CongestionWindow::default()
+            },
+            recovery: Recovery { rack_clock: RackClock::Jiffies, ..Recovery::default() },
+            timer: RetransmissionTimer {
+                min_rto: Duration::from_millis(200),
+                max_rto: Duration::from_secs(120),
+                rtt_clock: RttClock::Fine { granularity: Duration::from_millis(200) },
+                rtt_sampling: RttSampling::EveryAck,
+                ..RetransmissionTimer::default()
+            },
+            acks: Acknowledgements {
+                delayed_ack: DelayedAck::EverySecond { timeout: Duration::from_millis(40) },
+                quick_acks: 0,
+                sack_compression: SackCompression::Linux6,
+                ..Acknowledgements::default()
+            },
+            flow_control: FlowControl { window_update: WindowUpdate::LargerOrZero, ..FlowControl::default() },
+            ..Self::default()
+        }
+        .with_linux_6_quick_acks()
+        .with_linux_6_algorithm(Algorithm::Cubic)
+    }
+
+    /// The acknowledgements that Linux 6 does not delay, for the receive buffer and the segment size that are set: sixteen
+    /// (`TCP_MAX_QUICKACKS`), after one for each segment while the window that the kernel could offer grows by two segments with each
+    /// (`tcp_grow_window`), whether it is offered or not. It grows to what the socket's memory holds of segments of 1500 bytes
+    /// (`scaling_ratio` 160/256), which is 2.5 times a window `SO_RCVBUF` is set to twice of, as netlulld does; below 1 MiB it clamps the window,
+    /// which then has no room to grow.
+    #[must_use]
+    pub fn with_linux_6_quick_acks(self) -> Self {
+        const EXACT: u64 = 1 << 20;
+        let buffer = self.flow_control.receive_buffer.as_u64();
+        let growth = if buffer < EXACT { 0 } else { buffer / 2 * 3 };
+        let segment = u64::from(self.mss.saturating_sub(TIMESTAMPS_PADDED).max(1));
+        let growing = u16::try_from(growth / (2 * segment)).unwrap_or(u16::MAX - LINUX_6_QUICK_ACKS);
+        self.with(|c| c.acks.quick_acks = LINUX_6_QUICK_ACKS.saturating_add(growing))
+    }
+
+    /// ns-2's `window_`: the receiver's window and the initial slow-start threshold, in segments of `mss` bytes.
+    #[must_use]
+    pub fn with_ns2_window(mut self, segments: u32) -> Self {
+        let window = Bytes::new(u64::from(segments) * u64::from(self.mss));
+        self.flow_control.receive_buffer = window;
+        self.cwnd.initial_ssthresh = Some(window);
+        self
+    }
+}
