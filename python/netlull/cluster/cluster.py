@@ -77,7 +77,7 @@ class Cluster:
         if lasting_s > self.patience_s:
             raise ClusterError(
                 f"cluster {self.name}: has had no worker for {self.patience_s:g} s; expected at least one "
-                "(docs/how-to/cluster.md, What to check)"
+                "(docs/how-to/cluster.md, Find the cause of an error)"
             )
 
     def slots(self) -> int:
