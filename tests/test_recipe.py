@@ -35,6 +35,7 @@ class Recipe:
 
 RECIPES = (
     Recipe("add a link controller", "rate", "machines.rs", "link_mechanisms"),
+    Recipe("add a station's machine", "radio", "machines.rs", "station_mechanisms"),
     Recipe("add a sleep plan", "topology", "topology/algorithms.rs", "sleep_plans"),
 )
 
@@ -111,6 +112,42 @@ def test_a_link_controller_is_one_file_and_one_line(run: Run) -> None:
     link = told["links"][0]
     assert 1.0e6 <= link["mean_rate_bps"] < 1.1e6
     assert link["rate_changes"] == 1
+
+
+def test_a_stations_machine_is_one_file_and_one_line(run: Run) -> None:
+    # Awake for 10 ms, asleep for 90 ms, again and again: 100 naps in 10 s. The radio hears none of the packets, which come every 100 ms
+    # from 50 ms on, and its wake time of 2 ms belongs to the 10 ms.
+    told = run(
+        {
+            "duration": "10 s",
+            "nodes": ["server", "ap", "client"],
+            "link": [
+                {"from": "server", "to": "ap", "duplex": True, "rate": "100 Mb/s"},
+                {"from": "ap", "to": "client", "duplex": True, "rate": "10 Mb/s"},
+            ],
+            "flow": [
+                {
+                    "kind": "cbr",
+                    "name": "f",
+                    "from": "server",
+                    "to": "client",
+                    "rate": "80 kb/s",
+                    "packet": "1000 B",
+                    "start": "50 ms",
+                }
+            ],
+            "station": [
+                {
+                    "nodes": ["client"],
+                    "wake_time": "2 ms",
+                    "mechanism": {"kind": "nap", "silence": "10 ms", "nap": "90 ms"},
+                }
+            ],
+        }
+    )
+    station = told["stations"][0]
+    assert (station["mechanism"], station["missed_packets"], station["received_packets"]) == ("nap", 100, 0)
+    assert station["asleep_s"] == pytest.approx(9.0)
 
 
 @pytest.mark.parametrize(("threshold", "asleep"), [(0.3, ["c-a"]), (0.4, [])])
