@@ -5,7 +5,8 @@
 
 - scenarios/scenario.schema.json, as `netlull schema` prints it,
 - python/netlull/builders.py, a class for each table of that schema, and their names in python/netlull/__init__.py,
-- the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`.
+- the tables of parameters in docs/models, between `<!-- parameters: NAME -->` and `<!-- end -->`; NAME is a kind or a
+  table of the schema.
 
 With --check it writes nothing, prints the files that are stale, and exits 1 if there are any.
 """
@@ -300,7 +301,8 @@ class Parameters:
         return MARKED.sub(lambda found: f"{found[1]}\n{self._table(found[2])}\n{found[3]}", text)
 
     def _table(self, kind: str) -> str:
-        return HEADING + "".join(self._rows(self._kinds[kind], self._listed.get(kind, {})))
+        table = self._kinds.get(kind) or self._definitions[kind]
+        return HEADING + "".join(self._rows(table, self._listed.get(kind, {})))
 
     def _rows(self, table: Table, listed: Table, prefix: str = "") -> Iterator[str]:
         for key, field in table["properties"].items():

@@ -948,18 +948,18 @@ class TcpOptions:
 
     _: KW_ONLY
     preset: Literal["rfc", "ns2", "freebsd-4.5", "linux-6"] | None = None
-    """Where unnamed options come from. Default: rfc."""
+    """Source of the options that are not given. Default: rfc."""
     congestion_control: str | None = None
     """A name of `netlull list tcp`, such as `new_reno` or `cubic`.
 
     Each comes with the loss recovery and the ECN that it is known with. Default: new_reno; linux-6: cubic.
     """
     loss_recovery: Literal["tahoe", "reno", "new_reno", "vegas", "sack", "rack"] | None = None
-    """How losses are found and repaired; each congestion control brings its own. Default: new_reno; linux-6: rack."""
+    """Detection and repair of losses; each congestion control brings its own. Default: new_reno; linux-6: rack."""
     sack_detection: Literal["rfc6675", "forward", "counting"] | None = None
-    """When SACK blocks mean a loss; with `loss_recovery = "sack"`. Default: rfc6675."""
+    """Rule by which SACK blocks mean a loss; with `loss_recovery = "sack"`. Default: rfc6675."""
     window_reduction: Literal["immediate", "proportional", "rate_halving", "linux_6"] | None = None
-    """How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
+    """Reduction of the window in recovery; with `loss_recovery = "sack"` or `"rack"`.
 
     Default: proportional; linux-6: linux_6.
     """
@@ -978,7 +978,7 @@ class TcpOptions:
     vegas: VegasBounds | Mapping[str, object] | None = None
     """Bounds of Vegas. Default: { alpha = 2, beta = 4, gamma = 1 }; ns2: { alpha = 1, beta = 3, gamma = 1 }."""
     vegas_flavour: Literal["linux", "ns2"] | None = None
-    """Which Vegas. Default: linux; ns2: ns2."""
+    """Flavour of Vegas. Default: linux; ns2: ns2."""
     mss: str | None = None
     """Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
 
@@ -1002,7 +1002,7 @@ class TcpOptions:
     and `mss`. Default: 0; linux-6: 3274.
     """
     sack_compression: Literal["off", "linux_6"] | None = None
-    """Whether acknowledgements of segments ahead of a gap wait for others. Default: off; linux-6: linux_6."""
+    """Compression of acknowledgements of segments ahead of a gap. Default: off; linux-6: linux_6."""
     timestamps: bool | None = None
     """RFC 7323 timestamps. Default: true; ns2: false."""
     window_scaling: bool | None = None
@@ -1042,16 +1042,13 @@ class TcpOptions:
     A time, such as "40 ms". Default: 1 ms; ns2: 10 ms; freebsd-4.5: 10 ms; linux-6: 200 ms.
     """
     ssthresh_from: Literal["flight", "window"] | None = None
-    """What halving starts from after a loss. Default: flight; ns2: window; freebsd-4.5: window; linux-6: window."""
+    """Quantity that a loss halves. Default: flight; ns2: window; freebsd-4.5: window; linux-6: window."""
     growth: Literal["always", "when_limited"] | None = None
-    """Whether a congestion window grows that nothing fills; window of RFC 5681 only.
-
-    Default: always; linux-6: when_limited.
-    """
+    """Growth of an unused congestion window; window of RFC 5681 only. Default: always; linux-6: when_limited."""
     shrunk_window: Literal["keep", "pull_back"] | None = None
-    """What becomes of data in flight when the peer's window closes over it. Default: keep; freebsd-4.5: pull_back."""
+    """Treatment of data in flight when the peer's window closes over it. Default: keep; freebsd-4.5: pull_back."""
     window_update: Literal["any", "larger", "larger_or_zero"] | None = None
-    """Which windows are taken from acknowledgements that repeat their number.
+    """Windows accepted from acknowledgements that repeat their number.
 
     Default: any; freebsd-4.5: larger; linux-6: larger_or_zero.
     """

@@ -75,29 +75,35 @@ macro_rules! tcp_options {
 }
 
 tcp_options! {
-    /// Where unnamed options come from.
+    /// Source of the options that are not given.
     #[schemars(extend("x-default" = Preset::default()))]
     preset: Preset;
     /// A name of `netlull list tcp`, such as `new_reno` or `cubic`. Each comes with the loss recovery and the ECN that it
     /// is known with.
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6582"))]
     congestion_control: String;
-    /// How losses are found and repaired; each congestion control brings its own.
+    /// Detection and repair of losses; each congestion control brings its own.
     loss_recovery: LossRecovery => recovery.loss_recovery;
-    /// When SACK blocks mean a loss; with `loss_recovery = "sack"`.
+    /// Rule by which SACK blocks mean a loss; with `loss_recovery = "sack"`.
+    #[schemars(extend("x-source" = "RFC 6675; ns-2's TCP/Linux"))]
     sack_detection: SackDetection => recovery.sack_detection;
-    /// How the window comes down in recovery; with `loss_recovery = "sack"` or `"rack"`.
+    /// Reduction of the window in recovery; with `loss_recovery = "sack"` or `"rack"`.
+    #[schemars(extend("x-source" = "RFC 6937; Linux 6 tcp_cwnd_reduction"))]
     window_reduction: WindowReduction => recovery.window_reduction;
     /// Explicit congestion notification; `dctcp` brings its own.
+    #[schemars(extend("x-source" = "RFC 3168, RFC 8257"))]
     ecn: Ecn => ecn;
     /// HyStart++ (RFC 9406), with `congestion_control = "cubic"`; with `cwnd_unit = "segments"` HyStart as in Linux 6.
-    #[schemars(extend("x-source" = "RFC 9406"))]
+    #[schemars(extend("x-source" = "RFC 9438 section 4.10, RFC 9406; Ha, Rhee 2011"))]
     hystart: bool => cwnd.hystart;
     /// Unit of the windows of RFC 5681 and of `cubic`, which also decides the rules of their growth.
+    #[schemars(extend("x-source" = "RFC 5681, RFC 9438; Linux 6 tcp_cong.c, tcp_cubic.c"))]
     cwnd_unit: CwndUnit => cwnd.cwnd_unit;
     /// Bounds of Vegas.
     #[schemars(extend("x-unit" = "segments", "x-source" = "Brakmo, Peterson 1995"))]
     vegas: VegasBounds => cwnd.vegas;
-    /// Which Vegas.
+    /// Flavour of Vegas.
+    #[schemars(extend("x-source" = "Linux 2.6.22; ns-2.35"))]
     vegas_flavour: VegasFlavour => cwnd.vegas_flavour;
     /// Maximum segment size, options not counted: with timestamps a segment carries 12 B less.
     #[schemars(extend("x-source" = "RFC 6691", "x-default" = "the MTU less 40 B of headers"))]
@@ -116,9 +122,10 @@ tcp_options! {
     delayed_ack_timeout: Duration;
     /// The first acknowledgements of data that are not delayed. The preset `linux-6` counts 16 and those during the growth of
     /// the kernel's window, which depends on `receive_buffer` and `mss`.
-    #[schemars(extend("x-unit" = "acknowledgements"))]
+    #[schemars(extend("x-unit" = "acknowledgements", "x-source" = "Linux 6 tcp_incr_quickack, tcp_grow_window"))]
     quick_acks: u16 => acks.quick_acks;
-    /// Whether acknowledgements of segments ahead of a gap wait for others.
+    /// Compression of acknowledgements of segments ahead of a gap.
+    #[schemars(extend("x-source" = "RFC 5681 section 4.2; Linux 6 __tcp_ack_snd_check"))]
     sack_compression: SackCompression => acks.sack_compression;
     /// RFC 7323 timestamps.
     #[schemars(extend("x-source" = "RFC 7323 section 3"))]
@@ -129,6 +136,7 @@ tcp_options! {
     /// Send buffer, the most that may be in flight, rounded up to whole segments.
     send_buffer: Bytes => flow_control.send_buffer;
     /// Receive buffer, the largest window that is advertised.
+    #[schemars(extend("x-source" = "Linux tcp_rmem[2]"))]
     receive_buffer: Bytes => flow_control.receive_buffer;
     /// RFC 3042 limited transmit.
     #[schemars(extend("x-source" = "RFC 3042"))]
@@ -148,13 +156,17 @@ tcp_options! {
     /// Granularity G of the retransmission clock.
     #[schemars(extend("x-source" = "RFC 6298 section 2"))]
     rto_granularity: Duration;
-    /// What halving starts from after a loss.
+    /// Quantity that a loss halves.
+    #[schemars(extend("x-source" = "RFC 5681 equation 4"))]
     ssthresh_from: SsthreshFrom => cwnd.ssthresh_from;
-    /// Whether a congestion window grows that nothing fills; window of RFC 5681 only.
+    /// Growth of an unused congestion window; window of RFC 5681 only.
+    #[schemars(extend("x-source" = "RFC 5681; Linux tcp_is_cwnd_limited"))]
     growth: Growth => cwnd.growth;
-    /// What becomes of data in flight when the peer's window closes over it.
+    /// Treatment of data in flight when the peer's window closes over it.
+    #[schemars(extend("x-source" = "RFC 9293 section 3.8.6; 4.4BSD"))]
     shrunk_window: ShrunkWindow => flow_control.shrunk_window;
-    /// Which windows are taken from acknowledgements that repeat their number.
+    /// Windows accepted from acknowledgements that repeat their number.
+    #[schemars(extend("x-source" = "RFC 9293 section 3.10.7.4"))]
     window_update: WindowUpdate => flow_control.window_update;
 }
 

@@ -1,60 +1,16 @@
-//! A congestion control of another crate, from its own file to the bottleneck.
+//! The congestion control of `examples/own-controller` at the endpoints of a bottleneck.
 
 use crate::bottleneck::{Path, config};
-use netlull_tcp::cc::{Ack, CongestionControl, ControllerFactory, ForeignControl, Loss, Recovered, Start, TimeoutKind};
 use netlull_tcp::{Algorithm, Config, Data, Endpoint, SeqNr, Template};
 use netlull_units::Instant;
 use std::sync::Arc;
 
-/// A window of so many segments, whatever happens.
-#[derive(Clone, Debug)]
-struct FixedWindow {
-    segments: u64,
-    smss: u64,
-}
-
-impl CongestionControl for FixedWindow {
-    fn cwnd(&self) -> u64 {
-        self.segments * self.smss
-    }
-
-    fn ssthresh(&self) -> u64 {
-        self.cwnd()
-    }
-
-    fn on_established(&mut self, start: &Start) {
-        self.smss = u64::from(start.smss);
-    }
-
-    fn on_ack(&mut self, _ack: &Ack) {}
-
-    fn on_loss(&mut self, _loss: &Loss) {}
-
-    fn on_timeout(&mut self, _loss: &Loss, _kind: TimeoutKind) {}
-
-    fn on_recovered(&mut self, _recovered: &Recovered) {}
-
-    fn on_idle_restart(&mut self, _now: Instant) {}
-}
-
-/// Its factory, with its parameter.
-#[derive(Debug)]
-struct Fixed {
-    segments: u64,
-}
-
-impl ControllerFactory for Fixed {
-    fn name(&self) -> &'static str {
-        "fixed"
-    }
-
-    fn build(&self, config: &Config, _seed: u32) -> Box<dyn ForeignControl> {
-        Box::new(FixedWindow { segments: self.segments, smss: u64::from(config.mss) })
-    }
-}
+/// The congestion control of the example.
+#[path = "../../../examples/own-controller/src/window.rs"]
+mod window;
 
 fn fixed(segments: u64) -> Config {
-    config(Algorithm::NewReno).with_congestion_control(Arc::new(Fixed { segments }))
+    config(Algorithm::NewReno).with_congestion_control(Arc::new(window::FixedWindowFactory { segments }))
 }
 
 #[test]
@@ -74,7 +30,7 @@ fn a_foreign_window_sets_the_rate_of_the_path() {
 #[test]
 fn a_foreign_algorithm_has_a_name_and_keeps_the_recovery_of_its_configuration() {
     let config = fixed(10);
-    assert_eq!(config.congestion_control.name(), "fixed");
+    assert_eq!(config.congestion_control.name(), "fixed_window");
     assert!(config.congestion_control.info().is_none());
     assert!(config.congestion_control.parameters().is_empty());
     let before = self::config(Algorithm::NewReno);
