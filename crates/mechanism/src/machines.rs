@@ -8,7 +8,7 @@ use crate::link::{Estimates, ForeignLink, LinkAction, LinkConfig, LinkContext, L
 use crate::radio::{AccessPointConfig, Bsd, BsdConfig, Eager, EagerConfig, Psm, PsmConfig, Shaper, ShaperConfig};
 use crate::rate::{Earth, EarthConfig, PractRa, PractRaConfig};
 use crate::station::{
-    ForeignStation, Serves, StationAction, StationConfig, StationContext, StationController, StationEvent,
+    ForeignStation, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent,
 };
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Instant};
@@ -297,10 +297,10 @@ macro_rules! station_mechanisms {
         machine_of_kinds!(StationMachine, StationEvent, StationAction: $($variant),+);
 
         impl StationController for StationMachine {
-            fn shaper(&self) -> Option<&Shaper> {
+            fn shaping(&self) -> Option<Shaping> {
                 match self {
-                    $(Self::$variant(machine) => machine.shaper(),)+
-                    Self::Foreign(machine) => machine.shaper(),
+                    $(Self::$variant(machine) => machine.shaping(),)+
+                    Self::Foreign(machine) => machine.shaping(),
                 }
             }
         }

@@ -9,7 +9,7 @@
 //! air: packets that arrive while the radio sleeps are lost. [`crate::machines`] has the list of machines, [`crate::radio`] the machines.
 
 use crate::gateway::{SegmentKind, Timestamps};
-use crate::radio::{AccessPointConfig, Shaper};
+use crate::radio::{AccessPointConfig, Burst, Fallback, ShaperState};
 use crate::{ConfigError, Machine};
 use netlull_units::{BitRate, Bytes, Duration, Instant};
 use schemars::JsonSchema;
@@ -143,10 +143,29 @@ pub enum Serves {
     OneDownload,
 }
 
+/// The state of a machine that shapes a download into bursts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shaping {
+    /// The state of the machine.
+    pub state: ShaperState,
+    /// The reason why it leaves windows alone, or left them alone when the download ended.
+    pub fallback: Option<Fallback>,
+    /// The least round-trip time, once there is a sample.
+    pub round_trip: Option<Duration>,
+    /// The number of bursts that have ended.
+    pub bursts: u64,
+    /// The burst that ended last.
+    pub last_burst: Option<Burst>,
+    /// Open acknowledgements sent again.
+    pub resent_opens: u64,
+    /// Whether the acknowledgement that it asks for now is an open one, not merely an eager one.
+    pub opens: bool,
+}
+
 /// A machine that controls a station's radio.
 pub trait StationController: Machine<Event = StationEvent, Action = StationAction> + Debug + Send + Sync {
-    /// The client's shaper, if the machine is one or contains one. Drivers report its bursts and its state.
-    fn shaper(&self) -> Option<&Shaper> {
+    /// The state of shaping, if the machine shapes a download. Drivers report it.
+    fn shaping(&self) -> Option<Shaping> {
         None
     }
 }
@@ -203,7 +222,7 @@ impl PartialEq for ForeignStation {
 }
 
 impl<M: StationController + ?Sized> StationController for Box<M> {
-    fn shaper(&self) -> Option<&Shaper> {
-        (**self).shaper()
+    fn shaping(&self) -> Option<Shaping> {
+        (**self).shaping()
     }
 }

@@ -4,7 +4,8 @@ use crate::counters::LinkCounters;
 use crate::gateway_summary::GatewaySummary;
 use crate::probe::Table;
 use crate::station::StationCounts;
-use netlull_mechanism::radio::{Fallback, Shaper, ShaperState};
+use netlull_mechanism::radio::{Fallback, ShaperState};
+use netlull_mechanism::station::Shaping;
 use netlull_power::RadioTime;
 use netlull_units::{BitRate, Duration, Instant};
 use serde::{Deserialize, Serialize};
@@ -191,12 +192,12 @@ impl ShaperOutcome {
 
     /// A shaper now, with the idle times that its station has counted.
     #[must_use]
-    pub fn of(shaper: &Shaper, early: Duration, detection: Duration) -> Self {
+    pub fn of(shaping: &Shaping, early: Duration, detection: Duration) -> Self {
         Self {
-            state: shaper.state(),
-            fallback: shaper.fallback(),
-            round_trip: shaper.rtt(),
-            resent_opens: shaper.resent_opens(),
+            state: shaping.state,
+            fallback: shaping.fallback,
+            round_trip: shaping.round_trip,
+            resent_opens: shaping.resent_opens,
             early,
             detection,
         }

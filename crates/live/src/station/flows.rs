@@ -4,8 +4,8 @@ use super::flow::{Flow, Side};
 use crate::tape::OnTape;
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::StationMachine;
-use netlull_mechanism::radio::{Burst, Shaper, ShaperState};
-use netlull_mechanism::station::{PacketView, StationController};
+use netlull_mechanism::radio::{Burst, ShaperState};
+use netlull_mechanism::station::{PacketView, Shaping, StationController};
 use netlull_network::station::Snapshot;
 use netlull_units::Instant;
 use netlull_wire::{Connection, Packet, parse};
@@ -28,24 +28,24 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn shaper(&self) -> Option<&Shaper> {
-        self.machine.as_ref()?.machine().shaper()
+    /// The state of shaping, if its machine shapes.
+    pub(super) fn shaping(&self) -> Option<Shaping> {
+        self.machine.as_ref()?.machine().shaping()
     }
 
-    /// True if the last window that its sender has seen may be a closed one.
+    /// Whether the last window that its sender has seen may be a closed one.
     pub(super) fn has_closed(&self) -> bool {
-        self.shaper().is_some_and(|shaper| {
-            matches!(shaper.state(), ShaperState::Saving | ShaperState::Recovery) || shaper.opens()
+        self.shaping().is_some_and(|shaping| {
+            matches!(shaping.state, ShaperState::Saving | ShaperState::Recovery) || shaping.opens
         })
     }
 
-    /// The burst that its shaper has judged over since the last look.
+    /// The burst that has ended since the last look.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
-        let shaper = self.shaper()?;
-        let (bursts, last) = (shaper.bursts(), shaper.last_burst().copied());
+        let Shaping { bursts, last_burst, .. } = self.shaping()?;
         let is_new = bursts > self.bursts;
         self.bursts = bursts;
-        last.filter(|_| is_new)
+        last_burst.filter(|_| is_new)
     }
 }
 

@@ -45,7 +45,7 @@ use flow::{Brings, Side};
 use flows::{Entry, Flows};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::StationMachine;
-use netlull_mechanism::radio::{Burst, Shaper};
+use netlull_mechanism::radio::Burst;
 use netlull_mechanism::station::{PacketView, PowerMode, StationAction, StationEvent};
 use netlull_network::probe::CLOSED;
 use netlull_network::radio::Coming;
@@ -450,7 +450,7 @@ impl LiveStation {
             self.acknowledge(now, number);
         }
         let Some(mut entry) = self.flows.remove(number) else { return };
-        self.counters.resent_opens += entry.shaper().map_or(0, |shaper| shaper.resent_opens());
+        self.counters.resent_opens += entry.shaping().map_or(0, |shaping| shaping.resent_opens);
         if let Some(machine) = &mut entry.machine {
             // A recording that fails does so again when the last is finished.
             let _ = machine.finish();
@@ -535,7 +535,7 @@ impl LiveStation {
     /// Sends an acknowledgement in the host's name; what it is.
     fn acknowledge(&mut self, now: Instant, number: u32) -> Option<PacketView> {
         let entry = self.flows.get(number)?;
-        let kind = if entry.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" };
+        let kind = if entry.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" };
         let (bytes, packet) = entry.flow.acknowledgement(now)?;
         let (at, to) = self.radio.transmits(now, packet.size);
         self.records.packet(kind, (at, to), || packet);

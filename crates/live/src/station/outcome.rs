@@ -43,8 +43,8 @@ impl LiveStation {
             counts: counters.counts.since(&base.counts),
             shaper: self.config.has_machines_of_connections().then(|| {
                 largest
-                    .and_then(Entry::shaper)
-                    .map_or_else(ShaperOutcome::initial, |shaper| ShaperOutcome::of(shaper, early, detection))
+                    .and_then(Entry::shaping)
+                    .map_or_else(ShaperOutcome::initial, |shaping| ShaperOutcome::of(&shaping, early, detection))
             }),
             download: self.begun.zip(self.over).filter(|_| all_over).map(|(begun, over)| over.since(&begun)),
         }

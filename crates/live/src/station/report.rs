@@ -1,7 +1,8 @@
 //! A station in numbers, under the names that the simulator's summary has.
 
 use super::flows::Entry;
-use netlull_mechanism::radio::{Fallback, Shaper};
+use netlull_mechanism::radio::Fallback;
+use netlull_mechanism::station::Shaping;
 use netlull_network::by_name::ByName;
 use netlull_network::station::{DownloadSummary, NamedRadio, RadioSeconds, RadioSummary, Snapshot, StationCounts};
 use netlull_units::Duration;
@@ -88,7 +89,7 @@ impl DownloadReport {
             bytes: entry.bytes,
             complete: entry.over.is_some(),
             span: DownloadSummary::of(radios, &over.since(&entry.begun)),
-            shaper: entry.shaper().map(ShaperReport::of),
+            shaper: entry.shaping().map(|shaping| ShaperReport::of(&shaping)),
         }
     }
 }
@@ -109,13 +110,13 @@ pub struct ShaperReport {
 }
 
 impl ShaperReport {
-    fn of(shaper: &Shaper) -> Self {
+    fn of(shaping: &Shaping) -> Self {
         Self {
-            state: shaper.state().name(),
-            fallback: shaper.fallback().map(Fallback::name),
-            round_trip_s: shaper.rtt().map(Duration::as_secs_f64),
-            bursts: shaper.bursts(),
-            resent_opens: shaper.resent_opens(),
+            state: shaping.state.name(),
+            fallback: shaping.fallback.map(Fallback::name),
+            round_trip_s: shaping.round_trip.map(Duration::as_secs_f64),
+            bursts: shaping.bursts,
+            resent_opens: shaping.resent_opens,
         }
     }
 }

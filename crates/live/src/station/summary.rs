@@ -19,7 +19,7 @@ impl LiveStation {
         };
         let downloads: Vec<_> = self.past.iter().cloned().chain(known.map(download)).collect();
         let largest = downloads.iter().max_by_key(|download| download.bytes).and_then(|download| download.shaper);
-        let resent: u64 = self.flows.entries().filter_map(Entry::shaper).map(|shaper| shaper.resent_opens()).sum();
+        let resent: u64 = self.flows.entries().filter_map(Entry::shaping).map(|shaping| shaping.resent_opens).sum();
         StationReport {
             mechanism: self.config.kind().to_owned(),
             wake_time_s: self.config.wake.as_secs_f64(),

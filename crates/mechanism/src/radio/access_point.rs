@@ -1,10 +1,10 @@
 //! The access point of one station that dozes: it announces, it buffers, it answers polls (IEEE 802.11 section 11.2).
 
 use super::beacons::Beacons;
-use crate::station::{PowerMode, StationContext};
+use super::{AccessPointConfig, Polling};
+use crate::station::PowerMode;
 use crate::{ConfigError, Machine};
-use netlull_units::{Duration, Instant};
-use schemars::JsonSchema;
+use netlull_units::Instant;
 use serde::{Deserialize, Serialize};
 
 /// What happens at an access point.
@@ -45,128 +45,6 @@ pub enum AccessAction {
     },
 }
 
-/// The answer of an access point to a poll.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Polling {
-    /// All buffered packets, the last one marked: the ideal PSM of client-centered-2004 section IV-C.
-    #[default]
-    All,
-    /// One packet, whose More Data bit announces further ones: the PS-Poll frame of IEEE 802.11 section 11.2.
-    One,
-}
-
-/// The access point of a station.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct AccessPointConfig {
-    /// The time from one beacon to the next.
-    #[serde(default = "default_beacon_period")]
-    #[schemars(extend("x-source" = "client-centered-2004 section IV-C, as an Orinoco access point"))]
-    pub beacon_period: Duration,
-    /// The time of the first beacon, from the start of the run; default one period.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "100 ms", "x-source" = "reading"))]
-    pub first_beacon: Option<Duration>,
-    /// The transmission time of a beacon; default 1 ms, at most a tenth of the period.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "1 ms", "x-source" = "reading; 0 in client-centered-2004"))]
-    pub beacon_time: Option<Duration>,
-    /// The time from a poll to the packet that answers it.
-    #[serde(default = "default_poll_time")]
-    #[schemars(extend("x-source" = "client-centered-2004 section IV-C: less than 1 ms"))]
-    pub poll_time: Duration,
-    /// The answer to a poll.
-    #[serde(default)]
-    #[schemars(extend("x-source" = "client-centered-2004 section IV-C"))]
-    pub poll: Polling,
-    /// The longest time from a poll, or from a packet with the More Data bit, to the burst's next packet. A beacon within that time does not
-    /// end the burst. Default 20 ms, at most half a period, and at least the time of a packet of one MTU behind a poll.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-default" = "20 ms", "x-source" = "reading"))]
-    pub patience: Option<Duration>,
-    /// The packets that the access point buffers for the station.
-    #[serde(default = "default_buffer")]
-    #[schemars(range(min = 1))]
-    #[schemars(extend("x-unit" = "packets", "x-source" = "reading: above the window of a TCP without scaling"))]
-    pub buffer: u32,
-}
-
-/// About 100 bytes at 1 Mb/s and a preamble.
-const BEACON_TIME: Duration = Duration::from_millis(1);
-/// A packet of 1500 bytes takes 12 ms at 1 Mb/s.
-const PATIENCE: Duration = Duration::from_millis(20);
-
-const fn default_beacon_period() -> Duration {
-    Duration::from_millis(100)
-}
-
-const fn default_poll_time() -> Duration {
-    Duration::from_micros(500)
-}
-
-const fn default_buffer() -> u32 {
-    1000
-}
-
-impl Default for AccessPointConfig {
-    fn default() -> Self {
-        Self {
-            beacon_period: default_beacon_period(),
-            first_beacon: None,
-            beacon_time: None,
-            poll_time: default_poll_time(),
-            poll: Polling::default(),
-            patience: None,
-            buffer: default_buffer(),
-        }
-    }
-}
-
-impl AccessPointConfig {
-    /// The transmission time of a beacon.
-    #[must_use]
-    pub fn beacon_time(&self) -> Duration {
-        self.beacon_time.unwrap_or(BEACON_TIME.min(self.beacon_period / 10))
-    }
-
-    /// The longest time from a poll to the burst's next packet, at a station.
-    pub(super) fn patience(&self, station: StationContext) -> Duration {
-        let packet = self.answer_time(station);
-        self.patience.unwrap_or(PATIENCE.min(self.beacon_period / 2).max(packet))
-    }
-
-    /// The time of a packet of one MTU behind a poll.
-    fn answer_time(&self, station: StationContext) -> Duration {
-        station.air_rate.time_for(station.mtu) + self.poll_time
-    }
-
-    /// The times at which beacons are sent.
-    pub(super) fn beacons(&self) -> Result<Beacons, ConfigError> {
-        Beacons::new(Instant::ZERO + self.first_beacon.unwrap_or(self.beacon_period), self.beacon_period)
-    }
-
-    /// Checks every value, and those that must fit the station.
-    pub(super) fn check(&self, station: StationContext) -> Result<(), ConfigError> {
-        AccessPoint::new(self, Instant::ZERO)?;
-        let (period, beacon_time) = (self.beacon_period, self.beacon_time());
-        if beacon_time >= period {
-            let expected = format!("less than the beacon period, {period}");
-            return Err(ConfigError::new("beacon_time", beacon_time, expected));
-        }
-        let (packet, patience) = (self.answer_time(station), self.patience(station));
-        if patience < packet {
-            let expected = format!("at least {packet}, a packet of one MTU behind a poll");
-            return Err(ConfigError::new("patience", patience, expected));
-        }
-        if patience >= period {
-            let expected = format!("more than {patience}, which a packet of one MTU may need behind a poll");
-            return Err(ConfigError::new("beacon_period", period, expected));
-        }
-        Ok(())
-    }
-}
-
 /// The access point of one station, as far as it concerns that station's radio.
 ///
 /// ```text
@@ -204,10 +82,7 @@ impl AccessPoint {
     /// # Errors
     /// A beacon period of no time, a buffer of no packet.
     pub fn new(config: &AccessPointConfig, start: Instant) -> Result<Self, ConfigError> {
-        let beacons = config.beacons()?;
-        if config.buffer == 0 {
-            return Err(ConfigError::new("buffer", config.buffer, "at least one packet"));
-        }
+        let beacons = config.check_own()?;
         let next_beacon = beacons.first_from(start);
         Ok(Self {
             beacons,
@@ -312,6 +187,7 @@ mod tests {
     use super::*;
     use AccessAction::{Beacon, Forward, Hold, Refuse, Release};
     use AccessEvent::{Announced, Arrival, Polled, Timeout};
+    use netlull_units::Duration;
 
     fn at(millis: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(millis)

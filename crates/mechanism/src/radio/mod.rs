@@ -8,6 +8,7 @@
 //!
 //! [`crate::station`] has the events and actions of a station's machine.
 
+mod access_config;
 mod access_point;
 mod beacons;
 mod bsd;
@@ -17,7 +18,8 @@ mod psm;
 mod shaper;
 mod spacing;
 
-pub use access_point::{AccessAction, AccessEvent, AccessPoint, AccessPointConfig, Polling};
+pub use access_config::{AccessPointConfig, Polling};
+pub use access_point::{AccessAction, AccessEvent, AccessPoint};
 pub use bsd::{Bsd, BsdConfig, Requests};
 pub use eager::{Eager, EagerConfig};
 pub use psm::{Psm, PsmConfig};

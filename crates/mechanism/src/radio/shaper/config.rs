@@ -1,10 +1,8 @@
 //! The shaper's parameters.
 
-use super::Shaper;
 use crate::ConfigError;
 use crate::radio::eager::default_least_wait;
-use crate::station::{Serves, StationConfig, StationContext};
-use netlull_units::{Duration, Instant};
+use netlull_units::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -192,15 +190,6 @@ impl ShaperConfig {
         positive("paced_share", share)?;
         positive("paced_stretch", self.paced_stretch)?;
         some("paced_bursts", self.paced_bursts)
-    }
-}
-
-impl StationConfig for ShaperConfig {
-    type Machine = Box<Shaper>;
-    const SERVES: Serves = Serves::OneDownload;
-
-    fn build(&self, station: StationContext, start: Instant) -> Result<Box<Shaper>, ConfigError> {
-        Shaper::new(self, station, start).map(Box::new)
     }
 }
 

@@ -18,7 +18,9 @@ pub use state::{Fallback, ShaperState};
 use super::eager::default_longest_wait;
 use super::spacing::Spacing;
 use crate::gateway::SegmentKind;
-use crate::station::{PacketView, StationAction, StationContext, StationController, StationEvent, TcpView};
+use crate::station::{
+    PacketView, Serves, Shaping, StationAction, StationConfig, StationContext, StationController, StationEvent, TcpView,
+};
 use crate::{ConfigError, Machine};
 use burst::{Arriving, Order, expected_after};
 use fastest::Fastest;
@@ -601,7 +603,24 @@ impl Machine for Shaper {
 }
 
 impl StationController for Shaper {
-    fn shaper(&self) -> Option<&Shaper> {
-        Some(self)
+    fn shaping(&self) -> Option<Shaping> {
+        Some(Shaping {
+            state: self.state,
+            fallback: self.fallback,
+            round_trip: self.rtt(),
+            bursts: self.bursts,
+            last_burst: self.last_burst,
+            resent_opens: self.resent_opens,
+            opens: self.opens(),
+        })
+    }
+}
+
+impl StationConfig for ShaperConfig {
+    type Machine = Box<Shaper>;
+    const SERVES: Serves = Serves::OneDownload;
+
+    fn build(&self, station: StationContext, start: Instant) -> Result<Box<Shaper>, ConfigError> {
+        Shaper::new(self, station, start).map(Box::new)
     }
 }

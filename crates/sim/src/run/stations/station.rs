@@ -5,8 +5,8 @@ use crate::net::packet::Packet;
 use crate::scenario::{Scenario, StationSpec};
 use netlull_mechanism::Machine;
 use netlull_mechanism::machines::{StationMachine, StationMechanism};
-use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst, Shaper};
-use netlull_mechanism::station::{PacketView, PowerMode, StationController};
+use netlull_mechanism::radio::{AccessPoint, AccessPointConfig, Burst};
+use netlull_mechanism::station::{PacketView, PowerMode, Shaping, StationController};
 use netlull_network::radio::{Coming, Radio};
 use netlull_network::station::{Snapshot, StationCounts};
 use netlull_units::{Duration, Instant};
@@ -200,24 +200,24 @@ impl Station {
         self.radio.sleeps_at().filter(|_| is_drained).map(|at| at.max(now))
     }
 
-    /// The shaper, if its machine is one.
-    pub fn shaper(&self) -> Option<&Shaper> {
-        self.machine.as_ref()?.shaper()
+    /// The state of shaping, if its machine shapes.
+    pub fn shaping(&self) -> Option<Shaping> {
+        self.machine.as_ref()?.shaping()
     }
 
     /// The name in table `air` of an acknowledgement that the machine asks for.
     pub fn acknowledgement(&self) -> &'static str {
-        if self.shaper().is_some_and(Shaper::opens) { "open" } else { "eager" }
+        if self.shaping().is_some_and(|shaping| shaping.opens) { "open" } else { "eager" }
     }
 
     /// The burst that the shaper has judged over since the last look.
     pub(super) fn take_burst(&mut self) -> Option<Burst> {
-        let shaper = self.shaper()?;
-        if shaper.bursts() <= self.counters.counts.bursts {
+        let Shaping { bursts, last_burst, .. } = self.shaping()?;
+        if bursts <= self.counters.counts.bursts {
             return None;
         }
-        let burst = *shaper.last_burst()?;
-        self.counters.counts.bursts = shaper.bursts();
+        let burst = last_burst?;
+        self.counters.counts.bursts = bursts;
         self.counters.detection += burst.ended.saturating_since(burst.last);
         if let Some(since) = self.radio.awake_since() {
             self.counters.early += burst.first.saturating_since(since.max(burst.opened));

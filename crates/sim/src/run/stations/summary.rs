@@ -64,7 +64,7 @@ pub(in crate::run) fn outcome(station: &Station, now: Snapshot) -> StationOutcom
     StationOutcome {
         radio: now.times.since(&station.base_at.times),
         counts: counted.counts.since(&then.counts),
-        shaper: station.shaper().map(|shaper| ShaperOutcome::of(shaper, early, detection)),
+        shaper: station.shaping().map(|shaping| ShaperOutcome::of(&shaping, early, detection)),
         download: ends.map(|(begun, over)| over.since(begun)),
     }
 }
