@@ -177,11 +177,6 @@ pub trait LinkFactory: Debug + Send + Sync {
     /// The controller's name, as results show it.
     fn name(&self) -> &str;
 
-    /// Whether it reads segments and acknowledgements.
-    fn reads_segments(&self) -> bool {
-        false
-    }
-
     /// The rate at the start; `None` for the link's.
     fn initial_rate(&self) -> Option<BitRate> {
         None
@@ -194,13 +189,39 @@ pub trait LinkFactory: Debug + Send + Sync {
     fn build(&self, link: LinkContext, start: Instant) -> Result<Box<dyn LinkController>, ConfigError>;
 }
 
-/// A controller from outside this crate. It lives in one process: plans and tapes cannot hold it.
+/// A controller from outside this crate, for one link. It lives in one process: plans and tapes cannot hold it.
 #[derive(Clone, Debug)]
-pub struct ForeignLink(pub Arc<dyn LinkFactory>);
+pub struct ForeignLink {
+    factory: Arc<dyn LinkFactory>,
+    reads_segments: bool,
+}
+
+impl ForeignLink {
+    /// A controller that fits a link.
+    ///
+    /// # Errors
+    /// If the controller cannot work on this link.
+    pub fn new(factory: Arc<dyn LinkFactory>, link: LinkContext) -> Result<Self, ConfigError> {
+        let reads_segments = factory.build(link, Instant::ZERO)?.reads_segments();
+        Ok(Self { factory, reads_segments })
+    }
+
+    /// The maker of its machines.
+    #[must_use]
+    pub fn factory(&self) -> &dyn LinkFactory {
+        &*self.factory
+    }
+
+    /// Whether its machines read segments and acknowledgements.
+    #[must_use]
+    pub fn reads_segments(&self) -> bool {
+        self.reads_segments
+    }
+}
 
 impl PartialEq for ForeignLink {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.factory, &other.factory)
     }
 }
 

@@ -114,7 +114,7 @@ macro_rules! link_mechanisms {
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)+
-                    Self::Foreign(foreign) => foreign.0.name(),
+                    Self::Foreign(foreign) => foreign.factory().name(),
                 }
             }
 
@@ -125,7 +125,7 @@ macro_rules! link_mechanisms {
             pub fn check(&self, link: LinkContext) -> Result<(), ConfigError> {
                 match self {
                     $(Self::$variant(config) => config.check(link),)+
-                    Self::Foreign(foreign) => foreign.0.build(link, Instant::ZERO).map(|_| ()),
+                    Self::Foreign(foreign) => foreign.factory().build(link, Instant::ZERO).map(|_| ()),
                 }
             }
 
@@ -136,7 +136,7 @@ macro_rules! link_mechanisms {
             pub fn build(&self, link: LinkContext, start: Instant) -> Result<LinkMachine, ConfigError> {
                 Ok(match self {
                     $(Self::$variant(config) => LinkMachine::$variant(config.build(link, start)?.into()),)+
-                    Self::Foreign(foreign) => LinkMachine::Foreign(foreign.0.build(link, start)?),
+                    Self::Foreign(foreign) => LinkMachine::Foreign(foreign.factory().build(link, start)?),
                 })
             }
 
@@ -145,7 +145,7 @@ macro_rules! link_mechanisms {
             pub fn reads_segments(&self) -> bool {
                 match self {
                     $(Self::$variant(_) => <$config as LinkConfig>::READS_SEGMENTS,)+
-                    Self::Foreign(foreign) => foreign.0.reads_segments(),
+                    Self::Foreign(foreign) => foreign.reads_segments(),
                 }
             }
 
@@ -163,7 +163,7 @@ macro_rules! link_mechanisms {
             pub fn initial_rate(&self) -> Option<BitRate> {
                 match self {
                     $(Self::$variant(config) => config.initial_rate(),)+
-                    Self::Foreign(foreign) => foreign.0.initial_rate(),
+                    Self::Foreign(foreign) => foreign.factory().initial_rate(),
                 }
             }
         }

@@ -34,7 +34,7 @@ pub fn plan(scenario: &Scenario) -> Result<Plan, ScenarioError> {
     }
     for LinkSpec { name, control, .. } in &scenario.links {
         if let Some(LinkMechanism::Foreign(foreign)) = control.as_ref().map(|control| &control.mechanism) {
-            let message = format!("is \"{}\", a controller of this program alone", foreign.0.name());
+            let message = format!("is \"{}\", a controller of this program alone", foreign.factory().name());
             return refuse(format!("link.{name}.controller"), format!("{message}; expected one of netlull's own"));
         }
     }

@@ -3,6 +3,7 @@
 use super::document::{Document, PlanDocument};
 use super::error::ScenarioError;
 use super::resolve::{Control, Scenario};
+use netlull_mechanism::ConfigError;
 use netlull_mechanism::link::{ForeignLink, LinkContext, LinkFactory};
 use netlull_mechanism::machines::{LinkMechanism, StationMechanism};
 use netlull_mechanism::station::{ForeignStation, StationFactory};
@@ -34,16 +35,15 @@ impl Scenario {
             return refuse("is on the air of a station; expected an air of fixed rate".to_owned());
         }
         let context = LinkContext { rate: spec.rate, mtu: Bytes::new(u64::from(self.mtu)) };
-        if let Err(error) = factory.build(context, Instant::ZERO) {
-            return Err(ScenarioError::new(format!("{field}.{}", error.field), error.reason()));
-        }
+        let refused = |error: ConfigError| ScenarioError::new(format!("{field}.{}", error.field), error.reason());
+        let foreign = ForeignLink::new(factory, context).map_err(refused)?;
         let back = self.links.iter().position(|other| (other.from, other.to) == (spec.to, spec.from));
-        if factory.reads_segments() && back.is_none() {
+        if foreign.reads_segments() && back.is_none() {
             return refuse("reads acknowledgements, and there is no link back".to_owned());
         }
-        let acknowledgements = back.filter(|_| factory.reads_segments());
+        let acknowledgements = back.filter(|_| foreign.reads_segments());
         self.links[index].control = Some(Control {
-            mechanism: LinkMechanism::Foreign(ForeignLink(factory)),
+            mechanism: LinkMechanism::Foreign(foreign),
             link: context,
             acknowledgements,
             in_service: InService::default(),
