@@ -89,27 +89,27 @@ class _WithTable:
 
 @dataclass(frozen=True)
 class AccessPoint:
-    """What the access point of a station does."""
+    """The access point of a station."""
 
     _: KW_ONLY
     beacon_period: str | None = None
-    """From beacon to beacon. A time, such as "40 ms". Default "100 ms"."""
+    """The time from one beacon to the next. A time, such as "40 ms". Default "100 ms"."""
     first_beacon: str | None = None
-    """The first beacon; default one period after the beginning. A time, such as "40 ms"."""
+    """The time of the first beacon, from the start of the run; default one period. A time, such as "40 ms"."""
     beacon_time: str | None = None
-    """How long a beacon is on the air; default 1 ms, at most a tenth of the period. A time, such as "40 ms"."""
+    """The transmission time of a beacon; default 1 ms, at most a tenth of the period. A time, such as "40 ms"."""
     poll_time: str | None = None
-    """From a poll to the packet that it asks for. A time, such as "40 ms". Default "500 us"."""
+    """The time from a poll to the packet that answers it. A time, such as "40 ms". Default "500 us"."""
     poll: Literal["all", "one"] | None = None
-    """What a poll asks for. Default "all"."""
+    """The answer to a poll. Default "all"."""
     patience: str | None = None
-    """A beacon does not end the wait for the next packet of a burst before so long after a poll or the packet before.
+    """The longest time from a poll, or from a packet with the More Data bit, to the burst's next packet.
 
-    Default 20 ms, at most half a period, and at least what a packet of one MTU takes behind a poll. A time, such as "40
-    ms".
+    A beacon within that time does not end the burst. Default 20 ms, at most half a period, and at least the time of a
+    packet of one MTU behind a poll. A time, such as "40 ms".
     """
     buffer: int | None = None
-    """Packets that the access point buffers for the station. Default 1000."""
+    """The packets that the access point buffers for the station. Default 1000."""
 
 
 @dataclass(frozen=True)
@@ -248,45 +248,51 @@ class Cbr:
 
 @dataclass(frozen=True)
 class ClientShaper:
-    """The client's shaper (client-centered-2004; docs/models/client-shaper.md)."""
+    """The client's shaper (client-centered-2004; docs/models/client-shaper.md).
+
+    It serves one TCP connection, which the station receives.
+    """
 
     kind: ClassVar[str] = "client_shaper"
     _: KW_ONLY
     least_wait: str | None = None
-    """A burst is not judged over before so long a silence. A time, such as "40 ms". Default "3 ms"."""
+    """The shortest silence that ends a burst. A time, such as "40 ms". Default "3 ms"."""
     margin: str | None = None
-    """The radio wakes so much earlier than the least RTT asks for. A time, such as "40 ms". Default "0 s"."""
+    """The radio wakes earlier than the least RTT requires by this time. A time, such as "40 ms". Default "0 s"."""
     growth: float | None = None
-    """Slow start is over when a round brings fewer than so many times the packets of the round before; at least 1.
+    """Slow start ends when a round has fewer packets than this factor times those of the round before; at least 1.
 
     Default 1.5.
     """
     patience: int | None = None
-    """So many bad bursts in a row end shaping. Default 3."""
+    """This number of consecutive bursts with a missing packet ends shaping. Default 3."""
     saturation: float | None = None
-    """The share of air rate x RTT from which on a window counts as saturating, above 0; far above 1 none ever does.
+    """A burst of at least this share of air rate x RTT saturates the air; above 0.
 
-    Default 0.9.
+    Far above 1, no burst does. Default 0.9.
     """
     saturated_bursts: int | None = None
-    """So many saturating bursts in a row end shaping. Default 3."""
+    """This number of consecutive saturating bursts ends shaping. Default 3."""
     eager: bool | None = None
     """Eager acknowledgements while it does not shape. Default true."""
     rtt_from: Literal["any_echo", "open_ack"] | None = None
-    """Which data tells the RTT. Default "any_echo"."""
+    """The data that gives the RTT. Default "any_echo"."""
     repair: Literal["closed", "as_they_are"] | None = None
     """The acknowledgements while a packet is missing. Default "closed"."""
     paced_share: float | None = None
-    """Guard against paced senders: a burst that takes longer than this share of the RTT is spread.
+    """Guard against senders that pace: a burst that takes longer than this share of the RTT is spread.
 
-    Without it there is no guard, as in the paper. Default: none: paced senders are not looked for.
+    The paper has no guard. Default: none: paced senders are not looked for.
     """
     paced_stretch: float | None = None
-    """And longer than so many times what its bytes take on the air; above 0."""
+    """A spread burst also takes longer than this factor times the transmission time of its bytes on the air.
+
+    Above 0.
+    """
     paced_bursts: int | None = None
-    """So many spread bursts in a row end shaping. Default 3."""
+    """This number of consecutive spread bursts ends shaping. Default 3."""
     paced_from: Literal["bursts", "slow_start"] | None = None
-    """Which packets show that a sender paces."""
+    """The packets that show that a sender paces."""
 
 
 @dataclass(frozen=True)
@@ -318,14 +324,17 @@ class DropTail:
 
 @dataclass(frozen=True)
 class Eager:
-    """Eager acknowledgements alone: the 2004 paper's baseline."""
+    """Eager acknowledgements without sleep: the 2004 paper's baseline."""
 
     kind: ClassVar[str] = "eager"
     _: KW_ONLY
     least_wait: str | None = None
-    """Data is not acknowledged before so long a silence, unless TCP does. A time, such as "40 ms". Default "3 ms"."""
+    """The shortest silence after which data is acknowledged. A time, such as "40 ms". Default "3 ms"."""
     longest_wait: str | None = None
-    """After so long a silence it is. A time, such as "40 ms". Default "40 ms"."""
+    """The longest such silence.
+
+    A longer gap between two packets does not count as a gap within a burst. A time, such as "40 ms". Default "40 ms".
+    """
 
 
 @dataclass(frozen=True)
@@ -930,7 +939,7 @@ class Station:
     wake_time: str | None = None
     """How long the radio takes to wake, instead of what the first model says. A time, such as "40 ms"."""
     mechanism: Doze | Mapping[str, object] | None = None
-    """What lets the radio sleep; default nothing: it is awake all the time."""
+    """The machine that lets the radio sleep; default none: the radio is awake all the time."""
 
 
 @dataclass(frozen=True)
@@ -1099,13 +1108,13 @@ class Bsd(_WithTable):
     _table: ClassVar[tuple[str, type]] = ("access_point", AccessPoint)
     _: KW_ONLY
     access_point: AccessPoint | Mapping[str, object] | None = None
-    """What the access point does."""
+    """The parameters of the access point."""
     slowdown: float | None = None
     """p: the RTT grows by at most this share. Default 0.5."""
     longest_listen: str | None = None
-    """The station listens at least so often. A time, such as "40 ms". Default "900 ms"."""
+    """The longest time from one beacon heard to the next. A time, such as "40 ms". Default "900 ms"."""
     request: Literal["every_packet", "data_only"] | None = None
-    """What counts as a request. Default "every_packet"."""
+    """The packets that count as requests. Default "every_packet"."""
 
 
 @dataclass(frozen=True)
@@ -1116,9 +1125,9 @@ class Psm(_WithTable):
     _table: ClassVar[tuple[str, type]] = ("access_point", AccessPoint)
     _: KW_ONLY
     access_point: AccessPoint | Mapping[str, object] | None = None
-    """What the access point does."""
+    """The parameters of the access point."""
     listen_interval: int | None = None
-    """The station listens to each so-many-th beacon. Default 1."""
+    """The station listens to every n-th beacon, counted from the first. Default 1."""
 
 
 @dataclass(frozen=True)
@@ -1203,7 +1212,7 @@ Controller = Practra | Earth | Awm | CEarth | GRouter
 """A controller that scales a link's rate, steers the windows of the TCPs that cross it, or both."""
 
 Doze = ClientShaper | Eager | Psm | Bsd
-"""What lets a station's radio sleep, or only what its host does about acknowledgements."""
+"""A machine that lets a station's radio sleep, or acknowledges eagerly."""
 
 Flow = Tcp | Cbr | Poisson | Bursts | Requests | Replay
 """One source of traffic."""
