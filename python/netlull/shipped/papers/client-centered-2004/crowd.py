@@ -167,7 +167,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
     yield Drawn(
         "fig9",
-        "Fig. 9. What the standard flows get",
+        "Fig. 9. Goodput of the standard flows",
         "Their mean goodput over that of the same flows when none of the 100 saves energy. As in Fig. 8.",
         panel_grid(
             [
@@ -186,7 +186,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
     yield Drawn(
         "savers",
-        "What the energy-saving flows have of it",
+        "Effect on the energy-saving flows",
         "Goodput of the energy-saving flows over that of the same flows when none saves energy (above), and the part "
         "of "
         f"the 15 s measured that their radios sleep (below). {BANDS}",

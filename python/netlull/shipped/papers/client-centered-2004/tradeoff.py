@@ -178,8 +178,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     ]
     yield Tabled(
         "figures",
-        "The way that saves most within a bound of slowdown, what it saves (and how much slower it is); beside it "
-        "the one that energy x delay would choose. Without the ideal PSM, which pays nothing for waking and beacons",
+        "The way that saves most within a bound of slowdown: its saving (and slowdown), next to the way that "
+        "energy x delay would choose. Without the ideal PSM, which pays nothing for waking and beacons",
         header,
         rows,
     )

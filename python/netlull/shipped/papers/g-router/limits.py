@@ -215,14 +215,14 @@ def over_time(evidence: Evidence) -> Iterator[Drawn]:
     if {"settled", "settled-fast"} <= set(evidence.series):
         runs = {"settled": "β = 10 kb/s (as printed)", "settled-fast": "β = 1 Mb/s"}
         caption = (
-            "One greedy flow, a rate computed at every event, from C_max = 10 Mb/s and a window of 10 kB; C RTT + T at "
-            "C_max is 175 kB."
+            "One greedy flow, a rate computed at every event, from C_max = 10 Mb/s and a window of 10 kB. C RTT + "
+            "T at C_max is 175 kB."
         )
         yield Drawn("settled-time", "One flow, two corrections", caption, _traces(evidence, runs, 120.0), "settled")
     if "wound-up" in evidence.series:
         runs = {"wound-up": "AWM, twenty greedy flows from 30 s on, silence before"}
         caption = (
-            "The window suggested grows by β / 8N a second while nobody fills the link, and comes down only as fast."
+            "The suggested window grows by β / 8N a second while the link is not full, and falls only at the same pace."
         )
         yield Drawn("wound-up", "Windows that wind up", caption, _traces(evidence, runs, 60.0), "unused")
 

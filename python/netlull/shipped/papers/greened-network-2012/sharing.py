@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = {"same": "versions", "crossing": "one_version"}
 SECTIONS = {
-    "figures": "Several flows over the links that remain",
+    "figures": "Several flows over the remaining links",
     "crossing": "Flows that meet only because links sleep",
 }
 """The report's sections, in order."""

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 LOAD_LABEL = "Offered load"
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
-PAIRED = "Differences and ratios are paired by seed: equal seeds meet the same arrivals and sizes."
+PAIRED = "Differences and ratios are paired by seed: equal seeds have the same arrivals and sizes."
 
 SECTIONS = {
     "figures": "Figures",
-    "headline": "The headline: where 7 seconds come from",
+    "headline": "The headline: the cause of the 7 seconds",
     "energy": "Energy",
     "study": "The study that the paper asks for",
     "appendix": "Appendix",
@@ -316,5 +316,5 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         saved = [number(mean(evidence, TCP_PC, load, metric, 100)) for metric in POWER_MODELS]
         cost = [number(over_seeds(inflation(evidence, load, metric)), digits=2) for metric in ("completion_s", "p99_s")]
         rows.append([f"{load:g}", *saved, *cost])
-    yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and what completion times become", header, rows)
+    yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and completion times", header, rows)
     yield from study.tables(evidence)
