@@ -311,7 +311,7 @@ def noise(evidence: Evidence) -> Figure:
     )
 
 
-SECTIONS = {"figures": "Figures and tables", "energy": "Where time and energy go", "why": "What decides"}
+SECTIONS = {"figures": "Figures and tables", "energy": "Use of time and energy", "why": "What decides"}
 """The report's sections, in order."""
 
 

@@ -55,7 +55,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     if "calm" in evidence.grid.experiments:
         yield Drawn(
             "senders-noise",
-            "What the path's noise does",
+            "Effect of the path's noise",
             f"The paper's shaper, 60 ms, no loss; noise: mean of the gamma distribution in percent of 60 ms. {MIDDLE}",
             noises(evidence),
         )

@@ -42,7 +42,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         yield Drawn(
             name,
             f"Fig. 3. Case study 2: the Internet node is a bottleneck from 300 to 600 s; estimators {claims.WAYS[way]}",
-            "(a) Service rate of the G-Router (each second), what the sources achieve over-provisioned without the "
+            "(a) Service rate of the G-Router (each second), the sources' over-provisioned throughput without the "
             "bottleneck (bins of 5 s), and the Internet node's capacity. (b) The G-Router's queue. (c) The Internet "
             "node's queue, with the G-Router. (d) The same, not controlled. One run.",
             case2(evidence, way),

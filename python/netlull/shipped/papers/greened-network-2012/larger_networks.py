@@ -80,7 +80,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         ),
         (
             "larger-networks-tcp",
-            "What five TCP flows get",
+            "Goodput of five TCP flows",
             "Goodput each (Mb/s)",
             goodput,
             "SACK CUBIC next to the datagrams, 12 to 23 s.",

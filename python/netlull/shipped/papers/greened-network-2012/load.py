@@ -99,7 +99,7 @@ def _change(evidence: Evidence) -> Drawn:
             panels.append(flat(title, "Background (%)", "Change of goodput (%)", curves))
     return Drawn(
         "load-change",
-        "What sleeping costs, by load",
+        "The cost of sleeping, by load",
         f"Goodput from 30 to 60 s against the same seeds with all links awake. {BANDS}",
         within(panel_grid(panels, columns=3, row_height=2.2), -105, 15),
     )
@@ -132,7 +132,7 @@ def _energy(evidence: Evidence) -> Drawn:
     return Drawn(
         "load-energy",
         "Saving and cost",
-        f"Energy of all links from 30 to 60 s against all of them awake, and what {version} loses. {BANDS}",
+        f"Energy of all links from 30 to 60 s against all of them awake, and the goodput that {version} loses. {BANDS}",
         within(panel_grid(panels, columns=3, row_height=2.2), 0, 80),
     )
 

@@ -109,7 +109,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 f"points below {LOWEST_DRAWN:g} are left out. Means over seeds; bands are 95 % intervals; (d) to (f) "
                 "are paired by seed."
             )
-            title = f"Gateways beside practRA, {room.title}"
+            title = f"Gateways and practRA, {room.title}"
             yield Drawn(room.experiment, title, caption, panels(evidence, room), SECTION)
     if all(room.loads(evidence) for room in ROOMS):
         caption = (
@@ -215,7 +215,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     for room in ROOMS:
         rows = [_row(evidence, room, scheme, load) for load in room.loads(evidence) for scheme in CONTROLLED]
         if rows:
-            caption = f"Gateways beside practRA, {room.title}. Times are those of TCPonly; differences are by seed."
+            caption = f"Gateways and practRA, {room.title}. Times are TCPonly's; differences are by seed."
             yield Tabled(SECTION, caption, header, rows)
 
 

@@ -334,7 +334,7 @@ def _stuck(evidence: Evidence) -> Drawn:
                 ),
                 Trace("service rate", time, rate, colour=2, steps=True, width=0.9),
                 Trace(
-                    "what arrives at load 0.8",
+                    "arrivals at load 0.8",
                     np.array([0.0, end]),
                     np.array([forecast / 1e6] * 2),
                     colour=6,

@@ -105,7 +105,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             f"{case.rates} again, over RTT. (a) Mean service rate of N1. (b) Reduction of TCP's throughput against "
             f"TCPonly. (c) Rate changes in 300 s; none is not drawn. (d) TCP's packets lost. {_PAIRED}"
         )
-        title = f"The G-Router beside practRA: {case.title}"
+        title = f"The G-Router and practRA: {case.title}"
         yield Drawn(case.name, title, caption, over_rtt(evidence, case), SECTION)
     if len(ran) < len(CASES):
         return
@@ -278,7 +278,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     for case in CASES:
         if case.measured(evidence):
             rows = [_row(evidence, case, rtt, scheme) for rtt in RTT for scheme in ALL]
-            caption = f"Gateways beside practRA: {case.title}. Differences are by seed; of goodput against mRCI 10 ms."
+            caption = f"Gateways and practRA: {case.title}. Differences are by seed; of goodput against mRCI 10 ms."
             yield Tabled(SECTION, caption, header, rows)
 
 
