@@ -137,8 +137,8 @@ def test_the_ledger_says_what_it_averages_over() -> None:
     section = ledger_section(energy, [Window("0 s", "1 s"), Window("0 s", "2 s")])
     assert section is not None
     said = (
-        " Each is a mean over load 0.1 to 0.9 (5 points), over length 1 s, 2 s. "
-        "The measured parts of the runs differ in length: 0 s to 1 s, 0 s to 2 s."
+        " Each value is a mean over load 0.1 to 0.9 (5 points), over length 1 s, 2 s. "
+        "The runs differ in their measured part: 0 s to 1 s, 0 s to 2 s."
     )
     assert [block.caption.endswith(said) for block in (*section.tables, *section.figures)] == [True, True]
     # Nothing is averaged over but seeds where every axis tells scenarios apart, or an experiment has one point of it.

@@ -205,7 +205,7 @@ def entries(judged: Sequence[Judgement[R]], known: Sequence[Explanation], units:
                 "",
                 f"## {title}",
                 "",
-                "| cases | out of tolerance | at most, of the bound | why |",
+                "| cases | out of tolerance | largest deviation, of the bound | reason |",
                 "|---|---|---|---|",
             ]
             lines += [f"| {each} |" for each in found]
@@ -281,7 +281,7 @@ def report(
     ]
     idle = stale(judged, known, (case.name for case in comparison.cases))
     if idle:
-        lines += ["", "## Stale: nothing is left to explain", "", *(f"- `{entry.pattern}`" for entry in idle)]
+        lines += ["", "## Stale entries: no case needs them", "", *(f"- `{entry.pattern}`" for entry in idle)]
     kernels = ", ".join(sorted({one.row.real.kernel for one in judged}))
     late = max(one.row.real.late_s for one in judged)
     lines += ["", f"Linux {kernels}; 99 % of packets were at most {1e3 * late:.1f} ms late."]

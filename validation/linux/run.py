@@ -187,8 +187,9 @@ def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measu
     missed = [{deviation.measure for deviation in one.misses} for one in rows if one.row.case.judged]
     close = sum("completion" not in measures for measures in missed)
     return [
-        f"Within {COMPLETION:g} % in completion time: {close} of {len(missed)} judged; also within "
-        f"{RETRANSMISSIONS:g} % or {RETRANSMISSIONS_LEAST} in retransmissions: {sum(not one for one in missed)}."
+        f"Within {COMPLETION:g} % in completion time: {close} of {len(missed)} judged cases. Also within "
+        f"{RETRANSMISSIONS:g} % or {RETRANSMISSIONS_LEAST} packets in retransmissions: "
+        f"{sum(not one for one in missed)}."
     ]
 
 

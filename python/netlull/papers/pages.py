@@ -82,7 +82,7 @@ def studies_page(
     """A page of studies alone, with those of the paper's claims that they decide."""
     return Page(
         title=paper.info.title,
-        subtitle=f"{_source(paper)} Here: {', '.join(findings.study.title for findings in found)}.",
+        subtitle=f"{_source(paper)} This page: {', '.join(findings.study.title for findings in found)}.",
         summary=paper.summary,
         scope=scope,
         facts=[],

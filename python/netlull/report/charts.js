@@ -326,7 +326,7 @@
     for (const series of panels.flatMap((panel) => panel.series)) if (series.label && !seen.has(series.label)) seen.set(series.label, series);
     if (seen.size < 2) hidden.clear();
     for (const [label, series] of seen) {
-      const button = make("button", { type: "button", "aria-pressed": "true", title: "Show or hide; with Shift, this one alone" });
+      const button = make("button", { type: "button", "aria-pressed": "true", title: "Show or hide this series; with Shift, show it alone" });
       const key = make("span", { class: "key" + (series.dash ? " dashed" : "") });
       key.style.borderColor = typeof series.c === "number" ? `var(--s${series.c})` : series.c;
       button.append(key, label);
@@ -366,7 +366,7 @@
       if (panel.title) cell.append(make("div", { class: "panel-title" }, panel.title));
       const box = make("div", { class: "box", tabindex: "0", role: "group", "aria-label": `${panel.title || panel.y}: ${panel.y} over ${panel.x}. Arrow keys read values, plus and minus zoom, 0 resets.` });
       cell.append(box);
-      if (panel.series.some((series) => series.thin)) cell.append(make("div", { class: "dim note" }, "Long series are drawn from the extremes of short stretches."));
+      if (panel.series.some((series) => series.thin)) cell.append(make("div", { class: "dim note" }, "Long series show the extremes of short intervals."));
       grid.append(cell);
       return box;
     });

@@ -135,13 +135,13 @@ def ledger_section(energy: pa.Table | None, windows: Sequence[Window] = ()) -> S
     drawn = ledger_figure(entries)
     figures = []
     if drawn is not None:
-        caption = "Parts of the energy of a run, by power model and scenario; the scales differ from model to model."
+        caption = "Parts of the energy of a run, by power model and scenario. Each model has its own scale."
         caption += over
         figures = [FigureBlock("ledger-figure", "Where the joules went", caption, svg_text(drawn), charts_of(drawn))]
     text = [
-        "Static power flows whatever the rate; the rate-dependent part is what rate scaling can save; bits and packets "
-        "cost what they cost; transitions are the time between two rates, at the power of the higher unless the "
-        "scenario says otherwise. Links whose rate never varied are left out."
+        "Static power does not depend on the rate. Rate scaling can save the rate-dependent part. Bits and packets are "
+        "the energy of the traffic itself. Transitions are the time between two rates, at the power of the higher rate "
+        "unless the scenario says otherwise. Links whose rate never varied are left out."
     ]
     return Section("ledger", "Where the joules went", text, [ledger_table(entries, over)], figures)
 
@@ -153,8 +153,8 @@ def _over(energy: pa.Table, windows: Sequence[Window]) -> str:
         return ""
     lengths = list(dict.fromkeys((window.warm_up, window.duration) for window in windows))
     listed = span([f"{warm_up} to {duration}" for warm_up, duration in lengths])
-    unlike = f" The measured parts of the runs differ in length: {listed}." if len(lengths) > 1 else ""
-    return f" Each is a mean over {', over '.join(axes)}.{unlike}"
+    unlike = f" The runs differ in their measured part: {listed}." if len(lengths) > 1 else ""
+    return f" Each value is a mean over {', over '.join(axes)}.{unlike}"
 
 
 def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
@@ -166,8 +166,8 @@ def ledger_table(entries: Sequence[Entry], over: str = "") -> TableBlock:
         saved = f"{100 * (1 - entry.total_j / entry.reference_j):.1f}" if entry.reference_j else "none"
         rows.append([entry.scenario, entry.link, entry.model, *parts, f"{entry.total_j:,.2f}", saved])
     caption = (
-        "Energy of a run in joules, means over the runs of each scenario. Saved: against the same link always at its "
-        "maximum rate. A model without a stated power has 1 W there."
+        "Energy of a run in joules, as means over the runs of each scenario. Savings are relative to the same link "
+        "always at its maximum rate. A model without a stated power has 1 W at that rate."
     )
     caption += over
     return TableBlock(caption, header, rows, sortable=True)

@@ -55,7 +55,7 @@
     });
     const filter = document.createElement("input");
     filter.type = "search";
-    filter.placeholder = "Filter rows: words, all of which must be there";
+    filter.placeholder = "Filter rows: every word must occur";
     filter.setAttribute("aria-label", `Filter rows of the table: ${table.caption ? table.caption.textContent : ""}`);
     const said = document.createElement("span");
     said.className = "dim";

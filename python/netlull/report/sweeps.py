@@ -57,11 +57,11 @@ def sweep_page(result: SweepResult, document: Mapping[str, Any], cost: tuple[int
         title=str(scenario.get("name") or "sweep"),
         subtitle=str(scenario.get("description") or ""),
         summary=_summary(result),
-        scope=window_words(result.windows) or "what part of a run is measured is not known.",
+        scope=window_words(result.windows) or "the measured part of a run is unknown.",
         facts=[*_axis_facts(result), Fact("seeds at a point", _seeds(result)), *_until(result)],
         claims=[],
         sections=[
-            *([Section("notes", "What to be careful with", notes)] if notes else []),
+            *([Section("notes", "Warnings", notes)] if notes else []),
             *([figures] if figures.figures else []),
             *([] if ledger is None else [ledger]),
             Section("numbers", "Every number", _number_words(result), [_numbers(result)]),
@@ -133,14 +133,14 @@ def _notes(result: SweepResult) -> list[str]:
     single = sum(count == 1 for count in counts)
     few = sum(1 < count < _FEW_SEEDS for count in counts)
     if single:
-        notes.append(f"{single} of {len(counts)} points have one run: their values have no interval.")
+        notes.append(f"{single} of {len(counts)} points have a single run, so their values have no interval.")
     if few:
         notes.append(
-            f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds: their intervals are wide and rest on "
-            "the assumption that runs are normally distributed."
+            f"{few} of {len(counts)} points have fewer than {_FEW_SEEDS} seeds. Their intervals are wide, and assume "
+            "that runs are normally distributed."
         )
     notes += [f"{text}." for text in result.doubts() if not text.startswith("only")]
-    notes += [f"Seeds given up: {text}." for text in result.unmet]
+    notes += [f"Condition not reached: {text}." for text in result.unmet]
     return notes
 
 
@@ -151,7 +151,7 @@ def _figures(result: SweepResult) -> Section:
         if found is None:
             continue
         colours = f", a colour for each {found.by}" if found.by else ""
-        more = f" {found.left_out} more panels are in the table only." if found.left_out else ""
+        more = f" The table alone has {found.left_out} more panels." if found.left_out else ""
         places = f"{' and '.join(found.x)}, a panel each" if len(found.x) > 1 else found.x[0]
         caption = f"Over {places}{colours}. Means over seeds; bands and bars are 95 % intervals (Student's t)."
         drawn = found.figure
@@ -163,7 +163,7 @@ def _number_words(result: SweepResult) -> list[str]:
     points = len(_rows(result))
     words = ["Means over seeds ± half the width of the 95 % interval (Student's t). A single run has no interval."]
     if points > _MOST_ROWS:
-        words.append(f"The first {_MOST_ROWS:,} of {points:,} points; results.parquet has all of them, run by run.")
+        words.append(f"The table has the first {_MOST_ROWS:,} of {points:,} points; results.parquet has every run.")
     return words
 
 

@@ -27,6 +27,7 @@ TIME, PRODUCT = 3.0, 10.0
 PACED_SLOWDOWN = 0.05
 """What bbr may lose by the shaper, as is expected."""
 JUDGED = ("reno", "cubic")
+CLAIMS_SAY = "The paper's claims, one run of each case; (no) marks a part that does not hold:"
 COLUMNS = (
     *("path/sender/way", "time [s]", "time, baseline = 1", "energy x delay, baseline = 1", "simulated, ten seeds"),
     *("missed", "asleep [%]", "late p99 [ms]", "fallback, Linux"),
@@ -111,8 +112,8 @@ def expected(rows: Sequence[Row]) -> list[str]:
         over = ", ".join(f"{path} {value:.0%}" for path, value in slow.items() if value >= PACED_SLOWDOWN) or "none"
         less = sum(value < PACED_SLOWDOWN for value in slow.values())
         lines.append(
-            f"- bbr: slower by less than {PACED_SLOWDOWN:.0%} on {less} of {len(slow)} paths, all of which complete; "
-            f"not: {over}. It gives up on {sum(bool(row.real.fallback) for row in paced)}."
+            f"- bbr: less than {PACED_SLOWDOWN:.0%} slower on {less} of {len(slow)} paths, which all complete. "
+            f"Slower on: {over}. The shaper gives up on {sum(bool(row.real.fallback) for row in paced)}."
         )
     return lines
 
@@ -149,11 +150,11 @@ def summary(rows: Sequence[Judgement[Row]], stored: Mapping[str, Sequence[Downlo
     """What the table comes to; of all cases, the paper's claims, too."""
     near = [not one.misses for one in rows if one.row.case.sender in JUDGED]
     return [
-        "In cells: simulated, Linux.",
-        f"Within tolerance: {sum(near)} of {len(near)} judged.",
+        "Each cell: simulated, Linux.",
+        f"Within tolerance: {sum(near)} of {len(near)} judged cases.",
         "",
         *expected([one.row for one in rows]),
-        *(["", *of_claims(stored)] if len(rows) == len(cases()) else []),
+        *(["", CLAIMS_SAY, "", *of_claims(stored)] if len(rows) == len(cases()) else []),
     ]
 
 

@@ -103,8 +103,8 @@ def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measu
     """What the table comes to."""
     near = [not one.misses for one in rows if one.row.case.sender in JUDGED]
     return [
-        "In cells: simulated, Linux.",
-        f"Within tolerance: {sum(near)} of {len(near)} judged.",
+        "Each cell: simulated, Linux.",
+        f"Within tolerance: {sum(near)} of {len(near)} judged cases.",
         "",
         *expected([one.row for one in rows]),
     ]

@@ -102,7 +102,7 @@ def row(case: Case, stored: Mapping[str, Sequence[Measured]]) -> Row:
 
 def summary(rows: Sequence[Judgement[Row]], _stored: Mapping[str, Sequence[Measured]]) -> list[str]:
     """What the table comes to."""
-    lines = [f"In cells: simulated, Linux; means over {len(SEEDS)} seeds.", "Within tolerance:"]
+    lines = [f"Each cell: simulated, Linux; means over {len(SEEDS)} seeds.", "Within tolerance:"]
     for measure in COMPARISON.units:
         judged = [one for one in rows if measure in {found.measure for found in one.row.deviations}]
         misses = sum(measure in {miss.measure for miss in one.misses} for one in judged)

@@ -22,11 +22,11 @@ Floats = npt.NDArray[np.float64]
 SPAN_S = 0.33
 """Drawn, from shortly before the first burst's end on."""
 CAPTION = (
-    "Emulated, 60 ms, no loss, seed 1; left standard TCP with eager acknowledgements, right the technique, at the same "
-    "time of the download: packets that the client receives (dots), its closed acknowledgements (ticks) and open ones "
-    "(triangles; left, the eager one after 3 ms of silence), and when its radio is awake (shaded). Right are the first "
-    "bursts after slow start. It wakes early, as its round trip is the shortest that it has ever seen, on a clock of "
-    "10 ms."
+    "Emulated, 60 ms, no loss, seed 1. Left: standard TCP with eager acknowledgements. Right: the technique, at "
+    "the same time of the download. Dots are packets that the client receives, ticks its closed acknowledgements, "
+    "triangles open ones (left, the eager one after 3 ms of silence). Shaded: the radio is awake. The right panel "
+    "has the first bursts after slow start. The radio wakes early, because its round trip is the shortest seen so "
+    "far, on a clock of 10 ms."
 )
 STANDARD, SHAPED = "emulated-baseline-1", "emulated-1"
 """The recorded runs."""

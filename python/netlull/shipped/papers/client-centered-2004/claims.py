@@ -61,7 +61,7 @@ def emulated(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
 
 def _open(found: Interval, points: float) -> str:
     """What a table of few seeds leaves open."""
-    return ", not shown by so few seeds: the interval is wider than the tolerance" if found.half_width > points else ""
+    return ", open with so few seeds: the interval is wider than the tolerance" if found.half_width > points else ""
 
 
 def _over_seeds(evidence: Evidence, case: Case) -> float:
@@ -195,7 +195,7 @@ def against_psm(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     for rtt, value in psm.items():
         shaped = measures.product(evidence, measures.way(rtt, SHAPER)).mean
         less = measures.difference(evidence, measures.way(rtt, IDEAL_PSM), measures.way(rtt, SHAPER))
-        said = f"{rtt} ms: PSM {value:.2f}, shaper {shaped:.2f}, less it {number(less, digits=2)}."
+        said = f"{rtt} ms: PSM {value:.2f}, shaper {shaped:.2f}, difference {number(less, digits=2)}."
         parts.append(Part(f"rtt-{rtt}", (less.mean < 0) is (rtt == 90), said))
     order = psm[30] > psm[60] > psm[90] < psm[120]
     shown = " → ".join(f"{value:.2f}" for value in psm.values())
@@ -232,7 +232,7 @@ def faster(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
     parts = []
     for rtt in ROUND_TRIPS:
         found = measures.slowdown(evidence, measures.emulated(rtt, MOST_LOSS))
-        left_open = ", not shown by so few seeds: the interval reaches 1" if found.low <= 1 <= found.high else ""
+        left_open = ", open with so few seeds: the interval reaches 1" if found.low <= 1 <= found.high else ""
         said = f"{rtt} ms: {number(found, digits=2)} times the time{left_open}."
         parts.append(Part(f"rtt-{rtt}", found.mean < 1, said))
     return parts

@@ -148,8 +148,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "fig8",
         "Fig. 8. Packets lost at the bottleneck",
         "Over those when all 100 flows are standard TCP, with buffers of 0.5, 1 and 2 bandwidth-delay products. (a) "
-        "and "
-        "(b) the shaper as in the paper, most of which give up within seconds; (c) shapers that never do. "
+        "and (b) the paper's shaper; most give up within seconds. (c) Shapers that never give up. "
         f"{BANDS}",
         panel_grid(
             [
@@ -167,7 +166,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
     yield Drawn(
         "fig9",
-        "Fig. 9. What the standard flows get",
+        "Fig. 9. Goodput of the standard flows",
         "Their mean goodput over that of the same flows when none of the 100 saves energy. As in Fig. 8.",
         panel_grid(
             [
@@ -186,10 +185,9 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     )
     yield Drawn(
         "savers",
-        "What the energy-saving flows have of it",
-        "Goodput of the energy-saving flows over that of the same flows when none saves energy (above), and the part "
-        "of "
-        f"the 15 s measured that their radios sleep (below). {BANDS}",
+        "Effect on the energy-saving flows",
+        "Goodput of the energy-saving flows over that of the same flows when none saves energy (above), and the "
+        f"part of the measured 15 s in which their radios sleep (below). {BANDS}",
         _of_savers(evidence),
     )
 
@@ -289,7 +287,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     if evidence.series:
         yield Tabled(
             "figures",
-            "How shapers end (seed 1): states after 20 s, and when those that gave up did",
+            "The end of shaping (seed 1): states after 20 s, and the time of giving up",
             ["run", "states", "gave up after (s), median"],
             [_ends(name, run) for name, run in evidence.series.items()],
         )

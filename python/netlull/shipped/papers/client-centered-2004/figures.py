@@ -39,40 +39,40 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig5",
         "Fig. 5. Seven Internet sites",
-        "Energy x delay over that of baseline TCP at each site, in the order of round trips: means over seeds with "
-        "95 % intervals; the paper's way, the run with the median transfer time of three (seeds 1 to 3), with a grey "
-        "line over what nine in ten other triples of seeds give; and what the paper's text prints (the others of its "
-        "bars have no numbers).",
+        "Energy x delay over that of baseline TCP at each site, in the order of round trips. Shown are means over "
+        "seeds with 95 % intervals, and the paper's own number, the run with the median transfer time of three "
+        "(seeds 1 to 3). A grey line shows the range of nine in ten other triples of seeds. The paper's text "
+        "prints some values; its other bars have no numbers.",
         at_sites(evidence),
     )
     yield Drawn(
         "fig6",
         "Fig. 6. Emulated paths",
-        "The same for emulated paths: at each round trip, losses of 0, 0.1, 0.25, 0.5 and 1 % from left to right. The "
-        "paper's text has the mean and the lowest of its bars. Means are what was registered; the lowest of the "
-        "medians of three is half of the paper's.",
+        "The same for emulated paths: at each round trip, losses of 0, 0.1, 0.25, 0.5 and 1 % from left to right. "
+        "The paper's text has the mean and the lowest of its bars. The registered number is the mean. The lowest "
+        "of the medians of three is half of the paper's.",
         emulated(evidence),
     )
     yield Drawn(
         "fig7",
         "Fig. 7. Against power-saving mode",
         "No loss, four round trips. The paper's PSM is ideal: one poll for each burst, no time and no energy for "
-        "waking. Beyond the paper: 802.11's, with a poll for each packet, and bounded slowdown (BSD, 50 %), which "
-        "never sleeps here. Baseline TCP acknowledges eagerly; PSM and BSD do not, and that is all that BSD is above "
+        "waking. Beyond the paper are 802.11's PSM, with a poll for each packet, and bounded slowdown (BSD, 50 %), "
+        "which never sleeps here. Baseline TCP acknowledges eagerly; PSM and BSD do not. This alone puts BSD above "
         "1: TCP without eager acknowledgements and without any sleep takes as long (readings.toml, `baseline`).",
         against_psm(evidence),
     )
     yield Drawn(
         "bursts",
-        "Fig. 1, as it happens. Standard TCP and bursts",
+        "Fig. 1 measured: standard TCP and bursts",
         bursts.CAPTION,
         bursts.drawn(evidence.series),
     )
     yield Drawn(
         "breakdown",
-        "Where the time of a download goes",
-        "Seconds of a download at each site, baseline TCP and the technique, means over seeds. Idle "
-        "early: awake before the first packet of a burst. Idle at the end of a burst: waiting whether another comes. "
+        "The time of a download by activity",
+        "Seconds of a download at each site, baseline TCP and the technique, means over seeds. Idle early: awake "
+        "before the first packet of a burst. Idle at the end of a burst: waiting for a possible further packet. "
         "Idle else: between packets of bursts, in recovery, at the start, and after giving up.",
         breakdown(evidence),
         "energy",
@@ -88,10 +88,10 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "air",
         "Faster air",
-        "Energy x delay at each site with air of 20 and 108 Mb/s, and the paper's prediction for stanford. Faster air "
-        "makes uiuc and intel worse: uiuc's 64 KiB are less than 90 % of 108 Mb/s x 21 ms, so its connection is no "
-        "longer saturated and the technique goes on; at intel, with 91 ms the noisiest, no queue before the air "
-        "hides the gaps of more than 3 ms that noise opens, and 118 packets of a download are missed.",
+        "Energy x delay at each site with air of 20 and 108 Mb/s, and the paper's prediction for stanford. Faster "
+        "air makes uiuc and intel worse. uiuc's 64 KiB are less than 90 % of 108 Mb/s x 21 ms, so its connection "
+        "is no longer saturated and the technique goes on. intel, with 91 ms, is the noisiest site. No queue "
+        "before the air hides the gaps of more than 3 ms that noise opens, and a download misses 118 packets.",
         faster_air(evidence),
         "why",
     )
@@ -100,8 +100,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             "noise",
             "The noise decides",
             "(a) Energy x delay and (b) packets missed, against the mean of the noise, at 60 ms without loss, for "
-            "gamma distributions from long-tailed (shape 0.5) to narrow (8). A burst is judged over after 3 ms of "
-            "silence at least; noise of that size, drawn for each packet, tears bursts apart.",
+            "gamma distributions from long-tailed (shape 0.5) to narrow (8). A burst is judged complete after 3 ms "
+            "of silence at least. Noise of that size, drawn for each packet, tears bursts apart.",
             noise(evidence),
             "why",
         )
@@ -109,8 +109,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         yield Drawn(
             "windows",
             "The window decides",
-            "Energy x delay against the round trip for four windows, without loss. The time of a window on the air, "
-            "0.6 ms for each packet, is what closed acknowledgements add to each round trip.",
+            "Energy x delay against the round trip for four windows, without loss. Closed acknowledgements add the "
+            "time of a window on the air, 0.6 ms for each packet, to each round trip.",
             windows(evidence),
             "why",
         )
@@ -311,7 +311,7 @@ def noise(evidence: Evidence) -> Figure:
     )
 
 
-SECTIONS = {"figures": "Figures and tables", "energy": "Where time and energy go", "why": "What decides"}
+SECTIONS = {"figures": "Figures and tables", "energy": "Use of time and energy", "why": "What decides"}
 """The report's sections, in order."""
 
 

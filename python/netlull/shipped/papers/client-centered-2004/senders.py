@@ -47,38 +47,35 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "senders-product",
         "Energy x delay with other senders",
-        "No loss, noise of 2 % of the round trip, at 30, 60 and 120 ms from top to bottom. A dot is a seed, a line the "
-        "median of ten. Below 1 shaping pays. FreeBSD 4.5 takes back what is in flight when the window closes and "
-        "sends "
-        "it again without reducing cwnd; all others count what the client slept through as a loss.",
+        "No loss, noise of 2 % of the round trip, at 30, 60 and 120 ms from top to bottom. A dot is a seed, a line "
+        "the median of ten. Below 1 shaping pays. FreeBSD 4.5 takes back the data in flight when the window closes "
+        "and sends it again without reducing cwnd. All other senders treat packets missed during sleep as losses.",
         products(evidence),
     )
     if "calm" in evidence.grid.experiments:
         yield Drawn(
             "senders-noise",
-            "What the path's noise does",
+            "Effect of the path's noise",
             f"The paper's shaper, 60 ms, no loss; noise: mean of the gamma distribution in percent of 60 ms. {MIDDLE}",
             noises(evidence),
         )
     if "freebsd" in evidence.series:
         yield Drawn(
             "senders-bursts",
-            "Bursts of three senders, the last of which paces",
-            "60 ms, no loss, the paper's shaper: what the client receives in 0.4 s; grey: its radio is awake. "
-            "FreeBSD's "
-            "window of 23 packets comes in 13 ms. BBR's 44 packets come at the rate that BBR has measured, a window "
-            "for each "
-            "round trip: the burst lasts as long as the sleep before it, and the download takes more than twice the "
-            "time.",
+            "Bursts of three senders; the last one paces",
+            "60 ms, no loss, the paper's shaper: packets that the client receives in 0.4 s; grey: its radio is "
+            "awake. FreeBSD's window of 23 packets arrives in 13 ms. BBR's 44 packets arrive at the rate that BBR "
+            "has measured, a window for each round trip. The burst then lasts as long as the sleep before it, and "
+            "the download takes more than twice the time.",
             bursts(evidence),
         )
         yield Drawn(
             "senders-hole",
-            "How downloads fall into the hole",
-            "Packets of each burst over time, without loss, the paper's shaper. Crosses: bursts with a packet "
-            "missing, which "
-            "is one that came while the radio slept. The sender of 2003 has its whole window again in the next "
-            "burst; the others go on with less, and a smaller burst is more easily judged over too soon.",
+            "How small bursts slow a download",
+            "Packets of each burst over time, without loss, the paper's shaper. Crosses: bursts with a missing "
+            "packet, which arrived while the radio slept. The sender of 2003 has its whole window again in the "
+            "next burst. The others continue with less, and a smaller burst is more easily judged complete too "
+            "soon.",
             holes(evidence),
         )
 

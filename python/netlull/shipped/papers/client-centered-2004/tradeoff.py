@@ -76,14 +76,11 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     for air in (air for air in AIRS if air in evidence.grid.values("tradeoff", "air")):
         yield Drawn(
             f"tradeoff-{air}",
-            f"What is saved, and what it costs, with {air} Mb/s of air",
+            f"Saving and cost with {air} Mb/s of air",
             "Energy against transfer time, both over baseline TCP's with the same seed; FreeBSD 4.5's sender, noise "
-            "of 2 %, no "
-            "loss. A panel for each radio, a line for each way through the round trips of 30, 60, 90 and 120 ms; "
-            "dots grow "
-            "with them. Means over seeds; bars are 95 % intervals. Dotted: energy x delay as baseline TCP's; below "
-            "it that is "
-            "better. BSD's four bounds lie on each other where it never sleeps.",
+            "of 2 %, no loss. A panel for each radio, a line for each way through the round trips of 30, 60, 90 and "
+            "120 ms; dots grow with them. Means over seeds; bars are 95 % intervals. Dotted: energy x delay as "
+            "baseline TCP's; below the line it is better. BSD's four bounds coincide where it never sleeps.",
             scattered(evidence, air),
         )
 
@@ -178,8 +175,8 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     ]
     yield Tabled(
         "figures",
-        "The way that saves most within a bound of slowdown, what it saves (and how much slower it is); beside it "
-        "the one that energy x delay would choose. Without the ideal PSM, which pays nothing for waking and beacons",
+        "The way that saves most within a bound of slowdown: its saving (and slowdown), next to the way that "
+        "energy x delay would choose. Without the ideal PSM, which pays nothing for waking and beacons",
         header,
         rows,
     )

@@ -33,23 +33,23 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "fig2",
         "Fig. 2. Case study 1: the demand is the limit",
-        "(a, c) Service rate of the G-Router (each second) and what the sources achieve over-provisioned (5 s). "
-        "(b, d) Its queue (each second), the target of 50 packets and the buffer of 100. Left: estimators as printed. "
-        "Right: estimators that measure; swings of half a second show by their spread only. One run.",
+        "(a, c) Service rate of the G-Router (each second) and the sources' over-provisioned throughput (5 s). (b, "
+        "d) Its queue (each second), the target of 50 packets and the buffer of 100. Left: estimators as printed. "
+        "Right: estimators that measure; swings of half a second show only as spread. One run.",
         case1(evidence),
     )
     for name, way in (("fig3", "printed"), ("fig3-working", "working")):
         yield Drawn(
             name,
             f"Fig. 3. Case study 2: the Internet node is a bottleneck from 300 to 600 s; estimators {claims.WAYS[way]}",
-            "(a) Service rate of the G-Router (each second), what the sources achieve over-provisioned without the "
+            "(a) Service rate of the G-Router (each second), the sources' over-provisioned throughput without the "
             "bottleneck (bins of 5 s), and the Internet node's capacity. (b) The G-Router's queue. (c) The Internet "
             "node's queue, with the G-Router. (d) The same, not controlled. One run.",
             case2(evidence, way),
         )
     yield Drawn(
         "estimates",
-        "What the G-Router suggests and estimates in case study 1",
+        "The G-Router's window and estimates in case study 1",
         "(a) Suggested window. (b) Number of flows. (c) Round-trip time. As printed, RTT is a constant and N follows "
         "C / swnd. One run, each second.",
         estimates(evidence),

@@ -204,7 +204,7 @@ def settled(evidence: Evidence) -> Drawn:
         ]
         panels.append(Panel(f"({letter}) β = {beta:g} kb/s", "Flows", "C, mean (Mb/s)", curves, y_from=0, y_to=10.5))
     caption = (
-        "Greedy flows, nothing else in their way: C should be C_max = 10 Mb/s. Mean from 60 to 120 s. β = 10 kb/s is "
+        "Greedy flows, limited by nothing else: C should be C_max = 10 Mb/s. Mean from 60 to 120 s. β = 10 kb/s is "
         f"the paper's. {BANDS}"
     )
     return Drawn("settled", "Where the rate settles", caption, panel_grid(panels, columns=3), "settled")
@@ -215,14 +215,14 @@ def over_time(evidence: Evidence) -> Iterator[Drawn]:
     if {"settled", "settled-fast"} <= set(evidence.series):
         runs = {"settled": "β = 10 kb/s (as printed)", "settled-fast": "β = 1 Mb/s"}
         caption = (
-            "One greedy flow, a rate computed at every event, from C_max = 10 Mb/s and a window of 10 kB; C RTT + T at "
-            "C_max is 175 kB."
+            "One greedy flow, a rate computed at every event, from C_max = 10 Mb/s and a window of 10 kB. C RTT + "
+            "T at C_max is 175 kB."
         )
         yield Drawn("settled-time", "One flow, two corrections", caption, _traces(evidence, runs, 120.0), "settled")
     if "wound-up" in evidence.series:
         runs = {"wound-up": "AWM, twenty greedy flows from 30 s on, silence before"}
         caption = (
-            "The window suggested grows by β / 8N a second while nobody fills the link, and comes down only as fast."
+            "The suggested window grows by β / 8N a second while the link is not full, and falls only at the same pace."
         )
         yield Drawn("wound-up", "Windows that wind up", caption, _traces(evidence, runs, 60.0), "unused")
 
@@ -262,7 +262,7 @@ def _traces(evidence: Evidence, runs: dict[str, str], until: float) -> Figure:
 def demand(evidence: Evidence) -> Drawn:
     """Slow applications: what rate and which waiting time they find."""
     lines = Lines(evidence, "demand", "demand", "steered", STEERED)
-    identity = expected("what is asked for, with headers", lines.xs(), lambda x: min(x * MTU / 948, 10.0))
+    identity = expected("demand with headers", lines.xs(), lambda x: min(x * MTU / 948, 10.0))
     wait = expected("T / C", lines.xs(), lambda x: TARGET * MTU * 8 / min(x * 1e6 * MTU / 948, RATE) * 1e3)
     panels = [
         panel(
@@ -291,14 +291,14 @@ def noise(evidence: Evidence) -> Drawn:
     """Datagrams beside twenty TCP flows."""
     lines = Lines(evidence, "noise", "noise", "control", CONTROLS)
     model = expected("closed form", lines.xs(), lambda x: queue_beside(x * 1e6))
-    left = expected("what datagrams leave", lines.xs(), lambda x: max(10 - x, 0.0))
+    left = expected("left by datagrams", lines.xs(), lambda x: max(10 - x, 0.0))
     panels = [
         panel("(a) Queue", "Datagrams (Mb/s)", "Queue (packets)", [*lines.of("queue_packets"), model]),
         panel("(b) TCP's part", "Datagrams (Mb/s)", "Offered by TCP (Mb/s)", [*lines.of("homes_bps", 1e-6), left]),
     ]
     caption = (
-        "Twenty TCP flows beside datagrams at a constant rate U. Control ends where one MTU for each flow is more than "
-        f"(C - U) (RTT + T / C): at 8.86 Mb/s; the buffer overflows from 9.11 Mb/s on. {BANDS}"
+        "Twenty TCP flows next to datagrams at a constant rate U. Control ends where one MTU for each flow exceeds "
+        f"(C - U) (RTT + T / C): at 8.86 Mb/s. The buffer overflows from 9.11 Mb/s on. {BANDS}"
     )
     return Drawn("noise", "Datagrams", caption, panel_grid(panels), "deaf")
 
@@ -336,10 +336,10 @@ def unsteered(evidence: Evidence) -> Drawn:
         ),
     ]
     caption = (
-        "(a), (b) Some of twenty TCP flows have acknowledgements that do not pass the gateway. (c) Ten of twenty "
+        "(a), (b) The acknowledgements of some of twenty TCP flows bypass the gateway. (c) Ten of twenty "
         f"receivers advertise windows of their own. {BANDS}"
     )
-    return Drawn("unsteered", "TCP that does not listen", caption, panel_grid(panels, columns=3), "deaf")
+    return Drawn("unsteered", "TCP outside AWM's control", caption, panel_grid(panels, columns=3), "deaf")
 
 
 def rtts(evidence: Evidence) -> Drawn:
@@ -410,9 +410,9 @@ def recovery(evidence: Evidence) -> Drawn:
         panels.append(panel(f"({next(letters)}) Timeouts, {where}", x, "Timeouts per place", timeouts, 1.1))
         panels.append(panel(f"({next(letters)}) Time lost, {where}", x, "Seconds per place", times))
     caption = (
-        "A transfer of 1 MB that loses packets before the gateway at five places, beside nineteen greedy flows; in (c) "
-        "and (d) also requests of 2 Mb/s. Windows in units of one byte. Dashed: no rewriting, receivers with windows "
-        f"of 8 kB. {BANDS}"
+        "A transfer of 1 MB that loses packets before the gateway at five places, next to nineteen greedy flows. (c) "
+        "and (d) also have requests of 2 Mb/s. Windows in units of one byte. Dashed: no rewriting, receivers with "
+        f"windows of 8 kB. {BANDS}"
     )
     return Drawn("recovery", "Loss recovery", caption, panel_grid(panels), "recovery")
 
@@ -427,7 +427,7 @@ BEFORE = {"-1": "nothing: they start at 0 s", "0": "30 s of silence"}
 def tables(evidence: Evidence) -> Iterator[Tabled]:
     """The numbers of the pictures."""
     caption = (
-        "Many flows: the queue in packets (closed form; AWM; G-Router per event; AWM, delayed ACKs) and what is lost"
+        "Many flows: the queue in packets (closed form; AWM; G-Router per event; AWM, delayed ACKs) and the losses"
     )
     yield Tabled("floor", caption, *_floor_table(evidence))
     wake = Lines(evidence, "wake", "before", "steered", STEERED)

@@ -134,7 +134,7 @@ def best(evidence: Evidence, _tolerance: Tolerance) -> list[Part]:
         ahead = evidence.grid.difference(
             asleep("CUBIC", threshold), asleep("BIC", threshold), "after_bps", printed.WIRE_MBPS
         )
-        text = f"CUBIC less BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
+        text = f"CUBIC minus BIC at {threshold} %: {number(ahead, 'Mb/s', 2)}."
         parts.append(Part(f"cubic-{threshold}", ahead.mean > 0, text))
     return parts
 
@@ -207,7 +207,7 @@ def peaks(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
             continue
         was, now = (series.teeth(runs, *span, tolerance["fall"]) for span in (EARLY_S, LATE_S))
         parts.append(Part(f"peak-{version.lower()}", now.peak < was.peak, f"peak {was.peak:.0f} → {now.peak:.0f},"))
-        text = f"a peak each {was.period_s:.1f} → {now.period_s:.1f} s."
+        text = f"time between peaks {was.period_s:.1f} → {now.period_s:.1f} s."
         parts.append(Part(f"time-{version.lower()}", now.period_s > was.period_s, text))
     return parts
 

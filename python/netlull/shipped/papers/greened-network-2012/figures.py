@@ -42,40 +42,39 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "fig2",
         "Fig. 2. Congestion windows at 70 %",
         "HIGH energy until 30 s, then LOW energy (shaded), with three links asleep. Seed 1, bins of 10 ms. Spikes "
-        "above the saw teeth of Reno, NewReno and Vegas are fast recovery, which adds a segment for each duplicate; "
-        "axes end at 260 segments.",
+        "above the saw-teeth of Reno, NewReno and Vegas are fast recovery, which adds a segment for each "
+        "duplicate. Axes end at 260 segments.",
         windows(evidence),
     )
     yield Drawn(
         "fig3",
         "Fig. 3. Throughput lost",
-        "Loss of throughput against the 30 s before, ours (means over seeds; bands are 95 % intervals) and the "
-        "paper's "
-        "(dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same links to "
-        "sleep as at 70 %.",
+        "Loss of throughput against the 30 s before: ours (means over seeds; bands are 95 % intervals) and the "
+        "paper's (dashed; from its Table IV, which has 50, 70 and 90 %). At 60 and 80 % the rule puts the same "
+        "links to sleep as at 70 %.",
         throughput_lost(evidence),
     )
     yield Drawn(
         "fig4",
         "Fig. 4. Throughput lost by Vegas",
-        "Every seed (beside its threshold, 50, 70 or 90 %), and the paper's (orange). (a) ns-2's Vegas, which is the "
-        "paper's. (b) Linux' Vegas.",
+        "Every seed (next to its threshold, 50, 70 or 90 %), and the paper's value (orange). (a) ns-2's Vegas, as "
+        "in the paper. (b) Linux's Vegas.",
         vegas.lost(evidence),
     )
     yield Drawn(
         "table4",
         "Table IV, seed by seed",
         "Throughput of every seed (dots; with headers), the same case in ns-2.35 (bars: mean, least and most of 10 "
-        "seeds) and the "
-        "paper's cell (crosses). Awake: from 30 to 60 s without ESTOP, which is what the loss should be counted from.",
+        "seeds) and the paper's cell (crosses). Awake: from 30 to 60 s without ESTOP, the proper reference for the "
+        "loss.",
         cells(evidence),
     )
     yield from vegas.drawings(evidence)
     yield Drawn(
         "energy",
-        "Energy saved, and what it costs TCP",
-        "(a) Energy that the network's links save from 30 to 60 s under five power models, with CUBIC. (b) Throughput "
-        "that TCP loses meanwhile; Vegas is left out. Bands are 95 % intervals over seeds.",
+        "Energy saved, and its cost for TCP",
+        "(a) Energy that the network's links save from 30 to 60 s under five power models, with CUBIC. (b) "
+        "Throughput that TCP loses in that time, without Vegas. Bands are 95 % intervals over seeds.",
         energy(evidence),
         "energy",
     )

@@ -66,7 +66,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     for name, title, label, value, caption in (
         (
             "larger-networks-fullest",
-            "How full the fullest link becomes",
+            "Load of the fullest link",
             "Utilisation (%)",
             fullest,
             "Datagrams alone.",
@@ -76,14 +76,14 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             "Longer ways",
             "Links more (%)",
             longer,
-            "Links that a datagram crosses, more than awake.",
+            "Links that a datagram crosses, relative to all links awake.",
         ),
         (
             "larger-networks-tcp",
-            "What five TCP flows get",
+            "Goodput of five TCP flows",
             "Goodput each (Mb/s)",
             goodput,
-            "SACK CUBIC beside the datagrams, 12 to 23 s.",
+            "SACK CUBIC next to the datagrams, 12 to 23 s.",
         ),
     ):
         yield Drawn(

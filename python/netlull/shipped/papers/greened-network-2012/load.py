@@ -99,7 +99,7 @@ def _change(evidence: Evidence) -> Drawn:
             panels.append(flat(title, "Background (%)", "Change of goodput (%)", curves))
     return Drawn(
         "load-change",
-        "What sleeping costs, by load",
+        "The cost of sleeping, by load",
         f"Goodput from 30 to 60 s against the same seeds with all links awake. {BANDS}",
         within(panel_grid(panels, columns=3, row_height=2.2), -105, 15),
     )
@@ -131,8 +131,8 @@ def _energy(evidence: Evidence) -> Drawn:
         panels.append(flat(f"({letter}) {sleep} %", "Background (%)", "Saved, lost (%)", curves))
     return Drawn(
         "load-energy",
-        "What it saves beside what it costs",
-        f"Energy of all links from 30 to 60 s against all of them awake, and what {version} loses. {BANDS}",
+        "Saving and cost",
+        f"Energy of all links from 30 to 60 s against all of them awake, and the goodput that {version} loses. {BANDS}",
         within(panel_grid(panels, columns=3, row_height=2.2), 0, 80),
     )
 
@@ -172,7 +172,10 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         found = [hurts_from(evidence, "small", sleep, version) for sleep in states]
         rows.append([version, *("at none" if load is None else f"{load:g} %" for load in found)])
     yield Tabled(
-        "figures", "The load from which on it costs 5 % or more", ["version", *(f"{sleep} %" for sleep in states)], rows
+        "figures",
+        "The load from which sleeping costs 5 % or more",
+        ["version", *(f"{sleep} %" for sleep in states)],
+        rows,
     )
     rows = [
         [

@@ -115,8 +115,8 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "pairs-change",
         "Every pair of nodes",
-        "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake; the "
-        "pairs in order of it, one line for each version. Crosses: the paper's pair, 8 to 10.",
+        "Change of goodput after links went to sleep (10 to 25 s), against the same run with all links awake. "
+        "Pairs are ordered by this change, with one line for each version. Crosses: the paper's pair, 8 to 10.",
         drawn,
     )
     yield _by_stretch(evidence)
@@ -138,8 +138,8 @@ def _by_stretch(evidence: Evidence) -> Drawn:
     return Drawn(
         "pairs-stretch",
         "By the stretch of the path",
-        "Means over all pairs whose shortest path grows by so many hops: at 70 % 106, 18, 2, 4 and 2 pairs, from "
-        "none to four hops.",
+        "Means over all pairs by the growth of their shortest path: at 70 % 106, 18, 2, 4 and 2 pairs, from none "
+        "to four hops.",
         within(panel_grid(panels, columns=3, row_height=2.4), -105, 5),
     )
 

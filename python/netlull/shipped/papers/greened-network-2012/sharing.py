@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXPERIMENTS = {"same": "versions", "crossing": "one_version"}
 SECTIONS = {
-    "figures": "Several flows over the links that remain",
+    "figures": "Several flows over the remaining links",
     "crossing": "Flows that meet only because links sleep",
 }
 """The report's sections, in order."""
@@ -65,7 +65,7 @@ def _fairness(evidence: Evidence) -> Drawn:
             _marked(axes, f"({letter}) {flows:g} flows", "Jain's index", names, found)
             axes.set_ylim(0, 1.05)
         legend_above(drawn, panels)
-    caption = f"Jain's index of the goodputs from 30 to 60 s, all flows from 8 to 10, by what sleeps. {BARS}"
+    caption = f"Jain's index of the goodputs from 30 to 60 s, all flows from 8 to 10, by the links asleep. {BARS}"
     return Drawn("sharing-jain", "Fairness over the same path", caption, drawn)
 
 
@@ -91,7 +91,7 @@ def _crossing(evidence: Evidence) -> Drawn:
         legend_above(drawn, panels)
     caption = (
         "Goodput of a flow from 30 to 60 s, mean over the flows of its kind. Awake, flows from 9 to 10 have a link of "
-        f"one hop to themselves; once it sleeps they go by 7, 4, 6 and 3, and share 6-3 and 3-10 with those from "
+        f"one hop to themselves; once it sleeps they go by 7, 4, 6 and 3, and share 6-3 and 3-10 with flows from "
         f"8. {BARS}"
     )
     return Drawn("sharing-crossing", "Who pays", caption, drawn, "crossing")

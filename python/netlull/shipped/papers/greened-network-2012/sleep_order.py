@@ -44,20 +44,20 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
     yield Drawn(
         "sleep-order-lost",
         "Packets of the flow lost in the 3 s after links went to sleep",
-        f"What a way of going to sleep costs at once: packets of the TCP flow lost from 29.9 to 33 s. {BARS}",
+        f"Immediate cost of a way of going to sleep: packets of the TCP flow lost from 29.9 to 33 s. {BARS}",
         _drawn(evidence, "Packets lost", lost),
     )
     yield Drawn(
         "sleep-order-dip",
         "TCP's dip",
         "Megabytes delivered less than while all links are awake, same seed, from 29.9 to 33 s: the reaction to "
-        f"losses, the longer path, and what rerouted datagrams take. {BARS}",
+        f"losses, the longer path, and the rerouted datagrams. {BARS}",
         _drawn(evidence, "Megabytes less", dip),
     )
     yield Drawn(
         "sleep-order-end",
-        "What is left",
-        f"Goodput from 50 to 60 s. Links that woke at 40 s give back what was there before. {BARS}",
+        "Goodput afterwards",
+        f"Goodput from 50 to 60 s. Links that woke at 40 s restore the earlier goodput. {BARS}",
         _drawn(evidence, "Goodput (Mb/s)", end),
     )
 

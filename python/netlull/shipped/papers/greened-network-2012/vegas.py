@@ -25,47 +25,16 @@ ZOOM_S = (30.0, 32.2)
 SPREAD = 3.5
 """Seeds of a threshold are drawn so far to its sides, in percent."""
 
-NOTE = (
-    "At the switch-off Vegas has 172 segments on their way, and dozens of them are lost in 50 ms. One is repaired "
-    "by a fast retransmission; for the others it waits for its timeout, half a second later, and then sends "
-    "everything again from there on, two segments for each round trip (go-back-N), most of which the receiver "
-    "already has. So acknowledgements jump: each tells of more than what was sent since the timeout.",
-    "ns-2's Vegas measures a round trip by the first acknowledgement that reaches the segment at which it began. "
-    "After a jump the next segment to send is behind what is acknowledged, so that every acknowledgement ends a "
-    "“round trip”, and some last as long as two acknowledgements are apart: 0.2 to 2 ms instead of 58. Where "
-    "nothing in it was sent just once, that time is all there is to measure, and it is the smallest ever seen: it "
-    "becomes baseRTT, and stays of that size. ns-2 does not show this variable; the rule, applied to its trace of "
-    "the same case line by line, gives 0.231 ms at a true round trip of 47.3 ms (90 %, seed 1).",
-    "From then on Diff = W (1 - baseRTT / RTT) is nearly the window W itself, and is to be between alpha = 1 and "
-    "beta = 3: three segments for each round trip, whatever the network could carry, 3 x 1040 B / 58 ms = 0.43 "
-    "Mb/s. A check: with alpha 8, beta 10 the window settles at 8.3 segments, with 18 and 20 at 18.0 (70 %; "
-    "switched off at 8 s; seed 1): alpha, as with a baseRTT of nothing. With that of the old path it would be 44 "
-    "and 98. Eight of our ten seeds at 50 %, nine at 70 % and six at 90 % have a baseRTT of 0.2 to 1 ms.",
-    "In the others it stays 47 ms. At 90 % that is right, and Vegas recovers. At 50 and 70 % it is that of the old "
-    "path, and holds Vegas as well: W (1 - 47.3 / 58.0), rounded, is between alpha and beta for every W from 3 to "
-    "18, so that a window that grows again after the timeout stops where slow start ends: at 3 segments in two "
-    "seeds at 50 %, at 7 in one at 70 % (in ns-2 10, in one seed each). Here “the delay estimated by Vegas is not "
-    "coherent with the actual one”, as the paper says. Waking the links tells the two apart: woken at 40 s, these "
-    "three have as much as before from 55 s on, all others at 50 and 70 % still hold two or three segments. With "
-    "the studies' datagrams of 1000 B fewer segments are lost, and this is the usual way. From above, without a "
-    "timeout, the same baseRTT leaves more: with alpha 5, beta 7 the window is 25 at 70 % (switched off at 8 s, "
-    "seed 1), 25.2 (1 - 47.3 / 57.9) = 4.6, which rounds to alpha.",
-    "A timeout alone does not decide: at 90 %, where the flow's own links stay up, all ten seeds have one, ns-2's "
-    "too. What decides is whether a jump becomes baseRTT, a matter of phases: the paper shows 19.02 Mb/s there; "
-    "four of our ten seeds and one of ns-2's are at 14 to 18, the others at 0.4 to 0.7. Linux' Vegas, which has "
-    "SACK and takes a round trip's least sample, has 12.4 Mb/s at 50 and 70 % and 19 at 90 %.",
-)
-
 
 def drawings(evidence: Evidence) -> Iterator[Drawn]:
     """The section's figures."""
     yield Drawn(
         "vegas",
         "Vegas after the switch-off",
-        "At 70 %, seed 1. (a) Window of ns-2's Vegas and of Linux' Vegas. (b) ns-2's Vegas: segments sent for the "
-        "first time and again, counted from the first that is sent again after the timeout. (c) Time from each "
-        "instant at which it sends to the next, which is that between the acknowledgements that let it; the dotted "
-        "line is the round trip without queues, 58 ms.",
+        "At 70 %, seed 1. (a) Window of ns-2's Vegas and of Linux's Vegas. (b) ns-2's Vegas: first transmissions "
+        "and retransmissions of segments, counted from the first retransmission after the timeout. (c) Time from "
+        "each send to the next, which equals the spacing of the acknowledgements that allow it. The dotted line is "
+        "the round trip without queues, 58 ms.",
         after_the_switch(evidence),
         "vegas",
     )

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 LOAD_LABEL = "Offered load"
 BANDS = "Means over seeds; bands are 95 % intervals (Student's t)."
-PAIRED = "Differences and ratios are paired by seed: equal seeds meet the same arrivals and sizes."
+PAIRED = "Differences and ratios are paired by seed: equal seeds have the same arrivals and sizes."
 
 SECTIONS = {
     "figures": "Figures",
-    "headline": "The headline: where 7 seconds come from",
+    "headline": "The headline: the cause of the 7 seconds",
     "energy": "Energy",
     "study": "The study that the paper asks for",
     "appendix": "Appendix",
@@ -110,7 +110,7 @@ def transitions(evidence: Evidence) -> Drawn:
     return Drawn(
         "fig2",
         "Fig. 2. Number of power state transitions",
-        f"(a) Rate changes of N1 after the warm-up of 10 s. (b) TCP+PC less UDP+PC. {BANDS} {PAIRED}",
+        f"(a) Rate changes of N1 after the warm-up of 10 s. (b) TCP+PC minus UDP+PC. {BANDS} {PAIRED}",
         panel_grid(panels),
     )
 
@@ -138,7 +138,7 @@ def savings(evidence: Evidence) -> Drawn:
     panels.append(_panel("(c) Difference, static power 0", "Points", [*gaps, _constant(evidence, "no difference", 0)]))
     caption = (
         "Energy saved by N1 against always running at its maximum rate (a) with frequency scaling, (b) with voltage "
-        f"scaling, for static shares of the power; dashed: UDP+PC. (c) TCP+PC less UDP+PC. {BANDS} {PAIRED}"
+        f"scaling, for static shares of the power; dashed: UDP+PC. (c) TCP+PC minus UDP+PC. {BANDS} {PAIRED}"
     )
     return Drawn("fig3", "Fig. 3. Energy saved with TCP and with its replay", caption, panel_grid(panels, columns=3))
 
@@ -204,7 +204,7 @@ def completion_distribution(evidence: Evidence) -> Drawn:
         _panel("(a) Percentiles of completion time", "Completion time (s)", curves, log_y=True),
         _panel("(b) Inflation", "TCP+PC over TCPonly", ratios, log_y=True),
     ]
-    caption = f"What half, 95 % and 99 % of the downloads did not exceed; dashed: TCPonly. {BANDS} {PAIRED}"
+    caption = f"Median, 95th and 99th percentile of the downloads; dashed: TCPonly. {BANDS} {PAIRED}"
     return Drawn("fig5-distribution", "Fig. 5 as distribution", caption, panel_grid(panels))
 
 
@@ -241,14 +241,14 @@ def _at(evidence: Evidence, quantity: Callable[[Evidence, float, str], BySeed], 
 
 def goodput_difference(evidence: Evidence) -> Drawn:
     """Fig. 6."""
-    caption = f"Energy saved less goodput lost against TCPonly, in percentage points. {BANDS} {PAIRED}"
+    caption = f"Energy saved minus goodput lost against TCPonly, in percentage points. {BANDS} {PAIRED}"
     drawn = panel_grid(_differences(evidence, es_qosd_goodput))
     return Drawn("fig6", "Fig. 6. ES - QoSD, the QoS metric being goodput", caption, drawn)
 
 
 def time_difference(evidence: Evidence) -> Drawn:
     """Fig. 7."""
-    caption = f"Energy saved less growth of the mean completion time against TCPonly, in points. {BANDS} {PAIRED}"
+    caption = f"Energy saved minus growth of the mean completion time against TCPonly, in points. {BANDS} {PAIRED}"
     drawn = panel_grid(_differences(evidence, es_qosd_time))
     return Drawn("fig7", "Fig. 7. ES - QoSD, the QoS metric being completion time", caption, drawn)
 
@@ -268,7 +268,7 @@ def time_difference_distribution(evidence: Evidence) -> Drawn:
         ]
         curves.append(_constant(evidence, "nothing gained", 0))
         panels.append(_panel(f"({letter}) {model.upper()}, $P_s$ 0", "ES - QoSD (points)", curves))
-    caption = f"As Fig. 7, with the growth of a percentile in the place of that of the mean. {BANDS} {PAIRED}"
+    caption = f"As Fig. 7, with the growth of a percentile instead of the mean's. {BANDS} {PAIRED}"
     return Drawn("fig7-distribution", "Fig. 7 as distribution", caption, panel_grid(panels))
 
 
@@ -295,7 +295,7 @@ def energy(evidence: Evidence) -> Drawn:
     ]
     caption = (
         "Energy that N1's link saves in TCP+PC, for ideal scaling and for a port of a measured device with its share "
-        f"of the box, beside the growth of the mean completion time that buys it. {BANDS}"
+        f"of the box, next to the growth of the mean completion time that it costs. {BANDS}"
     )
     return Drawn("energy", "Energy saved, and its price", caption, panel_grid(panels), "energy")
 
@@ -316,5 +316,5 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
         saved = [number(mean(evidence, TCP_PC, load, metric, 100)) for metric in POWER_MODELS]
         cost = [number(over_seeds(inflation(evidence, load, metric)), digits=2) for metric in ("completion_s", "p99_s")]
         rows.append([f"{load:g}", *saved, *cost])
-    yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and what completion times become", header, rows)
+    yield Tabled("energy", "Energy saved by N1's link in TCP+PC, and completion times", header, rows)
     yield from study.tables(evidence)

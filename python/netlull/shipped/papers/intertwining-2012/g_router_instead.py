@@ -109,17 +109,17 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
                 f"points below {LOWEST_DRAWN:g} are left out. Means over seeds; bands are 95 % intervals; (d) to (f) "
                 "are paired by seed."
             )
-            title = f"Gateways beside practRA, {room.title}"
+            title = f"Gateways and practRA, {room.title}"
             yield Drawn(room.experiment, title, caption, panels(evidence, room), SECTION)
     if all(room.loads(evidence) for room in ROOMS):
         caption = (
-            "Load 0.8, the G-Router with one computation per packet, one run of each, the first 100 s. (a) The rate. "
-            "(b) The queue at N1. (c) Connections counted in a second. C-EARTH wants 0.95 T = 29.9 kB in the queue. "
-            "The paper's buffer has places for 42 packets: if they have less than 713 B on average, a full buffer is "
-            "below the target, and the rate goes down. Connections that do not get through send SYNs of 40 B again: "
-            "over the 600 s what leaves has 673 B on average, 975 B without control."
+            "Load 0.8, the G-Router with one computation per packet, one run of each, the first 100 s. (a) The "
+            "rate. (b) The queue at N1. (c) Connections counted in a second. C-EARTH aims at 0.95 T = 29.9 kB in "
+            "the queue. The paper's buffer has slots for 42 packets. If they have less than 713 B on average, a "
+            "full buffer is below the target, and the rate falls. Connections without success repeat their SYNs of "
+            "40 B: over the 600 s departures have 673 B on average, 975 B without control."
         )
-        title = "Why the rate does not come back: bytes and packets"
+        title = "Why the rate does not recover: bytes and packets"
         yield Drawn("why", title, caption, settling(evidence), SECTION)
 
 
@@ -215,7 +215,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     for room in ROOMS:
         rows = [_row(evidence, room, scheme, load) for load in room.loads(evidence) for scheme in CONTROLLED]
         if rows:
-            caption = f"Gateways beside practRA, {room.title}. Times are those of TCPonly; differences are by seed."
+            caption = f"Gateways and practRA, {room.title}. Times are TCPonly's; differences are by seed."
             yield Tabled(SECTION, caption, header, rows)
 
 

@@ -114,7 +114,7 @@ STUDIES = (
     Study(
         "jumps",
         "Changes between rates that are not neighbours",
-        "A change goes straight to the rate that the rules ask for, for one pause δ and one mRCI; labels are mRCI.",
+        "A change jumps to the rate that the rules require, for one pause δ and one mRCI; labels are mRCI.",
         _jumps(),
     ),
 )
@@ -272,8 +272,8 @@ def _sizes(evidence: Evidence) -> Drawn:
         )
     caption = (
         "Growth of the mean completion time in TCP+PC, for three laws of flow sizes and two readings of the "
-        "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. A link that is overloaded for "
-        "good has completion times that grow with the length of the run."
+        "buffer. Means over seeds, paired with TCPonly; bands are 95 % intervals. If a link is overloaded for "
+        "good, its completion times grow with the length of the run."
     )
     return Drawn("sizes", "Flow sizes and buffer", caption, panel_grid(panels, columns=3), "headline")
 
@@ -302,14 +302,15 @@ def _climb(evidence: Evidence) -> Drawn:
         Panel("(b) Mean service rate", "Buffer (BDP)", "Rate (Mb/s)", [*rates, *ceilings], y_from=0, y_to=10.5),
     ]
     caption = (
-        "Load 0.8. (a) However d and the buffer are chosen, downloads take long where the buffer holds less than "
-        "d · 10 Mb/s. (b) The mean service rate, and (dashed) an upper bound of the rate that the buffer lets practRA "
-        "climb to: the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it, if all of "
-        "B is packets of 1500 B. Many are shorter (the mean offered to N1 is 765 to 985 B), so a full buffer holds "
-        "less, and the simulator may stay below: with d = 80 ms and one BDP the step from 6 to 7 Mb/s needs 480 kb, "
-        "40 of 42 places with full packets, and the link stays at 6. Where the bound is below what arrives (8.5 "
-        "Mb/s with all headers), the link is overloaded for good. It starts at 10 Mb/s and is never idle again once "
-        "it is overloaded, so it may also stop on its way down, above what it could climb to."
+        "Load 0.8. (a) At any d and buffer, downloads take long where the buffer holds less than d · 10 Mb/s. (b) "
+        "The mean service rate, and (dashed) an upper bound of the rate to which the buffer lets practRA climb. "
+        "The bound is the greatest r' with B / r > d or (δ rf + B) / r' > d - δ for every step r → r' below it, if "
+        "all of B is packets of 1500 B. Many packets are shorter (the mean offered to N1 is 765 to 985 B), so a "
+        "full buffer holds less, and the simulator may stay below. With d = 80 ms and one BDP the step from 6 to 7 "
+        "Mb/s needs 480 kb, 40 of 42 slots with full packets, and the link stays at 6. Where the bound is below "
+        "the arrivals (8.5 Mb/s with all headers), the link is overloaded for good. It starts at 10 Mb/s and is "
+        "never idle again once it is overloaded. It may therefore also stop on its way down, above the reachable "
+        "rate."
     )
     return Drawn("climb", "The buffer against d · r", caption, panel_grid(panels), "headline")
 
@@ -333,7 +334,7 @@ def _stuck(evidence: Evidence) -> Drawn:
                 ),
                 Trace("service rate", time, rate, colour=2, steps=True, width=0.9),
                 Trace(
-                    "what arrives at load 0.8",
+                    "arrivals at load 0.8",
                     np.array([0.0, end]),
                     np.array([forecast / 1e6] * 2),
                     colour=6,
@@ -344,10 +345,10 @@ def _stuck(evidence: Evidence) -> Drawn:
             axes.label_outer()
         legend_above(drawn, panels)
     caption = (
-        "Load 0.8, one run, the first 120 s. With half a BDP the link steps down once when it idles, and no queue that "
-        "the buffer can hold brings it back."
+        "Load 0.8, one run, the first 120 s. With half a BDP the link steps down once when it idles. The buffer "
+        "cannot hold a queue that triggers a higher rate again."
     )
-    return Drawn("stuck", "The rate that does not come back", caption, drawn, "headline")
+    return Drawn("stuck", "The rate that does not recover", caption, drawn, "headline")
 
 
 def tables(evidence: Evidence) -> Iterator[Tabled]:

@@ -300,7 +300,7 @@ def time_series(evidence: Evidence, tolerance: Tolerance) -> list[Part]:
         Part(
             "open",
             back["fig5b"] >= tolerance["open_bps"],
-            f"Fig. 5(b): TCP comes back to {back['fig5b'] / 1e6:.1f} Mb/s.",
+            f"Fig. 5(b): TCP returns to {back['fig5b'] / 1e6:.1f} Mb/s.",
         ),
         Part(
             "bottleneck",

@@ -179,8 +179,8 @@ def energy(evidence: Evidence) -> Drawn:
         ]
         panels.append(Panel(title, MRCI_LABEL, "Energy saved (%)", curves, y_from=0))
     caption = (
-        "Energy that N1's link saves against always running at its maximum, at RTT 100 ms, for ideal scaling and for a "
-        "port of a measured device with its share of the box. Today's boxes do not come near the ideal."
+        "Energy that N1's link saves relative to its maximum rate at all times, at RTT 100 ms, for ideal scaling "
+        "and for a port of a measured device with its share of the box. Today's boxes are far from the ideal."
     )
     return Drawn(
         "energy", "Energy saved at RTT 100 ms", caption, panel_grid(panels, columns=3, row_height=2.7), "energy"

@@ -105,7 +105,7 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
             f"{case.rates} again, over RTT. (a) Mean service rate of N1. (b) Reduction of TCP's throughput against "
             f"TCPonly. (c) Rate changes in 300 s; none is not drawn. (d) TCP's packets lost. {_PAIRED}"
         )
-        title = f"The G-Router beside practRA: {case.title}"
+        title = f"The G-Router and practRA: {case.title}"
         yield Drawn(case.name, title, caption, over_rtt(evidence, case), SECTION)
     if len(ran) < len(CASES):
         return
@@ -113,24 +113,22 @@ def figures(evidence: Evidence) -> Iterator[Drawn]:
         "RTT 100 ms. Above: mean service rate of N1; below: reduction of TCP's throughput against TCPonly. A gateway "
         f"has no mRCI: its lines are level. {_PAIRED}"
     )
-    yield Drawn("mrci", "Beside practRA over mRCI, RTT 100 ms", caption, over_mrci(evidence), SECTION)
+    yield Drawn("mrci", "Comparison with practRA over mRCI, RTT 100 ms", caption, over_mrci(evidence), SECTION)
     caption = (
-        "As Figs. 3, 5 and 7, with the G-Router, one computation per packet: service rate of N1, and arrival rate at "
-        "N1 with it and in TCPonly, bins of 0.2 s. The first 50 s of one run of 300 s."
+        "As Figs. 3, 5 and 7, with the G-Router, one computation per packet: service rate of N1, and arrival rate "
+        "at N1 with the G-Router and in TCPonly, bins of 0.2 s. The first 50 s of one run of 300 s."
     )
     yield Drawn("time", "The G-Router: rates over time", caption, over_time(evidence), SECTION)
     caption = (
-        "Bursts; bins of 50 ms. Left: RTT 10 ms, one computation per packet. A burst drives the rate to C_max, where "
-        "it can rise no more, and AWM takes the burst's share from TCP. When the burst ends, the queue falls below "
-        "T, and the rate with it, by 8 |dq| / RTT · |q - T| / T for every packet, before an RTT later TCP's larger "
-        "windows arrive. Then AWM holds the queue at T, where |q - T| / T is next to nothing: the rate stays where "
-        "it is. Right: RTT 100 ms, one computation per RTT. A burst overflows the buffer; TCP halves its window, the "
-        "queue stays empty, the rate goes down to TCP's, and the next burst finds a slower link. swnd (not drawn "
-        "above 150 packets) has no hold on a sender whose own window is smaller."
+        "Bursts; bins of 50 ms. Left: RTT 10 ms, one computation per packet. A burst drives the rate to C_max, "
+        "where it cannot rise further, and AWM takes the burst's share from TCP. When the burst ends, the queue "
+        "falls below T. The rate falls with it, by 8 |dq| / RTT · |q - T| / T for every packet, before TCP's "
+        "larger windows arrive an RTT later. Then AWM holds the queue at T, where |q - T| / T is almost zero: the "
+        "rate stays the same. Right: RTT 100 ms, one computation per RTT. A burst overflows the buffer. TCP halves "
+        "its window, the queue stays empty, the rate falls to TCP's, and the next burst finds a slower link. swnd "
+        "(not drawn above 150 packets) has no hold on a sender whose own window is smaller."
     )
-    yield Drawn(
-        "why", "Why the rate settles too low, and why it does not come back", caption, settling(evidence), SECTION
-    )
+    yield Drawn("why", "Why the rate settles too low and does not recover", caption, settling(evidence), SECTION)
 
 
 def over_rtt(evidence: Evidence, case: Case) -> Figure:
@@ -280,7 +278,7 @@ def tables(evidence: Evidence) -> Iterator[Tabled]:
     for case in CASES:
         if case.measured(evidence):
             rows = [_row(evidence, case, rtt, scheme) for rtt in RTT for scheme in ALL]
-            caption = f"Gateways beside practRA: {case.title}. Differences are by seed; of goodput against mRCI 10 ms."
+            caption = f"Gateways and practRA: {case.title}. Differences are by seed; of goodput against mRCI 10 ms."
             yield Tabled(SECTION, caption, header, rows)
 
 
