@@ -12,7 +12,7 @@
 //! All decisions are made by a machine of `netlull-mechanism` or a struct without I/O. A thin layer around them calls
 //! the system.
 
-#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))] // These macros panic on a closed pipe: `error::tell` and `say` do not.
+#![cfg_attr(not(test), warn(clippy::print_stdout, clippy::print_stderr))] // They panic on a closed pipe; `error::tell` and `say` do not.
 
 pub mod client;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! What an instance tells of itself: text for Prometheus, on loopback only, and a file for `router status`.
+//! The metrics of an instance: text for Prometheus, on loopback only, and JSON for `router status`.
 
 use super::clamp::Counters;
 use super::driver::Reading;
@@ -16,39 +16,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Snapshot {
     /// The device.
     pub device: String,
-    /// Which mechanism.
+    /// The name of the mechanism.
     pub mechanism: String,
-    /// Since the start.
+    /// The time since the start.
     pub uptime: Duration,
-    /// The rate set, in bit/s.
+    /// The current rate of the link.
     pub rate: BitRate,
-    /// The highest.
+    /// The highest rate of the link.
     pub full_rate: BitRate,
-    /// How often it has changed.
+    /// The number of rate changes.
     pub changes: u64,
     /// The queue's counters.
     pub queue: Reading,
-    /// swnd in bytes.
+    /// swnd.
     pub window: Option<Bytes>,
-    /// N.
+    /// The estimated number of flows, N.
     pub flows: Option<f64>,
-    /// RTT.
+    /// The estimated round-trip time, RTT.
     pub round_trip: Option<Duration>,
-    /// What the eBPF programs have counted; `None` where none run.
+    /// The counters of the eBPF programs; `None` if none are attached.
     pub counters: Option<Counters>,
-    /// One flow in how many is told of whole.
+    /// The sampling: one flow in so many is reported completely.
     pub one_in: u64,
-    /// How late the loop was.
+    /// The lateness of the loop.
     pub lateness: LatenessCounts,
-    /// Periods that were missed altogether.
+    /// The number of periods skipped.
     pub missed: u64,
-    /// How often the watch has raised the rate.
+    /// The number of times that the watch process has raised the rate.
     pub raised: u64,
-    /// Under which model.
+    /// The name of the power model.
     pub power_model: String,
-    /// Energy since the start.
+    /// The energy since the start.
     pub energy: Joules,
-    /// Energy that full rate would have cost.
+    /// The energy at full rate since the start.
     pub full_energy: Joules,
 }
 
@@ -89,7 +89,7 @@ pub struct Summary {
 }
 
 impl Snapshot {
-    /// What is shown of it.
+    /// Summarises the snapshot.
     #[must_use]
     pub fn summary(&self) -> Summary {
         let count = |of: fn(&Counters) -> u64| self.counters.as_ref().map(of);
@@ -128,7 +128,7 @@ impl Snapshot {
         }
     }
 
-    /// The text that Prometheus reads (exposition format 0.0.4).
+    /// The metrics as text for Prometheus (exposition format 0.0.4).
     #[must_use]
     pub fn exposition(&self) -> String {
         let mut page = Page { text: String::with_capacity(4096), device: &self.device };
@@ -176,7 +176,7 @@ impl Snapshot {
     }
 }
 
-/// A page of metrics of one device.
+/// A page of metrics of a device.
 struct Page<'a> {
     text: String,
     device: &'a str,
@@ -224,34 +224,37 @@ impl Page<'_> {
     }
 }
 
-/// What the loop writes and others read. The loop never waits for them.
+/// A snapshot shared between the loop, which writes it, and its readers. The loop never waits for them.
 #[derive(Clone, Debug, Default)]
 pub struct Board(Arc<Mutex<Snapshot>>);
 
 impl Board {
-    /// Shows what is now, unless somebody is reading: the next will be shown. So what is counted is counted elsewhere, and copied here.
+    ///
+    /// Updates the snapshot unless somebody is reading it; the next update then includes the change. Counters are
+    /// therefore kept elsewhere and copied here.
     pub fn show(&self, update: impl FnOnce(&mut Snapshot)) {
         if let Ok(mut snapshot) = self.0.try_lock() {
             update(&mut snapshot);
         }
     }
 
-    /// Shows what is now, after who is reading: before the loop and after it.
+    /// Updates the snapshot and waits for readers; only for use before and after the loop.
     pub fn write(&self, update: impl FnOnce(&mut Snapshot)) {
         update(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// What was shown last.
+    /// The latest snapshot.
     #[must_use]
     pub fn look(&self) -> Snapshot {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Whether metrics may be served at that address.
+///
+/// Checks that metrics may be served at an address.
 ///
 /// # Errors
-/// If it is not one of loopback.
+/// If it is not a loopback address.
 pub fn check(address: SocketAddr) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());
@@ -260,10 +263,12 @@ pub fn check(address: SocketAddr) -> Result<()> {
     Err(LiveError::new(format!("metrics is {address}; {expected}")))
 }
 
-/// Serves a board's text at that address, in a thread of its own; gives the address, with the port that was taken for port 0.
+///
+/// Serves a board's metrics at an address in a separate thread. Returns the address, with the chosen port in place of
+/// port 0.
 ///
 /// # Errors
-/// If the address is not one of loopback, or is taken.
+/// If the address is not a loopback address, or is in use.
 pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
     check(address)?;
     let cannot = |error: std::io::Error| LiveError::system(format!("metrics at {address}"), error);
@@ -274,7 +279,7 @@ pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
         .name("netlull-metrics".to_owned())
         .spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Who has gone before the answer needs none.
+                // A client that has disconnected needs no answer.
                 let _ = answer(stream, &board);
             }
         })
@@ -282,7 +287,7 @@ pub fn serve(address: SocketAddr, board: &Board) -> Result<SocketAddr> {
     Ok(taken)
 }
 
-/// One request, one answer: `GET /metrics`, `GET /status`.
+/// Answers a single request: `GET /metrics` or `GET /status`.
 fn answer(mut stream: TcpStream, board: &Board) -> std::io::Result<()> {
     let patience = std::time::Duration::from_secs(1);
     stream.set_read_timeout(Some(patience))?;

@@ -1,16 +1,17 @@
-//! A gateway on a real device: AWM by an eBPF program that lowers windows, rates by the device's token bucket.
+//!
+//! A gateway on a real device: an eBPF program lowers windows for AWM, and the device's token bucket sets the rate.
 //!
 //! ```text
 //!             tcx egress            TBF, 6e6c:
 //!   senders ──► [ forward ] ──► [ queue ─► rate ] ──► receivers
 //!           ◄── [ backward: awnd <- min(awnd, swnd) ] ◄──
 //!
-//!      every 5 ms:  counters and content of the queue, segments seen  ──► driver ──► machine
+//!      every 5 ms:  counters and backlog of the queue, segments seen  ──► driver ──► machine
 //!                   swnd, rate  ◄─────────────────────────────────────
 //! ```
 //!
-//! `segment`, `driver`, `document` decide or translate and touch nothing; `clamp`, `netlink`, `qdisc`, `lock`, `state`,
-//! `watch`, `metrics` touch the system; `plan` checks what was asked for, `run` puts everything together.
+//! `segment`, `driver` and `document` decide or translate without I/O. `clamp`, `netlink`, `qdisc`, `lock`, `state`,
+//! `watch` and `metrics` use the system. `plan` checks the options, and `run` connects all parts.
 
 mod arguments;
 pub mod clamp;
@@ -35,10 +36,11 @@ use arguments::Task;
 use state::{Place, Restored};
 use std::process::ExitCode;
 
-/// `netlulld router`.
+///
+/// Runs `netlulld router`.
 ///
 /// # Errors
-/// What the task says.
+/// The errors of the subcommand.
 pub fn command(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.task {
         Task::Run(arguments) => run::run(arguments)?,

@@ -1,4 +1,4 @@
-//! What an instance is to do: what its options say, and what its device allows, checked before anything is changed.
+//! The plan of an instance: its options and its device, checked before any change.
 
 use super::arguments::RunArguments;
 use super::clamp::Clamp;
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::path::Path;
 use toml::Table;
 
-/// What is to be done, checked.
+/// The checked plan of an instance.
 pub(super) struct Plan {
     pub(super) device: Device,
     pub(super) back: Device,
@@ -29,7 +29,7 @@ pub(super) struct Plan {
     pub(super) power: PowerModel,
 }
 
-/// The mechanism, by its name or by what the file says, and its parameters.
+/// The mechanism, named by an option or by the file, and its parameters.
 fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'static LinkKind, Table)> {
     let mut table = match &arguments.config {
         None => Table::new(),
@@ -64,7 +64,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
     Ok((kind, table))
 }
 
-/// What the options say.
+/// The checked options.
 struct Options {
     bucket: Bucket,
     mechanism: LinkSetup,
@@ -72,7 +72,7 @@ struct Options {
 }
 
 impl Options {
-    /// All of them, for that device. Nothing is changed, nothing is opened but the configuration.
+    /// Checks all options for a device. Nothing is changed, and only the configuration is opened.
     fn check(arguments: &RunArguments, device: &Device, access: FileAccess<'_>) -> Result<Self> {
         let (shortest, longest) = (Duration::from_millis(1), Duration::from_millis(100));
         if arguments.period < shortest || arguments.period > longest {
@@ -83,7 +83,7 @@ impl Options {
         let mtu = Bytes::new(u64::from(device.mtu));
         let link = LinkContext { rate: arguments.rate, mtu };
         let mechanism = document::mechanism(kind, table, arguments.buffer, link)?;
-        // No rate is above that of the link, and an initial one is among those that it chooses: the machines see to that.
+        // The machines check the other rates: none exceeds the link's, and an initial rate is among those they choose.
         if let Some((field, rate)) = mechanism.lowest_rate() {
             qdisc::check_rate(field, rate)?;
         }
@@ -103,10 +103,11 @@ impl Options {
     }
 }
 
-/// What an instance that starts now is to do.
+///
+/// Plans an instance that starts now.
 ///
 /// # Errors
-/// If an option says what cannot be, a device is not there, or its queue could not be put back.
+/// If an option is invalid, a device does not exist, or its queue could not be restored later.
 pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan> {
     let device = Device::find(socket, &arguments.dev)?;
     let back = match &arguments.ack_dev {
@@ -118,14 +119,15 @@ pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan
     Ok(Plan { device, back, bucket, former, mechanism, power })
 }
 
-/// Checks what a unit's instance is to do. A device that is not there yet, as at boot, is no error.
+///
+/// Checks the options of a unit's instance. A missing device, as at boot, is no error.
 ///
 /// # Errors
-/// As [`plan`] has, or if the unit would not be allowed to read or write a file.
+/// The errors of [`plan`], or a file that the unit may not read or write.
 pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()> {
     let mut socket = Socket::open()?;
     let mut look = |name: &str| -> Result<Option<Device>> {
-        // The devices of another system are not those of this one.
+        // The devices of another system differ from those of this one.
         let found = if root == Path::new("/") { Device::look(&mut socket, name)? } else { None };
         if found.is_none() {
             say(format_args!("{name} is not here: what is said of it is checked as for Ethernet of 1500 B"));
@@ -144,15 +146,16 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
     Ok(())
 }
 
-/// Whether the eBPF programs have anything to do.
+/// Whether the mechanism needs the eBPF programs.
 pub(super) fn needs_programs(setup: &LinkSetup) -> bool {
     setup.mechanism.reads_segments()
 }
 
-/// Says what would be done.
+///
+/// Prints the planned changes.
 ///
 /// # Errors
-/// If the kernel does not take the programs.
+/// If the kernel rejects the programs.
 pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     if needs_programs(&plan.mechanism) {
         Clamp::check(&plan.device, &plan.back)?;
