@@ -1,12 +1,12 @@
-//! The report for people.
+//! The human-readable report.
 
 use crate::station::{DownloadReport, StationReport};
 use std::fmt::Write;
 
-/// How many downloads are listed.
+/// The maximum number of downloads in the list.
 const LISTED: usize = 20;
 
-/// What the radio did, and each download's energy times delay.
+/// The activity of the radio, and the energy-delay product of each download.
 pub(super) fn table(report: &StationReport) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
