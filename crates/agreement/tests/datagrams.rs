@@ -1,4 +1,3 @@
-//!
 //! Compares the simulator and the emulation to the nanosecond for everything outside the hosts: links, queues, losses,
 //! noise, sleep, routers, mechanisms and radios, under datagram flows. The emulation runs in virtual time. Its events
 //! and counters pass through text, as between `netlull` and `netlulld`.
@@ -72,7 +71,6 @@ fn tables_that_differ(ours: &[Table], theirs: &[Table]) -> Vec<String> {
     found
 }
 
-///
 /// The columns and rows of a table. The simultaneous rows of the table of the air are sorted, because a waiting frame
 /// may be reported before the frame on the air.
 fn rows(table: &Table) -> Vec<Vec<String>> {

@@ -60,7 +60,6 @@ pub fn checks() -> Vec<Check> {
     ]
 }
 
-///
 /// Reports the features of this machine.
 ///
 /// # Errors

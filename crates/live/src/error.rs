@@ -32,7 +32,6 @@ impl fmt::Display for LiveError {
 
 impl std::error::Error for LiveError {}
 
-///
 /// Writes lines to standard output. A closed pipe is no error: the reader has read enough.
 ///
 /// # Errors
@@ -44,7 +43,6 @@ pub fn tell(text: impl fmt::Display) -> Result<()> {
     }
 }
 
-///
 /// Writes a message to standard error and ignores failures. A closed terminal must not end a process that still has
 /// changes to undo.
 pub fn say(text: impl fmt::Display) {

@@ -1,4 +1,3 @@
-//!
 //! A guard process next to a daemon. It limits the harm of the daemon's changes when the daemon hangs, and undoes them
 //! when it dies.
 //!
@@ -29,11 +28,9 @@ const EASED: u8 = b'e';
 
 /// The changes of a daemon, as its guard limits and undoes them.
 pub trait Guarded {
-    ///
     /// Suspends harmful changes because the daemon hangs. The daemon may recover, and then applies them again.
     fn ease(&mut self);
 
-    ///
     /// Undoes all changes because the daemon is gone.
     ///
     /// # Errors
@@ -59,7 +56,6 @@ pub enum Heard {
 }
 
 impl Guard {
-    ///
     /// Starts this program with arguments that lead it to [`watch`]. `holds` becomes its standard output: a lock that
     /// the guard keeps for its lifetime, or nothing.
     ///
@@ -78,7 +74,6 @@ impl Guard {
         Ok(Self { stream, child, eased: 0 })
     }
 
-    ///
     /// Sends a heartbeat and reads the guard's messages. Call it from the loop that must not hang, several times within
     /// the allowed silence.
     ///
@@ -119,7 +114,6 @@ impl Guard {
     }
 }
 
-///
 /// Runs the guard on the stream at its standard input. It returns after the daemon's farewell, or when the daemon is
 /// gone and all changes are undone.
 ///

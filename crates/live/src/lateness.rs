@@ -73,7 +73,6 @@ impl LatenessCounts {
         self.most
     }
 
-    ///
     /// The smallest lateness that a share (0 to 1) of the samples does not exceed, rounded up to its bucket. Zero
     /// without samples.
     #[must_use]

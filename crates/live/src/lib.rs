@@ -1,4 +1,3 @@
-//!
 //! The mechanisms on real packets, under Linux TCP. They are the same machines as in the simulator.
 //!
 //! ```text

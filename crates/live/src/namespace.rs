@@ -1,4 +1,3 @@
-//!
 //! Unnamed network namespaces. They exist while a file descriptor refers to them, so nothing is left of them when a
 //! process ends.
 
@@ -19,7 +18,6 @@ const NAMED: &str = "/run/netns";
 pub const OWN: &str = "/proc/thread-self/ns/net";
 
 impl Namespace {
-    ///
     /// Creates a namespace and runs `inside` in it, in a separate thread.
     ///
     /// # Errors
@@ -33,7 +31,6 @@ impl Namespace {
         })
     }
 
-    ///
     /// Opens the namespace that `ip netns add NAME` has created.
     ///
     /// # Errors
@@ -52,7 +49,6 @@ impl Namespace {
         Ok(Self { file })
     }
 
-    ///
     /// Creates another handle of the same namespace.
     ///
     /// # Errors
@@ -62,7 +58,6 @@ impl Namespace {
         Ok(Self { file })
     }
 
-    ///
     /// Runs `inside` in the namespace, in a separate thread.
     ///
     /// # Errors
@@ -74,7 +69,6 @@ impl Namespace {
         })
     }
 
-    ///
     /// Moves the calling thread into the namespace, until it enters another.
     ///
     /// # Errors
@@ -90,7 +84,6 @@ fn in_thread<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|_| Err(failed())))
 }
 
-///
 /// Reads a value below `/proc/sys/net/` in the namespace of the calling thread.
 ///
 /// # Errors
@@ -101,7 +94,6 @@ pub fn sysctl(name: &str) -> Result<String> {
     Ok(text.trim().to_owned())
 }
 
-///
 /// Sets a value below `/proc/sys/net/` in the namespace of the calling thread.
 ///
 /// # Errors

@@ -1,4 +1,3 @@
-//!
 //! Messages of rtnetlink as bytes: only those for queues and routes (linux/rtnetlink.h, linux/pkt_sched.h).
 //!
 //! They are written by hand, because the crates for rtnetlink lack TBF, and the requests are few and fixed.
@@ -159,7 +158,6 @@ pub struct Socket {
 }
 
 impl Socket {
-    ///
     /// Opens a socket.
     ///
     /// # Errors
@@ -170,7 +168,6 @@ impl Socket {
         Ok(Self { fd, sequence: 0, buffer: vec![0; 32 * 1024] })
     }
 
-    ///
     /// Sends a message and waits for its answer. Returns the answer without its header; empty for a mere confirmation.
     ///
     /// # Errors
@@ -194,7 +191,6 @@ impl Socket {
         }
     }
 
-    ///
     /// Requests all objects of a kind, with [`flag::DUMP`]. Returns the answers without their headers.
     ///
     /// # Errors

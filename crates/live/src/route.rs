@@ -50,7 +50,6 @@ pub enum Existing {
     Keep,
 }
 
-///
 /// Sends all packets of the calling thread's namespace through `device`.
 ///
 /// # Errors

@@ -29,7 +29,6 @@ fn interface(name: &str) -> Result<libc::ifreq> {
     Ok(request)
 }
 
-///
 /// Opens the TUN device `name` in the network namespace of the calling thread: whole IP packets, no extra header, no
 /// offloads. The device exists until the file is closed.
 ///
@@ -90,7 +89,6 @@ pub fn bring_up(name: &str) -> Result<()> {
     configure(&format!("bringing {name} up"), libc::SIOCSIFFLAGS, &mut request)
 }
 
-///
 /// Gives a device its only address, its MTU and a queue of `room` packets, switches its offloads off, and brings it up.
 ///
 /// # Errors
@@ -125,7 +123,6 @@ struct EthtoolValue {
     data: u32,
 }
 
-///
 /// Switches an offload of a device off, by its command of linux/ethtool.h.
 ///
 /// # Errors
@@ -137,7 +134,6 @@ pub fn switch_off(name: &str, what: &str, command: u32) -> Result<()> {
     configure(&format!("switching {what} off on {name}"), libc::SIOCETHTOOL as _, &mut request)
 }
 
-///
 /// Schedules the calling thread in real time (SCHED_FIFO) at a priority of 1 to 99. Its children start with ordinary
 /// scheduling.
 ///
@@ -151,7 +147,6 @@ pub fn run_in_real_time(priority: i32) -> Result<()> {
     })
 }
 
-///
 /// Delivers signals to a descriptor, in the calling thread and the threads that it starts. They no longer end the
 /// process. Child processes inherit the blocked signals unless they are [unblocked](unblock_signals).
 ///
@@ -170,7 +165,6 @@ pub fn unblock_signals(command: &mut Command) -> &mut Command {
     unsafe { command.pre_exec(|| Ok(SigSet::empty().thread_set_mask()?)) }
 }
 
-///
 /// Keeps the machine's processors awake while the value exists, and until its process ends in any way. A sleeping
 /// processor, above all a virtual one, takes up to milliseconds to wake, which delays packets.
 #[derive(Debug)]
@@ -179,7 +173,6 @@ pub struct Awake {
 }
 
 impl Awake {
-    ///
     /// Requests a wake-up latency of zero from the kernel (its PM quality of service).
     ///
     /// # Errors
@@ -201,7 +194,6 @@ impl Awake {
     }
 }
 
-///
 /// Locks the process's memory, so no page fault delays a packet.
 ///
 /// # Errors
@@ -236,7 +228,6 @@ const SND_SSTHRESH: usize = 76;
 const SND_CWND: usize = 80;
 const TOTAL_RTO: usize = 240;
 
-///
 /// Reads the TCP_INFO of a connection.
 ///
 /// # Errors
@@ -265,7 +256,6 @@ pub fn tcp_info(socket: RawFd) -> io::Result<TcpInfo> {
     })
 }
 
-///
 /// Sets an integer option of a socket.
 ///
 /// # Errors
@@ -281,7 +271,6 @@ pub fn set_option(socket: RawFd, level: libc::c_int, option: libc::c_int, value:
 /// The maximum number of datagrams per call.
 pub const AT_ONCE: usize = 32;
 
-///
 /// Receives the waiting datagrams, each into `part` bytes of `buffers`. Returns their number and stores the lengths in
 /// `lengths`.
 ///
@@ -300,7 +289,6 @@ pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mu
         (message.msg_hdr.msg_iov, message.msg_hdr.msg_iovlen) = (place, 1);
         count += 1;
     }
-    //
     // SAFETY: writes into `count` headers. Each has one exclusive part of `buffers`, which lives through the call.
     let result =
         unsafe { libc::recvmmsg(socket, messages.as_mut_ptr(), count, libc::MSG_DONTWAIT, std::ptr::null_mut()) };
@@ -313,7 +301,6 @@ pub fn receive_many(socket: RawFd, buffers: &mut [u8], part: usize, lengths: &mu
     Ok(result as usize)
 }
 
-///
 /// Receives up to `most` bytes and discards them; returns 0 at the end of the stream.
 ///
 /// # Errors

@@ -1,4 +1,3 @@
-//!
 //! Fuzzes the parsers with the rules of `tests/support` and compares them with etherparse.
 //!
 //! `fuzz_wire FILE...` judges the inputs in the files, as AFL and similar fuzzers call it. `fuzz_wire --seed S --count

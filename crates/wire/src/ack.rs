@@ -13,7 +13,6 @@ const MD5_SIGNATURE: u8 = 19;
 const AUTHENTICATION: u8 = 29;
 const MULTIPATH: u8 = 30;
 
-///
 /// Writes pure acknowledgements modelled on a segment that the host has sent. The open ACK of the client's shaper must
 /// be a packet of its own, because a rewritten packet leaves the sender to its persist timer.
 ///
@@ -33,7 +32,6 @@ impl AckTemplate {
     /// The length of the longest packet that [`AckTemplate::build`] writes, in bytes.
     pub const MAX_LEN: usize = V6_HEADER + TCP_HEADER + TIMESTAMPS_LEN;
 
-    ///
     /// Creates a template from a segment of the host on whose behalf the acknowledgements are sent.
     ///
     /// Returns `None` if the segment cannot be imitated:
@@ -90,7 +88,6 @@ impl AckTemplate {
         self.timestamps
     }
 
-    ///
     /// Writes a whole IP packet with its checksums and returns its length. The result is 0 if the buffer is shorter
     /// than the packet; [`AckTemplate::MAX_LEN`] bytes always suffice.
     ///
@@ -131,7 +128,6 @@ fn can_be_imitated(options: &[u8]) -> bool {
     RawOptions(options).all(|option| !matches!(option, Err(_) | Ok((MD5_SIGNATURE | AUTHENTICATION | MULTIPATH, _))))
 }
 
-///
 /// Copies the model's IPv4 header. It forbids fragmentation, so the identification may be 0 (RFC 6864, section 4.1).
 fn v4_header(model: Header<'_>, segment_len: usize) -> [u8; V4_HEADER] {
     let mut header = [0; V4_HEADER];

@@ -149,7 +149,6 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-///
 /// Writes a packet with its checksums into the buffer. Earlier contents are lost; the buffer keeps its allocation.
 ///
 /// # Errors

@@ -7,7 +7,6 @@ use std::net::IpAddr;
 pub(crate) struct Sum(u64);
 
 impl Sum {
-    ///
     /// Adds bytes as big-endian words. An odd last byte is the high byte of its word (RFC 1071, section 1). The bytes
     /// added before must be a whole number of words.
     pub(crate) fn add(self, bytes: &[u8]) -> Self {
@@ -30,7 +29,6 @@ impl Sum {
         Self(self.0 + word as u64)
     }
 
-    ///
     /// The pseudo-header of RFC 9293, section 3.1 and RFC 8200, section 8.1. The two layouts differ only in words that
     /// are zero.
     pub(crate) fn pseudo_header(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> Self {
@@ -53,7 +51,6 @@ impl Sum {
     }
 }
 
-///
 /// The ones' complement sum of the bytes as 16-bit words (RFC 1071, section 1). A zero follows an odd last byte. The
 /// sum over bytes that contain their own correct checksum is 0xffff.
 #[must_use]
@@ -67,7 +64,6 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !ones_complement_sum(bytes)
 }
 
-///
 /// The TCP checksum of a segment whose checksum field is zero. It includes the pseudo-header of RFC 9293, section 3.1
 /// (IPv4) or RFC 8200, section 8.1 (IPv6). UDP sends a result of zero as 0xffff; that is left to the caller.
 #[must_use]
@@ -75,7 +71,6 @@ pub fn transport_checksum(source: IpAddr, destination: IpAddr, protocol: u8, seg
     !Sum::pseudo_header(source, destination, protocol, segment.len()).add(segment).folded()
 }
 
-///
 /// The checksum after a change of one covered word: HC' = ~(~HC + ~m + m') (RFC 1624, equation 3). A wrong checksum
 /// stays wrong by the same amount.
 #[must_use]

@@ -44,7 +44,6 @@ impl Connection {
         Self { from: self.to, to: self.from }
     }
 
-    ///
     /// A hash that is the same for both directions and on every machine. Two connections can have the same key, and an
     /// attacker who chooses addresses and ports can force this. A table must therefore compare the connections, too.
     #[must_use]
@@ -54,7 +53,6 @@ impl Connection {
     }
 }
 
-///
 /// Mixes the bits: every bit of the result depends on every bit of `x`. The finaliser of SplitMix64 (Steele et al.
 /// 2014, figure 16).
 const fn mixed(x: u64) -> u64 {

@@ -53,7 +53,6 @@ impl Ecn {
 pub struct OtherPacket {
     /// The version of IP.
     pub version: IpVersion,
-    ///
     /// The protocol number. Under IPv6 this is the first unsupported next header; in a fragment, the protocol of its
     /// content.
     pub protocol: u8,
@@ -126,7 +125,6 @@ pub(crate) enum Content<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located<'a> {
     pub(crate) header: Header<'a>,
-    ///
     /// The length of all IP headers, with options and extension headers. For a packet that is not whole: of the headers
     /// read so far.
     pub(crate) headers_len: usize,

@@ -1,4 +1,3 @@
-//!
 //! IPv4, IPv6 and TCP headers as views over bytes, and the few changes that mechanisms make to them.
 //!
 //! Packets begin at the IP header, as TUN devices and NFQUEUE deliver them. [`parse`] classifies a packet.

@@ -6,7 +6,6 @@ use crate::options::MAX_SHIFT;
 use crate::tcp::{TCP_HEADER, split};
 use crate::{Malformed, ones_complement_sum};
 
-///
 /// Writes the window of a TCP segment and updates the checksum by the difference (RFC 1624, equation 3). A wrong
 /// checksum stays wrong by the same amount, so the receiver still detects the damaged packet.
 ///
@@ -26,7 +25,6 @@ pub fn set_window(bytes: &mut [u8], field: u16) -> Result<(), Malformed> {
     Ok(())
 }
 
-///
 /// Marks an IP packet with "congestion experienced" if its transport supports ECN (RFC 3168, section 5).
 ///
 /// Returns `true` if the packet carries the mark afterwards. `false` leaves the packet unchanged; a router then drops
@@ -68,7 +66,6 @@ pub struct Checksums {
     pub tcp: bool,
 }
 
-///
 /// Verifies a segment's checksums over all bytes (RFC 791, section 3.1; RFC 9293, section 3.1; RFC 8200, section 8.1).
 ///
 /// # Errors
@@ -87,7 +84,6 @@ pub fn verify_checksums(bytes: &[u8]) -> Result<Checksums, Malformed> {
     Ok(Checksums { ip, tcp })
 }
 
-///
 /// Converts a window in bytes to a window field in units of 2^shift bytes, limited to `field`. The result is rounded
 /// up, so a lower limit of one MTU holds. Shifts above 14 count as 14 (RFC 7323, section 2.3).
 #[must_use]

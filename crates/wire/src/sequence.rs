@@ -1,6 +1,5 @@
 //! Comparison of sequence numbers modulo 2^32 (RFC 9293, section 3.4).
 
-///
 /// Whether `a` precedes `b`. The result is correct while the two are less than 2^31 apart, which windows of at most
 /// 2^30 bytes guarantee (RFC 7323, section 2.3). Of two numbers exactly 2^31 apart, neither precedes the other.
 #[must_use]

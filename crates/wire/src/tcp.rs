@@ -18,7 +18,6 @@ pub enum Packet<'a> {
     Fragment(OtherPacket),
 }
 
-///
 /// Parses a packet from its IP header on. Bytes after the length in the header are ignored. Checksums are not verified.
 ///
 /// The parser skips IPv4 options, IPv6 hop-by-hop options, destination options, finished routes and the fragment

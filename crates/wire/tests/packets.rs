@@ -1,4 +1,3 @@
-//!
 //! Random packets: correct, truncated, changed and made-up ones. The parser must agree with etherparse, and rewriting
 //! must be reversible.
 
@@ -45,7 +44,6 @@ fn inputs_reach_every_kind_of_packet() {
     assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
 }
 
-///
 /// Writes every window over each of a few others on a correct packet. The full sum confirms that the checksum stays
 /// correct, even where it is 0x0000 (RFC 1624, section 3).
 #[test]

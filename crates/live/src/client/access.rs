@@ -1,4 +1,3 @@
-//!
 //! The modelled access point of a host under PSM or bounded slowdown, and the air between the two: the proxy of
 //! client-centered-2004 section IV-C, which runs on the client itself. It uses no socket and no clock.
 //!
@@ -66,7 +65,6 @@ pub(super) struct Access {
 }
 
 impl Access {
-    ///
     /// Creates an access point with an air of a given rate to its station. With a `tape`, its events are recorded.
     ///
     /// # Errors
@@ -116,7 +114,6 @@ impl Access {
         .min()
     }
 
-    ///
     /// Processes all events due by `now`, each at its instant, including the station's. The station's own packets go to
     /// `outputs`.
     pub(super) fn advance(&mut self, now: Instant, station: &mut LiveStation, outputs: &mut VecDeque<Output>) {
@@ -185,7 +182,6 @@ impl Access {
         self.proxy.counts()
     }
 
-    ///
     /// Writes the rest of the recording.
     ///
     /// # Errors
@@ -206,7 +202,6 @@ mod tests {
         Instant::ZERO + Duration::from_micros(micros)
     }
 
-    ///
     /// Packets of 1000 B arrive at 50 ms over an air of 8 Mb/s: 1 ms each. The radio wakes at 98 ms for the beacon from
     /// 100 to 101 ms. Its poll of 20 B takes 20 us, and the answer starts 0.5 ms after the start of the poll. The
     /// packets are complete at 102.5 and 103.5 ms.

@@ -102,7 +102,6 @@ pub(super) struct Run {
 }
 
 impl Run {
-    ///
     /// Builds the station's configuration.
     ///
     /// # Errors

@@ -70,7 +70,6 @@ impl Datapath {
         }
     }
 
-    ///
     /// Sleeps until there is work, at the latest until `latest`.
     ///
     /// # Errors
@@ -105,7 +104,6 @@ impl Datapath {
         self.going.flush();
     }
 
-    ///
     /// Processes timers. A late timer means that the process was delayed, and packets may have been delayed with it.
     /// The queues are therefore read once more before a silence is judged.
     fn time_out(&mut self) {

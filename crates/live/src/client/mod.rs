@@ -1,4 +1,3 @@
-//!
 //! `netlulld client`: a host that dozes. Its TCP connections pass through a [`LiveStation`], which shapes them and
 //! models the radio.
 //!
@@ -56,7 +55,6 @@ const PRIORITY: i32 = 40;
 /// The maximum timer slack in nanoseconds; the default is 50 us (prctl(2), PR_SET_TIMERSLACK).
 const TIMER_SLACK: u64 = 1000;
 
-///
 /// Runs `netlulld client`.
 ///
 /// # Errors

@@ -82,7 +82,6 @@ pub(super) struct Batch {
 pub(super) struct Waiting<'a> {
     /// The number in its queue.
     pub(super) id: u32,
-    ///
     /// The packet in its full length. If it was cut, the bytes after its headers are meaningless and its checksum is
     /// known to be correct.
     pub(super) bytes: &'a mut [u8],
@@ -119,7 +118,6 @@ impl Batch {
     }
 }
 
-///
 /// A queue. Verdicts reach the kernel in their order, at [`flush`](Self::flush) or when many have accumulated.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -136,7 +134,6 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    ///
     /// Binds a queue in which at most `most` packets wait for a verdict; further packets bypass it.
     ///
     /// # Errors

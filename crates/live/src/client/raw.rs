@@ -18,7 +18,6 @@ pub(super) struct RawSender {
 }
 
 impl RawSender {
-    ///
     /// Opens sockets that send through a device.
     ///
     /// # Errors

@@ -39,7 +39,6 @@ impl Rules {
         )
     }
 
-    ///
     /// Installs the rules.
     ///
     /// # Errors

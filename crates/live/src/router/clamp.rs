@@ -1,4 +1,3 @@
-//!
 //! The eBPF programs in the kernel: loading, orders, counters.
 //!
 //! They are attached by links that only this process holds (tcx, Linux 6.6). When the process ends in any way, the
@@ -41,7 +40,6 @@ pub struct Counters {
 /// The orders of the daemon to the programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Orders {
-    ///
     /// The expiry of the orders, in ns of CLOCK_MONOTONIC. Afterwards windows pass unchanged and no segment is
     /// reported.
     pub deadline: u64,
@@ -51,7 +49,6 @@ pub struct Orders {
     pub mask: u64,
 }
 
-///
 /// The interval of data segments reported for a sampled flow, in ns: a tenth of the default interval in which flows are
 /// counted.
 const MARK_INTERVAL: u64 = 100_000_000;
@@ -96,7 +93,6 @@ fn cannot(doing: &str, error: &dyn std::error::Error) -> LiveError {
 }
 
 impl Clamp {
-    ///
     /// Checks that the kernel accepts the programs: loads them, does not attach them, and unloads them.
     ///
     /// # Errors
@@ -105,7 +101,6 @@ impl Clamp {
         load(forward, backward).map(|_| ())
     }
 
-    ///
     /// Attaches the programs: to the egress of one device and the ingress of another, which may be the same.
     ///
     /// # Errors
@@ -133,7 +128,6 @@ impl Clamp {
         })
     }
 
-    ///
     /// Passes orders to the programs.
     ///
     /// # Errors
@@ -145,7 +139,6 @@ impl Clamp {
             .map_err(|error| cannot("giving the eBPF programs their orders", &error))
     }
 
-    ///
     /// Takes the segments reported since the last call, at most `most`, in case they arrive faster than they are read.
     pub fn take(&mut self, most: usize, into: &mut Vec<Sighting>) {
         for _ in 0..most {
@@ -154,7 +147,6 @@ impl Clamp {
         }
     }
 
-    ///
     /// Reads the programs' counters.
     ///
     /// # Errors

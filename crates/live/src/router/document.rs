@@ -11,7 +11,6 @@ pub(super) fn names() -> Vec<&'static str> {
     LinkMechanism::KINDS.iter().map(|kind| kind.name).collect()
 }
 
-///
 /// Finds a mechanism's kind by its name; hyphens are accepted in place of underscores.
 ///
 /// # Errors
@@ -21,7 +20,6 @@ pub(super) fn kind(name: &str) -> Result<&'static LinkKind> {
         .ok_or_else(|| LiveError::new(format!("mechanism is \"{name}\"; expected one of {}", names().join(", "))))
 }
 
-///
 /// Builds a mechanism from its table of parameters. The defaults are those of scenarios; the default target is half of
 /// the buffer.
 ///
@@ -38,7 +36,6 @@ pub fn mechanism(kind: &LinkKind, mut table: Table, buffer: Bytes, link: LinkCon
     Ok(mechanism)
 }
 
-///
 /// Inserts a `NAME=VALUE` of `--set` into a table. A name may refer to an inner table, as in `round_trip.initial`.
 ///
 /// # Errors

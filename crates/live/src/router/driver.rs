@@ -1,4 +1,3 @@
-//!
 //! Translates periodic counter readings into a machine's events, and its actions into a decision per period.
 //!
 //! In the simulator, machines receive every packet. Here the queue's counters are read every few milliseconds. The
@@ -76,7 +75,6 @@ enum Happening {
 }
 
 impl Driver {
-    ///
     /// Creates a driver for a machine that starts at `start`, with the queue's counters at that time. With a tape,
     /// events are recorded.
     ///
@@ -108,7 +106,6 @@ impl Driver {
         self.machine.machine().changes()
     }
 
-    ///
     /// Ends the recording.
     ///
     /// # Errors
@@ -117,7 +114,6 @@ impl Driver {
         self.machine.finish()
     }
 
-    ///
     /// Processes a period that ends at `now` with `reading`. `seen` contains the segments reported in the period with
     /// their instants, in any order. Instants outside the period move to its nearer end.
     pub fn period(&mut self, now: Instant, reading: Reading, seen: &[(Instant, Sighting)]) -> Decision {
@@ -139,7 +135,6 @@ impl Driver {
         Decision { rate, window: self.window() }
     }
 
-    ///
     /// The arrivals and departures since the last reading, evenly spread. A counter that has decreased, as that of a
     /// new queue, gives no events.
     fn happenings(&mut self, now: Instant, reading: Reading) -> Vec<(Instant, Happening)> {
@@ -228,7 +223,6 @@ impl Driver {
         split(queue, self.packet)
     }
 
-    ///
     /// The view of a queue at a reading. The packet at its head waits for tokens, like a packet in transmission.
     fn view(&self, queue: u64, reading: Reading) -> QueueView {
         split(queue, reading.backlog.checked_div(reading.packets).unwrap_or(self.packet))

@@ -27,7 +27,6 @@ enum Right {
     Execute = 1,
 }
 
-///
 /// The path from a root directory to a file. Symbolic links are followed as if that directory were the system's root.
 struct Way {
     root: PathBuf,
@@ -74,7 +73,6 @@ impl Way {
         Ok(Self { root: root.to_owned(), folders, end: here })
     }
 
-    ///
     /// Checks a right along the path. A unit's instance is root, but without CAP_DAC_OVERRIDE, so file modes apply.
     fn check_right(&self, right: Right) -> Result<()> {
         let folders = self.folders.iter().filter(|&folder| *folder != self.root);
@@ -121,7 +119,6 @@ pub(super) fn absolute(file: &Path) -> PathBuf {
 }
 
 impl FileAccess<'_> {
-    ///
     /// Resolves a file that the instance must read, to its path for this process.
     ///
     /// # Errors
@@ -133,7 +130,6 @@ impl FileAccess<'_> {
         Ok(way.end)
     }
 
-    ///
     /// Checks that the instance can execute this program.
     ///
     /// # Errors
@@ -145,7 +141,6 @@ impl FileAccess<'_> {
         }
     }
 
-    ///
     /// Checks that a recording can be written to this file.
     ///
     /// # Errors
@@ -184,7 +179,6 @@ impl FileAccess<'_> {
         if way.end == stays.end { Ok(()) } else { way.check_right(Right::Write) }
     }
 
-    ///
     /// Checks that instances can write their state to this directory.
     ///
     /// # Errors

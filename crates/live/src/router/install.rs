@@ -72,7 +72,6 @@ WantedBy=multi-user.target
     )
 }
 
-///
 /// Writes the unit, or prints it in a dry run.
 ///
 /// # Errors
@@ -103,7 +102,6 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     next.map_or(Ok(()), |next| tell(format_args!("next: {next}")))
 }
 
-///
 /// Checks that a unit's file may be replaced or removed. A symbolic link belongs to somebody else: `systemctl mask`
 /// creates one.
 fn check_own(path: &Path) -> Result<()> {
@@ -137,7 +135,6 @@ fn write(path: &Path, text: &str) -> Result<()> {
     })
 }
 
-///
 /// Removes the unit; does nothing if there is none.
 ///
 /// # Errors

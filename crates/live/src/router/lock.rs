@@ -1,4 +1,3 @@
-//!
 //! The lock of a device: one instance at a time in a network namespace, regardless of its state directory.
 //!
 //! The lock is an abstract Unix socket with the device's index in its name. Such sockets belong to the network
@@ -49,7 +48,6 @@ fn name(index: u32) -> String {
     format!("netlull-router-{index}")
 }
 
-///
 /// Locks the device with an index in the calling thread's network namespace. `device` is its name for messages.
 ///
 /// # Errors
@@ -71,7 +69,6 @@ pub fn hold(device: &str, index: u32) -> Result<Held> {
     }
 }
 
-///
 /// Finds the holder of a device's lock without changing anything.
 ///
 /// # Errors

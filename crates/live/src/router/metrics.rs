@@ -229,7 +229,6 @@ impl Page<'_> {
 pub struct Board(Arc<Mutex<Snapshot>>);
 
 impl Board {
-    ///
     /// Updates the snapshot unless somebody is reading it; the next update then includes the change. Counters are
     /// therefore kept elsewhere and copied here.
     pub fn show(&self, update: impl FnOnce(&mut Snapshot)) {
@@ -250,7 +249,6 @@ impl Board {
     }
 }
 
-///
 /// Checks that metrics may be served at an address.
 ///
 /// # Errors
@@ -263,7 +261,6 @@ pub fn check(address: SocketAddr) -> Result<()> {
     Err(LiveError::new(format!("metrics is {address}; {expected}")))
 }
 
-///
 /// Serves a board's metrics at an address in a separate thread. Returns the address, with the chosen port in place of
 /// port 0.
 ///

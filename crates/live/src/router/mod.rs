@@ -1,4 +1,3 @@
-//!
 //! A gateway on a real device: an eBPF program lowers windows for AWM, and the device's token bucket sets the rate.
 //!
 //! ```text
@@ -36,7 +35,6 @@ use arguments::Task;
 use state::{Place, Restored};
 use std::process::ExitCode;
 
-///
 /// Runs `netlulld router`.
 ///
 /// # Errors

@@ -103,7 +103,6 @@ impl Options {
     }
 }
 
-///
 /// Plans an instance that starts now.
 ///
 /// # Errors
@@ -119,7 +118,6 @@ pub(super) fn plan(arguments: &RunArguments, socket: &mut Socket) -> Result<Plan
     Ok(Plan { device, back, bucket, former, mechanism, power })
 }
 
-///
 /// Checks the options of a unit's instance. A missing device, as at boot, is no error.
 ///
 /// # Errors
@@ -151,7 +149,6 @@ pub(super) fn needs_programs(setup: &LinkSetup) -> bool {
     setup.mechanism.reads_segments()
 }
 
-///
 /// Prints the planned changes.
 ///
 /// # Errors

@@ -41,7 +41,6 @@ pub struct Device {
 }
 
 impl Device {
-    ///
     /// Finds a device by its name.
     ///
     /// # Errors
@@ -50,7 +49,6 @@ impl Device {
         Self::look(socket, name)?.ok_or_else(|| LiveError::system(format!("device \"{name}\""), Errno::ENODEV.desc()))
     }
 
-    ///
     /// Finds a device by its name; `None` if it does not exist.
     ///
     /// # Errors
@@ -104,7 +102,6 @@ impl Bucket {
     /// The highest rate: TBF counts whole nanoseconds, and the shortest Ethernet frame, 64 B, takes 1 ns at this rate.
     pub const FASTEST: BitRate = BitRate::from_mbps(512_000);
 
-    ///
     /// Creates a bucket for packets of up to `mtu` bytes. The burst is half a millisecond of data, but at least two
     /// packets.
     ///
@@ -146,7 +143,6 @@ impl Bucket {
     }
 }
 
-///
 /// Checks that a bucket can have a rate; `field` is the name of the parameter in the error.
 ///
 /// # Errors
@@ -174,7 +170,6 @@ pub struct Former {
     pub options: Vec<u8>,
 }
 
-///
 /// The classless queues whose reported options can be set again. TBF is excluded: its inner queue would be lost.
 const RESTORABLE: [&str; 11] =
     ["pfifo", "bfifo", "pfifo_head_drop", "pfifo_fast", "fq", "fq_codel", "codel", "cake", "sfq", "fq_pie", "noqueue"];
@@ -194,7 +189,6 @@ impl Former {
         self.handle == OURS && self.kind == "tbf"
     }
 
-    ///
     /// Checks that the queue can be restored with everything attached to it. The daemon's own queue needs no restoring.
     ///
     /// # Errors
@@ -218,7 +212,6 @@ impl Former {
     }
 }
 
-///
 /// Reads the queue at a device's root and checks that it can be restored.
 ///
 /// # Errors
@@ -235,7 +228,6 @@ pub fn former(socket: &mut Socket, device: &Device) -> Result<Former> {
     Ok(former)
 }
 
-///
 /// The kinds of filters at a device's root, without duplicates.
 ///
 /// # Errors
@@ -275,7 +267,6 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned()
 }
 
-///
 /// Reads the queue at a device's root.
 ///
 /// # Errors
@@ -284,7 +275,6 @@ pub fn root(socket: &mut Socket, index: u32) -> std::result::Result<Former, Errn
     socket.ask(ask_for_root(index)).map(Former::read)
 }
 
-///
 /// Replaces the queue at a device's root by a bucket.
 ///
 /// # Errors
@@ -295,7 +285,6 @@ pub fn install(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::
     socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
 }
 
-///
 /// Changes the parameters of the installed bucket; its packets are unaffected.
 ///
 /// # Errors
@@ -305,7 +294,6 @@ pub fn change(socket: &mut Socket, index: u32, bucket: Bucket) -> std::result::R
     socket.ask(message.with(OPTIONS, &bucket.options())).map(|_| ())
 }
 
-///
 /// Restores the former queue. A queue other than the daemon's own is left unchanged.
 ///
 /// # Errors
@@ -328,7 +316,6 @@ pub fn restore(socket: &mut Socket, index: u32, former: Option<&Former>) -> std:
     socket.ask(message).map(|_| ())
 }
 
-///
 /// Reads the bucket's counters and backlog.
 ///
 /// # Errors

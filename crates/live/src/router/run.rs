@@ -42,7 +42,6 @@ enum Ended {
     Gone,
 }
 
-///
 /// Runs `netlulld router run`.
 ///
 /// # Errors

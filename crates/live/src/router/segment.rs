@@ -88,7 +88,6 @@ const MANY: u64 = 2000;
 /// The mask of the sparsest sampling: one flow in 2^12.
 const WIDEST: u64 = (1 << 12) - 1;
 
-///
 /// The sampling of flows. A flow is reported completely if its key has no bit of the mask. The sampled share is halved
 /// when a period brings more than 2,000 segments or the ring overflows. It is doubled after 64 successive periods with
 /// at most 500 segments each.

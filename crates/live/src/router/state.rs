@@ -52,7 +52,6 @@ pub enum Restored {
 }
 
 impl Place {
-    ///
     /// Creates the paths for a device in the calling thread's network namespace.
     ///
     /// # Errors
@@ -86,7 +85,6 @@ impl Place {
         saved.or_else(|| Device::find(socket, &self.device).ok().map(|device| device.index))
     }
 
-    ///
     /// Saves the planned changes atomically: the file is complete or absent.
     ///
     /// # Errors
@@ -100,7 +98,6 @@ impl Place {
         std::fs::rename(&draft, &path).map_err(cannot)
     }
 
-    ///
     /// Loads the saved state; `None` if there is none.
     ///
     /// # Errors
@@ -114,7 +111,6 @@ impl Place {
         }
     }
 
-    ///
     /// Undoes the changes of a dead instance. Repeated calls have no further effect.
     ///
     /// `held` is the lock that the caller holds. Another device is locked in the meantime. If another instance holds
@@ -146,7 +142,6 @@ impl Place {
         }
     }
 
-    ///
     /// Restores the root queue. After the outer error, the daemon's queue may still be installed. After the inner error
     /// it is removed, but the former queue was refused.
     fn restore_root(&self, socket: &mut Socket, index: u32, former: Option<Former>) -> Result<Result<Restored>> {

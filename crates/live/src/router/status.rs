@@ -11,7 +11,6 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::ExitCode;
 
-///
 /// Shows the state; the exit code is a failure if no instance runs.
 ///
 /// # Errors

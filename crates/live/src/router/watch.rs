@@ -1,4 +1,3 @@
-//!
 //! The [guard] of an instance: it raises a lowered rate when the instance hangs, and restores the former queue when it
 //! dies.
 
@@ -15,7 +14,6 @@ use std::process::Stdio;
 /// The silence after which an instance counts as hung.
 pub const SILENCE: Duration = Duration::from_millis(200);
 
-///
 /// Starts the guard of a device; it reads the changes to undo from the state file.
 ///
 /// # Errors
@@ -27,7 +25,6 @@ pub fn start(place: &Place, device: &str) -> Result<Guard> {
     Guard::start(&arguments, Stdio::null())
 }
 
-///
 /// Runs `netlulld router watch`, which the instance starts.
 ///
 /// # Errors
@@ -65,7 +62,6 @@ impl Guarded for Changed {
     }
 }
 
-///
 /// Takes over the lock of a dying instance, which may outlive its end of the stream briefly. Returns `None` if a new
 /// instance holds the lock: it has undone everything or will.
 fn inherit(Saved { device, .. }: &Saved) -> Option<Held> {

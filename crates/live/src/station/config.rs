@@ -8,7 +8,6 @@ use netlull_power::RadioPower;
 use netlull_units::{BitRate, Bytes, Duration};
 use serde::{Deserialize, Serialize};
 
-///
 /// The shaper's parameters for real senders, beyond the paper's.
 ///
 /// They measure the RTT from answers to open ACKs, send no closed ACKs while a packet is missing, and guard against
@@ -59,7 +58,6 @@ pub struct StationConfig {
     pub rates: [BitRate; 2],
     /// The fate of packets that arrive while the radio does not hear.
     pub asleep: Asleep,
-    ///
     /// The silence after which unshaped connections and packets let the radio sleep. With zero, they never keep it
     /// awake, as in the paper, which assumes a single download. Default 1 s: longer than typical round-trip times.
     pub quiet: Duration,

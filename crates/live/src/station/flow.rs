@@ -53,7 +53,6 @@ struct StampClock {
     used: u32,
 }
 
-///
 /// The rate of the clock: at least a tick per millisecond, as in Linux, or slower. A slow clock must not be overtaken:
 /// the peer would drop the host's next segments as older than ours (PAWS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,12 +103,10 @@ fn millis(span: Duration) -> u64 {
     span.as_nanos() / 1_000_000
 }
 
-///
 /// The host acknowledges at least every second full-sized segment (RFC 5681 section 4.2). In-order data beyond that was
 /// not accepted.
 const DELAYED_SEGMENTS: u32 = 2;
 
-///
 /// The time within which the host answers a segment. A later acknowledgement that does not cover the segment shows that
 /// the host has not accepted it. (A host with a full buffer drops segments that fit its window.)
 const ANSWERS_WITHIN: Duration = Duration::from_millis(2);
@@ -138,7 +135,6 @@ pub(super) struct Flow {
     acknowledged: Option<u32>,
     sent_until: Option<u32>,
     template: Option<AckTemplate>,
-    ///
     /// Whether its segments are signed or belong to Multipath TCP: nobody can acknowledge on the host's behalf, so no
     /// window may be closed.
     is_inimitable: bool,
@@ -254,7 +250,6 @@ impl Flow {
         }
     }
 
-    ///
     /// Whether a host segment only repeats acknowledgements that were sent on its behalf since its last one. Reason: a
     /// host delays its acknowledgement of a burst's odd last segment (RFC 5681 section 4.2). A duplicate
     /// acknowledgement is excluded, because it reports a missing segment (RFC 5681 section 2), and so is one with
@@ -353,7 +348,6 @@ impl Flow {
         if self.end == Some(received.next()) && before != received.next() { Brings::End } else { Brings::Segment }
     }
 
-    ///
     /// The number that may be acknowledged on the host's behalf: all in-order data. If that exceeds the amount that a
     /// host leaves unacknowledged, it is the host's own last number.
     fn acknowledgeable(&self) -> Option<u32> {
@@ -364,7 +358,6 @@ impl Flow {
         Some(if seq_lt(host, next) && ahead <= delayed { next } else { host })
     }
 
-    ///
     /// Writes an acknowledgement of all data that the host has received. It offers the host's own window up to its end,
     /// and not a byte more. `None` before the host's first acknowledgement, or if its segments cannot be imitated.
     pub(super) fn acknowledgement(&mut self, now: Instant) -> Option<(Vec<u8>, PacketView)> {

@@ -1,4 +1,3 @@
-//!
 //! A station's machine on real packets, used by the dozing client and by the emulation. It uses no socket and no clock.
 //!
 //! ```text
@@ -114,7 +113,6 @@ pub struct LiveStation {
 }
 
 impl LiveStation {
-    ///
     /// Creates a station whose radio is awake. With a `tape`, its machine is recorded. Each shaper is recorded in a
     /// separate file: the first connection's file has the given name, the others append their number.
     ///
@@ -150,7 +148,6 @@ impl LiveStation {
         })
     }
 
-    ///
     /// Processes a packet received over the air, complete at `now`. The radio hears it if it has been awake since the
     /// packet's first bit. `more` is the More Data bit of an access point that buffers.
     pub fn receives(&mut self, now: Instant, bytes: &[u8], more: bool) -> Verdict {
@@ -309,7 +306,6 @@ impl LiveStation {
         self.tell(now, Who::All, StationEvent::Sending { packet: PacketView { size: 0, segment: None } });
     }
 
-    ///
     /// Processes a beacon at its last bit. The radio hears it if it was awake throughout. `coming` is a packet that is
     /// also on the air.
     pub fn hears_beacon(&mut self, beacon: Beacon, coming: Option<Coming>) {
@@ -380,7 +376,6 @@ impl LiveStation {
         }
     }
 
-    ///
     /// Writes the rest of the recordings.
     ///
     /// # Errors
@@ -478,7 +473,6 @@ impl LiveStation {
         self.tell_at(now, now, who, event)
     }
 
-    ///
     /// Delivers an event at `at` to a machine and performs its actions; packets are sent `now`. Returns the window to
     /// write, if requested.
     fn tell_at(&mut self, mut at: Instant, now: Instant, who: Who, event: StationEvent) -> Option<Bytes> {

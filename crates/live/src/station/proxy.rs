@@ -1,4 +1,3 @@
-//!
 //! The access point of a dozing station, as the proxy of client-centered-2004 section IV-C: it holds packets and
 //! releases them when polled.
 
@@ -36,7 +35,6 @@ pub struct Proxy<T> {
 }
 
 impl<T> Proxy<T> {
-    ///
     /// Creates an empty access point. With a `tape`, its events are recorded.
     ///
     /// # Errors
@@ -121,7 +119,6 @@ impl<T> Proxy<T> {
         (self.held_packets, self.refused_packets)
     }
 
-    ///
     /// Writes the rest of the recording.
     ///
     /// # Errors

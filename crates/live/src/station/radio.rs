@@ -119,7 +119,6 @@ impl PunctualRadio {
         self.radio.wants_sleep(at);
     }
 
-    ///
     /// Transmits `size` bytes after all earlier ones, and wakes for them if it sleeps. Returns the start and the end.
     pub(super) fn transmits(&mut self, now: Instant, size: u32) -> (Instant, Instant) {
         self.settle(now);
@@ -135,7 +134,6 @@ impl PunctualRadio {
         self.radio.began(ends, size)
     }
 
-    ///
     /// Whether it heard a transmission from `from` to `now`, awake from the first bit on. `coming` is a packet that is
     /// also on the air.
     pub(super) fn hears(&mut self, from: Instant, now: Instant, coming: Option<Coming>) -> bool {

@@ -6,7 +6,6 @@ use netlull_wire::{seq_le, seq_lt};
 /// it.
 const PIECES: usize = 64;
 
-///
 /// The received bytes of one direction, as sequence numbers (RFC 9293 section 3.4).
 ///
 /// All of them lie within half the circle of `next`, because data beyond the window is never added.

@@ -45,7 +45,6 @@ pub struct StationReport {
     /// The state of the shaper of the largest download: initial, saving, recovery, standard or ended; null without a
     /// shaper.
     pub state: Option<&'static str>,
-    ///
     /// The reason why that shaper leaves windows unchanged, or did at the end of the download: no_timestamps,
     /// bad_bursts, saturated or paced. Null if it never did.
     pub fallback: Option<&'static str>,

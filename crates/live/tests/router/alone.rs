@@ -1,11 +1,11 @@
-//! One instance for a device, wherever it leaves its state.
+//! One instance per device, for any state directory.
 
 use super::net::Network;
 use super::{EARTH, Instance, LINK, PROGRAM, command, pids, router, text, until};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-/// A state directory beside the network's; gone with the test.
+/// A second state directory, removed when dropped.
 struct Elsewhere(PathBuf);
 
 impl Elsewhere {

@@ -5,7 +5,7 @@ use super::{LINK, PROGRAM, router, text, try_command};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A root directory that a unit is installed under; gone with the test.
+/// A root directory for a unit, removed when dropped.
 struct Root(PathBuf);
 
 impl Root {
@@ -23,7 +23,7 @@ impl Root {
         std::fs::write(path, content).unwrap();
     }
 
-    /// `netlulld router`, under this root.
+    /// `netlulld router` with this root.
     fn router(&self, words: &str) -> Output {
         let mut command = Command::new(PROGRAM);
         command.arg("router").args(words.split_whitespace()).arg("--root").arg(&self.0);
@@ -67,7 +67,7 @@ fn a_unit_is_installed_under_a_root_and_removed() {
     assert!(text(&root.router("uninstall --dev eth7").stdout).contains("is not there"));
 }
 
-/// What systemd finds wrong with a unit; nothing where there is no systemd.
+/// Verifies a unit with systemd; does nothing without systemd.
 fn verify(unit: &Path) {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         println!("not verified: there is no systemd-analyze");

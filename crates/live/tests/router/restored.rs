@@ -1,4 +1,4 @@
-//! What stood at the root comes back where that is harder than usual.
+//! Difficult cases of restoring the former root queue.
 
 use super::net::{Network, command, is_bfifo};
 use super::{EARTH, Instance, LINK, pids, router, text, until};
@@ -84,7 +84,7 @@ fn devices_of_two_namespaces_may_have_the_same_name() {
     one.state = own;
 }
 
-/// What an instance says that is refused.
+/// The error of a refused instance.
 fn refusal(network: &Network) -> String {
     let before = network.queue();
     let refused = router(network, &format!("run {LINK} --mechanism awm")).output().unwrap();
@@ -118,7 +118,7 @@ fn filters_at_the_root_are_seen() {
         read.join().unwrap()
     };
     assert!(filters().is_empty());
-    // The one queue with filters that every kernel for these tests has; its classes alone would have it refused.
+    // The only queue with filters in every kernel for these tests; its classes alone would have it refused.
     tc("qdisc add dev far root handle 1: htb");
     assert!(filters().is_empty());
     for port in [80, 443] {
@@ -127,7 +127,7 @@ fn filters_at_the_root_are_seen() {
         ));
     }
     assert_eq!(filters(), ["filter u32"]);
-    // Those of what comes in stay where they are, and count for nothing.
+    // Filters of the ingress stay in place and do not matter.
     tc("qdisc add dev near clsact");
     tc("filter add dev near ingress protocol ip u32 match u32 0 0");
     tc("qdisc del dev far root");
