@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 /// The arguments of `netlulld doctor`.
 #[derive(clap::Args, Debug)]
 pub struct Arguments {
-    /// Print JSON.
+    /// Prints JSON.
     #[arg(long)]
     json: bool,
 }
@@ -45,11 +45,11 @@ pub fn checks() -> Vec<Check> {
     };
     vec![
         check("root", &[EMULATE, CLIENT, ROUTER], root()),
-        check("network namespaces", &[EMULATE], Namespace::make(|| Ok(())).map(|_| "can be made".to_owned())),
+        check("network namespaces", &[EMULATE], Namespace::make(|| Ok(())).map(|_| "can be created".to_owned())),
         check(
             "TUN devices",
             &[EMULATE],
-            Namespace::make(|| open_tun("probe").map(drop)).map(|_| "can be made".to_owned()),
+            Namespace::make(|| open_tun("probe").map(drop)).map(|_| "can be created".to_owned()),
         ),
         check("real-time priority", &[EMULATE, ROUTER], real_time()),
         check("congestion controls", &[EMULATE], congestion_controls()),
@@ -81,10 +81,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
 
 fn root() -> Result<String> {
     if nix::unistd::geteuid().is_root() {
-        Ok("this is root".to_owned())
+        Ok("the process is root".to_owned())
     } else {
         Err(LiveError::new(
-            "this is no root; expected root, or the capabilities NET_ADMIN, SYS_ADMIN, NET_RAW, BPF and SYS_NICE",
+            "the process is not root; expected root, or the capabilities NET_ADMIN, SYS_ADMIN, NET_RAW, BPF and SYS_NICE",
         ))
     }
 }
@@ -92,11 +92,11 @@ fn root() -> Result<String> {
 fn real_time() -> Result<String> {
     // A separate thread takes its priority with it when it ends.
     let tried = std::thread::spawn(|| run_in_real_time(1)).join();
-    tried.unwrap_or_else(|_| Err(LiveError::new("its thread has failed")))?;
+    tried.unwrap_or_else(|_| Err(LiveError::new("the test thread has failed")))?;
     Ok(match Awake::keep() {
         Ok(_) => "SCHED_FIFO is granted, and processors can be kept awake".to_owned(),
         Err(error) => {
-            format!("SCHED_FIFO is granted; processors cannot be kept awake: emulated packets come later ({error})")
+            format!("SCHED_FIFO is granted; processors cannot be kept awake, which delays emulated packets ({error})")
         }
     })
 }
@@ -133,12 +133,12 @@ fn inside(program: &'static str, arguments: &'static [&'static str]) -> Result<(
 
 fn nfqueue() -> Result<String> {
     inside("iptables", &["-w", "-A", "OUTPUT", "-p", "tcp", "-j", "NFQUEUE", "--queue-num", "7", "--queue-bypass"])?;
-    Ok("takes packets".to_owned())
+    Ok("works".to_owned())
 }
 
 fn token_bucket() -> Result<String> {
     inside("tc", &["qdisc", "add", "dev", "lo", "root", "tbf", "rate", "10mbit", "burst", "5kb", "limit", "100kb"])?;
-    Ok("limits a device".to_owned())
+    Ok("works".to_owned())
 }
 
 fn bpf() -> Result<String> {

@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Err(error) => {
             say(error);
             if !nix::unistd::geteuid().is_root() {
-                say("this is no root; netlulld doctor says what is needed and what there is");
+                say("the process is not root; see `netlulld doctor` for the requirements");
             }
             ExitCode::FAILURE
         }

@@ -25,7 +25,7 @@ impl Namespace {
     pub fn make<T: Send>(inside: impl FnOnce() -> Result<T> + Send) -> Result<(Self, T)> {
         in_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET)
-                .map_err(|error| LiveError::system("making a network namespace", error))?;
+                .map_err(|error| LiveError::system("creating a network namespace", error))?;
             let file = File::open(OWN).map_err(|error| LiveError::system(OWN, error))?;
             Ok((Self { file }, inside()?))
         })
@@ -37,12 +37,12 @@ impl Namespace {
     /// If no namespace has this name.
     pub fn named(name: &str) -> Result<Self> {
         if name.is_empty() || name.contains('/') {
-            return Err(LiveError::new(format!("network namespace \"{name}\": expected a name as `ip netns` has it")));
+            return Err(LiveError::new(format!("network namespace \"{name}\": expected a name from `ip netns`")));
         }
         let path: PathBuf = Path::new(NAMED).join(name);
         let file = File::open(&path).map_err(|error| {
             LiveError::system(
-                format!("network namespace \"{name}\" ({}); expected one of `ip netns`", path.display()),
+                format!("network namespace \"{name}\" ({}); expected a name from `ip netns`", path.display()),
                 error,
             )
         })?;

@@ -19,7 +19,7 @@ fn check(doing: &str, result: libc::c_int) -> Result<()> {
 
 fn interface(name: &str) -> Result<libc::ifreq> {
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0 || byte == b'/') {
-        return Err(LiveError::new(format!("\"{name}\" is no name of a device; expected 1 to 15 letters")));
+        return Err(LiveError::new(format!("\"{name}\" is not a device name; expected 1 to 15 letters")));
     }
     // SAFETY: an `ifreq` is plain data for which all zeros is a valid value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -43,7 +43,7 @@ pub fn open_tun(name: &str) -> Result<File> {
     let mut request = interface(name)?;
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes one `ifreq`, which lives through the call.
-    check(&format!("making the TUN device {name}"), unsafe {
+    check(&format!("creating the TUN device {name}"), unsafe {
         libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request)
     })?;
     // SAFETY: F_GETFL and F_SETFL take and return integers.

@@ -40,7 +40,7 @@ fn shaped(
     (size, seconds, report)
 }
 
-/// One network at a time: two paths on few processors would delay each other.
+/// The lock for one network at a time: two paths on few processors would delay each other.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn network() -> Option<(MutexGuard<'static, ()>, Network)> {

@@ -414,7 +414,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         "{message}"
     );
     let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "Z=nothing"]);
-    assert!(message.contains("--attach Z: is no node; expected one of A, R, B"), "{message}");
+    assert!(message.contains("--attach Z: is not a node; expected one of A, R, B"), "{message}");
     let (_, message) = refused(&plan(&["reno"], 1), &["--attach", "A=nl-nonesuch"]);
     assert!(message.contains("nl-nonesuch"), "{message}");
     let (_, message) = refused(&Plan { format: 99, ..plan(&["reno"], 1) }, &[]);
@@ -436,7 +436,7 @@ fn what_cannot_be_done_is_said_and_nothing_is_written() {
         .arg(folder.file("outcome.json"));
     let output = command.args(["--max-lateness", "1 ns"]).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(said(&output).contains("expected 1 ns: the run is not to be trusted"), "{}", said(&output));
+    assert!(said(&output).contains("expected at most 1 ns: the run is not trustworthy"), "{}", said(&output));
     assert!(folder.outcome().lateness.packets > 0, "the numbers are there to be looked at");
 }
 

@@ -128,7 +128,7 @@ fn an_instance_leaves_everything_as_it_was() {
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
     let status = router(&network, "status --dev far").output().unwrap();
-    assert!(!status.status.success() && text(&status.stdout).contains("nothing runs"));
+    assert!(!status.status.success() && text(&status.stdout).contains("no instance"));
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_dry_run_changes_nothing() {
     let before = network.queue();
     let done = router(&network, &format!("run {LINK} --mechanism awm --dry-run")).output().unwrap();
     assert!(done.status.success(), "{}", text(&done.stderr));
-    assert!(text(&done.stdout).contains("would put tbf 6e6c: at the root in place of noqueue: 20 Mb/s"));
+    assert!(text(&done.stdout).contains("would replace the root qdisc noqueue by tbf 6e6c: 20 Mb/s"));
     assert_eq!(network.queue(), before);
     assert!(!network.state.exists());
     let wrong = router(&network, &format!("run {LINK} --mechanism c-earth")).output().unwrap();
@@ -219,7 +219,7 @@ fn what_a_crash_has_left_is_undone_and_undone_once() {
     };
     crash();
     let said = text(&router(&network, "restore --dev far").output().unwrap().stdout);
-    assert_eq!(said, "far: its queue is as it was before\n");
+    assert_eq!(said, "far: the former queue is restored\n");
     assert!(is_bfifo(&network.queue()));
     let said = text(&router(&network, "restore --dev far").output().unwrap().stdout);
     assert_eq!(said, "far: nothing to restore\n");

@@ -12,7 +12,7 @@ use std::net::IpAddr;
 pub enum TcpOption {
     /// The end of the list; readers ignore the bytes after it.
     End,
-    /// One byte of padding.
+    /// A byte of padding.
     NoOperation,
     /// The maximum segment size, in bytes.
     Mss(u16),

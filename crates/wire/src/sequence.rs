@@ -8,7 +8,7 @@ pub const fn seq_lt(a: u32, b: u32) -> bool {
     ahead != 0 && ahead < 1 << 31
 }
 
-/// Whether `a` precedes or equals `b`.
+/// True if `a` precedes or equals `b`.
 #[must_use]
 pub const fn seq_le(a: u32, b: u32) -> bool {
     a == b || seq_lt(a, b)

@@ -83,17 +83,17 @@ pub(super) struct Run {
     /// The maximum number of packets queued for this process; further packets bypass it.
     #[arg(long, default_value_t = 8192)]
     pub(super) queue: u32,
-    /// Drop packets that arrive while the radio sleeps, as a real radio would; by default they are only counted.
+    /// Drops packets that arrive while the radio sleeps, as a real radio would; by default they are only counted.
     #[arg(long)]
     pub(super) drop_asleep: bool,
-    /// Record the events and actions of machines: a file for each shaped connection, or one for the radio and one for
+    /// Records the events and actions of machines: a file for each shaped connection, or one for the radio and one for
     /// the access point.
     #[arg(long)]
     pub(super) record: Option<PathBuf>,
-    /// Write the report to this file, as JSON.
+    /// Writes the report to this file, as JSON.
     #[arg(long)]
     pub(super) report: Option<PathBuf>,
-    /// End after this duration.
+    /// Ends after this duration.
     #[arg(long = "for")]
     pub(super) lasting: Option<Duration>,
     /// A command to run; the daemon ends with it and returns its exit code.

@@ -65,7 +65,7 @@ pub fn command(arguments: Arguments) -> Result<ExitCode> {
         Command::Restore(device) => {
             if let Some(pid) = held_by(&device)? {
                 let what = format!("--dev {}: process {pid} shapes it", device.dev);
-                return Err(LiveError::new(format!("{what}; expected none: end it, and it takes its chains away")));
+                return Err(LiveError::new(format!("{what}; expected none: end it to remove its chains")));
             }
             let index = if_nametoindex(device.dev.as_str()).unwrap_or(0);
             tell(format_args!("{}: {} chains removed", device.dev, rules_of(&device, index).remove()))?;
@@ -219,7 +219,7 @@ struct Changed(Rules);
 impl Guarded for Changed {
     fn ease(&mut self) {
         self.0.remove();
-        say(format_args!("nothing heard for {SILENCE}: packets pass by"));
+        say(format_args!("no heartbeat for {SILENCE}: packets bypass the daemon"));
     }
 
     fn undo(&mut self) -> Result<()> {
@@ -303,7 +303,7 @@ impl Running<'_> {
             Some(Ok(Heard::Eased)) => {
                 self.rules.install()?;
                 say(format_args!(
-                    "stood still for more than {SILENCE}; the chains were removed meanwhile and are made again"
+                    "was suspended for more than {SILENCE}; the chains were removed and are installed again"
                 ));
                 Ok(())
             }
@@ -311,7 +311,7 @@ impl Running<'_> {
                 self.guard.take().into_iter().for_each(Guard::dismiss);
                 self.guard = Some(start_guard(&self.run.device, &self.lock)?);
                 self.rules.install()?;
-                say(format_args!("{error}; another was started"));
+                say(format_args!("{error}; a new guard was started"));
                 Ok(())
             }
             None => Ok(()),
@@ -355,7 +355,7 @@ impl Running<'_> {
             End::Asked | End::Time => ExitCode::SUCCESS,
             End::Command(code) => code,
             End::DeviceGone => {
-                say(format_args!("--dev {}: is gone; ended", self.run.device.dev));
+                say(format_args!("--dev {}: the device is gone; the daemon ends", self.run.device.dev));
                 ExitCode::SUCCESS
             }
         })

@@ -59,7 +59,7 @@ impl Copied {
     }
 }
 
-/// Whether the first [`HEADERS`] bytes contain all headers of a segment: IPv4, or IPv6 whose next header is TCP.
+/// True if the first [`HEADERS`] bytes contain all headers of a segment: IPv4, or IPv6 whose next header is TCP.
 fn headers_are_in_front(bytes: &[u8]) -> bool {
     match bytes.first().map(|byte| byte >> 4) {
         Some(4) => true,

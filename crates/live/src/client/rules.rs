@@ -56,9 +56,7 @@ impl Rules {
 
     fn install_by(&self, program: &str) -> Result<()> {
         let cannot = |error: std::io::Error| match error.kind() {
-            ErrorKind::NotFound => {
-                LiveError::new(format!("{program}: not found; expected it installed (package iptables)"))
-            }
+            ErrorKind::NotFound => LiveError::new(format!("{program}: not found; expected the package iptables")),
             _ => LiveError::system(program, error),
         };
         let mut child = Command::new(program)

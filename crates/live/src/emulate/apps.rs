@@ -131,7 +131,7 @@ impl<'a> Applications<'a> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(|error| LiveError::system("epoll", error))?;
         let flows = plan.flows.len();
         if flows > usize::from(u16::MAX - FIRST_PORT) {
-            return Err(LiveError::new(format!("flows: are {flows}; expected at most {}", u16::MAX - FIRST_PORT)));
+            return Err(LiveError::new(format!("flows: {flows} flows; expected at most {}", u16::MAX - FIRST_PORT)));
         }
         let mut applications = Self {
             hosts,

@@ -50,7 +50,7 @@ impl Host {
     /// # Errors
     /// If the limit of open files is reached.
     pub fn view(&self) -> Result<Self> {
-        let tun = self.tun.try_clone().map_err(|error| LiveError::system("a second look at a host", error))?;
+        let tun = self.tun.try_clone().map_err(|error| LiveError::system("duplicating the handle of a host", error))?;
         Ok(Self { node: self.node, namespace: self.namespace.try_clone()?, tun, before: Vec::new() })
     }
 
@@ -63,7 +63,7 @@ impl Host {
             // The kernel reports an invalid packet only by dropping it.
             Ok(_) => Ok(()),
             Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
-            Err(error) => Err(LiveError::system(format!("giving node {} a packet", self.node.number()), error)),
+            Err(error) => Err(LiveError::system(format!("passing a packet to node {}", self.node.number()), error)),
         }
     }
 
@@ -75,7 +75,7 @@ impl Host {
         match self.tun.read(into) {
             Ok(len) => Ok(Some(len)),
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(LiveError::system(format!("taking a packet of node {}", self.node.number()), error)),
+            Err(error) => Err(LiveError::system(format!("taking a packet from node {}", self.node.number()), error)),
         }
     }
 
@@ -94,7 +94,7 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
     for name in attach.keys() {
         if !plan.nodes.contains(name) {
             return Err(LiveError::new(format!(
-                "--attach {name}: is no node; expected one of {}",
+                "--attach {name}: is not a node; expected one of {}",
                 plan.nodes.join(", ")
             )));
         }
@@ -106,7 +106,7 @@ pub fn hosts(plan: &Plan, attach: &BTreeMap<String, String>) -> Result<Vec<Host>
             let before = wanted.entry(node).or_default();
             if before.is_some_and(|before| host_wide(before) != host_wide(tcp)) {
                 let name = &plan.nodes[node.index()];
-                let what = "timestamps, window scaling, SACK, ECN, initial windows or least timeouts that differ between flows";
+                let what = "timestamps, window scaling, SACK, ECN, initial windows or minimum timeouts that differ between flows";
                 return Err(LiveError::new(format!(
                     "node {name}: has {what}; expected the same for all flows of a host"
                 )));

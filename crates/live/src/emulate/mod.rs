@@ -74,16 +74,16 @@ pub struct Arguments {
     /// The limit for the 99th percentile of packets' lateness; a run above it is not trustworthy.
     #[arg(long, default_value = "1 ms", value_parser = duration)]
     max_lateness: Duration,
-    /// Record every machine in a file of this folder.
+    /// Records every machine in a file of this folder.
     #[arg(long)]
     tapes: Option<PathBuf>,
-    /// Write every packet that a host sends or receives to this file (pcapng, an interface per host).
+    /// Writes every packet that a host sends or receives to this file (pcapng, an interface per host).
     #[arg(long)]
     capture: Option<PathBuf>,
-    /// NODE=NAME: use the network namespace of `ip netns add NAME` for this node; may be repeated.
+    /// NODE=NAME: uses the network namespace of `ip netns add NAME` for this node; may be repeated.
     #[arg(long, value_parser = attachment)]
     attach: Vec<(String, String)>,
-    /// Report the progress every second.
+    /// Reports the progress every second.
     #[arg(long)]
     progress: bool,
 }
@@ -125,10 +125,10 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
         .map_err(|error| LiveError::system(arguments.outcome.display(), error))?;
     let Lateness { p99, limit, max, .. } = outcome.lateness;
     if p99 > limit {
-        let asleep = if outcome.system.kept_awake { "" } else { ", and processors that could not be kept awake" };
+        let asleep = if outcome.system.kept_awake { "" } else { ", processors that could not be kept awake" };
         say(format_args!(
-            "one packet in a hundred was later than {p99} (at most {max}); expected {limit}: the run is not to be trusted. Other \
-             work on this machine, or too many packets for one processor, are the usual reasons{asleep}"
+            "the 99th percentile of lateness is {p99} (maximum {max}); expected at most {limit}: the run is not trustworthy. \
+             Usual reasons: other work on this machine, too many packets for one processor{asleep}"
         ));
         return Ok(ExitCode::from(TOO_LATE));
     }

@@ -83,16 +83,16 @@ pub struct RunArguments {
     /// The power model for the energy figures.
     #[arg(long, value_name = "MODEL", default_value = "fs")]
     pub(super) power: String,
-    /// Record the mechanism's events, for `netlulld replay`.
+    /// Records the mechanism's events, for `netlulld replay`.
     #[arg(long, value_name = "FILE")]
     pub(super) record: Option<PathBuf>,
-    /// Serve metrics for Prometheus at this loopback address.
+    /// Serves metrics for Prometheus at this loopback address.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(super) metrics: Option<SocketAddr>,
-    /// Print the planned changes without making them.
+    /// Prints the planned changes without making them.
     #[arg(long)]
     pub(super) dry_run: bool,
-    /// Print JSON.
+    /// Prints JSON.
     #[arg(long)]
     pub(super) json: bool,
     /// The directory of the instances' state.
@@ -104,7 +104,7 @@ pub struct RunArguments {
 pub(super) struct StatusArguments {
     #[command(flatten)]
     pub(super) device: DeviceArguments,
-    /// Print JSON.
+    /// Prints JSON.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -125,7 +125,7 @@ pub(super) struct UninstallArguments {
     /// The system's root directory.
     #[arg(long, value_name = "DIRECTORY", default_value = "/")]
     pub(super) root: PathBuf,
-    /// Print the planned changes without making them.
+    /// Prints the planned changes without making them.
     #[arg(long)]
     pub(super) dry_run: bool,
 }

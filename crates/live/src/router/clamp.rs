@@ -108,8 +108,8 @@ impl Clamp {
     pub fn attach(forward: &Device, backward: &Device) -> Result<Self> {
         let mut programs = load(forward, backward)?;
         let places = [
-            ("forward", forward, TcAttachType::Egress, "what leaves by"),
-            ("backward", backward, TcAttachType::Ingress, "what comes in by"),
+            ("forward", forward, TcAttachType::Egress, "the egress of"),
+            ("backward", backward, TcAttachType::Ingress, "the ingress of"),
         ];
         for (name, device, way, what) in places {
             let options = TcAttachOptions::TcxOrder(LinkOrder::default());

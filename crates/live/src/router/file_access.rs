@@ -91,7 +91,7 @@ impl Way {
             if found.mode() >> shift & bits != bits {
                 let (path, place) = (self.end.display(), place.display());
                 return Err(LiveError::new(format!(
-                    "{path}: the unit has no right to {place}; expected an owner or a mode that lets root in without CAP_DAC_OVERRIDE"
+                    "{path}: the unit has no right to {place}; expected an owner or a mode that admits root without CAP_DAC_OVERRIDE"
                 )));
             }
         }

@@ -41,13 +41,13 @@ fn unit(program: &Path, run: &RunArguments) -> String {
 Description=netlull gateway on {name}
 Documentation=https://github.com/netlull/netlull
 After=network.target
-# A device that is not there yet is waited for: see Restart.
+# Waits for a device that does not exist yet: see Restart.
 StartLimitIntervalSec=0
 
 [Service]
 ExecStart={program} router run {words}
 ExecStopPost={program} router restore --dev {device}
-# The watch outlives a daemon that is killed, and puts its queue back; systemd's own way is ExecStopPost.
+# The watch process outlives a killed daemon and restores the queue; ExecStopPost does the same for systemd.
 KillMode=mixed
 Restart=on-failure
 RestartSec=2
@@ -80,7 +80,8 @@ pub(super) fn install(arguments: &InstallArguments) -> Result<()> {
     let (root, run) = (&arguments.root, &arguments.run);
     let path = place(root, &run.dev)?;
     check_for_unit(run, root)?;
-    let program = std::env::current_exe().map_err(|error| LiveError::system("where this program is", error))?;
+    let program =
+        std::env::current_exe().map_err(|error| LiveError::system("finding the path of this program", error))?;
     let is_this_system = root == Path::new("/");
     if is_this_system {
         FileAccess::Unit { root }.check_program(&program)?;
@@ -148,7 +149,7 @@ pub(super) fn uninstall(arguments: &UninstallArguments) -> Result<()> {
     }
     let done = match std::fs::remove_file(&path) {
         Ok(()) => "removed",
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "is not there",
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => "does not exist",
         Err(error) => return Err(LiveError::system(path.display(), error)),
     };
     tell(format_args!("{} {done}", path.display()))?;

@@ -63,7 +63,7 @@ pub fn hold(device: &str, index: u32) -> Result<Held> {
         Err(error) if error.kind() == ErrorKind::AddrInUse => {
             // A holder that has just ended or just started does not answer.
             let holder = holder(index)?.unwrap_or(Holder { pid: None });
-            Err(LiveError::new(format!("device \"{device}\" is driven by {holder}; expected none")))
+            Err(LiveError::new(format!("device \"{device}\" is controlled by {holder}; expected no instance")))
         }
         Err(error) => Err(cannot(error)),
     }
@@ -122,7 +122,7 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         assert_eq!(holder(index).unwrap(), Some(Holder { pid: Some(own) }));
         let why = hold("eth0", index).unwrap_err().to_string();
-        assert_eq!(why, format!("device \"eth0\" is driven by the instance with pid {own}; expected none"));
+        assert_eq!(why, format!("device \"eth0\" is controlled by the instance with pid {own}; expected no instance"));
         assert!(hold("eth1", number(1)).is_ok(), "another device is another matter");
         drop(held);
         assert_eq!(holder(index).unwrap(), None);

@@ -132,14 +132,14 @@ impl Snapshot {
     #[must_use]
     pub fn exposition(&self) -> String {
         let mut page = Page { text: String::with_capacity(4096), device: &self.device };
-        page.one("rate_bits_per_second", "gauge", "Service rate set", self.rate.as_f64());
+        page.one("rate_bits_per_second", "gauge", "Current service rate", self.rate.as_f64());
         page.one("full_rate_bits_per_second", "gauge", "Highest service rate", self.full_rate.as_f64());
         page.count("rate_changes_total", "Changes of the service rate", self.changes);
         page.gauge("queue_bytes", "Bytes in the queue", self.queue.backlog);
         page.gauge("queue_packets", "Packets in the queue", self.queue.packets);
         page.count("sent_bytes_total", "Bytes that have left the queue", self.queue.sent_bytes);
         page.count("sent_packets_total", "Packets that have left the queue", self.queue.sent_packets);
-        page.count("drops_total", "Packets that found the queue full", self.queue.drops);
+        page.count("drops_total", "Packets dropped because the queue was full", self.queue.drops);
         if let Some(window) = self.window {
             page.one("window_bytes", "gauge", "Largest window that passes (swnd)", window.as_f64());
         }
@@ -151,22 +151,32 @@ impl Snapshot {
         }
         if let Some(counters) = &self.counters {
             page.count("forward_packets_total", "Packets on their way to the queue", counters.forward_packets);
-            page.count("backward_packets_total", "Packets on their way back", counters.backward_packets);
-            page.count("acknowledgements_total", "Acknowledgements on their way back", counters.acknowledgements);
-            page.count("clamped_acknowledgements_total", "Those whose window was lowered", counters.rewritten);
-            page.count("unknown_scale_total", "Those left alone: window scale not known", counters.unknown_scale);
-            page.count("malformed_packets_total", "Packets left alone: malformed", counters.malformed);
-            page.count("fragments_total", "Packets left alone: fragments", counters.fragments);
-            page.count("segments_told_total", "Segments the estimators were told of", counters.told);
-            page.count("segments_untold_total", "Segments that the ring had no room for", counters.untold);
-            page.gauge("flows_told_one_in", "One flow in so many is told of whole", self.one_in);
+            page.count("backward_packets_total", "Packets in the reverse direction", counters.backward_packets);
+            page.count(
+                "acknowledgements_total",
+                "Acknowledgements in the reverse direction",
+                counters.acknowledgements,
+            );
+            page.count("clamped_acknowledgements_total", "Acknowledgements with a lowered window", counters.rewritten);
+            page.count(
+                "unknown_scale_total",
+                "Acknowledgements left unchanged: unknown window scale",
+                counters.unknown_scale,
+            );
+            page.count("malformed_packets_total", "Packets left unchanged: malformed", counters.malformed);
+            page.count("fragments_total", "Packets left unchanged: fragments", counters.fragments);
+            page.count("segments_told_total", "Segments reported to the estimators", counters.told);
+            page.count("segments_untold_total", "Segments not reported: ring full", counters.untold);
+            page.gauge("flows_told_one_in", "Number of flows per completely reported flow", self.one_in);
         }
         page.lateness(&self.lateness);
-        page.count("loop_missed_total", "Periods of the loop that were missed", self.missed);
-        page.count("watch_raised_total", "Times the watch has raised the rate of a hung loop", self.raised);
+        page.count("loop_missed_total", "Periods skipped by the loop", self.missed);
+        page.count("watch_raised_total", "Times the watch process has raised the rate of a hung loop", self.raised);
         let model = &self.power_model;
-        let _ =
-            writeln!(page.text, "# HELP netlull_router_energy_joules_total Energy since the start, by a power model");
+        let _ = writeln!(
+            page.text,
+            "# HELP netlull_router_energy_joules_total Energy since the start, under a power model"
+        );
         let _ = writeln!(page.text, "# TYPE netlull_router_energy_joules_total counter");
         for (rate, energy) in [("driven", self.energy), ("full", self.full_energy)] {
             let labels = format!("device=\"{}\",model=\"{model}\",rate=\"{rate}\"", self.device);
@@ -208,7 +218,7 @@ impl Page<'_> {
 
     fn lateness(&mut self, lateness: &LatenessCounts) {
         let name = "loop_lateness_seconds";
-        self.head(name, "histogram", "How late the loop woke");
+        self.head(name, "histogram", "Lateness of the loop");
         let device = self.device;
         for (end, count) in ENDS.iter().zip(lateness.cumulative()) {
             let end = Duration::from_micros(*end).as_secs_f64();
@@ -220,7 +230,7 @@ impl Page<'_> {
             writeln!(self.text, "netlull_router_{name}_sum{{device=\"{device}\"}} {}", lateness.sum().as_secs_f64());
         let _ = writeln!(self.text, "netlull_router_{name}_count{{device=\"{device}\"}} {count}");
         let p99 = lateness.quantile(0.99).as_secs_f64();
-        self.one("loop_lateness_p99_seconds", "gauge", "99 of 100 times the loop woke no later than this", p99);
+        self.one("loop_lateness_p99_seconds", "gauge", "99th percentile of the lateness of the loop", p99);
     }
 }
 
@@ -257,7 +267,7 @@ pub fn check(address: SocketAddr) -> Result<()> {
     if address.ip().is_loopback() {
         return Ok(());
     }
-    let expected = "expected an address of loopback, such as 127.0.0.1:9464";
+    let expected = "expected a loopback address, such as 127.0.0.1:9464";
     Err(LiveError::new(format!("metrics is {address}; {expected}")))
 }
 
@@ -374,6 +384,6 @@ mod tests {
         assert!(get("/status").contains("\"rewritten\":3"));
         assert!(get("/").starts_with("HTTP/1.1 404 "));
         let why = serve("0.0.0.0:0".parse().unwrap(), &board).unwrap_err().to_string();
-        assert!(why.starts_with("metrics is 0.0.0.0:0; expected an address of loopback"), "{why}");
+        assert!(why.starts_with("metrics is 0.0.0.0:0; expected a loopback address"), "{why}");
     }
 }

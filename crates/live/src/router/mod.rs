@@ -52,8 +52,8 @@ pub fn command(arguments: &Arguments) -> Result<ExitCode> {
             let held = place.index(&mut socket).map(|index| lock::hold(device, index)).transpose()?;
             let done = match place.restore(&mut socket, held.as_ref())? {
                 Restored::Nothing => "nothing to restore",
-                Restored::Queue => "its queue is as it was before",
-                Restored::Gone => "is gone, its queue with it",
+                Restored::Queue => "the former queue is restored",
+                Restored::Gone => "the device is gone, and its queue with it",
             };
             tell(format_args!("{device}: {done}"))?;
         }

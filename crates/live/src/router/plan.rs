@@ -52,9 +52,7 @@ fn read_config(arguments: &RunArguments, access: FileAccess<'_>) -> Result<(&'st
     let kind = match (named, written) {
         (Some(named), Some(written)) if named.name != written.name => {
             let (named, written) = (named.name, written.name);
-            return Err(LiveError::new(format!(
-                "mechanism is {named}; expected {written}, which the configuration has"
-            )));
+            return Err(LiveError::new(format!("mechanism is {named}; expected {written}, as in the configuration")));
         }
         (Some(kind), _) | (None, Some(kind)) => kind,
         (None, None) => {
@@ -128,7 +126,7 @@ pub(super) fn check_for_unit(arguments: &RunArguments, root: &Path) -> Result<()
         // The devices of another system differ from those of this one.
         let found = if root == Path::new("/") { Device::look(&mut socket, name)? } else { None };
         if found.is_none() {
-            say(format_args!("{name} is not here: what is said of it is checked as for Ethernet of 1500 B"));
+            say(format_args!("{name} does not exist here; options are checked as for Ethernet with an MTU of 1500 B"));
         }
         Ok(found)
     };
@@ -181,15 +179,18 @@ pub(super) fn tell_plan(arguments: &RunArguments, plan: &Plan) -> Result<()> {
     let (name, rate, limit, burst) = (&device.name, bucket.rate, bucket.limit, bucket.burst);
     let (former, period) = (&former.kind, arguments.period);
     if let Some(holder) = holder {
-        tell(format_args!("{name}: {holder} drives it now; a second one would be refused"))?;
+        tell(format_args!("{name}: {holder} controls the device; a second instance would be refused"))?;
     }
     tell(format_args!(
-        "{name}: would put tbf 6e6c: at the root in place of {former}: {rate}, {limit} B, burst {burst} B"
+        "{name}: would replace the root qdisc {former} by tbf 6e6c: {rate}, limit {limit} B, burst {burst} B"
     ))?;
     if needs_programs(&plan.mechanism) {
-        tell(format_args!("{name}: would attach eBPF program forward to what leaves; the kernel takes it"))?;
-        tell(format_args!("{}: would attach eBPF program backward to what comes in; the kernel takes it", back.name))?;
+        tell(format_args!("{name}: would attach the eBPF program forward to the egress; the kernel accepts it"))?;
+        tell(format_args!(
+            "{}: would attach the eBPF program backward to the ingress; the kernel accepts it",
+            back.name
+        ))?;
     }
-    tell(format_args!("{name}: would run {mechanism} every {period}, beside a watch"))?;
+    tell(format_args!("{name}: would run {mechanism} every {period}, with a watch process"))?;
     tell(format_args!("{name}: would write {}", Place::new(&arguments.state, name)?.saved().display()))
 }

@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let held = lock::hold(&arguments.dev, plan.device.index)?;
     // An earlier instance was killed together with its watch process.
     if place.restore(&mut socket, Some(&held))? == Restored::Queue {
-        say(format_args!("{}: an earlier instance had left its queue; it has been put back", arguments.dev));
+        say(format_args!("{}: an earlier instance had left its queue; the former queue is restored", arguments.dev));
     }
     plan.former = qdisc::former(&mut socket, &plan.device)?;
     let signals = take_signals(&[Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])?;
@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &RunArguments) -> Result<()> {
     let restored = place.restore(&mut socket, Some(&held));
     let (device, ended) = (&plan.device.name, outcome?);
     match (ended, restored?) {
-        (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; nothing is left to drive")),
+        (Ended::Gone, _) | (_, Restored::Gone) => say(format_args!("{device} was removed; the instance ends")),
         (Ended::Asked, _) => {}
     }
     if arguments.json {
@@ -143,9 +143,13 @@ impl Instance<'_> {
             shown.power_model.clone_from(&arguments.power);
         });
         if let Err(error) = crate::system::run_in_real_time(PRIORITY) {
-            say(format_args!("{name}: runs as an ordinary process ({error}); expected CAP_SYS_NICE"));
+            say(format_args!("{name}: no real-time scheduling ({error}); expected CAP_SYS_NICE"));
         }
-        say(format_args!("{name}: {} drives it, {rate} of {}", plan.mechanism.mechanism.name(), plan.bucket.rate));
+        say(format_args!(
+            "{name}: {} controls the device at {rate} of {}",
+            plan.mechanism.mechanism.name(),
+            plan.bucket.rate
+        ));
         let mut running = Loop {
             plan,
             held,
@@ -208,7 +212,9 @@ impl Loop<'_> {
                 Err(Errno::ENODEV | Errno::ENXIO) => return Ok(Ended::Gone),
                 Err(Errno::ENOENT) => {
                     let name = &self.plan.device.name;
-                    return Err(LiveError::new(format!("somebody has replaced the queue of {name}; it is left alone")));
+                    return Err(LiveError::new(format!(
+                        "another program has replaced the queue of {name}; it is left unchanged"
+                    )));
                 }
                 Err(error) => return Err(LiveError::system(format!("the queue of {}", self.plan.device.name), error)),
                 Ok(()) => {}

@@ -121,7 +121,7 @@ impl Place {
     pub fn restore(&self, socket: &mut Socket, held: Option<&Held>) -> Result<Restored> {
         // An unreadable file must not keep a lowered rate in place: the kernel's default queue is better.
         let saved = self.load().unwrap_or_else(|error| {
-            say(format_args!("{error}; the kernel's own queue takes the place of what was there"));
+            say(format_args!("{error}; the kernel's default queue replaces the former queue"));
             None
         });
         let index = match &saved {
@@ -145,7 +145,7 @@ impl Place {
     /// Restores the root queue. After the outer error, the daemon's queue may still be installed. After the inner error
     /// it is removed, but the former queue was refused.
     fn restore_root(&self, socket: &mut Socket, index: u32, former: Option<Former>) -> Result<Result<Restored>> {
-        let failed = |error: Errno| LiveError::system(format!("putting the queue of {} back", self.device), error);
+        let failed = |error: Errno| LiveError::system(format!("restoring the queue of {}", self.device), error);
         match qdisc::root(socket, index) {
             Err(Errno::ENODEV) => return Ok(Ok(Restored::Gone)),
             Err(error) => return Err(failed(error)),
@@ -161,7 +161,7 @@ impl Place {
         qdisc::restore(socket, index, None).map_err(failed)?;
         let kind = former.map_or_else(String::new, |former| former.kind);
         Ok(Err(LiveError::system(
-            format!("putting the queue {kind} of {} back; the kernel's own stands there now", self.device),
+            format!("restoring the queue {kind} of {}; the kernel's default queue is installed instead", self.device),
             refused,
         )))
     }

@@ -30,13 +30,13 @@ pub(super) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             });
             tell(shown)?;
         } else if let Some(holder) = holder {
-            tell(format_args!("{device}: nothing runs with this --state; {holder} drives it with another"))?;
+            tell(format_args!("{device}: no instance with this --state; {holder} controls the device with another"))?;
         } else if leftover {
             tell(format_args!(
-                "{device}: nothing runs, but an instance has left its queue; see `netlulld router restore`"
+                "{device}: no instance, but an earlier one has left its queue; see `netlulld router restore`"
             ))?;
         } else {
-            tell(format_args!("{device}: nothing runs"))?;
+            tell(format_args!("{device}: no instance"))?;
         }
         return Ok(ExitCode::FAILURE);
     };

@@ -47,16 +47,16 @@ impl Guarded for Changed {
     fn ease(&mut self) {
         let Saved { device, bucket, .. } = &self.saved;
         match qdisc::change(&mut self.socket, device.index, *bucket) {
-            Ok(()) => say(format_args!("{} hangs: full rate", device.name)),
+            Ok(()) => say(format_args!("the instance of {} hangs: full rate is set", device.name)),
             // The queue is somebody else's or the device is gone: no rate is lowered.
-            Err(error) => say(format_args!("{} hangs, its queue is gone: {error}", device.name)),
+            Err(error) => say(format_args!("the instance of {} hangs, and its queue is gone: {error}", device.name)),
         }
     }
 
     fn undo(&mut self) -> Result<()> {
         let Some(held) = inherit(&self.saved) else { return Ok(()) };
         if self.place.restore(&mut self.socket, Some(&held))? == Restored::Queue {
-            say(format_args!("the instance of {} has died: its queue is as it was before", self.saved.device.name));
+            say(format_args!("the instance of {} has died: the former queue is restored", self.saved.device.name));
         }
         Ok(())
     }

@@ -135,7 +135,7 @@ pub(super) struct Flow {
     acknowledged: Option<u32>,
     sent_until: Option<u32>,
     template: Option<AckTemplate>,
-    /// Whether its segments are signed or belong to Multipath TCP: nobody can acknowledge on the host's behalf, so no
+    /// True if its segments are signed or belong to Multipath TCP: nobody can acknowledge on the host's behalf, so no
     /// window may be closed.
     is_inimitable: bool,
     clock: Option<StampClock>,

@@ -120,7 +120,7 @@ impl LiveStation {
     /// If a value of `config` is out of range, or the file cannot be written.
     pub fn new(config: StationConfig, start: Instant, tape: Option<&Path>) -> Result<Self> {
         if config.rates.iter().any(|rate| rate.is_zero()) {
-            return Err(LiveError::new("air rate: is 0 bit/s; expected more than that"));
+            return Err(LiveError::new("air rate: is 0 bit/s; expected a positive rate"));
         }
         if config.connections == 0 {
             return Err(LiveError::new("connections: is 0; expected 1 or more"));

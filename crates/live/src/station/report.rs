@@ -67,7 +67,7 @@ pub struct DownloadReport {
     pub peer: String,
     /// The bytes of data received, duplicates included.
     pub bytes: u64,
-    /// Whether it has ended by the peer's FIN or a reset.
+    /// True after the peer's FIN or a reset.
     pub complete: bool,
     /// The time from its SYN to its end, or until now.
     #[serde(flatten)]

@@ -44,7 +44,7 @@ pub fn replay(file: &Path) -> Result<Replayed> {
     let mut lines = BufReader::new(open).lines();
     let first = lines.next().transpose().map_err(|error| LiveError::system(file.display(), error))?.unwrap_or_default();
     let header: Header<serde_json::Value> = serde_json::from_str(&first)
-        .map_err(|error| LiveError::new(format!("{}: is no tape: {error}", file.display())))?;
+        .map_err(|error| LiveError::new(format!("{}: is not a tape: {error}", file.display())))?;
     if (header.netlull.as_str(), header.format) != ("tape", FORMAT) {
         let what = format!("{}, format {}", header.netlull, header.format);
         return Err(LiveError::new(format!("{}: is a {what}; expected a tape of format {FORMAT}", file.display())));
@@ -54,7 +54,10 @@ pub fn replay(file: &Path) -> Result<Replayed> {
         station if StationMechanism::NAMES.contains(&station) => through::<StationMachine>,
         "access_point" => through::<AccessPoint>,
         other => {
-            return Err(LiveError::new(format!("{}: \"{other}\" is no machine that can be replayed", file.display())));
+            return Err(LiveError::new(format!(
+                "{}: \"{other}\" is not a machine that can be replayed",
+                file.display()
+            )));
         }
     };
     of(file, header, &mut lines)
@@ -79,7 +82,7 @@ fn through<M: Taped>(file: &Path, header: Header<serde_json::Value>, lines: &mut
             Err(error) => return Err(wrong(number, error.to_string())),
         };
         if line.at < last {
-            return Err(wrong(number, format!("is at {}, before the line above it", line.at)));
+            return Err(wrong(number, format!("is at {}, earlier than the previous line", line.at)));
         }
         last = line.at;
         machine.handle(line.at, line.event.clone());

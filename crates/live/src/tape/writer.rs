@@ -67,7 +67,8 @@ impl TapeWriter {
     pub fn finish(mut self) -> Result<()> {
         self.hand_over();
         drop(self.blocks);
-        let written = self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("its thread has failed")));
+        let written =
+            self.writes.join().unwrap_or_else(|_| Err(std::io::Error::other("the writing thread has failed")));
         written.map_err(|error| LiveError::system(format!("recording {}", self.path.display()), error))
     }
 }

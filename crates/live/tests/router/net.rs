@@ -187,7 +187,7 @@ impl Drop for Delay {
     }
 }
 
-/// One direction of a delay line, until it is stopped.
+/// Runs a direction of a delay line, until it is stopped.
 #[allow(clippy::disallowed_methods)] // A test is as real as its packets.
 fn line(mut from: &File, mut to: &File, delay: Duration, stop: &AtomicBool) {
     // Without the right, the line is occasionally late.

@@ -34,7 +34,10 @@ fn a_queue_that_is_refused_leaves_the_kernels_own() {
     let ended = instance.end();
     assert!(!ended.status.success());
     let said = text(&ended.stderr);
-    assert!(said.contains("putting the queue nl_unknown of far back; the kernel's own stands there now"), "{said}");
+    assert!(
+        said.contains("restoring the queue nl_unknown of far; the kernel's default queue is installed instead"),
+        "{said}"
+    );
     assert!(network.queue().contains("qdisc noqueue"), "{}", network.queue());
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());
@@ -48,7 +51,7 @@ fn a_queue_that_somebody_has_put_in_place_is_left_alone() {
     let ended = instance.wait();
     assert!(!ended.status.success());
     let said = text(&ended.stderr);
-    assert!(said.contains("somebody has replaced the queue of far; it is left alone"), "{said}");
+    assert!(said.contains("another program has replaced the queue of far; it is left unchanged"), "{said}");
     assert!(is_bfifo(&network.queue()), "{}", network.queue());
     assert!(network.saved().is_none());
     until("the watch is gone", || pids(&network).is_empty());

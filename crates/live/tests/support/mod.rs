@@ -326,7 +326,7 @@ fn inside<T: Send + 'static>(name: &str, what: impl FnOnce() -> T + Send + 'stat
     .unwrap()
 }
 
-/// One direction of the path.
+/// A direction of the path.
 struct Way {
     free_at: std::time::Instant,
     flying: VecDeque<(std::time::Instant, Vec<u8>)>,
