@@ -1,6 +1,6 @@
-//! Compares the simulator and the emulation to the nanosecond for everything outside the hosts: links, queues, losses,
-//! noise, sleep, routers, mechanisms and radios, under datagram flows. The emulation runs in virtual time. Its events
-//! and counters pass through text, as between `netlull` and `netlulld`.
+//! Compares the simulator and the emulation to the nanosecond under datagram flows. The tests cover everything outside the
+//! hosts: links, queues, losses, noise, sleep, routers, mechanisms and radios. The emulation runs in virtual time. Its
+//! events and counters pass through text, as between `netlull` and `netlulld`.
 
 #![allow(clippy::panic, reason = "a test may panic")]
 
@@ -165,7 +165,7 @@ fn fields() -> impl Strategy<Value = (Value, bool)> {
     })
 }
 
-/// A sleep: its start and end in milliseconds (`None`: to the end of the run), and its announcement.
+/// A sleep: its start and end in milliseconds (`None`: to the end of the run), and its JSON.
 fn nap() -> impl Strategy<Value = (u32, Option<u32>, Value)> {
     let at = prop_oneof![select(vec![0_u32, 100, 500, 1000, 1500, 2900, 2999]), 0..2900_u32];
     let lasts = proptest::option::weighted(0.75, select(vec![201_u32, 250, 500, 1000, 3000]));

@@ -329,8 +329,7 @@ static __always_inline void learn(const struct segment *s, enum direction direct
 
 enum { UNKNOWN = 255 };
 
-// The scale of the far end's windows (RFC 7323 section 2.2): it counts only if both ends have sent the option; at most
-// 14.
+// The scale of the far end's windows (RFC 7323 section 2.2), at most 14; it counts only if both ends sent the option.
 static __always_inline __u8 scale_of(const struct flow *flow)
 {
 	if (!flow || (flow->seen & (NEAR_SYN | FAR_SYN)) != (NEAR_SYN | FAR_SYN))

@@ -120,7 +120,7 @@ impl Guard {
 /// # Errors
 /// If the guard cannot listen, or a change cannot be undone.
 pub fn watch(silence: Duration, guarded: &mut impl Guarded) -> Result<()> {
-    // Fails only for the leader of a process group, and a new child is none.
+    // Fails only for the leader of a process group, and a new child is not one.
     let _ = nix::unistd::setsid();
     listen(&std::io::stdin(), silence, guarded)
 }

@@ -82,8 +82,8 @@ fn tcp(algorithm: &str) -> TcpPlan {
     }
 }
 
-/// A - R - B: 20 Mb/s after 100, a round trip of 40 ms; flows of 1 MB from A to B with these algorithms, the first at
-/// once.
+/// A - R - B: 20 Mb/s after 100, a round trip of 40 ms. Flows of 1 MB from A to B with these algorithms; the first
+/// starts at once.
 fn plan(algorithms: &[&str], seconds: u64) -> Plan {
     let flow = |(index, name): (usize, &&str)| {
         let start = at(20 * index as u64);

@@ -25,8 +25,8 @@ pub enum Packet<'a> {
 ///
 /// # Errors
 ///
-/// [`Malformed`] if a header or the packet is longer than the bytes, a length is too small for its header, or the
-/// version is neither 4 nor 6. Malformed TCP options are not an error: see [`Options::malformed`].
+/// [`Malformed`] if the bytes are shorter than a header or the packet, or a length is too small for its header. Also if
+/// the version is neither 4 nor 6. Malformed TCP options are not an error: see [`Options::malformed`].
 #[inline]
 pub fn parse(bytes: &[u8]) -> Result<Packet<'_>, Malformed> {
     let located = locate(bytes)?;

@@ -1,5 +1,6 @@
-//! The modelled access point of a host under PSM or bounded slowdown, and the air between the two: the proxy of
-//! client-centered-2004 section IV-C, which runs on the client itself. It uses no socket and no clock.
+//! The modelled access point of a host under PSM or bounded slowdown, and the air between the two.
+//!
+//! It is the proxy of client-centered-2004 section IV-C, which runs on the client itself. It uses no socket and no clock.
 //!
 //! ```text
 //!   device ──► queue ──► [proxy holds] ──► air, one packet at a time ──► [station hears] ──► host's TCP

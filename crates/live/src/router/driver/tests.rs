@@ -280,8 +280,8 @@ fn rate_controllers_choose_the_same_rates_by_readings_as_by_packets() {
     }
 }
 
-/// The share of periods that end with rates more than one step of 1 Mb/s apart, the difference of the mean rates, and
-/// the number of rates.
+/// The share of periods that end with rates more than one step of 1 Mb/s apart. Also the difference of the mean rates,
+/// and the number of rates.
 fn compare(list: &[(Instant, PacketEvent, u64)], setup: &LinkSetup) -> (f64, f64, usize) {
     let (mut packets, mut readings) = (Vec::new(), Vec::new());
     let timeout = |queue| LinkEvent::Timeout { queue };
