@@ -61,7 +61,7 @@ pub struct StationConfig {
     /// The silence after which unshaped connections and packets let the radio sleep. With zero, they never keep it
     /// awake, as in the paper, which assumes a single download. Default 1 s: longer than typical round-trip times.
     pub quiet: Duration,
-    /// The maximum number of tracked connections, at least 1; beyond it, the longest quiet one is forgotten.
+    /// The maximum number of tracked connections, at least 1; beyond it, the station forgets the longest silent one.
     pub connections: usize,
     /// The power models of the energy report.
     pub radios: Vec<NamedRadio>,

@@ -23,8 +23,7 @@ impl LiveStation {
         self.records.tell(station, probe);
     }
 
-    /// Starts the outcome's counts here. `coming` is a packet on the air to the station, which counts from here on in
-    /// part.
+    /// Starts the outcome's counts here. Of a packet on the air, `coming`, the part received so far does not count.
     pub fn restart(&mut self, now: Instant, coming: Option<Coming>) {
         let times = self.radio.times(now, coming);
         self.base = (Snapshot { times, ..self.snapshot(now) }, self.counters);

@@ -37,8 +37,8 @@ pub struct Difference {
 /// Replays a recording through its machine, and compares line by line, byte for byte.
 ///
 /// # Errors
-/// If the file cannot be read, is no tape, or has a line that does not fit this tape's machine. A truncated last line,
-/// as left by a killed process, is ignored.
+/// If the file cannot be read, is not a tape, or has a line that does not fit this tape's machine. A truncated last
+/// line, as left by a killed process, is ignored.
 pub fn replay(file: &Path) -> Result<Replayed> {
     let open = std::fs::File::open(file).map_err(|error| LiveError::system(file.display(), error))?;
     let mut lines = BufReader::new(open).lines();

@@ -56,8 +56,8 @@ fn a_link_that_falls_asleep_loses_what_is_on_it_and_then_what_is_offered() {
 
 #[test]
 fn waits_count_as_they_would_have_been() {
-    // A sends three at 0.1 ms and sleeps at 0.7 ms. One is in service until 1.3 ms; two would have waited 1.2 and 2.4
-    // ms, and have waited 0.6 ms each.
+    // A sends three at 0.1 ms, and its link sleeps at 0.7 ms. One is in service until 1.3 ms; two
+    // would have waited 1.2 and 2.4 ms, and have waited 0.6 ms each.
     let mut world = changing(64, &[(700, RoutingDeed::Sleep(vec![0]))]);
     three_packets(&mut world);
     let (seen, mark) = run(world);
